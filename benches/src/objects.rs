@@ -2,7 +2,7 @@
 //! nor models have what their sample has, about 1 KB.
 
 use anyhow::{Context as _, Result, anyhow};
-use ingester_core::documents::documents;
+use ingester_declare::documents::documents;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::BufReader;

@@ -6,15 +6,15 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use crd_specs::KINDS;
 use ingester_core::Kind;
-use ingester_core::declare;
-use ingester_core::dialect::statements::{Overwrite, ReadCompanion, Versions, WriteCompanion};
-use ingester_core::dialect::{Dialect, Statement};
 use ingester_core::kind::{Definition, find};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::protobuf::{Descriptors, MessageId};
 use ingester_core::row::Row;
 use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
+use ingester_declare::declare;
+use ingester_sql::dialect::statements::{Overwrite, ReadCompanion, Versions, WriteCompanion};
+use ingester_sql::dialect::{Dialect, Statement};
 use std::hint::black_box;
 
 #[derive(Args)]

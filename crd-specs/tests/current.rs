@@ -1,8 +1,8 @@
 //! The committed generated files match the code.
 
 use crd_specs::KINDS;
-use ingester_core::documents::documents;
-use ingester_core::yaml;
+use ingester_declare::documents::documents;
+use ingester_declare::yaml;
 use ingester_store::migrate::{Folder, LockFile};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

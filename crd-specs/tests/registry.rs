@@ -2,8 +2,8 @@
 
 use crate::golden::samples;
 use crd_specs::KINDS;
-use ingester_core::documents::documents;
 use ingester_core::kind::find;
+use ingester_declare::documents::documents;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

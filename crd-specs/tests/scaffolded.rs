@@ -4,8 +4,8 @@
 
 use crate::objects::read;
 use ingester_core::Kind;
-use ingester_core::declare::{crd, kinds, scaffold, scaffold_rust};
-use ingester_core::documents::documents;
+use ingester_declare::declare::{crd, kinds, scaffold, scaffold_rust};
+use ingester_declare::documents::documents;
 use std::path::PathBuf;
 
 #[path = "../../tests/crds/rust/application.rs"]

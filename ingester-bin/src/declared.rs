@@ -1,11 +1,11 @@
 //! Kinds of a file: `--kinds FILE`, or `ingester.kindsFile` of the configuration.
 //!
-//! May use: ending, program, ingester-core, ingester-mirror.
+//! May use: ending, program, ingester-core, ingester-declare, ingester-mirror.
 
 use crate::ending::Failure;
 use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
-use ingester_core::declare;
+use ingester_declare::declare;
 use ingester_mirror::config::Config;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Writes data to standard output and everything else to standard error.
 //!
-//! May use: arguments, ingester-core.
+//! May use: arguments, ingester-core, ingester-declare.
 
 use crate::arguments::Format;
 use anyhow::anyhow;
@@ -102,7 +102,7 @@ pub(crate) fn show(format: Format, data: &impl Serialize, table: impl FnOnce() -
     let text = match format {
         Format::Table => table(),
         Format::Json => serde_json::to_string_pretty(data)? + "\n",
-        Format::Yaml => ingester_core::yaml::to_string(data)?,
+        Format::Yaml => ingester_declare::yaml::to_string(data)?,
     };
     print(&text)
 }

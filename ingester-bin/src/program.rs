@@ -1,11 +1,11 @@
 //! What a program needs: kinds and migrations.
 //!
-//! May use: ingester-core.
+//! May use: ingester-core, ingester-declare.
 
 use ingester_core::GeneratedSql;
-use ingester_core::declare::DeclaredKinds;
 use ingester_core::view::View;
 use ingester_core::{Kind, KindNames, Registry};
+use ingester_declare::declare::DeclaredKinds;
 
 /// An ingester for a registry of kinds.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,12 @@
 //! Saved queries: the files of a folder.
 //!
-//! May use: arguments, ending, ingester-core.
+//! May use: arguments, ending, ingester-core, ingester-declare.
 
 use crate::arguments::QueriesFolder;
 use crate::ending::Failure;
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::query::saved::SavedQueries;
+use ingester_declare::saved::SavedQueries;
 use std::path::{Path, PathBuf};
 
 /// The folder if none is named.

@@ -1,8 +1,8 @@
 //! A kind for the tests of what takes any kind.
 
-use crate::Kind;
-use crate::kind::{Decode, Definition, Finalizer, Functions, Plural};
-use crate::schema::{Column, Ident, Key, Table, TableParts};
+use ingester_core::Kind;
+use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};
+use ingester_core::schema::{Column, Ident, Key, Table, TableParts};
 
 const PARTS: TableParts = TableParts { fields: [&[], &[], &[]], keys: &[] };
 const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();

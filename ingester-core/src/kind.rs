@@ -139,7 +139,7 @@ pub struct Functions {
 pub enum Decode {
     /// A function that the compiler made of structs.
     Function(fn(&Object, &mut Values) -> Result<bool, json::Error>),
-    /// What somebody declared, see [`declare`](crate::declare).
+    /// The recipe of a kind that a file declares.
     Declared(&'static dyn Declared),
 }
 
@@ -562,6 +562,7 @@ pub fn find<'k>(kinds: &'k [Kind], api_version: &str, kind: &str) -> Option<&'k 
 }
 
 #[cfg(test)]
+#[cfg(feature = "protobuf")]
 mod tests {
     use super::{DecodeError, Definition, Kind, Protobuf, ProtobufError};
     use crate::fixture::MODEL;

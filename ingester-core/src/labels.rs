@@ -52,7 +52,7 @@ pub fn check_label_value(value: &str) -> Result<(), LabelFault> {
 
 /// Checks the name of an object of this `apiVersion`.
 ///
-/// A custom resource has a DNS subdomain as its name, and so has nearly everything else. In the groups of [`ANY_SEGMENT`] some kinds take
+/// A custom resource has a DNS subdomain as its name, and so has nearly everything else. In a few groups (`ANY_SEGMENT`) some kinds take
 /// whatever can be a segment of a path, such as the role `system:node`.
 ///
 /// # Errors

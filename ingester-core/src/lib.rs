@@ -4,7 +4,7 @@
 //! Three things to do with it:
 //! - derive [`Ingestable`] for a kind, [`Indexed`] for its status, [`ColumnValue`] for the values of columns;
 //! - list the kinds in a constant, the registry, which `ingester::Program` takes;
-//! - read an [object](object::Object), make its [row](row::Row), compare [schemas](ddl), render [SQL](dialect).
+//! - read an [object](object::Object), make its [row](row::Row).
 //!
 //! ```
 //! use ingester_core::{Ingestable, Kind};
@@ -28,33 +28,34 @@
 //! ```
 //!
 //! Values that protobuf and Kubernetes write as JSON have types in [`wire`]; [`wire_enum!`] makes an enum that knows its
-//! names and keeps those that it does not know. [`testing`] helps a kind's own tests. The crate `ingester-store` runs the SQL,
-//! `ingester-mirror` follows a cluster.
+//! names and keeps those that it does not know.
+//!
+//! The crates above: `ingester-testing` helps a kind's own tests, `ingester-sql` renders SQL and checks queries, `ingester-declare`
+//! reads kinds and objects from files, `ingester-store` runs the SQL, and `ingester-mirror` follows a cluster.
 
 pub mod age;
-pub mod ddl;
-pub mod declare;
-pub mod dialect;
-pub mod documents;
+#[cfg(test)]
+extern crate self as ingester_core;
 #[cfg(test)]
 mod fixture;
+mod generated;
 pub mod json;
 pub mod kind;
 pub mod labels;
 pub mod nearest;
 pub mod object;
+pub mod place;
+#[cfg_attr(not(feature = "protobuf"), allow(dead_code, reason = "nothing reads descriptors"))]
 pub mod protobuf;
 pub mod query;
 mod registry;
 pub mod row;
 pub mod schema;
-pub mod testing;
 pub mod value;
 pub mod view;
 pub mod wire;
-pub mod yaml;
 
-pub use ddl::GeneratedSql;
+pub use generated::GeneratedSql;
 pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 pub use kind::{Indexed, Ingestable, Kind};
 pub use registry::{KindNames, Registry, RegistryError, check_registry};
@@ -64,7 +65,7 @@ pub use value::ColumnValue;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::__base_handles as base_handles;
-    pub use crate::ddl::GeneratedSql;
+    pub use crate::GeneratedSql;
     pub use crate::kind::derived::{FieldsOf, NoDescriptors, NoFields, NoStatus, RowSource};
     pub use crate::kind::{Definition, Finalizer, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;

@@ -235,7 +235,7 @@ impl Object {
     }
 
     /// A reader of the members of the object that come after the metadata, where nobody has read them.
-    pub(crate) fn unread(&self) -> Option<Reader<'_>> {
+    pub fn unread(&self) -> Option<Reader<'_>> {
         match self.rest {
             Rest::Unread(place) => Some(Reader::after_member(&self.text, place)),
             Rest::Read(_) => None,

@@ -172,7 +172,7 @@ impl Row {
     ///
     /// # Errors
     /// If a value does not fit its column, or Kubernetes would refuse the name, the namespace, a label or an annotation.
-    pub(crate) fn new(
+    pub fn new(
         table: &Table,
         ingest_version: u32,
         object: &Object,

@@ -29,7 +29,7 @@ use attr::Attributes;
 use context::Context;
 use model::Model;
 use proc_macro::TokenStream;
-use syn::{DeriveInput, Path, parse_macro_input};
+use syn::{DeriveInput, parse_macro_input};
 
 /// Makes a struct a kind: its tables, its row and its CRD.
 ///
@@ -81,7 +81,7 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `revision = 2`: says that the filter's body has changed, or anything else that the attributes do not show;
 /// - `group`, `version`, `kind`, `plural`, `namespaced` (or `namespaced = false`): for projections;
 /// - `handles = false`: no handles (see below);
-/// - `crate = "path"`: where `ingester_core` is, if it is not a direct dependency.
+/// - `crate = "path"`: where `ingester_core` is, if it is not a direct dependency of that name.
 ///
 /// Each column gets a handle for queries, a function on the type of the kind's objects that is named after the column and as visible as
 /// its field: `Model::algorithm()`, and for the columns that every kind has `Model::create_time()`. A keyword is written raw
@@ -126,7 +126,7 @@ pub fn column_value(input: TokenStream) -> TokenStream {
 pub fn generated_sql(input: TokenStream) -> TokenStream {
     let folder = parse_macro_input!(input as syn::LitStr);
     let context = Context::new();
-    let library = library::path(&context, None);
+    let library = library::path(None);
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let code = generated_sql::expand(&context, &library, root.as_ref(), &folder);
     let code = context.finish(code);
@@ -134,15 +134,11 @@ pub fn generated_sql(input: TokenStream) -> TokenStream {
 }
 
 fn run(derive: Derive, input: &DeriveInput) -> TokenStream {
-    expansion(derive, input, library::path).into()
+    expansion(derive, input).into()
 }
 
-/// The passes, one after the other; `library` finds `ingester_core`, from the path that the item gives for it.
-fn expansion(
-    derive: Derive,
-    input: &DeriveInput,
-    library: impl FnOnce(&Context, Option<&Path>) -> proc_macro2::TokenStream,
-) -> proc_macro2::TokenStream {
+/// The passes, one after the other.
+fn expansion(derive: Derive, input: &DeriveInput) -> proc_macro2::TokenStream {
     let context = Context::new();
     let mut krate = None;
     let model = Item::read(&context, derive, input).and_then(|item| {
@@ -151,6 +147,6 @@ fn expansion(
         check::check(&context, derive, &item, attributes)
     });
     let model = model.unwrap_or_else(|| Model::Refused(check::refused(derive, input)));
-    let library = library(&context, krate.as_ref());
+    let library = library::path(krate.as_ref());
     context.finish(expand::expand(&library, &model))
 }

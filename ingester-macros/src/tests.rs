@@ -2,7 +2,6 @@
 //! the expansion shows there in its review; `INSTA_UPDATE=always cargo test -p ingester-macros` writes it.
 
 use crate::ast::Derive;
-use quote::quote;
 use syn::DeriveInput;
 
 /// Compares an item and its expansion with the snapshot of that name.
@@ -26,10 +25,7 @@ macro_rules! expands {
 fn item_and_expansion(derive: Derive, item: &str) -> String {
     let item = item.trim();
     let parsed: DeriveInput = syn::parse_str(item).expect("an item");
-    let expansion = crate::expansion(derive, &parsed, |_, given| match given {
-        Some(path) => quote!(#path),
-        None => quote!(::ingester_core),
-    });
+    let expansion = crate::expansion(derive, &parsed);
     let expansion = prettyplease::unparse(&syn::parse2(expansion).expect("code"));
     format!("{item}\n\n// expands to\n\n{expansion}")
 }

@@ -3,11 +3,11 @@
 //! A cluster is known by the uid of its namespace `kube-system`, which every cluster has and nobody can delete. The first ingester
 //! records it in the database.
 //!
-//! May use: ingester-core, ingester-store, mistakes.
+//! May use: ingester-core, ingester-sql, ingester-store, mistakes.
 
 use crate::mistakes::{self, Mistake};
 use http::{Request, StatusCode};
-use ingester_core::dialect::Dialect;
+use ingester_sql::dialect::Dialect;
 use ingester_store::{Store, StoreError};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;

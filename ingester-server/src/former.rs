@@ -1,6 +1,6 @@
 //! Which former objects, deleted and evicted ones, a request may see: the rule of `serve.formerObjects`.
 //!
-//! May use: ingester-core, ingester-store, status, read.
+//! May use: ingester-core, ingester-sql, ingester-store, status, read.
 //!
 //! Rights are asked about as they are today, and rows are older: a caller who has the right in a namespace now would see what its former
 //! tenant deleted. The rule is decided once for a request, as a [`Reach`], which narrows every query of that request.
@@ -8,9 +8,9 @@
 use crate::read::{refused, resource};
 use crate::status::Status;
 use ingester_core::Kind;
-use ingester_core::query::{Filter, Query, States, Test};
 use ingester_core::schema::{BASE_COLUMNS, base};
 use ingester_core::value::{Micros, Value};
+use ingester_sql::query::{Filter, Query, States, Test};
 use ingester_store::Store;
 use ingester_store::query::{Limits, Wanted};
 use k8s_openapi::api::core::v1::Namespace;

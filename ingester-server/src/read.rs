@@ -1,6 +1,6 @@
 //! Reading objects: one, a page, all of them.
 //!
-//! May use: ingester-core, ingester-store, status, request, answer, body.
+//! May use: ingester-core, ingester-sql, ingester-store, status, request, answer, body.
 //!
 //! Lists share a budget of memory, which is in `budget.rs` and has a share for each user: a page holds what it may need while it is
 //! read, and its text until it is sent; a whole list holds the same from its begin to its end. A list ends with its client. The
@@ -23,7 +23,7 @@ use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use http::{HeaderValue, Response, StatusCode, header};
 use ingester_core::Kind;
-use ingester_core::query::{Order, Query};
+use ingester_sql::query::{Order, Query};
 use ingester_store::query::{AskError, Asked, Limits, Wanted};
 use ingester_store::{ErrorClass, Store, StoreError};
 use std::sync::Arc;

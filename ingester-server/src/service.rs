@@ -1,6 +1,6 @@
 //! One request to its answer: who calls, what for, whether they may, and then what is asked for.
 //!
-//! May use: ingester-core, ingester-store, access, status, caller, request, discovery, read, identity, metrics, body, places, write, restore, former.
+//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, status, caller, request, discovery, read, identity, metrics, body, places, write, restore, former.
 
 mod writes;
 
@@ -23,9 +23,9 @@ use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, WARNING};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use ingester_core::Kind;
-use ingester_core::query::saved::SavedQueries;
-use ingester_core::query::{Filter, Test};
 use ingester_core::value::{Micros, Value};
+use ingester_declare::saved::SavedQueries;
+use ingester_sql::query::{Filter, Test};
 use ingester_store::Store;
 use ingester_store::query::Limits;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Runs the SQL of [`ingester_core::dialect`] on a database: stores rows, migrates schemas, imports files.
+//! Runs the SQL of [`ingester_sql::dialect`] on a database: stores rows, migrates schemas, imports files.
 //!
 //! ```
 //! # use ingester_core::Kind;

@@ -1,7 +1,7 @@
 //! The command line, as it is typed. What it means (which database, which kinds, what contradicts what) each command finds out before
 //! it begins, see `commands`.
 //!
-//! May use: ingester-core, ingester-store.
+//! May use: ingester-core, ingester-sql, ingester-store.
 //!
 //! | file | what is in it |
 //! |---|---|

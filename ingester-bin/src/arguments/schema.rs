@@ -3,7 +3,7 @@
 use super::{Migrations, Output, Target};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use ingester_core::dialect::Dialect;
+use ingester_sql::dialect::Dialect;
 use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\

@@ -12,7 +12,7 @@ pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Fa
     for kind in chosen(kinds, &arguments.kinds)? {
         // A kind that somebody else defines has none.
         let Some(crd) = kind.crd() else { continue };
-        let text = ingester_core::yaml::to_string(&crd).map_err(anyhow::Error::from)?;
+        let text = ingester_declare::yaml::to_string(&crd).map_err(anyhow::Error::from)?;
         match &arguments.out {
             Some(folder) => {
                 let path = folder.join(format!("{}.{}.yaml", kind.plural(), kind.group()));

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Kubeconfig) -> Result<Ending, Failure> {
     if let Some(user) = user {
         kubeconfig["users"] = json!([{ "name": name, "user": user }]);
     }
-    print(&ingester_core::yaml::to_string(&kubeconfig).map_err(anyhow::Error::from)?)?;
+    print(&ingester_declare::yaml::to_string(&kubeconfig).map_err(anyhow::Error::from)?)?;
     Ok(Ending::Done)
 }
 

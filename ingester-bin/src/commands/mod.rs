@@ -1,7 +1,7 @@
 //! The commands, one file each. A command begins with what its arguments mean: contradictions, kinds and the database are found out
 //! before a database or a cluster is asked.
 //!
-//! May use: arguments, cluster, database, ending, logging, output, parts, printers, program, progress, reload, saved, server, ingester-core, ingester-mirror, ingester-server, ingester-store.
+//! May use: arguments, cluster, database, ending, logging, output, parts, printers, program, progress, reload, saved, server, ingester-core, ingester-sql, ingester-declare, ingester-mirror, ingester-server, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -35,7 +35,6 @@ use crate::ending::Failure;
 use crate::program::Program;
 use crate::server::Render;
 use anyhow::anyhow;
-use ingester_core::ddl::{Schema, diff};
 use ingester_core::nearest::nearest;
 use ingester_core::{Kind, Registry};
 use ingester_mirror::config::Config;
@@ -45,6 +44,7 @@ use ingester_mirror::identity::{Identity, IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::Share;
 use ingester_mirror::sync::Context;
+use ingester_sql::ddl::{Schema, diff};
 use ingester_store::migrate::{DeclaredError, Folder, May, Released};
 use ingester_store::{ConnectOptions, Store, StoreError};
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::output::{Table, print, show};
 use crate::saved;
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::query::saved::{Parameter, SavedQuery};
+use ingester_declare::saved::{Parameter, SavedQuery};
 
 pub(crate) fn run(arguments: &Queries, kinds: &[Kind]) -> Result<Ending, Failure> {
     let all = saved::read(&arguments.folder, arguments.config.as_deref(), kinds)?;

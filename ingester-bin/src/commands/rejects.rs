@@ -7,8 +7,8 @@ use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, one_line, show};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::dialect::OfGroup;
-use ingester_core::dialect::statements::{OfKind, RecordedReject, RejectsOf};
+use ingester_sql::dialect::OfGroup;
+use ingester_sql::dialect::statements::{OfKind, RecordedReject, RejectsOf};
 use ingester_store::Store;
 use serde::Serialize;
 

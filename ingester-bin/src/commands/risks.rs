@@ -1,8 +1,8 @@
 //! What a database may lose although it has acknowledged it, said as soon as that is the only copy of something.
 
 use ingester_core::Kind;
-use ingester_core::query::{Query, States};
 use ingester_core::schema::base;
+use ingester_sql::query::{Query, States};
 use ingester_store::Store;
 use ingester_store::query::{Limits, Wanted};
 use std::sync::Arc;

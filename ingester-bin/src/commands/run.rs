@@ -12,7 +12,6 @@ use crate::server::Server;
 use anyhow::anyhow;
 use backon::Retryable as _;
 use futures::future::select_all;
-use ingester_core::dialect::Dialect;
 use ingester_core::{Kind, KindNames};
 use ingester_mirror::audit::audit_periodically;
 use ingester_mirror::config::{Config, Environment, Gate, Ingester, Live, with_password};
@@ -25,6 +24,7 @@ use ingester_mirror::replicas::{Group, KubeLeases, Membership, Share, name_of_po
 use ingester_mirror::retention::Retention;
 use ingester_mirror::suspend::{Permit, Suspension};
 use ingester_mirror::sync::{self, Context};
+use ingester_sql::dialect::Dialect;
 use ingester_store::migrate::{Backfill, BackfillProgress, Released};
 use ingester_store::{Store, StoreError};
 use std::num::NonZeroU32;

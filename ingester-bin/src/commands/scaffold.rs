@@ -4,7 +4,7 @@ use crate::arguments::Scaffold;
 use crate::ending::{Ending, Failure};
 use crate::output::print;
 use anyhow::anyhow;
-use ingester_core::declare;
+use ingester_declare::declare;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
 use std::io::Read as _;

@@ -12,7 +12,7 @@ use crate::progress;
 use anyhow::anyhow;
 use indicatif::ProgressBar;
 use ingester_core::Registry;
-use ingester_core::ddl::{self, Schema, Server};
+use ingester_sql::ddl::{self, Schema, Server};
 use ingester_store::migrate::{
     ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, Planned, Progress, Released, State, drift,
     left_alone, own_drift, schema_of,

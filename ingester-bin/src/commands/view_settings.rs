@@ -100,7 +100,7 @@ fn of_condition(condition: &Condition, names: &mut BTreeSet<&'static str>) {
 #[cfg(test)]
 mod tests {
     use super::{filled, read_by};
-    use ingester_core::declare;
+    use ingester_declare::declare;
     use ingester_mirror::config::Environment;
     use std::collections::{BTreeMap, BTreeSet};
 

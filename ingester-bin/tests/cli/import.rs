@@ -123,7 +123,7 @@ fn labels_removed_from_an_object_are_deleted() {
 #[test]
 fn json_yaml_and_line_input_give_the_same_rows() {
     let list: Value = serde_json::from_str(LIST).unwrap();
-    let yaml = ingester_core::yaml::to_string(&list).unwrap();
+    let yaml = ingester_declare::yaml::to_string(&list).unwrap();
     assert!(yaml.contains("- apiVersion: michelangelo.api/v2"), "{yaml}");
     let lines: String = list["items"].as_array().unwrap().iter().map(|item| item.to_string() + "\n").collect();
     let documents = lines.lines().map(|line| format!("---\n{line}\n")).collect();

@@ -41,7 +41,7 @@ fn built(folder: &Folder, base: &str) -> Option<Vec<Json>> {
     };
     let output = Command::new(kubectl).args(["kustomize", base]).current_dir(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let documents = ingester_core::documents::documents(&output.stdout[..]);
+    let documents = ingester_declare::documents::documents(&output.stdout[..]);
     Some(documents.map(|document| serde_json::from_str(&document.unwrap().content.unwrap()).unwrap()).collect())
 }
 

@@ -1,7 +1,7 @@
 //! The commands that need no database: schema, crds, kinds.
 
 use crate::program::{Folder, finish};
-use ingester_core::documents::documents;
+use ingester_declare::documents::documents;
 use serde_json::Value;
 
 #[test]

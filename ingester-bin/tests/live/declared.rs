@@ -37,7 +37,7 @@ async fn install(world: &World) -> Result<Api<DynamicObject>> {
 
 async fn a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored(world: &mut World) -> Result<()> {
     let certificates = install(world).await?;
-    for document in ingester_core::documents::documents(OBJECTS.as_bytes()) {
+    for document in ingester_declare::documents::documents(OBJECTS.as_bytes()) {
         let text = document?.content.map_err(anyhow::Error::from)?;
         let mut object: DynamicObject = serde_json::from_str(&text)?;
         let status = object.data.get("status").cloned();

@@ -3,8 +3,8 @@
 use anyhow::{Context as _, Result, ensure};
 use crd_specs::model::Model;
 use ingester_core::Kind;
-use ingester_core::query::{Filter, Query, parse_field_selector, parse_label_selector};
 use ingester_core::schema::base;
+use ingester_sql::query::{Filter, Query, parse_field_selector, parse_label_selector};
 use ingester_store::query::{Limits, Wanted};
 use ingester_store::{ConnectOptions, Store};
 use kube::ResourceExt as _;

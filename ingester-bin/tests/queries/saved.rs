@@ -2,7 +2,7 @@
 
 use crate::filled;
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::query::saved::SavedQueries;
+use ingester_declare::saved::SavedQueries;
 use ingester_store::Store;
 use ingester_store::query::{Limits, Wanted};
 use ingester_tests::databases::Database;

@@ -10,7 +10,7 @@ use super::scan;
 /// line, and a `{` in the first column where no value may stand begins the next document. So a forgotten quote or bracket
 /// spoils one document and not all that follow.
 #[derive(Debug)]
-pub(crate) struct Boundary {
+pub struct Boundary {
     token: Token,
     state: State,
     nesting: Nesting,
@@ -30,7 +30,7 @@ enum Token {
 
 /// Where [`Boundary::advance`] stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub enum Stop {
     /// At the end of the piece: the value goes on.
     Piece,
     /// After the last byte of the value.
@@ -48,29 +48,31 @@ pub(crate) enum Stop {
     Depth,
 }
 
-impl Boundary {
+impl Default for Boundary {
     /// Before the first byte of a value.
-    pub(crate) fn new() -> Self {
+    fn default() -> Self {
         Self { token: Token::None, state: State::Value, nesting: Nesting::default(), flawed: false }
     }
+}
 
+impl Boundary {
     /// After a member of an object.
-    pub(crate) fn after_member() -> Self {
-        Self { state: State::After, nesting: Nesting::of_object(), ..Self::new() }
+    pub fn after_member() -> Self {
+        Self { state: State::After, nesting: Nesting::of_object(), ..Self::default() }
     }
 
     /// Whether a value may begin with this byte.
-    pub(crate) fn may_begin(byte: u8) -> bool {
+    pub fn may_begin(byte: u8) -> bool {
         matches!(byte, b'"' | b'{' | b'[') || scan::is_word(byte)
     }
 
     /// Whether an object or array is open.
-    pub(crate) fn in_container(&self) -> bool {
+    pub fn in_container(&self) -> bool {
         self.nesting.depth() > 0
     }
 
     /// Whether the order of tokens was broken, or a string had a control character.
-    pub(crate) fn flawed(&self) -> bool {
+    pub fn flawed(&self) -> bool {
         self.flawed
     }
 
@@ -78,7 +80,7 @@ impl Boundary {
     ///
     /// `begins_line` says whether the piece begins in the first column. In its first `strict` bytes every `{` in the first
     /// column begins the next document, even where a value may stand.
-    pub(crate) fn advance(&mut self, piece: &[u8], begins_line: bool, strict: usize) -> (usize, Stop) {
+    pub fn advance(&mut self, piece: &[u8], begins_line: bool, strict: usize) -> (usize, Stop) {
         let mut at = 0;
         while let Some(&byte) = piece.get(at) {
             match self.token {

@@ -6,7 +6,7 @@ use super::{Error, Reader, TokenKind};
 
 /// What is wrong with a text.
 #[derive(Debug, PartialEq)]
-pub(crate) enum CheckError {
+pub enum CheckError {
     /// It is not JSON.
     Syntax(Error),
     /// An object has a key twice.
@@ -20,7 +20,7 @@ pub(crate) enum CheckError {
 
 /// Checks that a text is one JSON value with white space around it, and that no object in it has a key twice. Keys are
 /// compared after their escapes are decoded.
-pub(crate) fn check(text: &str) -> Result<(), CheckError> {
+pub fn check(text: &str) -> Result<(), CheckError> {
     let mut reader = Reader::new(text);
     let mut keys: Vec<(Cow<'_, str>, usize)> = Vec::new();
     // For each open container: where its keys begin in `keys`; `None` for an array.

@@ -60,7 +60,7 @@ impl Error {
 
     /// The value at `offset` has a key that its object has already.
     #[cold]
-    pub(crate) fn duplicate(offset: usize, key: &str) -> Self {
+    pub fn duplicate(offset: usize, key: &str) -> Self {
         let short = shortened(key);
         let shown = short.as_deref().unwrap_or(key).escape_debug();
         Self::value(offset, format!("the key `{shown}` appears twice in the same object"))
@@ -68,7 +68,7 @@ impl Error {
 
     /// Gives an error from a visitor the offset of the value that was read. The innermost value wins.
     #[cold]
-    pub(crate) fn place(mut self, offset: usize) -> Self {
+    pub fn place(mut self, offset: usize) -> Self {
         self.0.offset.get_or_insert(offset);
         self
     }

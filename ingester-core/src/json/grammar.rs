@@ -6,7 +6,7 @@ pub const MAX_DEPTH: usize = 100;
 
 /// What the grammar allows next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum State {
     /// A value.
     Value,
     /// The first member of the container just opened, or its end.
@@ -21,7 +21,7 @@ pub(crate) enum State {
 
 impl State {
     /// What is expected, in the words of an error.
-    pub(crate) fn wanted(self, in_object: bool) -> &'static str {
+    pub fn wanted(self, in_object: bool) -> &'static str {
         match (self, in_object) {
             (State::Value, _) | (State::Open, false) => "a value",
             (State::Key, _) | (State::Open, true) => "a key",

@@ -68,13 +68,13 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use boundary::{Boundary, Stop};
-pub(crate) use check::{CheckError, check};
+pub use boundary::{Boundary, Stop};
+pub use check::{CheckError, check};
 pub use de::{RAW_TOKEN, from_str};
 pub use error::Error;
 pub use error::push_name;
 pub use grammar::MAX_DEPTH;
-pub(crate) use grammar::State;
+pub use grammar::State;
 pub use reader::{Reader, TokenKind};
 
 /// An integer as JSON writes it, or a string in JSON: no point, no exponent, no leading zeros.
@@ -88,7 +88,7 @@ pub(crate) fn float<T: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Opti
 }
 
 /// How many bytes of a text, from its front, stand for themselves in a string.
-pub(crate) fn plain_end(text: &[u8]) -> usize {
+pub fn plain_end(text: &[u8]) -> usize {
     scan::plain_end(text, 0)
 }
 

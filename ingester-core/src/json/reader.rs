@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A reader of an object's members from `place` on, where another member of that object, the root, has ended.
-    pub(crate) fn after_member(text: &'a str, place: usize) -> Self {
+    pub fn after_member(text: &'a str, place: usize) -> Self {
         Self { text, pos: place, state: State::After, nesting: Nesting::of_object() }
     }
 
@@ -274,7 +274,7 @@ impl<'a> Reader<'a> {
 
     /// An error for the value that comes next: `expected a string, found number 7`.
     #[cold]
-    pub(crate) fn mismatch(&self, wanted: &str) -> Error {
+    pub fn mismatch(&self, wanted: &str) -> Error {
         let mut rest = self.clone();
         // Text that is no JSON is the more basic mistake.
         match rest.raw() {

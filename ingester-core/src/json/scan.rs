@@ -1,7 +1,5 @@
 //! The shapes of tokens: where a number, an escape, a string or a word ends.
 
-use wide::u8x16;
-
 /// The offset after the number that starts at `pos`, or the offset at which it stops being one.
 #[inline]
 pub(super) fn number_end(bytes: &[u8], mut pos: usize) -> Result<usize, usize> {
@@ -76,20 +74,26 @@ fn unicode_escape(bytes: &[u8], pos: usize) -> Option<u16> {
     })
 }
 
+/// Of eight bytes, the high bit of the first one that is a quote, a backslash or a control character. Higher bits mean nothing.
+#[inline]
+fn special(bytes: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    // A byte below `limit` borrows from its high bit; a borrow out of a byte disturbs only those after it.
+    let below = |bytes: u64, limit: u8| bytes.wrapping_sub(EACH * u64::from(limit)) & !bytes;
+    let equal = |byte: u8| below(bytes ^ (EACH * u64::from(byte)), 1);
+    (below(bytes, 0x20) | equal(b'"') | equal(b'\\')) & (EACH * 0x80)
+}
+
 /// The offset of the first byte from `pos` on that does not stand for itself in a string: a quote, a backslash, a
 /// control character, or the end of the text.
 #[inline]
 pub(super) fn plain_end(bytes: &[u8], mut pos: usize) -> usize {
-    let (quote, backslash, control) = (u8x16::splat(b'"'), u8x16::splat(b'\\'), u8x16::splat(0x1f));
     while let Some(chunk) = bytes.get(pos..).and_then(<[u8]>::first_chunk) {
-        let chunk = u8x16::new(*chunk);
-        // A byte is a control character when min(byte, 0x1f) is the byte itself.
-        let special = chunk.simd_eq(quote) | chunk.simd_eq(backslash) | chunk.min(control).simd_eq(chunk);
-        let found = special.to_bitmask();
+        let found = special(u64::from_le_bytes(*chunk));
         if found != 0 {
-            return pos + found.trailing_zeros() as usize;
+            return pos + found.trailing_zeros() as usize / 8;
         }
-        pos += 16;
+        pos += 8;
     }
     while bytes.get(pos).is_some_and(|byte| *byte >= 0x20 && *byte != b'"' && *byte != b'\\') {
         pos += 1;

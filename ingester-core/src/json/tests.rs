@@ -622,7 +622,7 @@ fn two_hundred_thousand_levels_fail_at_once() {
 
 /// Where a value ends that begins the text, and why the boundary stopped there.
 fn boundary(text: &str) -> (usize, Stop) {
-    Boundary::new().advance(text.as_bytes(), true, 0)
+    Boundary::default().advance(text.as_bytes(), true, 0)
 }
 
 #[test]
@@ -647,7 +647,7 @@ fn boundary_passes_flaws_while_brackets_match() {
     for flawed in
         ["{\"a\" 1}", "{,}", "{\"a\": \"b\n\"c\": 1}", "{\"a\": \"\u{1}\"}", "[1 2]", "{oops: 'x'}", "{\"a\": 1,}"]
     {
-        let mut boundary = Boundary::new();
+        let mut boundary = Boundary::default();
         assert_eq!(boundary.advance(flawed.as_bytes(), true, 0), (flawed.len(), Stop::End), "{flawed}");
         assert!(boundary.flawed(), "{flawed}");
         assert!(check(flawed).is_err(), "{flawed}");
@@ -666,7 +666,7 @@ fn boundary_stops_before_the_next_document() {
 
 /// As [`boundary`], behind the first array.
 fn after_array(text: &str, strict: usize) -> (usize, Stop) {
-    let mut boundary = Boundary::new();
+    let mut boundary = Boundary::default();
     let (taken, stop) = boundary.advance(text.as_bytes(), true, strict);
     assert_eq!(stop, Stop::Array, "{text}");
     let (rest, stop) = boundary.advance(&text.as_bytes()[taken..], false, strict.saturating_sub(taken));

@@ -1,10 +1,9 @@
 //! A `FileDescriptorSet` as tables: messages with their fields by JSON name and by number.
 
 use super::names::Names;
-use super::special::{Form, OBJECT_META, TYPE_META, always};
+use super::special::Form;
 use super::varint::WireType;
 use crate::schema::Fingerprint;
-use prost_reflect::{Cardinality, DescriptorPool, Kind as Reflected, MessageDescriptor};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -27,9 +26,19 @@ pub struct DescriptorError {
     pub reason: String,
 }
 
+/// What reads descriptors.
+#[cfg(not(feature = "protobuf"))]
+const FEATURE: &str = "the feature `protobuf` of ingester-core";
+
 impl DescriptorSet {
-    /// The set in these bytes.
+    /// The set in these bytes. A constant of it does not compile without the feature `protobuf`.
+    ///
+    /// # Panics
+    /// Without the feature `protobuf`.
     pub const fn new(bytes: &'static [u8]) -> Self {
+        #[cfg(not(feature = "protobuf"))]
+        panic!("a kind with a protobuf message needs the feature `protobuf` of ingester-core");
+        #[cfg(feature = "protobuf")]
         DescriptorSet { bytes, read: OnceLock::new() }
     }
 
@@ -59,7 +68,7 @@ impl std::fmt::Debug for DescriptorSet {
 pub struct Descriptors {
     pub(super) messages: Vec<Message>,
     pub(super) enums: Vec<Enum>,
-    names: HashMap<Box<str>, MessageId>,
+    pub(super) names: HashMap<Box<str>, MessageId>,
 }
 
 /// One message of [`Descriptors`].
@@ -71,7 +80,7 @@ pub(super) struct Message {
     pub(super) form: Form,
     /// In the order of their numbers.
     pub(super) fields: Vec<Field>,
-    by_name: Names<u16>,
+    pub(super) by_name: Names<u16>,
     /// The field into which an object's own `apiVersion` and `kind` go.
     pub(super) type_meta: Option<u16>,
     /// Fields that are written even if the object does not have them.
@@ -140,8 +149,8 @@ impl Type {
 
 #[derive(Debug)]
 pub(super) struct Enum {
-    numbers: Names<i32>,
-    names: HashMap<i32, Box<str>>,
+    pub(super) numbers: Names<i32>,
+    pub(super) names: HashMap<i32, Box<str>>,
 }
 
 impl Enum {
@@ -171,95 +180,12 @@ impl Descriptors {
     /// Reads a serialized `FileDescriptorSet`.
     ///
     /// # Errors
-    /// When it is none, or lacks a file that another one imports.
+    /// When it is none, or lacks a file that another one imports; without the feature `protobuf`, always.
     pub fn read(bytes: &[u8]) -> Result<Self, DescriptorError> {
-        let pool = DescriptorPool::decode(bytes).map_err(|error| DescriptorError { reason: error.to_string() })?;
-        let all: Vec<MessageDescriptor> = pool.all_messages().filter(|message| !message.is_map_entry()).collect();
-        let places: HashMap<String, usize> =
-            all.iter().enumerate().map(|(place, message)| (message.full_name().to_owned(), place)).collect();
-        let mut enums = Vec::new();
-        let mut enum_places = HashMap::new();
-        for descriptor in pool.all_enums() {
-            enum_places.insert(descriptor.full_name().to_owned(), enums.len());
-            let values = || descriptor.values().map(|value| (Box::<str>::from(value.name()), value.number()));
-            let mut names = HashMap::new();
-            for (name, number) in values() {
-                names.entry(number).or_insert(name);
-            }
-            enums.push(Enum { numbers: Names::new(values()), names });
-        }
-        let ty = |kind: Reflected| match kind {
-            Reflected::Double => Type::Double,
-            Reflected::Float => Type::Float,
-            Reflected::Int32 => Type::Int32,
-            Reflected::Int64 => Type::Int64,
-            Reflected::Uint32 => Type::UInt32,
-            Reflected::Uint64 => Type::UInt64,
-            Reflected::Sint32 => Type::SInt32,
-            Reflected::Sint64 => Type::SInt64,
-            Reflected::Fixed32 => Type::Fixed32,
-            Reflected::Fixed64 => Type::Fixed64,
-            Reflected::Sfixed32 => Type::SFixed32,
-            Reflected::Sfixed64 => Type::SFixed64,
-            Reflected::Bool => Type::Bool,
-            Reflected::String => Type::Text,
-            Reflected::Bytes => Type::Bytes,
-            Reflected::Enum(of) => Type::Enum(enum_places[of.full_name()]),
-            Reflected::Message(of) => Type::Message(places[of.full_name()]),
-        };
-        let message = |descriptor: &MessageDescriptor| {
-            let name = descriptor.full_name();
-            let mut fields: Vec<Field> = Vec::new();
-            let mut by_name = Vec::new();
-            let is_object = {
-                let of = |number, of: &str| {
-                    let field = descriptor.get_field(number);
-                    field.is_some_and(|field| matches!(field.kind(), Reflected::Message(ty) if ty.full_name() == of))
-                };
-                // A Kubernetes object: its four parts are values in Go, not pointers, so all of them are written.
-                of(1, TYPE_META) && of(2, OBJECT_META)
-            };
-            let mut in_order: Vec<_> = descriptor.fields().collect();
-            in_order.sort_by_key(prost_reflect::FieldDescriptor::number);
-            for (place, field) in in_order.iter().enumerate() {
-                let (value, shape) = match field.kind() {
-                    Reflected::Message(entry) if field.is_map() => (
-                        ty(entry.map_entry_value_field().kind()),
-                        Shape::Map { key: ty(entry.map_entry_key_field().kind()) },
-                    ),
-                    kind if field.cardinality() == Cardinality::Repeated => {
-                        (ty(kind), Shape::List { packed: field.is_packed() })
-                    }
-                    kind => (ty(kind), Shape::Single),
-                };
-                // `optional` of proto3 is a oneof of one member in the descriptor, and none otherwise.
-                let oneof = field.containing_oneof().filter(|oneof| !oneof.is_synthetic()).map_or(0, |oneof| {
-                    let position = descriptor.oneofs().position(|other| other.name() == oneof.name());
-                    position.unwrap_or(0) as u16 + 1
-                });
-                by_name.push((field.name().into(), place as u16));
-                fields.push(Field {
-                    number: field.number(),
-                    json: field.json_name().into(),
-                    ty: value,
-                    shape,
-                    oneof,
-                    presence: field.supports_presence(),
-                    always: always(name).contains(&field.number()) || (is_object && field.number() <= 4),
-                });
-            }
-            // A name in JSON's spelling beats another field's own name.
-            by_name.extend(fields.iter().zip(0..).map(|(field, place)| (field.json.clone(), place)));
-            let place = |wanted: &dyn Fn(&Field) -> bool| fields.iter().position(wanted).map(|place| place as u16);
-            let type_meta = places.get(TYPE_META).and_then(|type_meta| {
-                place(&|field| field.ty == Type::Message(*type_meta) && field.shape == Shape::Single)
-            });
-            let always = (0..fields.len()).filter(|place| fields[*place].always).map(|place| place as u16).collect();
-            Message { form: Form::of(name), fields, by_name: Names::new(by_name), type_meta, always }
-        };
-        let messages: Vec<Message> = all.iter().map(message).collect();
-        let names = places.into_iter().map(|(name, place)| (name.into(), MessageId(place))).collect();
-        Ok(Descriptors { messages, enums, names })
+        #[cfg(feature = "protobuf")]
+        return super::reflect::read(bytes);
+        #[cfg(not(feature = "protobuf"))]
+        Err(DescriptorError { reason: format!("{} bytes, which only {FEATURE} reads", bytes.len()) })
     }
 
     /// The number of a message's field by its name in JSON.

@@ -4,6 +4,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `descriptor.rs` | a `FileDescriptorSet` as tables that are looked up by JSON name and by number |
+//! | `reflect.rs` | the reader of the set (feature `protobuf`) |
 //! | `names.rs` | a table of names, for fields and enum values |
 //! | `encode.rs` | JSON text to bytes in one pass over the text |
 //! | `encode_special.rs` | the same for messages whose JSON is not an object of their fields |
@@ -22,6 +23,8 @@ mod descriptor;
 mod encode;
 mod encode_special;
 mod names;
+#[cfg(feature = "protobuf")]
+mod reflect;
 mod special;
 mod varint;
 
@@ -30,4 +33,5 @@ pub use descriptor::{DescriptorError, DescriptorSet, Descriptors, MessageId};
 pub use encode::Lost;
 
 #[cfg(test)]
+#[cfg(feature = "protobuf")]
 mod tests;

@@ -1,43 +1,16 @@
-//! What is asked of a kind's tables, as data. Everything that reads objects asks by a [`Query`].
+//! What is asked of a kind's objects, as a struct's own code writes it: conditions and orders by the kind's columns.
 //!
 //! | file | what it has |
 //! |---|---|
-//! | `model.rs` | the query, as it is asked |
-//! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
-//! | `keys.rs` | which keys answer it |
+//! | `filter.rs` | conditions and orders, as data |
 //! | `handle.rs` | the columns of a kind as Rust knows them, with the types of their values |
-//! | `selector/` | Kubernetes' label and field selectors |
-//! | `order.rs` | orders as people write them |
-//! | `time.rs` | times as people write them |
-//! | `token.rs`, `fingerprint.rs` | where the next page begins, and of which query |
-//! | `list_options.rs` | the list options of the reference system |
-//! | `saved/` | queries that have a name, with parameters; a room of its own |
-//! | `place.rs` | a place in a text, as errors show it |
 //!
-//! May use: labels, schema, value, nearest.
-//! Must not: do I/O, know SQL text (that is `dialect`).
+//! A whole query is `ingester_sql::query::Query`.
+//!
+//! May use: schema, value.
 
-mod check;
-mod fingerprint;
+mod filter;
 mod handle;
-mod keys;
-mod list_options;
-mod model;
-mod order;
-mod place;
-pub mod saved;
-mod selector;
-mod time;
-mod token;
 
-pub use check::{Checked, Comparison, Condition, Hint, Operand, PairTest, Pattern, QueryError, SortKey};
+pub use filter::{Filter, Order, Test};
 pub use handle::{Dynamic, Entry, Handle, PartOf, Parts, Predicate, Sort};
-pub use keys::{Route, Routes};
-pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
-pub use model::{Filter, Order, Query, States, Test};
-pub use order::{OrderError, parse_order};
-pub use selector::{
-    SelectorError, SelectorParameter, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters,
-};
-pub use time::{TimeError, parse_time};
-pub use token::{Continue, TokenError};

@@ -207,13 +207,13 @@ const fn check_many_values(field: &Field, p: usize, form: Form) {
 }
 
 /// The longest VARCHAR that a list may have: its key has the uid beside it, of 64 characters.
-pub(crate) const MOST_OF_LIST: u32 = limits::KEY_BYTES / limits::CHARACTER_BYTES - 64;
+pub const MOST_OF_LIST: u32 = limits::KEY_BYTES / limits::CHARACTER_BYTES - 64;
 
 /// The longest VARCHAR that a map may have: its key has the map's key beside it.
-pub(crate) const MOST_OF_MAP: u32 = limits::KEY_BYTES / limits::CHARACTER_BYTES - limits::LABEL_KEY_CHARACTERS as u32;
+pub const MOST_OF_MAP: u32 = limits::KEY_BYTES / limits::CHARACTER_BYTES - limits::LABEL_KEY_CHARACTERS as u32;
 
 /// The most bytes in the name of a table of many values: the names of keys contain it on SQLite, and must not be cut.
-pub(crate) const MANY_TABLE_BYTES: usize = limits::IDENTIFIER_BYTES - "__key_value".len();
+pub const MANY_TABLE_BYTES: usize = limits::IDENTIFIER_BYTES - "__key_value".len();
 
 /// Fails if the table of a column of many values cannot have its name.
 ///
@@ -257,7 +257,7 @@ pub const fn check_many_tables(table: &Table) {
 }
 
 /// Whether a table of this name is one of the ingester's own.
-pub(crate) const fn is_own_table(name: &str) -> bool {
+pub const fn is_own_table(name: &str) -> bool {
     let mut i = 0;
     while i < OWN_TABLES.len() {
         if OWN_TABLES[i].eq_ignore_ascii_case(name) {

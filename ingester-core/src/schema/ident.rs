@@ -36,7 +36,7 @@ impl Ident {
     ///
     /// # Panics
     /// As [`Ident::new`].
-    pub(crate) const fn join(head: &str, tail: &str) -> Self {
+    pub const fn join(head: &str, tail: &str) -> Self {
         let text = joined(head, tail);
         assert_identifier("column, key or table", text.as_str(), "column");
         Self::cut(text.as_str(), IDENTIFIER_BYTES)
@@ -46,7 +46,7 @@ impl Ident {
     ///
     /// It is for the layout of tables. The checks report a wrong name on the user's tokens; a panic here would report it a second
     /// time, on other tokens.
-    pub(crate) const fn tolerant(head: &str, tail: &str) -> Self {
+    pub const fn tolerant(head: &str, tail: &str) -> Self {
         let text = joined(head, tail);
         if is_identifier(text.as_str()) {
             Self::cut(text.as_str(), IDENTIFIER_BYTES)
@@ -102,7 +102,7 @@ impl Ident {
     }
 
     /// Whether both are the same name; MySQL compares names of columns and keys without case.
-    pub(crate) const fn same(&self, other: &Ident) -> bool {
+    pub const fn same(&self, other: &Ident) -> bool {
         self.len == other.len && self.same_as(other.as_str())
     }
 

@@ -4,40 +4,40 @@
 
 /// Bytes in the name of a table, column or key.
 /// MySQL Reference Manual, "Identifier Length Limits": 64 characters; ours are ASCII.
-pub(crate) const IDENTIFIER_BYTES: usize = 64;
+pub const IDENTIFIER_BYTES: usize = 64;
 
 /// Bytes of all columns of one key together.
 /// MySQL Reference Manual, "InnoDB Limits": 3072 bytes with row format DYNAMIC.
-pub(crate) const KEY_BYTES: u32 = 3072;
+pub const KEY_BYTES: u32 = 3072;
 
 /// Columns in one key. MySQL Reference Manual, "Column Indexes": 16.
-pub(crate) const KEY_COLUMNS: usize = 16;
+pub const KEY_COLUMNS: usize = 16;
 
 /// Secondary keys on one table. MySQL Reference Manual, "InnoDB Limits": 64.
-pub(crate) const KEYS: usize = 64;
+pub const KEYS: usize = 64;
 
 /// Columns in one table. MySQL Reference Manual, "InnoDB Limits": 1017.
-pub(crate) const COLUMNS: usize = 1017;
+pub const COLUMNS: usize = 1017;
 
 /// Bytes of one row without the contents of BLOB, TEXT and JSON columns.
 /// MySQL Reference Manual, "Limits on Table Column Count and Row Size": 65,535, whatever the engine.
-pub(crate) const ROW_BYTES: u32 = 65_535;
+pub const ROW_BYTES: u32 = 65_535;
 
 /// Tables that one view may read. MySQL Reference Manual, "Restrictions on Views": 61.
-pub(crate) const VIEW_TABLES: usize = 61;
+pub const VIEW_TABLES: usize = 61;
 
 /// Bytes in the name of a view: `view:` and the name are the name of a setting.
-pub(crate) const VIEW_NAME_BYTES: usize = SETTING_NAME_BYTES - 5;
+pub const VIEW_NAME_BYTES: usize = SETTING_NAME_BYTES - 5;
 
 /// Bytes in the name of a setting, as `ingester_settings` has it.
-pub(crate) const SETTING_NAME_BYTES: usize = 64;
+pub const SETTING_NAME_BYTES: usize = 64;
 
 /// Bytes that one character may take in `utf8mb4`.
-pub(crate) const CHARACTER_BYTES: u32 = 4;
+pub const CHARACTER_BYTES: u32 = 4;
 
 /// Characters in a label's or annotation's key: a prefix of 253, a slash and a name of 63.
 /// Kubernetes documentation, "Labels and Selectors: Syntax and character set".
-pub(crate) const LABEL_KEY_CHARACTERS: u16 = 317;
+pub const LABEL_KEY_CHARACTERS: u16 = 317;
 
 /// Characters in a label's value. Kubernetes documentation, as above.
-pub(crate) const LABEL_VALUE_CHARACTERS: u16 = 63;
+pub const LABEL_VALUE_CHARACTERS: u16 = 63;

@@ -6,11 +6,11 @@
 //! May use: nothing.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
-pub(crate) mod check;
+pub mod check;
 mod field;
 mod fingerprint;
 mod ident;
-pub(crate) mod limits;
+pub mod limits;
 mod path;
 mod stays;
 mod table;
@@ -23,6 +23,6 @@ pub use ident::{Ident, IdentError};
 pub use path::Path;
 pub use stays::Stays;
 pub use table::{BASE_COLUMNS, Column, Companion, Form, Key, Many, Table, TableParts, base};
-pub(crate) use table::{BASE_KEYS, composite_name};
+pub use table::{BASE_KEYS, composite_name};
 pub(crate) use text::{Text, is_identifier_byte, same};
 pub use types::SqlType;

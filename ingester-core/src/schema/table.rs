@@ -40,7 +40,7 @@ impl Key {
     ///
     /// # Panics
     /// With more than 16 columns.
-    pub(crate) const fn new(name: Ident, places: &[u16]) -> Self {
+    pub const fn new(name: Ident, places: &[u16]) -> Self {
         if places.len() > limits::KEY_COLUMNS {
             Text::new("key `").str(name.as_str()).str("` has more than 16 columns").fail()
         }
@@ -121,12 +121,12 @@ impl Companion {
     }
 
     /// The columns of its primary key: the uid, and what tells the rows of one object apart.
-    pub(crate) fn key_columns(self) -> &'static [Column] {
+    pub fn key_columns(self) -> &'static [Column] {
         &self.columns()[..2]
     }
 
     /// Their names.
-    pub(crate) const fn primary_key(self) -> &'static [&'static str] {
+    pub const fn primary_key(self) -> &'static [&'static str] {
         match self {
             Companion::Values(Many { form: Form::List, .. }) => &["obj_uid", "value"],
             Companion::Values(_) | Companion::Labels | Companion::Annotations => &["obj_uid", "key"],
@@ -283,7 +283,8 @@ pub mod base {
     pub const JSON: usize = 12;
 }
 
-pub(crate) const BASE_KEYS: [(&str, &[u16]); 5] = [
+/// The keys that the table of every kind has: the name of each, and the places of its columns among [`BASE_COLUMNS`].
+pub const BASE_KEYS: [(&str, &[u16]); 5] = [
     ("namespace_name", &[base::NAMESPACE as u16, base::NAME as u16]),
     // The newest objects of a namespace, whatever its share of the table.
     ("namespace_create_time", &[base::NAMESPACE as u16, base::CREATE_TIME as u16]),
@@ -511,7 +512,7 @@ const fn composite(names: &[&str], columns: &[Column]) -> Key {
 }
 
 /// The name of a key over several columns: their names joined, or if that is too long, the first name and the number of others.
-pub(crate) const fn composite_name(names: &[&str]) -> Ident {
+pub const fn composite_name(names: &[&str]) -> Ident {
     let mut text = Text::new("");
     let mut i = 0;
     while i < names.len() {
@@ -554,7 +555,7 @@ impl Table {
     }
 
     /// How many companions it has.
-    pub(crate) const fn companion_count(&self) -> usize {
+    pub const fn companion_count(&self) -> usize {
         self.many.len() + if self.companions { Companion::OF_METADATA.len() } else { 0 }
     }
 
@@ -562,7 +563,7 @@ impl Table {
     ///
     /// # Panics
     /// If there are fewer.
-    pub(crate) const fn companion_at(&self, place: usize) -> Companion {
+    pub const fn companion_at(&self, place: usize) -> Companion {
         let of_metadata = if self.companions { Companion::OF_METADATA.len() } else { 0 };
         if place < of_metadata {
             Companion::OF_METADATA[place]
@@ -603,7 +604,7 @@ impl Table {
     }
 
     /// The former names that a companion table may have: that of the kind's table may have changed, the column's, or both.
-    pub(crate) fn companion_was(&self, companion: Companion) -> Vec<Ident> {
+    pub fn companion_was(&self, companion: Companion) -> Vec<Ident> {
         let suffix_was = match companion {
             Companion::Values(many) => many.was,
             Companion::Labels | Companion::Annotations => None,
@@ -619,7 +620,7 @@ impl Table {
     }
 
     /// The most bytes of a row by MySQL's rules, without the contents of TEXT, BLOB and JSON.
-    pub(crate) const fn row_bytes(&self) -> u32 {
+    pub const fn row_bytes(&self) -> u32 {
         let mut bytes = self.columns.len() as u32 / 8 + 1;
         let mut i = 0;
         while i < self.columns.len() {

@@ -60,8 +60,8 @@ impl SqlType {
         }
     }
 
-    /// As [`SqlType::parse`], but `None` instead of a panic.
-    pub(crate) const fn try_parse(name: &str) -> Option<Self> {
+    /// The type of this name; `None` if there is none.
+    pub const fn try_parse(name: &str) -> Option<Self> {
         let bytes = name.as_bytes();
         // A copy in upper case, long enough for every name of a type.
         let mut upper = [0u8; 24];
@@ -165,12 +165,12 @@ impl SqlType {
     }
 
     /// Whether `other` holds the same kind of values, so that `#[index(type = ...)]` may choose it.
-    pub(crate) const fn may_become(self, other: SqlType) -> bool {
+    pub const fn may_become(self, other: SqlType) -> bool {
         self.value_kind() as u8 == other.value_kind() as u8
     }
 
     /// Whether a column of this type has the default 0.
-    pub(crate) const fn zero_by_default(self) -> bool {
+    pub const fn zero_by_default(self) -> bool {
         matches!(self, SqlType::IntUnsigned)
     }
 
@@ -193,7 +193,7 @@ impl SqlType {
     }
 
     /// The name in MySQL's spelling, which the lock file and messages use too.
-    pub(crate) fn name(self) -> std::borrow::Cow<'static, str> {
+    pub fn name(self) -> std::borrow::Cow<'static, str> {
         match self {
             SqlType::VarChar(n) => format!("VARCHAR({n})").into(),
             other => other.word().into(),

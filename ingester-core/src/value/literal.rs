@@ -188,7 +188,7 @@ around! {
 }
 
 /// The value of a literal, which is one.
-pub(crate) fn value_of(literal: &(impl ColumnValue + ?Sized)) -> Value {
+pub fn value_of(literal: &(impl ColumnValue + ?Sized)) -> Value {
     let mut values = Values::default();
     literal.write(&mut values);
     values.into_vec().pop().unwrap_or(Value::Null)

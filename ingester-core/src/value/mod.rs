@@ -9,7 +9,7 @@ mod literal;
 mod many_values;
 
 pub use column_value::ColumnValue;
-pub(crate) use literal::value_of;
+pub use literal::value_of;
 pub use literal::{Elements, Entries, Literal, Scalar, Several, class};
 pub use many_values::{ManyKey, ManyValues};
 
@@ -72,7 +72,7 @@ impl Micros {
     }
 
     /// The time that a clock in UTC shows.
-    pub(crate) fn of(time: jiff::civil::DateTime) -> Self {
+    pub fn of(time: jiff::civil::DateTime) -> Self {
         // Never more than the years -9999 to 9999. Rounded down, as the digits of a text are cut off.
         let since = time.duration_since(EPOCH);
         Micros(since.as_secs() * 1_000_000 + i64::from(since.subsec_nanos()).div_euclid(1000))
@@ -128,7 +128,7 @@ impl Value {
     }
 
     /// About how many bytes the value takes in a statement's packet.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         match self {
             Value::Null => 1,
             Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::Double(_) => 9,
@@ -163,7 +163,7 @@ pub struct Values {
 
 impl Values {
     /// No values yet, with room for `n`.
-    pub(crate) fn with_capacity(n: usize) -> Self {
+    pub fn with_capacity(n: usize) -> Self {
         Values { columns: Vec::with_capacity(n), many: Vec::new() }
     }
 
@@ -211,25 +211,25 @@ impl Values {
     }
 
     /// Adds the rows of the next column of many values: those of a list have no value. Of several with one key the first one counts.
-    pub(crate) fn push_many(&mut self, mut pairs: Vec<(Box<str>, Box<str>)>) {
+    pub fn push_many(&mut self, mut pairs: Vec<(Box<str>, Box<str>)>) {
         pairs.sort_by(|a, b| a.0.cmp(&b.0));
         pairs.dedup_by(|a, b| a.0 == b.0);
         self.many.push(pairs.into());
     }
 
     /// The values of the columns.
-    pub(crate) fn into_vec(self) -> Vec<Value> {
+    pub fn into_vec(self) -> Vec<Value> {
         self.columns
     }
 
     /// The values of the columns, and those of the columns of many values.
-    pub(crate) fn into_parts(self) -> (Vec<Value>, Vec<Pairs>) {
+    pub fn into_parts(self) -> (Vec<Value>, Vec<Pairs>) {
         (self.columns, self.many)
     }
 }
 
 /// A value as the text that every database gives back for it; `None` for NULL, and for what no column of many values has.
-pub(crate) fn stored_text(value: &Value) -> Option<Box<str>> {
+pub fn stored_text(value: &Value) -> Option<Box<str>> {
     match value {
         Value::Text(text) => Some(text.trim_end_matches(' ').into()),
         Value::Int(number) => Some(number.to_string().into()),

@@ -523,7 +523,7 @@ const fn value_of<'a>(source: &'a Source, column: &str) -> Option<&'a Expression
 }
 
 /// What an expression gives; `None` if that is always NULL, or it names a column that is not there.
-pub(crate) const fn type_of(table: &Table, expression: &Expression) -> Option<ViewType> {
+pub const fn type_of(table: &Table, expression: &Expression) -> Option<ViewType> {
     match expression {
         Expression::Null => None,
         Expression::Literal(literal) => Some(literal.ty()),

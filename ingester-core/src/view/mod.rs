@@ -71,7 +71,7 @@
 mod check;
 
 use crate::kind::Kind;
-pub(crate) use check::type_of;
+pub use check::type_of;
 pub use check::{ViewError, check_views, checked};
 
 /// A view: what its rows have, and where they come from.

@@ -77,7 +77,7 @@ pub fn number<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<f64> {
 pub(super) const PARTS: i128 = 1_000_000_000;
 
 /// The number that a quantity says, in billionths; `None` if it is none, or beyond 2^63 times a thousand.
-pub(crate) fn parse(text: &str) -> Option<i128> {
+pub fn parse(text: &str) -> Option<i128> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
@@ -138,7 +138,7 @@ fn factor(suffix: &str) -> Option<(i128, i32)> {
 }
 
 /// The number as a decimal text without needless zeros.
-pub(crate) fn decimal(number: i128) -> String {
+pub fn decimal(number: i128) -> String {
     let (whole, part) = (number.unsigned_abs() / PARTS.unsigned_abs(), number.unsigned_abs() % PARTS.unsigned_abs());
     let sign = if number < 0 { "-" } else { "" };
     if part == 0 {
@@ -149,12 +149,12 @@ pub(crate) fn decimal(number: i128) -> String {
 }
 
 /// The nearest float.
-pub(crate) fn float(number: i128) -> f64 {
+pub fn float(number: i128) -> f64 {
     decimal(number).parse().unwrap_or(0.0)
 }
 
 /// The next whole number further from zero.
-pub(crate) fn rounded_up(number: i128) -> i128 {
+pub fn rounded_up(number: i128) -> i128 {
     divided(number, PARTS)
 }
 

@@ -567,7 +567,7 @@ mod tests {
                 },
             ])
         );
-        assert!(ingester_core::yaml::to_string(&report).unwrap().contains("finding: stale"));
+        assert!(ingester_declare::yaml::to_string(&report).unwrap().contains("finding: stale"));
         assert!(json.get("limit").is_none());
     }
 }

@@ -132,7 +132,7 @@ pub struct Ingester {
     pub namespaces: Vec<String>,
     /// `kinds`: the kinds to mirror; empty for all registered kinds.
     pub kinds: Vec<String>,
-    /// `kindsFile`: a file that declares kinds, see [`ingester_core::declare`]; `--kinds` overrides it.
+    /// `kindsFile`: a file that declares kinds, see [`ingester_declare::declare`]; `--kinds` overrides it.
     pub kinds_file: Option<PathBuf>,
     /// `viewSettings`: values that views read by their names; an empty one takes the setting away.
     pub view_settings: BTreeMap<String, String>,

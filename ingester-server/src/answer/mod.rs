@@ -6,7 +6,7 @@
 //! | `table.rs` | the columns of a table and the cells of a row |
 //! | `object.rs` | parts of a stored object, without the others |
 //!
-//! May use: ingester-core, ingester-store, status, request.
+//! May use: ingester-core, ingester-sql, ingester-store, status, request.
 //! Must not: do I/O.
 
 mod object;

@@ -1,9 +1,9 @@
 //! The columns of a table: name, the indexed columns, state and age, as `ingester get` prints them.
 
 use ingester_core::age::age;
-use ingester_core::query::States;
 use ingester_core::schema::{SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
+use ingester_sql::query::States;
 use ingester_store::query::FoundRow;
 use serde_json::{Value as Json, json};
 

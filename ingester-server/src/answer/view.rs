@@ -5,9 +5,9 @@ use super::table::{self, Cell};
 use crate::request::accept::Form;
 use crate::request::parameters::Include;
 use ingester_core::Kind;
-use ingester_core::query::States;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
+use ingester_sql::query::States;
 use ingester_store::query::{FoundRow, Wanted};
 use serde_json::{Map, Value as Json, json};
 

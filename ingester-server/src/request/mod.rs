@@ -7,7 +7,7 @@
 //! | `accept.rs` | the media types |
 //! | `names.rs` | which names objects and namespaces can have |
 //!
-//! May use: ingester-core, status.
+//! May use: ingester-core, ingester-sql, status.
 //! Must not: do I/O.
 
 pub mod accept;

@@ -5,12 +5,12 @@ use crate::request::names::{is_name, is_namespace};
 use crate::request::path::OUTER_GROUP;
 use crate::status::{Cause, Status};
 use ingester_core::nearest::nearest;
-use ingester_core::query::{
+use ingester_core::schema::{BASE_COLUMNS, base};
+use ingester_core::value::{Micros, Value};
+use ingester_sql::query::{
     Filter, ListOptions, Query, States, Test, parse_field_selector, parse_label_selector_with_parameters,
     parse_list_options, parse_order, parse_time,
 };
-use ingester_core::schema::{BASE_COLUMNS, base};
-use ingester_core::value::{Micros, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -329,7 +329,7 @@ impl Parameters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ingester_core::query::parse_label_selector;
+    use ingester_sql::query::parse_label_selector;
     use proptest::prelude::*;
 
     fn ok(query: &str) -> Parameters {

@@ -15,7 +15,7 @@
 //! 4. Once the mirror has stored the new object, the old row is marked as deleted. If that takes too long, the old row stays, and the
 //!    answer says so.
 //!
-//! May use: ingester-core, ingester-store, former, marks, status, write.
+//! May use: ingester-core, ingester-sql, ingester-store, former, marks, status, write.
 
 mod cluster;
 mod object;
@@ -27,7 +27,7 @@ use crate::write::{Answer, Options, json_of, leaving};
 use cluster::{Cluster, Ownership, WRITES_STATUS};
 use http::StatusCode;
 use ingester_core::Kind;
-use ingester_core::query::States;
+use ingester_sql::query::States;
 use ingester_store::guard::Eviction;
 use ingester_store::{Changed, Effect, Store, StoredRow};
 use object::{Restorable, StatusIs, restored_from, status_of};

@@ -16,7 +16,7 @@ use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::query::saved::SavedQueries;
+use ingester_declare::saved::SavedQueries;
 use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
 use serde_json::{Value as Json, json};

@@ -10,7 +10,7 @@ use crate::{restore, write};
 use bytes::Bytes;
 use http::StatusCode;
 use ingester_core::Kind;
-use ingester_core::query::Query;
+use ingester_sql::query::Query;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

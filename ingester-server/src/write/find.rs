@@ -5,9 +5,9 @@ use crate::read;
 use crate::status::{Reason, Resource, Status};
 use http::StatusCode;
 use ingester_core::Kind;
-use ingester_core::query::{Query, QueryError, States};
 use ingester_core::schema::base;
 use ingester_core::value::Value;
+use ingester_sql::query::{Query, QueryError, States};
 use ingester_store::query::{AskError, FoundRow, Wanted};
 use ingester_store::{ErrorClass, Store, StoreError};
 

@@ -10,7 +10,7 @@
 //!
 //! Only labels and annotations can be changed. A live object is written where it lives: in the cluster.
 //!
-//! May use: ingester-core, ingester-store, access, body, former, marks, read, status.
+//! May use: ingester-core, ingester-sql, ingester-store, access, body, former, marks, read, status.
 
 mod check;
 pub(crate) mod find;
@@ -24,10 +24,10 @@ use crate::status::{Resource, Status};
 use find::{Found, failed, find};
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::query::{Query, States};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::Value;
+use ingester_sql::query::{Query, States};
 use ingester_store::query::Wanted;
 use ingester_store::{Changed, Effect, Store, StoredRow};
 pub use options::Options;

@@ -4,7 +4,7 @@ use super::error::StoreError;
 use super::interface::Target;
 use super::tls::Tls;
 use super::{mysql, sqlite};
-use ingester_core::dialect::Dialect;
+use ingester_sql::dialect::Dialect;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;

@@ -5,7 +5,7 @@ use super::options::ConnectOptions;
 use super::servers::Servers;
 use super::tls::Tls;
 use futures::future::BoxFuture;
-use ingester_core::dialect::{Access, Columns, Dialect, Param, Query, Sql, Statement};
+use ingester_sql::dialect::{Access, Columns, Dialect, Param, Query, Sql, Statement};
 use sqlx::migrate::{Migrate, MigrateError};
 use std::path::Path;
 use std::sync::Arc;

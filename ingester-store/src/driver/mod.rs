@@ -1,11 +1,11 @@
 //! Connections to databases, and everything that differs from one database to another.
 //!
-//! May use: ingester-core.
-//! Must not: hold SQL text (that is `ingester_core::dialect`), know which tables there are.
+//! May use: ingester-core, ingester-sql.
+//! Must not: hold SQL text (that is `ingester_sql::dialect`), know which tables there are.
 //!
 //! Each database has a folder, with the same names in each: `address.rs` (where it is), `connect.rs`, `pool.rs`, `session.rs` (one
 //! connection, its transactions), `migrations.rs` (who may migrate), `error.rs` (what its errors mean), `values.rs`. What the rest of the
-//! crate asks of a driver is in `interface.rs`. A new database is a folder here, a folder in `ingester_core::dialect`, a line in
+//! crate asks of a driver is in `interface.rs`. A new database is a folder here, a folder in `ingester_sql::dialect`, a line in
 //! `address.rs` and one in `error.rs`.
 
 mod address;

@@ -3,7 +3,7 @@
 use super::connections::{Connections, Waits};
 use super::interface::{Call, Driver, End, Migrations, Session, read};
 use super::servers::Servers;
-use ingester_core::dialect::{Access, Dialect, OneText, Query, Sql, Statement};
+use ingester_sql::dialect::{Access, Dialect, OneText, Query, Sql, Statement};
 use std::sync::Arc;
 use std::time::Duration;
 

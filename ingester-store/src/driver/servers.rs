@@ -1,8 +1,8 @@
 //! What the connections of a pool have found out about the servers that they reach, which a fail-over may change.
 
 use super::clock::Clock;
-use ingester_core::dialect::OneText;
 use ingester_core::value::Micros;
+use ingester_sql::dialect::OneText;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

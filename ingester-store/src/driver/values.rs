@@ -1,6 +1,6 @@
 //! Values on their way into sqlx's statements and out of its rows.
 
-use ingester_core::dialect::Sql;
+use ingester_sql::dialect::Sql;
 use sqlx::AssertSqlSafe;
 use std::sync::Arc;
 
@@ -28,9 +28,9 @@ pub(super) fn without_url(error: &sqlx::Error) -> String {
 /// conversion back.
 macro_rules! implement_values {
     ($database:ident, $arguments:ident, $row:ident, $encode:path, $unsigned:ty, |$value:ident| $back:expr) => {
-        use ::ingester_core::dialect::{Columns, Param};
         use ::ingester_core::schema::SqlType;
         use ::ingester_core::value::{Micros, Value};
+        use ::ingester_sql::dialect::{Columns, Param};
         use ::sqlx::{Arguments as _, Row as _};
         use $crate::driver::interface::{Call, Rows};
 

@@ -3,7 +3,7 @@
 //! A thread reads and decodes, the caller's task writes. The short queue between them is bounded by bytes, so neither gets far
 //! ahead of the other.
 //!
-//! May use: ingester-core, driver, store, rows.
+//! May use: ingester-core, ingester-declare, driver, store, rows.
 //! Must not: print (the program does that).
 
 mod namespace;

@@ -2,11 +2,11 @@
 
 use super::{Origin, Progress, Source, namespace};
 use crate::rows::Reject;
-use ingester_core::documents::{Document, documents};
 use ingester_core::kind::{Kind, find};
 use ingester_core::nearest::nearest;
 use ingester_core::object::{Identity, ManagedFields, Object};
 use ingester_core::row::Row;
+use ingester_declare::documents::{Document, documents};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

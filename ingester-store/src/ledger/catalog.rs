@@ -4,8 +4,8 @@ use super::own::SETTINGS;
 use super::view::{FoundView, found_views};
 use crate::driver::StoreError;
 use crate::store::{Store, database, waiting_for};
-use ingester_core::dialect::Access;
-use ingester_core::dialect::statements::{
+use ingester_sql::dialect::Access;
+use ingester_sql::dialect::statements::{
     CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys, CatalogView, CatalogViews, ReadViewRecords,
 };
 use std::collections::BTreeMap;

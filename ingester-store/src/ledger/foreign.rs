@@ -8,10 +8,10 @@ use super::own::own_schema;
 use crate::driver::{About, StoreError, is_about};
 use crate::store::Store;
 use ingester_core::Registry;
-use ingester_core::ddl::{ColumnDef, Schema, TableDef};
-use ingester_core::dialect::Dialect;
-use ingester_core::dialect::statements::Readable;
 use ingester_core::schema::Ident;
+use ingester_sql::ddl::{ColumnDef, Schema, TableDef};
+use ingester_sql::dialect::Dialect;
+use ingester_sql::dialect::statements::Readable;
 use std::time::Duration;
 
 /// Columns that every release has made in every main table, beside its primary key.
@@ -223,9 +223,9 @@ impl Store {
 mod tests {
     use super::super::catalog::{Catalog, FoundColumn, FoundTable};
     use super::{Foreign, Whose, foreign};
-    use ingester_core::ddl::{ColumnDef, TableDef};
-    use ingester_core::dialect::Dialect;
     use ingester_core::schema::{Ident, SqlType, Stays};
+    use ingester_sql::ddl::{ColumnDef, TableDef};
+    use ingester_sql::dialect::Dialect;
 
     fn table(name: &str, columns: &[(&str, SqlType)], primary_key: usize) -> TableDef {
         let column = |(name, ty): &(&str, SqlType)| ColumnDef {

@@ -3,12 +3,12 @@
 use super::catalog::{Catalog, CatalogRows};
 use crate::driver::{Call, End, Migrations, Session, StoreError, read};
 use crate::store::Store;
-use ingester_core::dialect::statements::{
+use ingester_core::value::Value;
+use ingester_sql::dialect::statements::{
     CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadViewRecords, RecordInterrupted,
     SettleMigration,
 };
-use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
-use ingester_core::value::Value;
+use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement};
 use sqlx::migrate::{Migrate, MigrateError, Migration};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! What a database has beside rows: its tables and views as the catalog tells them, sqlx's table of migrations, and the ingester's own
 //! tables with their settings.
 //!
-//! May use: ingester-core, driver, store.
-//! Must not: hold SQL text (that is `ingester_core::dialect`), name a database.
+//! May use: ingester-core, ingester-sql, driver, store.
+//! Must not: hold SQL text (that is `ingester_sql::dialect`), name a database.
 
 pub(crate) mod catalog;
 pub(crate) mod foreign;

@@ -1,8 +1,8 @@
 //! The ingester's own tables.
 
-use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef};
-use ingester_core::dialect::Dialect;
 use ingester_core::schema::{Ident, SqlType, Stays};
+use ingester_sql::ddl::{ColumnDef, KeyDef, Schema, TableDef};
+use ingester_sql::dialect::Dialect;
 
 /// Objects that could not be mirrored.
 pub(crate) const REJECTS: &str = "ingester_rejects";

@@ -3,12 +3,12 @@
 use super::own::SETTINGS;
 use crate::driver::StoreError;
 use crate::store::Store;
-use ingester_core::dialect::Access;
-use ingester_core::dialect::statements::{
-    ForgetSetting, LatestDefinition, ReadSetting, RecordSetting, ReplaceSetting, WriteSetting,
-};
 use ingester_core::kind::{Counted, Kind, Recipes};
 use ingester_core::schema::{Fingerprint, Ident};
+use ingester_sql::dialect::Access;
+use ingester_sql::dialect::statements::{
+    ForgetSetting, LatestDefinition, ReadSetting, RecordSetting, ReplaceSetting, WriteSetting,
+};
 use std::collections::HashMap;
 
 /// The setting with the uid of the cluster's namespace `kube-system`.

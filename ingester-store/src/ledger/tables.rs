@@ -6,9 +6,9 @@ use super::own::{BACKFILLS, REJECTS, SETTINGS, own_schema};
 use crate::driver::StoreError;
 use crate::store::{Store, database, waiting_for};
 use ingester_core::Registry;
-use ingester_core::ddl::Schema;
-use ingester_core::dialect::statements::{CreateBackfills, CreateRejects, CreateSettings, ReadTables};
-use ingester_core::dialect::{Sql, Statement as _};
+use ingester_sql::ddl::Schema;
+use ingester_sql::dialect::statements::{CreateBackfills, CreateRejects, CreateSettings, ReadTables};
+use ingester_sql::dialect::{Sql, Statement as _};
 use std::collections::HashSet;
 
 impl Store {

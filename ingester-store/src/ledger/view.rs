@@ -1,8 +1,8 @@
 //! A view as a database describes it, beside the one that it should have. Pure.
 
-use ingester_core::ddl::ViewDef;
-use ingester_core::dialect::Dialect;
-use ingester_core::dialect::statements::{CatalogView, ReadViewRecords};
+use ingester_sql::ddl::ViewDef;
+use ingester_sql::dialect::Dialect;
+use ingester_sql::dialect::statements::{CatalogView, ReadViewRecords};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

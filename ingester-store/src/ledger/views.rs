@@ -10,10 +10,10 @@ use super::catalog::Catalog;
 use super::view::{ANNOUNCED, REVIEWED, parts, statement};
 use crate::driver::StoreError;
 use crate::store::Store;
-use ingester_core::ddl::{Schema, TableDef, ViewDef};
-use ingester_core::dialect::Dialect;
-use ingester_core::dialect::statements::{ForgetSetting, ReadViewRecords, WriteSetting};
 use ingester_core::schema::Ident;
+use ingester_sql::ddl::{Schema, TableDef, ViewDef};
+use ingester_sql::dialect::Dialect;
+use ingester_sql::dialect::statements::{ForgetSetting, ReadViewRecords, WriteSetting};
 
 impl Catalog {
     /// The first of these views that the database has, and of which nothing is recorded: somebody else made it.

@@ -15,10 +15,10 @@ use crate::ledger::foreign::Harm;
 use crate::ledger::migrations::{LedgerEntry, Migrating};
 use crate::ledger::view::Likeness;
 use crate::store::Store;
-use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, TableDef, ViewDef, steps_of};
-use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
 use ingester_core::schema::{Ident, SqlType, Stays};
+use ingester_sql::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, TableDef, ViewDef, steps_of};
+use ingester_sql::dialect::Dialect;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -413,7 +413,7 @@ impl Run<'_> {
     }
 }
 
-/// The tables of a database as a schema, to be compared with `wanted` by [`diff`](ingester_core::ddl::diff). It has the tables of
+/// The tables of a database as a schema, to be compared with `wanted` by [`diff`](ingester_sql::ddl::diff). It has the tables of
 /// `wanted` by their current or former names, and its views. A type that our columns never have becomes LONGBLOB, which differs from all types of
 /// indexed columns.
 pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema {

@@ -6,10 +6,10 @@ use crate::driver::{ErrorClass, StoreError};
 use crate::ledger::catalog::Catalog;
 use crate::store::Store;
 use ingester_core::Registry;
-use ingester_core::ddl::{self, Schema, SchemaChange, Step, ViewDef};
-use ingester_core::dialect::Dialect;
 use ingester_core::kind::{Counted, Kind, ProtobufError};
 use ingester_core::schema::{Fingerprint, Ident, Stays};
+use ingester_sql::ddl::{self, Schema, SchemaChange, Step, ViewDef};
+use ingester_sql::dialect::Dialect;
 use std::time::Duration;
 
 /// How often a change is attempted whose table is in use, and the pause between attempts.

@@ -3,9 +3,9 @@
 use crate::ledger::catalog::{Catalog, FoundColumn, FoundTable};
 use crate::ledger::own_schema;
 use crate::ledger::view::Likeness;
-use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef, ViewDef};
-use ingester_core::dialect::Dialect;
 use ingester_core::schema::{Ident, SqlType};
+use ingester_sql::ddl::{ColumnDef, KeyDef, Schema, TableDef, ViewDef};
+use ingester_sql::dialect::Dialect;
 use serde::Serialize;
 use std::fmt;
 

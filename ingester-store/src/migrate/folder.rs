@@ -3,10 +3,10 @@
 use super::lock_file::{LockFile, ReleasedMigration};
 use super::released::{self, Released};
 use ingester_core::Registry;
-use ingester_core::ddl::{self, Phase, Schema, SchemaChange, Step};
-use ingester_core::dialect::Dialect;
 use ingester_core::kind::ProtobufError;
 use ingester_core::schema::Ident;
+use ingester_sql::ddl::{self, Phase, Schema, SchemaChange, Step};
+use ingester_sql::dialect::Dialect;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -5,7 +5,7 @@ use super::progress::is_done;
 use super::released::Released;
 use crate::ledger::migrations::LedgerEntry;
 use crate::store::Store;
-use ingester_core::ddl::SchemaChange;
+use ingester_sql::ddl::SchemaChange;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The lock file `schema.lock.json`: the released schema as data, and the migrations that lead to it, with their checksums.
 
-use ingester_core::ddl::{Schema, SchemaChange, TableDef, ViewDef};
 use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
 use ingester_core::schema::{BASE_COLUMNS, Companion, Fingerprint, Ident, Stays, base};
+use ingester_sql::ddl::{Schema, SchemaChange, TableDef, ViewDef};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -5,9 +5,9 @@
 
 use super::drift::{has_key, is_column, same_names};
 use crate::ledger::catalog::{Catalog, FoundTable};
-use ingester_core::ddl::{ColumnDef, KeyDef, SchemaChange, steps_of};
-use ingester_core::dialect::Dialect;
 use ingester_core::schema::Ident;
+use ingester_sql::ddl::{ColumnDef, KeyDef, SchemaChange, steps_of};
+use ingester_sql::dialect::Dialect;
 
 /// How many steps of these changes a database has behind it, from none to all. `None` if it is at none of these places, because it was
 /// changed by something else.
@@ -174,9 +174,9 @@ fn is(name: Name, state: State<'_>, catalog: &Catalog, dialect: Dialect) -> bool
 mod tests {
     use super::{is_done, progress};
     use crate::ledger::catalog::{Catalog, FoundTable};
-    use ingester_core::ddl::{SchemaChange, TableDef};
-    use ingester_core::dialect::Dialect;
     use ingester_core::schema::Ident;
+    use ingester_sql::ddl::{SchemaChange, TableDef};
+    use ingester_sql::dialect::Dialect;
 
     #[test]
     fn a_table_that_is_made_again_is_made_once_more_if_nobody_knows() {

@@ -5,12 +5,12 @@ use super::found::FoundRow;
 use crate::driver::{About, StoreError};
 use crate::store::Store;
 use ingester_core::Kind;
-use ingester_core::dialect::statements::{CountRoutes, CountRows, Explain, Select};
-use ingester_core::dialect::{OfGroup, Range};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::query::{Checked, Continue, Query, QueryError, Route, Routes, TokenError};
 use ingester_core::schema::{Companion, base};
 use ingester_core::value::Value;
+use ingester_sql::dialect::statements::{CountRoutes, CountRows, Explain, Select};
+use ingester_sql::dialect::{OfGroup, Range};
+use ingester_sql::query::{Checked, Continue, Query, QueryError, Route, Routes, TokenError};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -256,7 +256,7 @@ impl<'s> Asked<'s> {
     }
 
     async fn explain_page(&self, wanted: &Wanted, limit: usize, cursor: &Cursor) -> Result<Explained, AskError> {
-        use ingester_core::dialect::Statement as _;
+        use ingester_sql::dialect::Statement as _;
         let range = &cursor.range().unwrap_or(Range { null: None, after: None });
         let route = self.route(Routes::best).await?;
         let statement = &self.select(wanted, (range, route), limit);
@@ -274,7 +274,7 @@ impl<'s> Asked<'s> {
         u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX)
     }
 
-    async fn in_time<Q: ingester_core::dialect::Query>(&self, query: &Q) -> Result<Vec<Q::Row>, AskError> {
+    async fn in_time<Q: ingester_sql::dialect::Query>(&self, query: &Q) -> Result<Vec<Q::Row>, AskError> {
         let table = self.checked.table().name;
         let answer = self.store.ask(|| format!("asking `{table}`"), query, self.limits.time).await?;
         answer.ok_or_else(|| AskError::TooSlow(self.limits.time, table.to_string()))

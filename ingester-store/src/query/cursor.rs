@@ -1,9 +1,9 @@
 //! Where a page ends and the next one begins: the values of the order in the last row. So pages neither repeat nor leave out a row
 //! that is there all the time, whatever comes and goes between them.
 
-use ingester_core::dialect::Range;
-use ingester_core::query::Checked;
 use ingester_core::value::Value;
+use ingester_sql::dialect::Range;
+use ingester_sql::query::Checked;
 
 /// A place in the order of a query.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Reading objects: what a [`Query`](ingester_core::query::Query) asks for, in pages, as a stream, as counts.
+//! Reading objects: what a [`Query`](ingester_sql::query::Query) asks for, in pages, as a stream, as counts.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | `found.rs` | a row that was found |
 //! | `typed.rs` | the same for a Rust type |
 //!
-//! May use: ingester-core, driver, store, rows.
-//! Must not: hold SQL text (that is `ingester_core::dialect`).
+//! May use: ingester-core, ingester-sql, driver, store, rows.
+//! Must not: hold SQL text (that is `ingester_sql::dialect`).
 
 mod ask;
 mod cursor;

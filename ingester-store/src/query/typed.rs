@@ -5,13 +5,11 @@ use super::found::FoundRow;
 use crate::store::Store;
 use futures::future;
 use futures::stream::{self, BoxStream, Stream, StreamExt as _, TryStreamExt as _};
-use ingester_core::query::{
-    Filter, Handle, PartOf, Predicate, Query, SelectorError, Sort, States, Test, parse_field_selector,
-    parse_label_selector,
-};
+use ingester_core::query::{Handle, PartOf, Predicate, Sort};
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind, json};
+use ingester_sql::query::{Filter, Query, SelectorError, States, Test, parse_field_selector, parse_label_selector};
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 

@@ -3,9 +3,9 @@
 use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::{About, StoreError, is_about};
 use crate::store::Store;
-use ingester_core::dialect::statements::ReadCompanion;
-use ingester_core::dialect::{Access, Query};
 use ingester_core::schema::{Companion, Table};
+use ingester_sql::dialect::statements::ReadCompanion;
+use ingester_sql::dialect::{Access, Query};
 use std::time::Duration;
 
 /// How much longer than the server this process waits: the server may not know the limit, or may not answer at all.

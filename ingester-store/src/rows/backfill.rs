@@ -8,16 +8,16 @@ use super::rejects::{self, Reject};
 use crate::driver::{StoreError, Transaction};
 use crate::ledger::BACKFILLS;
 use crate::store::Store;
-use ingester_core::dialect::Access;
-use ingester_core::dialect::statements::{
-    BackfillRow, Backfilled, BeginBackfill, EndBackfill, ForgetBackfills, Gone, MarkRows, OlderRows, ReadBackfills,
-    ReadForBackfill, RecordRejects, RowsToBackfill, SettleRejects, StepBackfill, Tombstone, WriteBackfilled,
-};
 use ingester_core::kind::Kind;
 use ingester_core::protobuf::Lost;
 use ingester_core::row::Row;
 use ingester_core::schema::{Companion, Ident, Table};
 use ingester_core::value::{Micros, Value};
+use ingester_sql::dialect::Access;
+use ingester_sql::dialect::statements::{
+    BackfillRow, Backfilled, BeginBackfill, EndBackfill, ForgetBackfills, Gone, MarkRows, OlderRows, ReadBackfills,
+    ReadForBackfill, RecordRejects, RowsToBackfill, SettleRejects, StepBackfill, Tombstone, WriteBackfilled,
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 

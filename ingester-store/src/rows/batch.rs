@@ -9,13 +9,13 @@ use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room};
 use super::companions::CompanionChanges;
 use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use crate::driver::Transaction;
-use ingester_core::dialect::statements::{
-    ClearRejects, ConfirmEvictions, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions,
-    WriteCompanion,
-};
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
 use ingester_core::value::Micros;
+use ingester_sql::dialect::statements::{
+    ClearRejects, ConfirmEvictions, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions,
+    WriteCompanion,
+};
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Batch<'a> {

@@ -10,10 +10,10 @@ use super::read::{StoredRow, read_rows};
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
-use ingester_core::dialect::statements::{Gone, Tombstone, Versions};
 use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
+use ingester_sql::dialect::statements::{Gone, Tombstone, Versions};
 use std::collections::HashMap;
 
 /// Whether something is done, or only tried.

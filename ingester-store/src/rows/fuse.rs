@@ -13,9 +13,9 @@
 use crate::driver::StoreError;
 use crate::store::Store;
 use ingester_core::Kind;
-use ingester_core::dialect::statements::{ReadSetting, ReadSettings, RecordSetting, ReplaceSetting};
 use ingester_core::schema::Fingerprint;
 use ingester_core::value::Micros;
+use ingester_sql::dialect::statements::{ReadSetting, ReadSettings, RecordSetting, ReplaceSetting};
 
 /// How long marks count, in seconds.
 const MARKS: i64 = 3600;

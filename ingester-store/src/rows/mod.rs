@@ -1,7 +1,7 @@
 //! Rows of objects: written in batches under the guard, read back, compared, purged.
 //!
-//! May use: ingester-core, driver, store, ledger.
-//! Must not: hold SQL text (that is `ingester_core::dialect`), name a database, know Kubernetes.
+//! May use: ingester-core, ingester-sql, driver, store, ledger.
+//! Must not: hold SQL text (that is `ingester_sql::dialect`), name a database, know Kubernetes.
 //!
 //! # Guarantees
 //! - A batch is one transaction: all of it is stored or nothing.

@@ -7,9 +7,9 @@ use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
-use ingester_core::dialect::statements::{LockPurgeable, Purge, Purgeable};
-use ingester_core::dialect::{Access, OfGroup};
 use ingester_core::value::Micros;
+use ingester_sql::dialect::statements::{LockPurgeable, Purge, Purgeable};
+use ingester_sql::dialect::{Access, OfGroup};
 use std::time::Duration;
 
 /// What a batch of [`Store::purge`] did.

@@ -8,11 +8,11 @@ use super::guard::{Eviction, Version};
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
-use ingester_core::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
-use ingester_core::dialect::{Access, OfGroup};
 use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
+use ingester_sql::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
+use ingester_sql::dialect::{Access, OfGroup};
 use std::collections::HashMap;
 use std::time::Duration;
 

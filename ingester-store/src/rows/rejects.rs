@@ -5,11 +5,11 @@ use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::StoreError;
 use crate::ledger::REJECTS;
 use crate::store::{Recorded, Store};
-use ingester_core::dialect::statements::{
+use ingester_core::value::Micros;
+use ingester_sql::dialect::statements::{
     ClearRejects, ForgetRejects, ListRejects, ReadRejects, RecordRejects, RecordedReject, RejectRow, RejectedUids,
     RejectsOf,
 };
-use ingester_core::value::Micros;
 
 /// How many characters of a reason are recorded.
 const REASON: usize = 16_000;

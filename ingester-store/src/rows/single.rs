@@ -8,10 +8,10 @@ use super::change::{Report, RowChange};
 use super::guard::{Eviction, Verdict, Version, verdict};
 use crate::driver::{ErrorClass, class_of};
 use crate::store::Store;
-use ingester_core::dialect::statements::{ClearRejects, Insert, Update, WriteCompanion};
-use ingester_core::dialect::{Dialect, OneText, Sql, Statement};
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
+use ingester_sql::dialect::statements::{ClearRejects, Insert, Update, WriteCompanion};
+use ingester_sql::dialect::{Dialect, OneText, Sql, Statement};
 
 /// The largest object that is written as text, in bytes. Larger texts cost more than the round trips that they save.
 const LARGEST: usize = 64 << 10;

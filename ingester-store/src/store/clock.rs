@@ -6,8 +6,8 @@
 
 use super::Store;
 use crate::driver::StoreError;
-use ingester_core::dialect::statements::ReadClock;
 use ingester_core::value::{Micros, Value};
+use ingester_sql::dialect::statements::ReadClock;
 use std::time::Duration;
 use tokio::time::Instant;
 

@@ -4,7 +4,7 @@ use super::{Doubts, Recorded, Store};
 use crate::driver::{self, Address, ConnectOptions, ErrorClass, StoreError};
 use backon::Retryable as _;
 use ingester_core::Registry;
-use ingester_core::dialect::statements::ReadServer;
+use ingester_sql::dialect::statements::ReadServer;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,8 @@ impl Store {
     /// A database in memory with the tables of these kinds, gone with the store: for tests of a kind and of its queries.
     ///
     /// ```
-    /// # use ingester_core::{Ingestable, Kind, testing};
+    /// # use ingester_core::{Ingestable, Kind};
+    /// # use ingester_testing as testing;
     /// # #[derive(Ingestable, serde::Deserialize)]
     /// # #[ingest(group = "example.com", version = "v1", kind = "House", namespaced = false)]
     /// # struct House {

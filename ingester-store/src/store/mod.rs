@@ -1,7 +1,7 @@
 //! A connection to one database with the kinds' tables: connecting, retries, the database's time. What is done with it is in `rows/`,
 //! `ledger/` and the rooms above.
 //!
-//! May use: ingester-core, driver.
+//! May use: ingester-core, ingester-sql, driver.
 //! Must not: know Kubernetes.
 
 mod clock;
@@ -16,7 +16,7 @@ pub(crate) use retry::database;
 pub use retry::{unless_stopped, waiting_for};
 
 use crate::driver::{Connections, Pool, Retry};
-use ingester_core::dialect::Dialect;
+use ingester_sql::dialect::Dialect;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;

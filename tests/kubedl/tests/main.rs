@@ -7,10 +7,10 @@ mod rows;
 mod schema;
 
 use ingester_core::Kind;
-use ingester_core::declare::{DeclaredKinds, kinds};
-use ingester_core::documents::documents;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
+use ingester_declare::declare::{DeclaredKinds, kinds};
+use ingester_declare::documents::documents;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 

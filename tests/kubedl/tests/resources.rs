@@ -1,9 +1,9 @@
 //! What jobs and pods ask for, to the letter: `README.md` and the comments in `objects/pod.yaml` say it.
 
 use crate::{both_of, folder, read};
-use ingester_core::documents::documents;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::value::Value;
+use ingester_declare::documents::documents;
 use std::collections::BTreeMap;
 
 /// The column `resources` of an object by both forms; `None` if it is left out.

@@ -2,8 +2,8 @@
 
 use crate::DECLARED;
 use ingester_core::Registry;
-use ingester_core::ddl::Schema;
-use ingester_core::dialect::Dialect;
+use ingester_sql::ddl::Schema;
+use ingester_sql::dialect::Dialect;
 use kubedl_specs::{KINDS, VIEWS};
 
 const COMPILED: Registry<'static> = Registry { kinds: KINDS, views: VIEWS };

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
-use ingester_core::testing;
 use ingester_store::query::AskError;
 use ingester_store::{RowChange, Store};
+use ingester_testing as testing;
 use outside::experiment::{DatasetReference, Experiment, ExperimentStatus, Phase};
 use outside::pod::Pod;
 use std::path::Path;

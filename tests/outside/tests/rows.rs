@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
-use ingester_core::testing::{self, NoRow};
+use ingester_core::Kind;
 use ingester_core::value::Value;
-use ingester_core::{Kind, assert_row};
+use ingester_testing::{NoRow, assert_row};
 use outside::experiment::{Experiment, Phase};
 use outside::pod::Pod;
 use outside::py_torch_job::PyTorchJob;
@@ -81,7 +81,7 @@ fn a_pod_has_a_row_only_if_it_has_an_owner() {
         "apiVersion: v1\nkind: Pod\nmetadata: {name: shell, ownerReferences: null}",
     ] {
         let object = String::from("v1 Pod shell");
-        assert_eq!(testing::row::<Pod>(text).unwrap_err(), NoRow::LeftOut { object });
+        assert_eq!(ingester_testing::row::<Pod>(text).unwrap_err(), NoRow::LeftOut { object });
     }
 }
 
@@ -107,7 +107,7 @@ fn objects() -> Vec<String> {
 
 #[test]
 fn the_rows_of_all_objects_are_those_that_were_reviewed() {
-    let rows = testing::rows(outside::KINDS, objects()).unwrap().to_string();
+    let rows = ingester_testing::rows(outside::KINDS, objects()).unwrap().to_string();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rows.txt");
     if std::env::var_os("INGESTER_UPDATE").is_some() {
         std::fs::write(&file, &rows).unwrap();
@@ -119,7 +119,7 @@ fn the_rows_of_all_objects_are_those_that_were_reviewed() {
 #[test]
 fn what_is_wrong_with_an_object_is_said_as_to_users() {
     fn error<K: ingester_core::Ingestable>(text: &str) -> String {
-        testing::row::<K>(text).unwrap_err().to_string()
+        ingester_testing::row::<K>(text).unwrap_err().to_string()
     }
     let text = CHURN.replace("phase: Failed", "phase: Lost");
     let said = error::<Experiment>(&text);
@@ -131,7 +131,7 @@ fn what_is_wrong_with_an_object_is_said_as_to_users() {
     assert!(said.starts_with("v1 Pod a: metadata.ownerReferences[0].uid: "), "{said}");
 
     assert_eq!(error::<Pod>(CHURN), "ml.example.com/v1 Experiment ml/churn is of no kind that was asked for: v1 Pod");
-    let none = "the text has 0 objects, one was expected (`testing::rows` takes any number)";
+    let none = "the text has 0 objects, one was expected (`ingester_testing::rows` takes any number)";
     assert_eq!(error::<Pod>("# nothing"), none);
     assert_eq!(error::<Experiment>(&format!("{CHURN}\n---{CHURN}")), none.replace('0', "2"));
     assert_eq!(
@@ -171,7 +171,7 @@ fn all_columns_that_differ_are_shown_together() {
   `Experiment` has no column `colour`; its indexed columns are: owner, team, dataset_namespace, dataset_name, deadline, phase, best_value"#;
     assert_eq!(said, expected);
 
-    let said = panic_of(|| drop(testing::row::<Experiment>(CHURN).unwrap().get("bestvalue").clone()));
+    let said = panic_of(|| drop(ingester_testing::row::<Experiment>(CHURN).unwrap().get("bestvalue").clone()));
     assert_eq!(said, "`Experiment` has no column `bestvalue`; did you mean `best_value`?");
     let said = panic_of(|| drop(assert_row!(Pod, CHURN, {})));
     assert!(said.ends_with("is of no kind that was asked for: v1 Pod"), "{said}");
@@ -192,6 +192,6 @@ fn a_number_or_a_time_of_another_value_differs() {
         assert!(said.starts_with("the row of Experiment churn differs\n"), "{said}");
     }
     const KINDS: &[Kind] = &[Kind::of::<Experiment>()];
-    let rows = testing::rows(KINDS, [CHURN]).unwrap().into_rows();
+    let rows = ingester_testing::rows(KINDS, [CHURN]).unwrap().into_rows();
     assert_eq!(rows.len(), 1);
 }

@@ -89,7 +89,7 @@ async fn accepts_the_crds_and_keeps_every_field(client: &Client) -> Result<()> {
     let mut seen = 0;
     for entry in std::fs::read_dir(samples)? {
         let file = std::io::BufReader::new(std::fs::File::open(entry?.path())?);
-        for document in ingester_core::documents::documents(file) {
+        for document in ingester_declare::documents::documents(file) {
             let object: Json = serde_json::from_str(&document?.content?)?;
             let name = format!("sample-{seen}");
             is_kept(client, object, &name).await?;

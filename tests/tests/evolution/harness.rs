@@ -2,13 +2,13 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 use ingester_core::Kind;
-use ingester_core::ddl::{Schema, diff};
-use ingester_core::dialect::Dialect;
-use ingester_core::documents::documents;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
+use ingester_declare::documents::documents;
+use ingester_sql::ddl::{Schema, diff};
+use ingester_sql::dialect::Dialect;
 use ingester_store::migrate::{Folder, GenerateOptions, Outcome, Released, drift, schema_of};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;

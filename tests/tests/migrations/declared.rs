@@ -3,7 +3,7 @@
 use crate::kinds::{connect, job, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
-use ingester_core::declare::kinds;
+use ingester_declare::declare::kinds;
 use ingester_store::Store;
 use ingester_store::migrate::{BackfillProgress, DeclaredError, May};
 use ingester_tests::databases::Database;

@@ -2,8 +2,8 @@
 
 use crate::kinds::{apply, connect, releases, second};
 use anyhow::{Result, ensure};
-use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, Step, TableDef, diff, plan};
 use ingester_core::schema::{Ident, SqlType, Stays};
+use ingester_sql::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, Step, TableDef, diff, plan};
 use ingester_store::migrate::{drift, own_drift, schema_of};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;

@@ -3,7 +3,7 @@
 use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
-use ingester_core::ddl::Schema;
+use ingester_sql::ddl::Schema;
 use ingester_store::migrate::{Folder, GenerateOptions, Released, drift};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::databases::{Database, On};

@@ -2,10 +2,10 @@
 
 use crate::kinds::connect;
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::ddl::{Schema, SchemaChange, diff};
 use ingester_core::value::Micros;
 use ingester_core::view::{self, Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
 use ingester_core::{Kind, Registry};
+use ingester_sql::ddl::{Schema, SchemaChange, diff};
 use ingester_store::migrate::{DeclaredError, Folder, GenerateOptions, May, Released, drift, schema_of};
 use ingester_store::{RowChange, Store};
 use ingester_tests::databases::{Database, On};

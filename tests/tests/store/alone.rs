@@ -5,11 +5,11 @@
 use crate::world::{Stores as _, World};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::query::{Filter, Query, Test};
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
+use ingester_sql::query::{Filter, Query, Test};
 use ingester_store::compare::differences;
 use ingester_store::migrate::drift;
 use ingester_store::query::{Limits, Wanted};
@@ -52,7 +52,7 @@ async fn a_kind_without_tables_of_labels_lives_in_one_table(world: World) -> Res
     ensure!(KIND.retention() == Some(Duration::from_secs(36 * 3600)));
     let store = world.connect(ConnectOptions::default()).await?;
     ensure!(store.create_missing(&[KIND]).await? == ["event"]);
-    let found = drift(&ingester_core::ddl::Schema::of(&[KIND]), &store.catalog().await?, store.dialect());
+    let found = drift(&ingester_sql::ddl::Schema::of(&[KIND]), &store.catalog().await?, store.dialect());
     ensure!(found.is_empty(), "{found:?}");
 
     // A batch, then single objects: new, and with other labels than before.

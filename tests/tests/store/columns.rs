@@ -6,9 +6,10 @@ use crate::world::{Stores as _, World};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::value::{Micros, Value};
 use ingester_core::wire::quantity;
-use ingester_core::{Indexed, Ingestable, Kind, assert_row, testing};
+use ingester_core::{Indexed, Ingestable, Kind};
 use ingester_store::compare::differences;
 use ingester_store::{ConnectOptions, RowChange};
+use ingester_testing::{self as testing, assert_row};
 use ingester_tests::on_every_database;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
@@ -164,9 +165,8 @@ fn a_custom_resource_has_functions_of_its_spec_and_of_its_status() {
     assert_row!(House, text, { owner: "ada", area: 35, full: true, deletion: null });
     let expected = ["owner spec.owner", "area spec", "full status", "deletion metadata.deletionTimestamp"];
     assert_eq!(paths(Kind::of::<House>()), expected);
-    let row = ingester_core::testing::row::<House>(
-        r#"{"apiVersion":"example.com/v1","kind":"House","metadata":{"name":"h"}}"#,
-    );
+    let row =
+        ingester_testing::row::<House>(r#"{"apiVersion":"example.com/v1","kind":"House","metadata":{"name":"h"}}"#);
     assert_eq!(row.unwrap().get("full"), &Value::Bool(true), "a status that is absent is an empty one");
 }
 

@@ -3,8 +3,8 @@
 use crate::world::{On, Stores as _, World, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use futures::future::join_all;
-use ingester_core::query::{Filter, Order, Query, Test};
 use ingester_core::value::Value;
+use ingester_sql::query::{Filter, Order, Query, Test};
 use ingester_store::query::{Limits, Wanted};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::on_every_database;

@@ -6,11 +6,11 @@ use crate::plan_summary::summarize;
 use crate::world::{On, Stores as _, World};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::query::{Filter, Order, Query, Test, parse_field_selector};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::{Micros, Value};
 use ingester_core::wire::Time;
 use ingester_core::{Indexed, Ingestable, Kind};
+use ingester_sql::query::{Filter, Order, Query, Test, parse_field_selector};
 use ingester_store::compare::differences;
 use ingester_store::migrate::Backfill;
 use ingester_store::query::{Limits, Wanted};
@@ -171,7 +171,7 @@ fn many_values_may_be_in_a_struct_that_is_absent() {
     let row = |members: &str| {
         let text =
             format!("apiVersion: example.com/v1\nkind: Gateway\nmetadata: {{name: a, finalizers: [x, z]}}\n{members}");
-        ingester_core::testing::row::<Gateway>(&text).unwrap()
+        ingester_testing::row::<Gateway>(&text).unwrap()
     };
     let full = row("spec: {class: a, hostNames: [b, a]}");
     assert_eq!((full.many("spec_host_names"), full.many("finalizers")), (vec!["a", "b"], vec!["x", "z"]));

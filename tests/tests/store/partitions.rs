@@ -2,8 +2,8 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::ddl::Schema;
 use ingester_core::value::Micros;
+use ingester_sql::ddl::Schema;
 use ingester_store::migrate::drift;
 use ingester_store::{Evicted, RowChange};
 use ingester_tests::databases::run;

@@ -4,10 +4,10 @@
 use crate::plan_summary::summarize;
 use crate::world::{On, Stores as _, World, kind};
 use anyhow::{Result, ensure};
-use ingester_core::dialect::statements::{Live, OlderRows, Peek, Purgeable};
-use ingester_core::dialect::{Dialect, OfGroup, Param, Statement};
-use ingester_core::query::{Filter, Order, Query, States, Test};
 use ingester_core::value::{Micros, Value};
+use ingester_sql::dialect::statements::{Live, OlderRows, Peek, Purgeable};
+use ingester_sql::dialect::{Dialect, OfGroup, Param, Statement};
+use ingester_sql::query::{Filter, Order, Query, States, Test};
 use ingester_store::query::{Limits, Wanted};
 use ingester_tests::on_every_database;
 
@@ -37,7 +37,7 @@ struct Filling {
     statistics: Statistics,
 }
 
-/// So many that a third of them are more than [`Routes::FEW`](ingester_core::query::Routes::FEW).
+/// So many that a third of them are more than [`Routes::FEW`](ingester_sql::query::Routes::FEW).
 const MANY: Filling = Filling { rows: 200_000, json: 2, statistics: Statistics::Fresh };
 
 /// Few large rows, of which the database believes that there are hardly any: it would read all, or sort them.

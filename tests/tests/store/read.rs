@@ -3,13 +3,13 @@
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
 use ingester_core::Kind;
-use ingester_core::dialect::statements::{OfKind, RejectsOf};
-use ingester_core::documents::documents;
 use ingester_core::kind::{Definition, find};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::{Column, SqlType, base};
 use ingester_core::value::{Micros, Value};
+use ingester_declare::documents::documents;
+use ingester_sql::dialect::statements::{OfKind, RejectsOf};
 use ingester_store::compare::{Difference, differences};
 use ingester_store::guard::Eviction;
 use ingester_store::{Evicted, LiveRow, Reject, RowChange, Store, StoredRow};

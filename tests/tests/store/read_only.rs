@@ -3,7 +3,7 @@
 use crate::world::{Stores as _, World, change, kind, model};
 use anyhow::{Result, ensure};
 use futures::FutureExt as _;
-use ingester_core::query::{Filter, Query, Test};
+use ingester_sql::query::{Filter, Query, Test};
 use ingester_store::query::{Limits, Wanted};
 use ingester_store::{ConnectOptions, Retry};
 use ingester_tests::on_every_database;

@@ -2,8 +2,8 @@
 
 use crate::world::{On, Stores as _, World};
 use anyhow::Result;
-use ingester_core::ddl::Schema;
-use ingester_core::dialect::{Dialect, Sql};
+use ingester_sql::ddl::Schema;
+use ingester_sql::dialect::{Dialect, Sql};
 use ingester_tests::on_every_database;
 
 on_every_database! {

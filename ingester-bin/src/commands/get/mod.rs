@@ -279,7 +279,7 @@ async fn group(
                 .collect();
             match format {
                 Format::Json => serde_json::to_string_pretty(&groups).map_err(anyhow::Error::from)? + "\n",
-                _ => ingester_core::yaml::to_string(&groups).map_err(anyhow::Error::from)?,
+                _ => ingester_declare::yaml::to_string(&groups).map_err(anyhow::Error::from)?,
             }
         }
         Format::Csv => {

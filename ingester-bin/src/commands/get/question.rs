@@ -6,13 +6,13 @@ use crate::ending::Failure;
 use crate::saved;
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::query::saved::BoundQuery;
-use ingester_core::query::{
-    Filter, Query, States, Test, parse_field_selector, parse_label_selector, parse_order, parse_time,
-};
 use ingester_core::schema::BASE_COLUMNS;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
+use ingester_declare::saved::BoundQuery;
+use ingester_sql::query::{
+    Filter, Query, States, Test, parse_field_selector, parse_label_selector, parse_order, parse_time,
+};
 
 /// A query about one kind.
 pub(super) struct Question {

@@ -5,9 +5,9 @@ use super::question::Question;
 use crate::arguments::Get;
 use ingester_core::Kind;
 use ingester_core::age::age;
-use ingester_core::query::States;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
+use ingester_sql::query::States;
 use ingester_store::query::{FoundRow, Wanted};
 
 /// How a value that is not there is printed.

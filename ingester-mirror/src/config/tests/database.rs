@@ -2,7 +2,7 @@
 
 use super::{environment, parse, parse_with};
 use crate::config::{Config, Gate, Mysql, Secret};
-use ingester_core::dialect::Dialect;
+use ingester_sql::dialect::Dialect;
 
 const ENABLED: &str = "metadataStorage: {enableMetadataStorage: true}\n";
 

@@ -6,7 +6,7 @@ use super::servers::{Asked, asked};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
 use crate::driver::values::raw;
-use ingester_core::dialect::Sql;
+use ingester_sql::dialect::Sql;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlPoolOptions};
 use sqlx::{Connection as _, Executor as _, MySqlPool, Row as _};
 use std::sync::Arc;

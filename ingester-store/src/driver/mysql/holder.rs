@@ -7,7 +7,7 @@ use super::connect::{node, prepare};
 use super::session::{execute, fetch};
 use crate::driver::error::{StoreError, class_of};
 use crate::driver::facts::ErrorClass;
-use ingester_core::dialect::statements::{ReadSetting, RecordSetting, ReplaceSetting};
+use ingester_sql::dialect::statements::{ReadSetting, RecordSetting, ReplaceSetting};
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::{Connection as _, MySqlConnection};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};

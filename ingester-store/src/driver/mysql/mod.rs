@@ -1,6 +1,6 @@
 //! MySQL, MariaDB and other servers with their protocol.
 //!
-//! May use: ingester-core, driver.
+//! May use: ingester-core, ingester-sql, driver.
 
 mod abandoned;
 mod address;
@@ -16,6 +16,6 @@ mod values;
 
 pub(super) use address::{of_parts, of_url};
 pub(super) use error::facts;
-use ingester_core::dialect::Dialect;
+use ingester_sql::dialect::Dialect;
 
 const DIALECT: Dialect = Dialect::MySql;

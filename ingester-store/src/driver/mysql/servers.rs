@@ -15,7 +15,7 @@ impl Asked {
     pub(super) const UNKNOWN: Self = Asked { server: Server::UNKNOWN, is_node: false };
 }
 
-/// By the names and values of [`Dialect::variables`](ingester_core::dialect::Dialect::variables).
+/// By the names and values of [`Dialect::variables`](ingester_sql::dialect::Dialect::variables).
 pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Asked {
     let mut server = Server::default();
     let (mut is_node, mut logs, mut waits_for_replica) = (false, false, false);
@@ -67,7 +67,7 @@ fn seconds(text: &str) -> Option<Micros> {
 mod tests {
     use super::asked;
     use crate::driver::servers::{Server, Servers};
-    use ingester_core::dialect::OneText::{self, Compound, Sequence};
+    use ingester_sql::dialect::OneText::{self, Compound, Sequence};
 
     /// What a server says of itself.
     type Variables<'a> = &'a [(&'a str, &'a str)];

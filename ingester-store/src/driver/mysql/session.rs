@@ -10,7 +10,7 @@ use crate::driver::servers::Servers;
 use crate::driver::values::{raw, raw_text};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
+use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement};
 use sqlx::migrate::Migrate;
 use sqlx::pool::PoolConnection;
 use sqlx::{Executor as _, MySql, MySqlConnection};

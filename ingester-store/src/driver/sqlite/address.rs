@@ -10,7 +10,7 @@ use crate::driver::tls::Tls;
 use crate::driver::values::without_url;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_core::dialect::Dialect;
+use ingester_sql::dialect::Dialect;
 use sqlx::sqlite::SqliteConnectOptions;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;

@@ -1,6 +1,6 @@
 //! SQLite, linked in.
 //!
-//! May use: ingester-core, driver.
+//! May use: ingester-core, ingester-sql, driver.
 
 mod address;
 mod connect;
@@ -16,6 +16,6 @@ mod values;
 
 pub(super) use address::of_url;
 pub(super) use error::facts;
-use ingester_core::dialect::Dialect;
+use ingester_sql::dialect::Dialect;
 
 const DIALECT: Dialect = Dialect::Sqlite;

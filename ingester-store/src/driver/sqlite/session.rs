@@ -9,7 +9,7 @@ use crate::driver::interface::{Call, End, Rows, Session};
 use crate::driver::values::{raw, raw_text};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_core::dialect::{Access, Sql};
+use ingester_sql::dialect::{Access, Sql};
 use sqlx::migrate::Migrate;
 use sqlx::pool::PoolConnection;
 use sqlx::{Executor as _, SqlSafeStr as _, Sqlite, SqliteConnection, SqlitePool, Transaction};

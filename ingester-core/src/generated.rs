@@ -1,0 +1,11 @@
+//! The migrations that are built into a program, as text. `ingester-store` parses and runs them.
+//! May use: nothing.
+
+/// A folder of generated SQL within a program, made by [`generated_sql!`](crate::generated_sql).
+#[derive(Clone, Copy, Debug)]
+pub struct GeneratedSql {
+    /// The text of `schema.lock.json`.
+    pub lock: &'static str,
+    /// The files of the migrations: path within the folder, and text.
+    pub files: &'static [(&'static str, &'static str)],
+}

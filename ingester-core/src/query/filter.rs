@@ -1,0 +1,116 @@
+//! Conditions and orders, as they are asked: nothing is known yet about the table.
+
+use crate::value::Value;
+use std::borrow::Cow;
+
+/// A condition on one object. It holds or it does not: a comparison with a value that is not there does not hold, and its negation
+/// does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filter {
+    /// All of these hold.
+    And(Vec<Filter>),
+    /// One of these holds at least.
+    Or(Vec<Filter>),
+    /// This does not hold.
+    Not(Box<Filter>),
+    /// A test of a field.
+    Field {
+        /// The name of a column (`owner_name`) or the path of a field (`spec.owner.name`).
+        field: Cow<'static, str>,
+        /// The test.
+        test: Test,
+    },
+    /// A test of the label with this key.
+    Label {
+        /// The key.
+        key: String,
+        /// The test.
+        test: Test,
+    },
+    /// A test of the annotation with this key.
+    Annotation {
+        /// The key.
+        key: String,
+        /// The test.
+        test: Test,
+    },
+}
+
+/// What is tested of one value. The values that it is compared with are converted to the column's type; a text may stand for a value
+/// of any type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Test {
+    /// There is a value.
+    Exists,
+    /// It is this one.
+    Equal(Value),
+    /// It is less.
+    Less(Value),
+    /// It is less, or this one.
+    LessOrEqual(Value),
+    /// It is greater.
+    Greater(Value),
+    /// It is greater, or this one.
+    GreaterOrEqual(Value),
+    /// It is one of these.
+    In(Vec<Value>),
+    /// It is a text like this pattern: `%` stands for any characters, `_` for one, and `\` takes away the meaning of the next one.
+    /// Upper and lower case differ.
+    Like(String),
+    /// It is a text that is empty, or there is none.
+    Empty,
+}
+
+/// A step of an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The name of a column or the path of a field.
+    pub field: Cow<'static, str>,
+    /// From the greatest to the least. What has no value counts as less than all that have one.
+    pub descending: bool,
+}
+
+impl Filter {
+    /// A test of a field.
+    pub fn field(field: impl Into<Cow<'static, str>>, test: Test) -> Self {
+        Filter::Field { field: field.into(), test }
+    }
+
+    /// A test of a label.
+    pub fn label(key: impl Into<String>, test: Test) -> Self {
+        Filter::Label { key: key.into(), test }
+    }
+
+    /// The negation.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Filter::Not(filter) => *filter,
+            filter => Filter::Not(Box::new(filter)),
+        }
+    }
+
+    /// This and another one.
+    #[must_use]
+    pub fn and(self, other: Filter) -> Self {
+        match self {
+            Filter::And(mut all) => {
+                all.push(other);
+                Filter::And(all)
+            }
+            filter => Filter::And(vec![filter, other]),
+        }
+    }
+
+    /// This or another one.
+    #[must_use]
+    pub fn or(self, other: Filter) -> Self {
+        match self {
+            Filter::Or(mut any) => {
+                any.push(other);
+                Filter::Or(any)
+            }
+            filter => Filter::Or(vec![filter, other]),
+        }
+    }
+}

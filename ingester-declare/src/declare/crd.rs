@@ -1,0 +1,164 @@
+//! Which type a column has by the schema of a CRD.
+
+use super::path::Step;
+use crate::documents::documents;
+use ingester_core::json;
+use ingester_core::schema::SqlType;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps, JSONSchemaPropsOrArray,
+    JSONSchemaPropsOrBool,
+};
+
+/// The CRD in a file, YAML or JSON.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn parse(bytes: &[u8]) -> Result<CustomResourceDefinition, String> {
+    let document = documents(bytes).next().ok_or("it is empty")?.map_err(|error| error.to_string())?;
+    let text = document.content.map_err(|error| error.to_string())?;
+    let crd: CustomResourceDefinition = json::from_str(&text)
+        .map_err(|error| format!("it is no CustomResourceDefinition of apiextensions.k8s.io/v1: {error}"))?;
+    if crd.spec.names.kind.is_empty() {
+        return Err("it is no CustomResourceDefinition: it names no kind".into());
+    }
+    Ok(crd)
+}
+
+/// A version of a CRD.
+pub(super) fn version<'c>(
+    crd: &'c CustomResourceDefinition,
+    name: &str,
+) -> Option<&'c CustomResourceDefinitionVersion> {
+    crd.spec.versions.iter().find(|version| version.name == name)
+}
+
+/// The schema of a version's objects.
+pub(super) fn schema(version: &CustomResourceDefinitionVersion) -> Option<&JSONSchemaProps> {
+    version.schema.as_ref()?.open_api_v3_schema.as_ref()
+}
+
+/// What the CRD says its objects are.
+pub(super) fn description(version: &CustomResourceDefinitionVersion) -> Option<String> {
+    schema(version)?.description.clone()
+}
+
+/// The schema of what is at these steps.
+///
+/// # Errors
+/// The steps that lead to what the schema does not have, and the names that are there.
+pub(super) fn at<'s>(schema: &'s JSONSchemaProps, steps: &[Step]) -> Result<Option<&'s JSONSchemaProps>, String> {
+    let mut here = schema;
+    let mut way = String::new();
+    for step in steps {
+        if here.x_kubernetes_preserve_unknown_fields == Some(true)
+            && here.properties.as_ref().is_none_or(|its| its.is_empty())
+        {
+            return Ok(None);
+        }
+        let next = match step {
+            Step::Name(name) => {
+                let free = match &here.additional_properties {
+                    Some(JSONSchemaPropsOrBool::Schema(schema)) => Some(&**schema),
+                    Some(JSONSchemaPropsOrBool::Bool(true)) => return Ok(None),
+                    _ => None,
+                };
+                here.properties.as_ref().and_then(|properties| properties.get(name)).or(free)
+            }
+            Step::Index(_) | Step::Match(..) => items(here),
+            Step::Each => items(here).or(match &here.additional_properties {
+                Some(JSONSchemaPropsOrBool::Schema(schema)) => Some(&**schema),
+                _ => None,
+            }),
+        };
+        let Some(next) = next else {
+            if here.x_kubernetes_preserve_unknown_fields == Some(true) {
+                return Ok(None);
+            }
+            let known: Vec<&str> = here.properties.iter().flatten().map(|(name, _)| name.as_str()).collect();
+            let there = match (step, known.is_empty()) {
+                (Step::Name(name), false) => match ingester_core::nearest::nearest(name, &known) {
+                    Some(meant) => format!(", did you mean `.{meant}`?"),
+                    None => format!("; there are: {}", known.join(", ")),
+                },
+                _ => String::new(),
+            };
+            let way = if way.is_empty() { "the object".to_owned() } else { format!("`{way}`") };
+            return Err(format!("by the CRD, {way} has no `{step}`{there}"));
+        };
+        way += &step.to_string();
+        here = next;
+    }
+    Ok(Some(here))
+}
+
+fn items(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
+    match &schema.items {
+        Some(JSONSchemaPropsOrArray::Schema(schema)) => Some(schema),
+        Some(JSONSchemaPropsOrArray::Schemas(_)) | None => None,
+    }
+}
+
+/// The schema of the values of a map.
+///
+/// # Errors
+/// Why it is no map, and the remedy.
+pub(super) fn values(schema: &JSONSchemaProps) -> Result<Option<&JSONSchemaProps>, String> {
+    match (&schema.additional_properties, schema.type_.as_deref()) {
+        (Some(JSONSchemaPropsOrBool::Schema(values)), _) => Ok(Some(values)),
+        (_, Some("array")) => Err("by the CRD, it is a list: write `[*]` behind it".into()),
+        (_, Some("object") | None) => Ok(None),
+        (_, Some(_)) => Err("by the CRD, it is a single value: leave `many` out".into()),
+    }
+}
+
+/// The type of a column with such values; `None` if they are no single values.
+pub(super) fn column_type(schema: &JSONSchemaProps) -> Option<SqlType> {
+    if schema.x_kubernetes_int_or_string == Some(true) {
+        return None;
+    }
+    match (schema.type_.as_deref()?, schema.format.as_deref()) {
+        ("string", Some("date-time")) => Some(SqlType::DateTime),
+        ("string", _) => Some(match schema.max_length {
+            Some(most @ 1..=768) => SqlType::VarChar(u16::try_from(most).unwrap_or(255)),
+            _ => SqlType::VarChar(255),
+        }),
+        ("integer", Some("int32")) => Some(SqlType::Int),
+        ("integer", _) => Some(SqlType::BigInt),
+        ("number", _) => Some(SqlType::Double),
+        ("boolean", _) => Some(SqlType::Boolean),
+        _ => None,
+    }
+}
+
+/// Why values of a schema are no values of a column, and the remedy.
+pub(super) fn no_type(schema: &JSONSchemaProps) -> String {
+    if schema.x_kubernetes_int_or_string == Some(true) {
+        return "by the CRD, it is a number or a text: end the path with `| text`, or give `type`".into();
+    }
+    match schema.type_.as_deref() {
+        Some("array") => {
+            "by the CRD, it is a list: say which element, such as `[0]`, or make one value of all with `[*]`".into()
+        }
+        Some("object") => "by the CRD, it is an object: name a field of it".into(),
+        _ => "the CRD does not say which type it has: give `type`".into(),
+    }
+}
+
+/// The type of what every object has, whatever its CRD says of it.
+pub(super) fn metadata_type(steps: &[Step]) -> Option<SqlType> {
+    let names: Vec<&str> = steps
+        .iter()
+        .map(|step| match step {
+            Step::Name(name) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    match names[..] {
+        ["apiVersion" | "kind"] => Some(SqlType::VarChar(255)),
+        ["metadata", "name" | "namespace" | "generateName" | "uid" | "resourceVersion"] => Some(SqlType::VarChar(255)),
+        ["metadata", "generation"] => Some(SqlType::BigInt),
+        ["metadata", "creationTimestamp" | "deletionTimestamp"] => Some(SqlType::DateTime),
+        ["metadata", "labels", _] => Some(SqlType::VarChar(63)),
+        _ => None,
+    }
+}

@@ -1,0 +1,123 @@
+//! Kinds that a file declares: YAML in place of an annotated struct.
+//!
+//! ```yaml
+//! kinds:
+//! - group: training.kubedl.io
+//!   version: v1alpha1
+//!   kind: TFJob
+//!   columns:
+//!   - {column: status, path: '.status.conditions[-1].type', type: VARCHAR(32), default: Created}
+//! ```
+//!
+//! A declared kind is a [`Kind`] like any other: only [`Decode`](ingester_core::kind::Decode) knows that no struct describes it.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `path.rs` | paths: text as people write it, and as data |
+//! | `recipe.rs` | all paths of a kind, joined into one tree |
+//! | `read.rs` | one pass over an object's text that gives all values |
+//! | `kinds.rs` | a file as kinds, with all its mistakes |
+//! | `views.rs` | views over these kinds |
+//! | `table.rs` | the checks of a table that constant evaluation does for structs |
+//! | `crd.rs` | which type a column has by the schema of a CRD |
+//! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD |
+//! | `node.rs` | a place in a file, and what is wrong there |
+//!
+//! May use: ingester-core, ingester-sql, documents.
+//! Must not: open files; whoever reads a file passes what it has.
+
+mod crd;
+mod kinds;
+#[cfg(test)]
+mod mistakes;
+mod node;
+mod path;
+mod read;
+mod recipe;
+mod scaffold;
+mod scaffold_rust;
+mod table;
+#[cfg(test)]
+mod tests;
+mod views;
+
+pub use self::scaffold::scaffold;
+pub use self::scaffold_rust::scaffold_rust;
+
+use ingester_core::kind::Kind;
+use ingester_core::view::View;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use std::fmt;
+use std::io;
+
+/// One mistake in a file of kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The line, from 1.
+    pub line: u64,
+    /// The path of the place: `kinds[0].columns[2].path`. Empty for the file as a whole.
+    pub path: String,
+    /// What is wrong there, and the remedy.
+    pub what: String,
+}
+
+/// Why a file is no file of kinds: every mistake in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclareError {
+    /// The file's name.
+    pub file: String,
+    /// The mistakes in the order of their lines.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// What a file declares.
+#[derive(Clone, Debug)]
+pub struct DeclaredKinds {
+    /// Its kinds. They live as long as the process, as compiled ones do, so a file is read once.
+    pub kinds: Vec<Kind>,
+    /// The views over them.
+    pub views: &'static [View],
+    /// `builtIn`: whether the kinds that are built into the program are there beside them.
+    pub built_in: bool,
+}
+
+/// Gives the bytes of a file that a file of kinds names, such as descriptors.
+pub type Open<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
+
+/// The kinds that a file declares.
+///
+/// # Errors
+/// [`DeclareError`] with all mistakes at once: what is no YAML, unknown keys, paths, types, whatever a database would refuse.
+pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, DeclareError> {
+    kinds::read(text, open).map_err(|mut faults| {
+        faults.sort_by_key(|fault| fault.line);
+        let mistakes = faults.into_iter().map(|fault| Mistake { line: fault.line, path: fault.path, what: fault.what });
+        DeclareError { file: file.to_owned(), mistakes: mistakes.collect() }
+    })
+}
+
+/// The CRD that a text has, YAML or JSON.
+///
+/// # Errors
+/// What it has in place of a CRD.
+pub fn crd(text: &[u8]) -> Result<CustomResourceDefinition, String> {
+    crd::parse(text)
+}
+
+impl fmt::Display for DeclareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, Mistake { line, path, what }) in self.mistakes.iter().enumerate() {
+            if place > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{} line {line}: ", self.file)?;
+            if !path.is_empty() {
+                write!(f, "{path}: ")?;
+            }
+            f.write_str(what)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for DeclareError {}

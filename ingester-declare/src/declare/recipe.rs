@@ -1,0 +1,162 @@
+//! What a declared kind reads of an object: all its paths joined into one tree, so that an object's text is passed once.
+
+use super::path::{Condition, Function, Guarded, Path, Step};
+use ingester_core::schema::{Form, SqlType};
+use ingester_core::value::Value;
+
+/// The paths of a kind, and what becomes of what they find.
+#[derive(Debug, Default)]
+pub(super) struct Recipe {
+    /// The tree; the first node is the object.
+    pub(super) nodes: Vec<Node>,
+    /// What is found ends in these.
+    pub(super) slots: Vec<Slot>,
+    pub(super) columns: Vec<Column>,
+    /// Those of many values.
+    pub(super) many: Vec<Column>,
+    /// The slots of the conditions, all of which must hold.
+    pub(super) filter: Vec<usize>,
+    /// The conditions alone.
+    pub(super) conditions: Option<Box<Recipe>>,
+    /// Whether something is read of what comes before spec and status.
+    pub(super) from_start: bool,
+    /// The conditions of guards, with their slots.
+    pub(super) asked: Vec<(Condition, usize)>,
+}
+
+/// What is wanted of one value.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    /// Members of an object, with their nodes.
+    pub(super) members: Vec<(Box<str>, usize)>,
+    /// Elements of an array, with their nodes.
+    pub(super) elements: Vec<(Element, usize)>,
+    /// The slots that take the value itself.
+    pub(super) sinks: Vec<usize>,
+    /// The slots of all paths through here.
+    pub(super) through: Vec<usize>,
+}
+
+/// Which elements of an array.
+#[derive(Debug, PartialEq)]
+pub(super) enum Element {
+    Each,
+    /// From 0.
+    Front(u64),
+    /// 1 is the last one.
+    Back(u64),
+    /// The first one that has this at these names; if there is none, the one of this number.
+    Match(Box<[Box<str>]>, Box<str>, Option<u64>),
+}
+
+/// A place for what one path finds.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) functions: Box<[Function]>,
+    pub(super) target: Target,
+    /// The slots of the conditions under which it counts.
+    pub(super) guards: Box<[usize]>,
+}
+
+/// What is made of it in the end.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// A value of this type.
+    Column(SqlType),
+    /// All values of this type: of a list each once, of a map with their keys.
+    Many(Form, SqlType),
+    /// Whether it is there; with literals, whether it is one of these.
+    Condition(Box<[String]>),
+}
+
+/// A column: the first of its slots that has a value, else its default.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) slots: std::ops::Range<usize>,
+    pub(super) default: Value,
+}
+
+impl Recipe {
+    pub(super) fn new() -> Self {
+        Recipe { nodes: vec![Node::default()], ..Recipe::default() }
+    }
+
+    pub(super) fn column(&mut self, paths: &[Guarded], ty: SqlType, default: Value) {
+        let slots = self.slots(paths, |_| Target::Column(ty));
+        self.columns.push(Column { slots, default });
+    }
+
+    /// A column of many values: those of the first path that has some.
+    pub(super) fn many(&mut self, paths: &[Guarded], ty: SqlType) {
+        let form = |path: &Path| if path.has_each() { Form::List } else { Form::Map };
+        let slots = self.slots(paths, |path| Target::Many(form(path), ty));
+        self.many.push(Column { slots, default: Value::Null });
+    }
+
+    fn slots(&mut self, paths: &[Guarded], target: impl Fn(&Path) -> Target) -> std::ops::Range<usize> {
+        let guards: Vec<Box<[usize]>> =
+            paths.iter().map(|path| path.guards.iter().map(|guard| self.guard(guard)).collect()).collect();
+        let first = self.slots.len();
+        for (path, guards) in paths.iter().zip(guards) {
+            self.slot(&path.path, target(&path.path), guards);
+        }
+        first..self.slots.len()
+    }
+
+    pub(super) fn condition(&mut self, condition: &Condition) {
+        let slot = self.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
+        self.filter.push(slot);
+        let alone = self.conditions.get_or_insert_with(|| Box::new(Recipe::new()));
+        alone.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
+    }
+
+    /// The slot of a guard; many columns have the same ones.
+    fn guard(&mut self, condition: &Condition) -> usize {
+        if let Some((_, slot)) = self.asked.iter().find(|(asked, _)| asked == condition) {
+            return *slot;
+        }
+        let slot = self.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
+        self.asked.push((condition.clone(), slot));
+        slot
+    }
+
+    fn slot(&mut self, path: &Path, target: Target, guards: Box<[usize]>) -> usize {
+        self.from_start |= matches!(path.member(), Some("apiVersion" | "kind" | "metadata"));
+        let slot = self.slots.len();
+        self.slots.push(Slot { functions: path.functions.clone().into(), target, guards });
+        let mut node = 0;
+        for step in &path.steps {
+            node = self.below(node, step);
+            self.nodes[node].through.push(slot);
+        }
+        self.nodes[node].sinks.push(slot);
+        slot
+    }
+
+    /// The node of a step from a node.
+    fn below(&mut self, node: usize, step: &Step) -> usize {
+        let next = self.nodes.len();
+        let element = match step {
+            Step::Name(name) => {
+                if let Some((_, there)) = self.nodes[node].members.iter().find(|(member, _)| **member == **name) {
+                    return *there;
+                }
+                self.nodes[node].members.push((name.as_str().into(), next));
+                self.nodes.push(Node::default());
+                return next;
+            }
+            Step::Index(index) if *index < 0 => Element::Back(index.unsigned_abs()),
+            Step::Index(index) => Element::Front(index.unsigned_abs()),
+            Step::Match(names, literal, other) => {
+                Element::Match(names.iter().map(|name| name.as_str().into()).collect(), literal.as_str().into(), *other)
+            }
+            Step::Each => Element::Each,
+        };
+        if let Some((_, there)) = self.nodes[node].elements.iter().find(|(other, _)| *other == element) {
+            return *there;
+        }
+        self.nodes[node].elements.push((element, next));
+        self.nodes.push(Node::default());
+        next
+    }
+}

@@ -1,0 +1,518 @@
+use super::kinds;
+use ingester_core::kind::Kind;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::value::Value;
+use std::io;
+
+fn nothing(file: &str) -> io::Result<Vec<u8>> {
+    Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no {file}")))
+}
+
+fn one(columns: &str) -> Kind {
+    let text =
+        format!("kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  columns:\n{columns}");
+    match kinds("kinds.yaml", &text, &nothing) {
+        Ok(file) => file.kinds[0],
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn object(members: &str) -> Object {
+    let text = format!(
+        r#"{{"apiVersion": "example.com/v1", "kind": "Job", "metadata": {{"name": "a", "uid": "u", "generation": 7,
+            "resourceVersion": "1", "labels": {{"group-name": "kubedl.io"}},
+            "annotations": {{"kubedl.io/tenancy": "{{\"tenant\": \"t\", \"list\": [null, 2, 3]}}", "broken": "{{"}}}}, {members}}}"#
+    );
+    Object::parse(text, ManagedFields::Prune).unwrap()
+}
+
+/// The indexed values of an object, or why there are none.
+fn values(kind: Kind, members: &str) -> Result<Vec<Value>, String> {
+    let object = object(members);
+    let mut values = ingester_core::value::Values::with_capacity(8);
+    match kind.functions().decode.decode(&object, &mut values) {
+        Ok(true) => Ok(values.into_vec()),
+        Ok(false) => Err("left out".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn value(path: &str, ty: &str, members: &str) -> Result<Value, String> {
+    let kind = one(&format!("  - {{column: c, path: '{path}', type: {ty}, key: false}}\n"));
+    values(kind, members).map(|mut values| values.remove(0))
+}
+
+const STATUS: &str = r#""spec": {"owner": {"name": "ann"}, "replicas": 3, "size": "7", "suspend": false, "ratio": 0.5, "none": null,
+    "tags": ["b", null, "A"], "ports": {"x": 1, "y": 2}, "text": "Mixed", "start": "2026-03-09T20:36:46.25Z",
+    "containers": [{"name": "main", "cpu": "500m"}, {"name": "side", "cpu": 1}, {"name": "last"}]},
+    "status": {"conditions": [{"type": "Created", "status": "True"}, {"status": "False", "type": "Running", "at": "first"},
+        {"type": "Running", "at": "second"}, {"type": "Failed", "status": "True"}]}"#;
+
+#[test]
+fn a_path_finds_what_it_says() {
+    let text = |text: &str| Ok(Value::text(text));
+    for (path, ty, wanted) in [
+        (".spec.owner.name", "VARCHAR(255)", text("ann")),
+        (".spec.replicas", "INT", Ok(Value::Int(3))),
+        (".spec.size", "BIGINT", Ok(Value::Int(7))),
+        (".spec.size", "BIGINT UNSIGNED", Ok(Value::UInt(7))),
+        (".spec.suspend", "BOOLEAN", Ok(Value::Bool(false))),
+        (".spec.ratio", "DOUBLE", Ok(Value::Double(0.5))),
+        (".spec.none.below", "INT", Ok(Value::Null)),
+        (".spec.nobody.has.this", "INT", Ok(Value::Null)),
+        (".nothing", "INT", Ok(Value::Null)),
+        (".status.conditions[0].type", "TEXT", text("Created")),
+        (".status.conditions[-1].type", "TEXT", text("Failed")),
+        (".status.conditions[-4].type", "TEXT", text("Created")),
+        (".status.conditions[-5].type", "TEXT", Ok(Value::Null)),
+        (".status.conditions[4].type", "TEXT", Ok(Value::Null)),
+        (".status.conditions[type=Running].at", "TEXT", text("first")),
+        (".status.conditions[status=\"True\"].type", "TEXT", text("Created")),
+        (".status.conditions[type=Gone].at", "TEXT", Ok(Value::Null)),
+        (".spec.tags[1]", "TEXT", text("A")),
+        (".spec.tags[*] | join(\"+\")", "TEXT", text("b+A")),
+        (".spec.tags[*] | join(\"+\") | lower", "TEXT", text("b+a")),
+        (".spec.tags[*] | count", "INT", Ok(Value::Int(2))),
+        (".spec.ports[*] | sum", "INT", Ok(Value::Int(3))),
+        (".spec.containers[*].cpu | quantity | sum", "DOUBLE", Ok(Value::Double(1.5))),
+        (".spec.containers[*].cpu | quantity | sum", "BIGINT", Ok(Value::Int(2))),
+        (".spec.containers[*].cpu | quantity | sum", "VARCHAR(20)", text("1.5")),
+        (".spec.containers[*].cpu | exists", "BOOLEAN", Ok(Value::Bool(true))),
+        (".spec.volumes[*] | exists", "BOOLEAN", Ok(Value::Bool(false))),
+        (".spec.none | exists", "BOOLEAN", Ok(Value::Bool(false))),
+        (".spec.replicas | text", "TEXT", text("3")),
+        (".spec.suspend | text", "TEXT", text("false")),
+        (".spec.text | lower", "TEXT", text("mixed")),
+        (".metadata.generation", "BIGINT", Ok(Value::Int(7))),
+        (".metadata.labels[\"group-name\"]", "TEXT", text("kubedl.io")),
+        (".metadata.annotations[\"kubedl.io/tenancy\"] | json .tenant", "TEXT", text("t")),
+        (".metadata.annotations[\"kubedl.io/tenancy\"] | json .list[-1]", "INT", Ok(Value::Int(3))),
+        (".metadata.annotations[\"kubedl.io/tenancy\"] | json .user", "TEXT", Ok(Value::Null)),
+        (".metadata.annotations[\"kubedl.io/tenancy\"] | json .tenant.deeper", "TEXT", Ok(Value::Null)),
+        (".metadata.annotations.broken | json .tenant", "TEXT", Ok(Value::Null)),
+    ] {
+        assert_eq!(value(path, ty, STATUS), wanted, "{path}");
+    }
+    let time = value(".spec.start", "DATETIME(6)", STATUS);
+    assert!(matches!(&time, Ok(Value::Time(time)) if time.sql() == "2026-03-09 20:36:46.250000"), "{time:?}");
+}
+
+#[test]
+fn a_value_of_another_type_is_an_error_with_its_path() {
+    let table: Vec<String> = [
+        (".spec.owner", "TEXT"),
+        (".spec.owner.name.first", "TEXT"),
+        (".spec.owner.name", "INT"),
+        (".spec.owner[0]", "TEXT"),
+        (".spec.tags.b", "TEXT"),
+        (".spec.ratio", "INT"),
+        (".spec.replicas", "TEXT"),
+        (".spec.text", "DATETIME(6)"),
+        (".spec.text", "BOOLEAN"),
+        (".spec.text | quantity", "DOUBLE"),
+        (".spec.owner | text", "TEXT"),
+        (".spec.replicas | lower", "TEXT"),
+        (".spec.containers[*].name | sum", "INT"),
+        (".spec.containers[1].cpu", "TEXT"),
+    ]
+    .into_iter()
+    .map(|(path, ty)| format!("{path:34} {ty:12} {}", value(path, ty, STATUS).unwrap_err()))
+    .collect();
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+#[test]
+fn an_element_that_nothing_matches_is_another_one() {
+    let text = |text: &str| Ok(Value::text(text));
+    for (path, wanted) in [
+        (".spec.containers[name=side, 0].cpu | text", text("1")),
+        (".spec.containers[name=none, 0].cpu", text("500m")),
+        (".spec.containers[name=none, 1].name", text("side")),
+        (".spec.containers[name=none, 9].name", Ok(Value::Null)),
+        // It has no such field, and no other element stands in for it.
+        (".spec.containers[name=last, 0].cpu", Ok(Value::Null)),
+        // Behind the element of the number, and before it.
+        (".status.conditions[type=Failed, 1].type", text("Failed")),
+        (".status.conditions[type=Created, 3].type", text("Created")),
+        (".spec.nothing[name=none, 0].cpu", Ok(Value::Null)),
+    ] {
+        assert_eq!(value(path, "TEXT", STATUS), wanted, "{path}");
+    }
+}
+
+#[test]
+fn a_path_with_a_guard_counts_if_all_of_its_conditions_hold() {
+    let kind = one(concat!(
+        "  - column: a\n    type: TEXT\n    key: false\n    path:\n",
+        "    - {path: .spec.size, if: .spec.owner.name = bob}\n",
+        "    - {path: .spec.none, if: .spec.owner.name = ann}\n",
+        "    - {path: .spec.text, if: [.spec.owner.name = ann, '.metadata.labels[\"group-name\"] in (x, kubedl.io)']}\n",
+        "    - .spec.owner.name\n",
+        "  - column: b\n    type: INT\n    path: {path: '.spec.tags[*] | count', if: .spec.owner.name = bob}\n",
+        "  - column: c\n    type: BOOLEAN\n    default: true\n    path: {path: '.spec.nobody | exists', if: .spec.owner.name = ann}\n",
+        "  - column: d\n    type: BOOLEAN\n    default: true\n    path: {path: '.spec.nobody | exists', if: .spec.owner.name = bob}\n",
+    ));
+    let wanted = vec![Value::text("Mixed"), Value::Null, Value::Bool(false), Value::Bool(true)];
+    assert_eq!(values(kind, STATUS), Ok(wanted));
+    let other = STATUS.replace(r#""name": "ann""#, r#""name": "bob""#);
+    assert_eq!(values(kind, &other), Ok(vec![Value::text("7"), Value::Int(2), Value::Bool(true), Value::Bool(false)]));
+    let nobody = STATUS.replace(r#""owner": {"name": "ann"}"#, r#""owner": null"#);
+    assert_eq!(values(kind, &nobody), Ok(vec![Value::Null, Value::Null, Value::Bool(true), Value::Bool(true)]));
+    // What the guard says is a part of what the column is.
+    let guarded = |guard: &str| {
+        let column = format!("  - {{column: a, type: INT, path: {{path: .spec.a, if: {guard}}}}}\n");
+        let kind = one(&column);
+        assert_eq!(kind.table().by_path("spec.a"), None);
+        kind.definition().fingerprint
+    };
+    let plain = one("  - {column: a, type: INT, path: .spec.a}\n").definition().fingerprint;
+    assert!(guarded(".spec.b") != plain && guarded(".spec.b") != guarded(".spec.c"));
+    assert_eq!(guarded("[.spec.b]"), guarded("' .spec.b '"));
+}
+
+#[test]
+fn a_value_whose_guard_does_not_hold_may_have_any_shape() {
+    let kind = one(concat!(
+        "  - {column: number, type: INT, path: {path: .spec.value, if: .spec.type = Number}}\n",
+        "  - {column: text, type: TEXT, key: false, path: {path: .spec.value, if: .spec.type = Text}}\n",
+        "  - {column: deep, type: TEXT, key: false, path: {path: '.spec.value.deep[0]', if: .spec.type = Deep}}\n",
+        "  - {column: sum, type: INT, path: {path: '.spec.value.numbers[*] | sum', if: .spec.type = Sum}}\n",
+    ));
+    let of = |ty: &str, value: &str| values(kind, &format!(r#""spec": {{"value": {value}, "type": "{ty}"}}"#));
+    let row = |place: usize, value: Value| {
+        let mut row = vec![Value::Null; 4];
+        row[place] = value;
+        Ok(row)
+    };
+    assert_eq!(of("Number", "5"), row(0, Value::Int(5)));
+    assert_eq!(of("Text", "\"x\""), row(1, Value::text("x")));
+    assert_eq!(of("Deep", r#"{"deep": ["x"], "numbers": {"a": "b", "c": 1}}"#), row(2, Value::text("x")));
+    assert_eq!(of("Sum", r#"{"deep": "x", "numbers": [1, 2]}"#), row(3, Value::Int(3)));
+    assert_eq!(of("Other", "[]"), row(0, Value::Null));
+    for (ty, value, error) in [
+        ("Number", "\"x\"", "spec.value: expected a number, found string \"x\""),
+        ("Text", "5", "spec.value: expected a string, found number 5"),
+        ("Deep", "5", "spec.value: expected an object, found number 5"),
+        ("Deep", r#"{"deep": {}}"#, "spec.value.deep: expected an array, found an object"),
+        ("Sum", r#"{"numbers": [1, "x", 2]}"#, "spec.value.numbers[1]: expected a number, found string \"x\""),
+    ] {
+        assert_eq!(of(ty, value), Err(error.into()), "{ty} {value}");
+    }
+    // What a guard asks for has to be there in the right shape.
+    assert_eq!(values(kind, r#""spec": 5"#), Err("spec: expected an object, found number 5".into()));
+}
+
+#[test]
+fn what_pods_ask_for_is_a_text_and_can_be_read_on() {
+    let pods = r#""spec": {"roles": {"Worker": {"replicas": 2, "template": {"spec": {
+        "initContainers": [{"name": "fetch", "resources": {"requests": {"cpu": "3", "memory": "128Mi"}}}],
+        "containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}, "requests": {"cpu": "1.5", "memory": "0.5Gi"}}},
+            {"name": "side", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}]}}}, "Master": {}},
+        "text": "{\"containers\": []}", "wrong": {"containers": [{"resources": {"limits": {"cpu": "a lot"}}}]}, "size": "7"}"#;
+    let asked = r#"{"limits":{"nvidia.com/gpu":"1"},"requests":{"cpu":"3","memory":"576Mi"}}"#;
+    let roles =
+        format!(r#"{{"Master":{{"resources":{{}},"replicas":0}},"Worker":{{"resources":{asked},"replicas":2}}}}"#);
+    let text = |text: &str| Ok(Value::text(text));
+    for (path, ty, wanted) in [
+        (".spec.roles.Worker.template.spec | resources", "TEXT", text(asked)),
+        (".spec.roles | replicas", "TEXT", text(&roles)),
+        (".spec.roles[*].template.spec | resources | join(\";\")", "TEXT", text(asked)),
+        (".spec.roles.Worker.template.spec | resources | json .requests.memory | quantity", "BIGINT", Ok(Value::Int(603_979_776))),
+        (".spec.roles.Master.template.spec | resources", "TEXT", Ok(Value::Null)),
+        (".spec.text | json | resources", "TEXT", text("{}")),
+        (".spec.size | json | resources", "TEXT", Ok(Value::Null)),
+        (".spec.wrong | resources", "TEXT", Err("spec.wrong.containers[0].resources.limits.cpu: expected a quantity such as 500m or 2Gi, found string \"a lot\"".into())),
+        (".spec.size | replicas", "TEXT", Err("spec.size: expected an object, found string \"7\"".into())),
+    ] {
+        assert_eq!(value(path, ty, pods), wanted, "{path}");
+    }
+    let kind = one("  - {column: c, path: .spec | resources, key: false}\n");
+    assert_eq!(kind.table().indexed()[0].ty, ingester_core::schema::SqlType::Text);
+}
+
+#[test]
+fn columns_that_share_parts_of_their_paths_do_not_disturb_each_other() {
+    let kind = one(concat!(
+        "  - {column: a, path: .spec.owner.name, type: TEXT, key: false}\n",
+        "  - {column: b, path: ['.spec.nick', '.spec.owner.name'], type: TEXT, key: false}\n",
+        "  - {column: c, path: '.spec.owner | exists', type: BOOLEAN}\n",
+        "  - {column: d, path: '.spec.tags[0]', type: TEXT, key: false}\n",
+        "  - {column: e, path: '.spec.tags[*] | count', type: INT}\n",
+        "  - {column: f, path: '.spec.tags[-1]', type: TEXT, key: false}\n",
+        "  - {column: g, path: .spec.nick, type: TEXT, key: false, default: none}\n",
+        "  - {column: h, path: .metadata.name, type: TEXT, key: false}\n",
+    ));
+    let text = |text: &str| Value::text(text);
+    let wanted =
+        vec![text("ann"), text("ann"), Value::Bool(true), text("b"), Value::Int(2), text("A"), text("none"), text("a")];
+    assert_eq!(values(kind, STATUS), Ok(wanted));
+}
+
+#[test]
+fn a_filter_leaves_out_what_does_not_hold() {
+    let with = |filter: &str| {
+        let text = format!(
+            "kinds:\n- {{group: '', version: v1, kind: Pod, namespaced: true, filter: {filter}, columns: [{{column: c, path: .spec.replicas, type: INT}}]}}"
+        );
+        let kind = kinds("kinds.yaml", &text, &nothing).unwrap().kinds[0];
+        values(kind, STATUS).is_ok()
+    };
+    for (filter, holds) in [
+        ("['.metadata.labels[\"group-name\"]']", true),
+        ("'.metadata.labels.other'", false),
+        ("['.spec.owner.name = ann', '.spec.replicas = 3']", true),
+        ("['.spec.owner.name = ann', '.spec.replicas = 4']", false),
+        ("'.spec.owner.name in (bob, ann)'", true),
+        ("'.spec.text | lower = mixed'", true),
+        ("'.spec.suspend = false'", true),
+        ("'.status.conditions[type=Failed].status = True'", true),
+    ] {
+        assert_eq!(with(filter), holds, "{filter}");
+    }
+}
+
+#[test]
+fn an_object_that_the_filter_leaves_out_may_have_any_shape() {
+    let text = "kinds:\n- {group: '', version: v1, kind: Pod, namespaced: true, filter: .spec.mine = yes-it-is, columns: [{column: c, path: .spec.node, type: INT}]}";
+    let kind = kinds("kinds.yaml", text, &nothing).unwrap().kinds[0];
+    assert_eq!(values(kind, r#""spec": {"node": "a text"}"#), Err("left out".into()));
+    assert_eq!(values(kind, r#""spec": "a text""#).unwrap_err(), "spec: expected an object, found string \"a text\"");
+    let error = values(kind, r#""spec": {"mine": "yes-it-is", "node": "a text"}"#).unwrap_err();
+    assert_eq!(error, "spec.node: expected a number, found string \"a text\"");
+    assert_eq!(values(kind, r#""spec": {"mine": "yes-it-is", "node": 7}"#), Ok(vec![Value::Int(7)]));
+}
+
+#[test]
+fn a_number_that_is_too_large_is_not_made_smaller() {
+    let large = r#""spec": {"size": "9223372036854775808", "sizes": ["8Ei", "8Ei"]}"#;
+    assert_eq!(value(".spec.size | quantity", "BIGINT", large), Ok(Value::UInt(1 << 63)));
+    assert_eq!(value(".spec.size | quantity", "BIGINT UNSIGNED", large), Ok(Value::UInt(1 << 63)));
+    assert_eq!(value(".spec.sizes[*] | quantity | sum", "VARCHAR(30)", large), Ok(Value::text("18446744073709551616")));
+    // The row refuses it.
+    let kind = one("  - {column: c, path: '.spec.size | quantity', type: BIGINT}\n");
+    let error = kind.row(&object(large)).unwrap_err().to_string();
+    assert!(error.contains("9223372036854775808"), "{error}");
+}
+
+#[test]
+fn a_null_is_no_element_wherever_a_list_is() {
+    let lists = r#""spec": {"list": [null, "one"], "text": "[null, \"one\"]"}"#;
+    assert_eq!(value(".spec.list[0]", "TEXT", lists), Ok(Value::text("one")));
+    assert_eq!(value(".spec.text | json [0]", "TEXT", lists), Ok(Value::text("one")));
+}
+
+#[test]
+fn what_comes_twice_or_is_no_json_is_an_error() {
+    let kind = one("  - {column: a, path: .spec.owner, type: TEXT, key: false}\n");
+    for (members, error) in [
+        (r#""spec": {"owner": "a", "owner": "b"}"#, "spec.owner: the key `owner` appears twice in the same object"),
+        (r#""spec": {"owner": "a"}, "spec": {}"#, "spec: the key `spec` appears twice in the same object"),
+        (r#""spec": {"owner": "a"}, "metadata": {}"#, "metadata: the key `metadata` appears twice in the same object"),
+    ] {
+        assert_eq!(values(kind, members), Err(error.into()), "{members}");
+    }
+    assert_eq!(values(kind, r#""spec": {"owner": null, "owner": "b"}"#), Ok(vec![Value::text("b")]));
+    assert!(values(kind, r#""spec": {"owner": "a"}, "status": {"x": }"#).is_err());
+}
+
+#[test]
+fn members_are_found_before_the_metadata_and_behind_it() {
+    let kind = one(concat!(
+        "  - {column: a, path: .count, type: INT}\n",
+        "  - {column: b, path: .involvedObject.name, type: TEXT, key: false}\n",
+        "  - {column: c, path: .spec.owner, type: TEXT, key: false}\n",
+    ));
+    let members = [
+        r#""apiVersion": "example.com/v1""#,
+        r#""count": 3"#,
+        r#""involvedObject": {"name": "x"}"#,
+        r#""kind": "Job""#,
+        r#""metadata": {"name": "a", "uid": "u"}"#,
+        r#""spec": {"owner": "ann"}"#,
+    ];
+    for first in 0..members.len() {
+        let turned = [&members[first..], &members[..first]].concat().join(", ");
+        let object = Object::parse(format!("{{{turned}}}"), ManagedFields::Prune).unwrap();
+        let mut values = ingester_core::value::Values::with_capacity(3);
+        kind.functions().decode.decode(&object, &mut values).unwrap();
+        assert_eq!(values.into_vec(), [Value::Int(3), Value::text("x"), Value::text("ann")], "{turned}");
+    }
+}
+
+#[test]
+fn a_declared_kind_has_the_names_and_tables_of_a_compiled_one() {
+    let text = "
+kinds:
+- group: ray.io
+  version: v1
+  kind: RayCluster
+  namespaced: true
+  keys: [[namespace, owner_name]]
+  columns:
+  - {column: owner_name, path: .spec.owner.name, type: VARCHAR(100), was: owner}
+  - {column: phase, path: '.status.phase', type: VARCHAR(32), key: false, default: Unknown}
+- {group: '', version: v1, kind: Policy, table: core_policy, namespaced: false, finalizer: ensure}
+";
+    let kinds = kinds("kinds.yaml", text, &nothing).unwrap().kinds;
+    let (cluster, policy) = (kinds[0], kinds[1]);
+    assert_eq!((&*cluster.plural(), cluster.table().name.as_str()), ("rayclusters", "raycluster"));
+    assert_eq!((&*policy.plural(), policy.table().name.as_str()), ("policies", "core_policy"));
+    assert!(cluster.namespaced() && !policy.namespaced());
+    assert_eq!(policy.finalizer(), ingester_core::kind::Finalizer::Ensure);
+    assert_eq!(cluster.finalizer(), ingester_core::kind::Finalizer::Never);
+    let columns: Vec<String> = cluster.table().indexed().iter().map(|column| format!("{column:?}")).collect();
+    insta::assert_snapshot!(columns.join("\n"));
+    let keys: Vec<String> = cluster.table().keys.iter().map(|key| key.name.to_string()).collect();
+    assert_eq!(keys[5..], ["owner_name", "namespace_owner_name"]);
+    assert_eq!(cluster.table().by_path("spec.owner.name"), Some(13));
+    // With a default, the column has something else than what is there.
+    assert_eq!(cluster.table().by_path("status.phase"), None);
+}
+
+#[test]
+fn a_definition_is_another_one_if_anything_that_makes_a_value_is_another() {
+    let same = "  - {column: a, path: .spec.a, type: INT}\n";
+    let first = one(same).definition().fingerprint;
+    assert_eq!(one("  - {type: INT, path: ' .spec.a', column: a, key: false}\n").definition().fingerprint, first);
+    for other in [
+        "  - {column: a, path: .spec.b, type: INT}\n",
+        "  - {column: b, path: .spec.a, type: INT}\n",
+        "  - {column: a, path: .spec.a, type: BIGINT}\n",
+        "  - {column: a, path: .spec.a, type: INT, default: 0}\n",
+        "  - {column: a, path: .spec.a, type: INT, revision: 2}\n",
+        "  - {column: a, path: [.spec.a, .spec.b], type: INT}\n",
+        "  - {column: a, path: {path: .spec.a, if: .spec.b}, type: INT}\n",
+    ] {
+        assert_ne!(one(other).definition().fingerprint, first, "{other}");
+    }
+}
+
+#[test]
+fn a_type_comes_from_the_crd_where_it_is_left_out() {
+    let crd = r#"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: jobs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Job, plural: jobs}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              replicas: {type: integer, format: int32}
+              seconds: {type: integer}
+              ratio: {type: number}
+              start: {type: string, format: date-time}
+              phase: {type: string, maxLength: 20}
+              paused: {type: boolean}
+              port: {x-kubernetes-int-or-string: true}
+              tags: {type: array, items: {type: string}}
+              values: {type: object, additionalProperties: {type: integer, format: int64}}
+              free: {type: object, x-kubernetes-preserve-unknown-fields: true}
+"#;
+    let open = |file: &str| if file == "crd.yaml" { Ok(crd.as_bytes().to_vec()) } else { nothing(file) };
+    let read = |paths: &[&str]| {
+        let columns: String =
+            paths.iter().enumerate().map(|(i, path)| format!("  - {{column: c{i}, path: '{path}'}}\n")).collect();
+        let text = format!(
+            "kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  crd: crd.yaml\n  columns:\n{columns}"
+        );
+        kinds("kinds.yaml", &text, &open)
+    };
+    let there = [
+        (".spec.replicas", "INT"),
+        (".spec.seconds", "BIGINT"),
+        (".spec.ratio", "DOUBLE"),
+        (".spec.start", "DATETIME(6)"),
+        (".spec.phase", "VARCHAR(20)"),
+        (".spec.paused", "BOOLEAN"),
+        (".spec.tags[0]", "VARCHAR(255)"),
+        (".spec.values.x", "BIGINT"),
+        (".spec.tags[*] | count", "INT"),
+        (".spec.port | text", "VARCHAR(255)"),
+        (".metadata.generation", "BIGINT"),
+        (".metadata.labels.app", "VARCHAR(63)"),
+    ];
+    let kind = read(&there.map(|(path, _)| path)).unwrap().kinds[0];
+    for (column, (path, ty)) in kind.table().indexed().iter().zip(there) {
+        assert_eq!(column.ty.to_string(), ty, "{path}");
+    }
+    insta::assert_snapshot!(
+        read(&[
+            ".spec.replica",
+            ".spec.port",
+            ".spec.free.x",
+            ".spec.replicas.x",
+            ".spec.tags",
+            ".metadata.annotations.a"
+        ])
+        .unwrap_err()
+    );
+}
+
+/// The rows of the columns of many values, `key=value` of a map; or why there are none.
+fn many(columns: &str, members: &str) -> Result<Vec<Vec<String>>, String> {
+    let object = object(members);
+    let mut values = ingester_core::value::Values::default();
+    one(columns).functions().decode.decode(&object, &mut values).map_err(|error| error.to_string())?;
+    let shown =
+        |(key, value): &(Box<str>, Box<str>)| if value.is_empty() { key.to_string() } else { format!("{key}={value}") };
+    Ok(values.into_parts().1.iter().map(|pairs| pairs.iter().map(shown).collect()).collect())
+}
+
+#[test]
+fn a_column_of_many_values_has_all_that_its_path_passes() {
+    let members = r#""spec": {"tags": ["b", null, "a", "b", "a "], "limits": {"cpu": "4", "none": null, "memory": "1Gi"},
+        "ports": [443, 80, "80"], "pods": [{"name": "x", "uses": ["B"]}, {}, {"name": "y", "uses": ["C", "B"]}],
+        "times": ["2026-03-09T20:36:46.25Z"], "other": {}}"#;
+    let both = |path: &str, ty: &str| {
+        let columns = format!("  - {{column: c, path: {path}, many: true, type: {ty}}}\n");
+        many(&columns, members).map(|mut all| all.remove(0))
+    };
+    let texts = |texts: &[&str]| Ok(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    for (path, ty, wanted) in [
+        ("'.spec.tags[*]'", "VARCHAR(20)", texts(&["a", "b"])),
+        ("'.spec.ports[*]'", "INT", texts(&["443", "80"])),
+        ("'.spec.ports[*] | text'", "VARCHAR(9)", texts(&["443", "80"])),
+        ("'.spec.times[*]'", "DATETIME(6)", texts(&["2026-03-09 20:36:46.250000"])),
+        ("'.spec.pods[*].uses[*] | lower'", "VARCHAR(9)", texts(&["b", "c"])),
+        ("'.spec.limits[*]'", "VARCHAR(9)", texts(&["1Gi", "4"])),
+        (".spec.limits", "VARCHAR(9)", texts(&["cpu=4", "memory=1Gi"])),
+        (".spec.other", "VARCHAR(9)", texts(&[])),
+        (".spec.nothing", "VARCHAR(9)", texts(&[])),
+        ("[.spec.other, .spec.limits]", "VARCHAR(9)", texts(&["cpu=4", "memory=1Gi"])),
+        ("[{path: .spec.limits, if: .spec.absent}, .spec.other]", "VARCHAR(9)", texts(&[])),
+    ] {
+        assert_eq!(both(path, ty), wanted, "{path}");
+    }
+    for (path, ty, wrong) in [
+        (".spec.tags", "VARCHAR(9)", "spec.tags: expected an object"),
+        ("'.spec.ports[*]'", "VARCHAR(9)", "spec.ports[0]: "),
+        ("'.spec.tags[*]'", "INT", "spec.tags[0]: "),
+    ] {
+        let said = both(path, ty).unwrap_err();
+        assert!(said.starts_with(wrong), "{path}: {said}");
+    }
+    let kind = one(
+        "  - {column: tags, path: '.spec.tags[*]', many: true, type: VARCHAR(20)}\n  - {column: size, path: .spec.size, type: INT}\n  \
+                    - {column: limits, path: .spec.limits, many: true, type: VARCHAR(20), was: old}\n",
+    );
+    let table = kind.table();
+    assert_eq!((table.indexed().len(), table.many.len()), (1, 2));
+    assert_eq!(table.many_by("spec.tags").map(|many| many.form), Some(ingester_core::schema::Form::List));
+    assert_eq!(
+        table.many_by("spec.limits").map(|many| (many.form, many.place)),
+        Some((ingester_core::schema::Form::Map, 1))
+    );
+    let row = kind.row(&object(members)).unwrap().unwrap();
+    assert_eq!(row.many.iter().map(|pairs| pairs.len()).collect::<Vec<_>>(), [2, 2]);
+}

@@ -1,0 +1,10 @@
+//! What people write in files, without opening them: streams of YAML and JSON [`documents`], the kinds that a file
+//! [declares](declare), and queries that have a name ([`saved`]).
+
+pub mod declare;
+pub mod documents;
+#[cfg(test)]
+#[path = "../../ingester-core/src/fixture.rs"]
+mod fixture;
+pub mod saved;
+pub mod yaml;

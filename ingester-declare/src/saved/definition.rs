@@ -1,0 +1,214 @@
+//! A file as a saved query, with all its mistakes.
+
+use super::SavedQuery;
+use super::node::{Fault, Faults, Node};
+use super::parameter::{Bound, Parameter, ParameterType};
+use super::question::{self, Purpose};
+use crate::documents::documents;
+use ingester_core::kind::Kind;
+use ingester_core::nearest::nearest;
+use ingester_core::place::shortened;
+use serde_json::Value as Json;
+
+/// The longest name: that of a DNS label.
+const LONGEST: usize = 63;
+
+/// The keys of a file.
+pub(super) const KEYS: [&str; 13] = [
+    "name",
+    "description",
+    "kind",
+    "apiVersion",
+    "namespaces",
+    "states",
+    "filter",
+    "labelSelector",
+    "fieldSelector",
+    "orderBy",
+    "limit",
+    "scan",
+    "parameters",
+];
+
+/// Reads a file.
+pub(super) fn read(text: &str, kinds: &[Kind]) -> Result<SavedQuery, Faults> {
+    let mut json = document(text).map_err(|fault| vec![fault])?;
+    let mut faults = Vec::new();
+    let head = Head::read(&Node::root(&json), kinds, &mut faults);
+    let Some(Head { name, description, kind, parameters, complete }) = head else { return Err(faults) };
+    if let Some(kind) = &kind {
+        let mut check = |values: Vec<Bound>| {
+            // What is wrong at a place is said once.
+            let known: Vec<String> = faults.iter().map(|fault| fault.path.clone()).collect();
+            let asked = question::read(&json, kind, &parameters, &values, Purpose::Check { complete });
+            faults.extend(asked.faults.into_iter().filter(|fault| !known.contains(&fault.path)));
+        };
+        check(parameters.iter().map(Parameter::sample).collect());
+        check(parameters.iter().map(|one| one.default.clone().unwrap_or_else(|| one.sample())).collect());
+    }
+    match (name, kind) {
+        (Some(name), Some(kind)) if faults.is_empty() => {
+            if let Json::Object(entries) = &mut json {
+                entries.remove("name");
+            }
+            Ok(SavedQuery { name, description, kind, parameters, definition: json })
+        }
+        _ => Err(faults),
+    }
+}
+
+/// The only document of a file.
+fn document(text: &str) -> Result<Json, Fault> {
+    let whole = |what: String| Fault { path: String::new(), what };
+    let mut found = None;
+    for document in documents(text.as_bytes()) {
+        let document = document.map_err(|error| whole(error.to_string()))?;
+        let content = document.content.map_err(|error| whole(error.to_string()))?;
+        let json = serde_json::from_str(&content).map_err(|error| whole(error.to_string()))?;
+        if found.replace(json).is_some() {
+            return Err(whole(format!("line {}: a second query begins; a file has one", document.line)));
+        }
+    }
+    found.ok_or_else(|| whole("it is empty".into()))
+}
+
+/// What does not depend on the kind's table.
+struct Head {
+    name: Option<String>,
+    description: Option<String>,
+    kind: Option<Kind>,
+    /// Those that could be read.
+    parameters: Vec<Parameter>,
+    /// Whether these are all.
+    complete: bool,
+}
+
+impl Head {
+    fn read(root: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Self> {
+        let [name, description, kind, api_version, .., parameters] = root.fields(KEYS, faults)?;
+        let name = match name {
+            Some(name) => name.text(faults).and_then(|text| {
+                if !is_label(text) {
+                    let what = "small letters, digits and `-`, 63 at most, with a letter or a digit at both ends";
+                    faults.push(name.expected(what));
+                }
+                is_label(text).then(|| text.to_owned())
+            }),
+            None => {
+                faults.push(root.fault("it has no `name`"));
+                None
+            }
+        };
+        let description = description.and_then(|text| text.text(faults)).map(|text| text.trim().to_owned());
+        let kind = match kind {
+            Some(kind) => kind.text(faults).and_then(|text| kind_of(&kind, text, api_version.as_ref(), kinds, faults)),
+            None => {
+                faults.push(root.fault("it has no `kind`"));
+                None
+            }
+        };
+        let (parameters, complete) = parameters.map_or((Vec::new(), true), |list| declared(&list, faults));
+        Some(Head { name, description, kind, parameters, complete })
+    }
+}
+
+/// The kind that is named.
+fn kind_of(
+    node: &Node<'_>,
+    name: &str,
+    api_version: Option<&Node<'_>>,
+    kinds: &[Kind],
+    faults: &mut Faults,
+) -> Option<Kind> {
+    let named: Vec<&Kind> =
+        kinds.iter().filter(|kind| kind.kind() == name || kind.name() == name || kind.full_name() == name).collect();
+    if named.is_empty() {
+        let known: Vec<&str> = kinds.iter().map(Kind::name).collect();
+        let hint = match nearest(name, &known) {
+            Some(meant) => format!(", did you mean `{meant}`?"),
+            None => format!("; there are: {}", known.join(", ")),
+        };
+        faults.push(node.fault(format!("there is no kind `{}`{hint}", shortened(name))));
+        return None;
+    }
+    let versions = || named.iter().map(|kind| format!("`{}`", kind.api_version())).collect::<Vec<_>>().join(" or ");
+    match (api_version, named.as_slice()) {
+        (None, [kind]) => Some(**kind),
+        (None, _) => {
+            faults.push(node.fault(format!("several kinds have this name: add the `apiVersion` {}", versions())));
+            None
+        }
+        (Some(node), _) => {
+            let version = node.text(faults)?;
+            let kind = named.iter().find(|kind| kind.api_version() == version);
+            if kind.is_none() {
+                faults.push(node.expected(&versions()));
+            }
+            kind.map(|kind| **kind)
+        }
+    }
+}
+
+/// The parameters that could be read, and whether these are all.
+fn declared(list: &Node<'_>, faults: &mut Faults) -> (Vec<Parameter>, bool) {
+    let mut parameters: Vec<Parameter> = Vec::new();
+    let Some(elements) = list.elements() else {
+        faults.push(list.expected("a list"));
+        return (parameters, false);
+    };
+    for element in &elements {
+        let Some(parameter) = parameter(element, faults) else { continue };
+        if parameters.iter().any(|other| other.name == parameter.name) {
+            faults.push(element.fault(format!("a second parameter is called `{}`", parameter.name)));
+        }
+        parameters.push(parameter);
+    }
+    let complete = parameters.len() == elements.len();
+    (parameters, complete)
+}
+
+fn parameter(node: &Node<'_>, faults: &mut Faults) -> Option<Parameter> {
+    let [name, ty, default, description] = node.fields(["name", "type", "default", "description"], faults)?;
+    let description = description.and_then(|text| text.text(faults)).unwrap_or_default().trim().to_owned();
+    let (Some(name_node), Some(ty_node)) = (name, ty) else {
+        faults.push(node.fault("a parameter has a `name` and a `type`"));
+        return None;
+    };
+    let name = name_node.text(faults)?;
+    if !is_name(name) {
+        faults.push(name_node.expected("a letter, then letters, digits, `_` and `-`"));
+        return None;
+    }
+    let Some(ty) = ParameterType::named(ty_node.text(faults)?) else {
+        faults.push(ty_node.expected(&format!("one of {}", ParameterType::NAMES.join(", "))));
+        return None;
+    };
+    let default = match default {
+        None => None,
+        Some(node) => {
+            let value = ty.of_json(node.json);
+            if value.is_none() {
+                let what = match ty {
+                    ParameterType::List => "a list of texts (in quotes)".into(),
+                    ParameterType::String => "a text (in quotes)".into(),
+                    ty => ty.to_string(),
+                };
+                faults.push(node.expected(&what));
+            }
+            Some(value?)
+        }
+    };
+    Some(Parameter { name: name.to_owned(), ty, default, description })
+}
+
+/// Whether it is a DNS label.
+fn is_label(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=LONGEST).contains(&name.len()) && name.bytes().all(allowed) && !name.starts_with('-') && !name.ends_with('-')
+}
+
+/// Whether a parameter may be called so.
+pub(super) fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    name.len() <= LONGEST && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(allowed)
+}

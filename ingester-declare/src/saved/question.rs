@@ -1,0 +1,406 @@
+//! What a definition asks for, with values for its parameters.
+
+use super::definition::{KEYS, is_name};
+use super::node::{Faults, Node};
+use super::parameter::{Bound, Parameter, meant};
+use ingester_core::kind::Kind;
+use ingester_core::place::shortened;
+use ingester_core::schema::Table;
+use ingester_core::value::Value;
+use ingester_sql::query::{
+    Filter, Order, Query, States, Test, parse_field_selector, parse_label_selector, parse_order,
+};
+use serde_json::Value as Json;
+
+/// The keys of a filter: what it is about, then what is tested.
+const FILTER: [&str; 17] = [
+    "all",
+    "any",
+    "not",
+    "field",
+    "label",
+    "annotation",
+    "equals",
+    "notEquals",
+    "less",
+    "lessOrEqual",
+    "greater",
+    "greaterOrEqual",
+    "in",
+    "notIn",
+    "like",
+    "exists",
+    "empty",
+];
+
+/// How many of them say what a filter is about.
+const ABOUT: usize = 6;
+
+/// What is asked, and what is wrong with it.
+pub(super) struct Asked {
+    pub(super) query: Query,
+    pub(super) limit: Option<u32>,
+    pub(super) faults: Faults,
+}
+
+/// What a definition is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To ask it.
+    Ask,
+    /// To find what is wrong with it.
+    Check {
+        /// Whether all parameters could be read. Otherwise nobody can tell which there are.
+        complete: bool,
+    },
+}
+
+/// Reads what a definition asks for. `values` are those of `parameters`, in their order.
+pub(super) fn read(
+    definition: &Json,
+    kind: &Kind,
+    parameters: &[Parameter],
+    values: &[Bound],
+    purpose: Purpose,
+) -> Asked {
+    let root = Node::root(definition);
+    let table = kind.table();
+    let used = vec![false; parameters.len()];
+    let mut reader = Reader { table, scan: false, parameters, values, purpose, used, faults: Vec::new() };
+    // Unknown keys are faults of the file, which were found before.
+    let Some([_, _, _, _, namespaces, states, filter, labels, fields, order, limit, scan, declared]) =
+        root.fields(KEYS, &mut Vec::new())
+    else {
+        return Asked { query: Query::default(), limit: None, faults: reader.faults };
+    };
+    reader.scan = scan.and_then(|scan| scan.truth(&mut reader.faults)).unwrap_or_default();
+    let mut query = Query { scan: reader.scan, ..Query::default() };
+    if let Some(namespaces) = namespaces {
+        query.namespaces = reader.namespaces(&namespaces);
+    }
+    if let Some(states) = states {
+        query.states = reader.states(&states);
+    }
+    query.filters.extend(filter.and_then(|filter| reader.filter(&filter)));
+    if let Some(selector) = labels {
+        query.filters.extend(reader.selector(&selector, parse_label_selector));
+    }
+    if let Some(selector) = fields {
+        query.filters.extend(reader.selector(&selector, parse_field_selector));
+    }
+    if let Some(order) = order {
+        query.order = reader.order(&order);
+    }
+    let limit = limit.and_then(|limit| reader.limit(&limit));
+    let declared = declared.filter(|_| purpose == Purpose::Check { complete: true });
+    let declared = declared.and_then(|list| list.elements()).unwrap_or_default();
+    let faultless = reader.faults.is_empty();
+    for ((parameter, is_used), node) in parameters.iter().zip(&reader.used).zip(&declared) {
+        if faultless && !is_used {
+            reader.faults.push(node.fault(format!("`${{{}}}` is used nowhere", parameter.name)));
+        }
+    }
+    // What is wrong in single places was found there. Left is what is wrong with the whole.
+    if reader.faults.is_empty()
+        && let Err(error) = query.check(table)
+    {
+        reader.faults.push(root.fault(error.to_string()));
+    }
+    Asked { query, limit, faults: reader.faults }
+}
+
+struct Reader<'r> {
+    table: &'static Table,
+    scan: bool,
+    parameters: &'r [Parameter],
+    values: &'r [Bound],
+    purpose: Purpose,
+    used: Vec<bool>,
+    faults: Faults,
+}
+
+/// What a text of a file stands for.
+#[derive(Debug, PartialEq, Eq)]
+enum Written<'t> {
+    Text(String),
+    Parameter(&'t str),
+    /// A parameter with more text around it.
+    Mixed,
+}
+
+/// `${name}` is a parameter, and `$${` stands for `${`.
+fn written(text: &str) -> Written<'_> {
+    let whole = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    if let Some(name) = whole.filter(|name| is_name(name)) {
+        return Written::Parameter(name);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        let (before, behind) = rest.split_at(at);
+        let Some(before) = before.strip_suffix('$') else { return Written::Mixed };
+        plain.push_str(before);
+        plain.push_str("${");
+        rest = &behind[2..];
+    }
+    plain.push_str(rest);
+    Written::Text(plain)
+}
+
+impl Reader<'_> {
+    /// The value at a place, which may be that of a parameter.
+    fn value(&mut self, node: &Node<'_>) -> Option<Bound> {
+        let text = match node.json {
+            Json::Bool(value) => return Some(Bound::One(Value::Bool(*value))),
+            Json::Number(number) => {
+                let value = match (number.as_i64(), number.as_u64()) {
+                    (Some(number), _) => Some(Value::Int(number)),
+                    (None, Some(number)) => Some(Value::UInt(number)),
+                    (None, None) => number.as_f64().map(Value::Double),
+                };
+                return value.map(Bound::One);
+            }
+            Json::String(text) => text,
+            Json::Null | Json::Array(_) | Json::Object(_) => {
+                self.faults.push(node.expected("a value"));
+                return None;
+            }
+        };
+        match written(text) {
+            Written::Text(text) => Some(Bound::One(Value::text(text))),
+            Written::Parameter(name) => {
+                let Some(i) = self.parameters.iter().position(|parameter| parameter.name == name) else {
+                    if self.purpose != (Purpose::Check { complete: false }) {
+                        let hint = meant(self.parameters, name);
+                        self.faults.push(node.fault(format!("the query has no parameter `{name}`{hint}")));
+                    }
+                    return None;
+                };
+                self.used[i] = true;
+                self.values.get(i).cloned()
+            }
+            Written::Mixed => {
+                let text = shortened(text);
+                let what = format!(
+                    "`{text}`: a parameter is a whole value, such as `${{name}}`; for `${{` itself write `$${{`"
+                );
+                self.faults.push(node.fault(what));
+                None
+            }
+        }
+    }
+
+    fn one(&mut self, node: &Node<'_>) -> Option<Value> {
+        match self.value(node)? {
+            Bound::One(value) => Some(value),
+            Bound::Several(_) => {
+                self.faults
+                    .push(node.fault("this parameter is a list, which goes with `in`, `notIn` and `namespaces`"));
+                None
+            }
+        }
+    }
+
+    fn several(&mut self, node: &Node<'_>) -> Option<Vec<Value>> {
+        if let Some(elements) = node.elements() {
+            let values: Vec<Option<Value>> = elements.iter().map(|element| self.one(element)).collect();
+            return values.into_iter().collect();
+        }
+        match self.value(node)? {
+            Bound::Several(values) => Some(values),
+            Bound::One(_) => {
+                self.faults.push(node.fault("expected a list, or a parameter that is one"));
+                None
+            }
+        }
+    }
+
+    fn namespaces(&mut self, node: &Node<'_>) -> Vec<String> {
+        let mut namespaces = Vec::new();
+        for value in self.several(node).unwrap_or_default() {
+            match value {
+                Value::Text(text) => namespaces.push(text.to_string()),
+                value => self.faults.push(node.fault(format!("a namespace is a text, not `{value}`"))),
+            }
+        }
+        namespaces
+    }
+
+    fn states(&mut self, node: &Node<'_>) -> States {
+        let mut states = States { live: false, evicted: false, deleted: false };
+        let elements = node.elements().unwrap_or_else(|| vec![node.clone()]);
+        if elements.is_empty() {
+            self.faults.push(node.fault("expected a state"));
+        }
+        for element in elements {
+            match element.json.as_str() {
+                Some("live") => states.live = true,
+                Some("evicted") => states.evicted = true,
+                Some("deleted") => states.deleted = true,
+                Some("all") => states = States::ALL,
+                _ => self.faults.push(element.expected("one of live, evicted, deleted, all")),
+            }
+        }
+        states
+    }
+
+    fn selector<E: std::fmt::Display>(
+        &mut self,
+        node: &Node<'_>,
+        parse: impl Fn(&str) -> Result<Vec<Filter>, E>,
+    ) -> Vec<Filter> {
+        let Some(text) = self.plain(node) else { return Vec::new() };
+        match parse(text) {
+            Ok(filters) => {
+                filters
+                    .iter()
+                    .for_each(|filter| self.check(node, Query { filters: vec![filter.clone()], ..self.none() }));
+                filters
+            }
+            Err(error) => {
+                self.faults.push(node.fault(error.to_string()));
+                Vec::new()
+            }
+        }
+    }
+
+    fn order(&mut self, node: &Node<'_>) -> Vec<Order> {
+        let mut order = Vec::new();
+        for element in node.elements().unwrap_or_else(|| vec![node.clone()]) {
+            let Some(text) = self.plain(&element) else { continue };
+            match parse_order(text) {
+                Ok(steps) => {
+                    self.check(&element, Query { order: steps.clone(), ..self.none() });
+                    order.extend(steps);
+                }
+                Err(error) => self.faults.push(element.fault(error.to_string())),
+            }
+        }
+        order
+    }
+
+    fn limit(&mut self, node: &Node<'_>) -> Option<u32> {
+        let value = self.one(node)?;
+        let limit = match value {
+            Value::Int(number) => u32::try_from(number).ok().filter(|limit| *limit > 0),
+            _ => None,
+        };
+        if limit.is_none() {
+            self.faults.push(node.fault(format!("expected a whole number from 1 to {}, found `{value}`", u32::MAX)));
+        }
+        limit
+    }
+
+    fn filter(&mut self, node: &Node<'_>) -> Option<Filter> {
+        let fields = node.fields(FILTER, &mut self.faults)?;
+        let (about, tests) = fields.split_at(ABOUT);
+        let given: Vec<(&str, &Node<'_>)> =
+            FILTER.into_iter().zip(about).filter_map(|(name, node)| node.as_ref().map(|node| (name, node))).collect();
+        let [(about, subject)] = given[..] else {
+            self.faults.push(node.fault(format!("expected exactly one of {}", FILTER[..ABOUT].join(", "))));
+            return None;
+        };
+        let tests: Vec<(&str, &Node<'_>)> = FILTER[ABOUT..]
+            .iter()
+            .zip(tests)
+            .filter_map(|(name, node)| node.as_ref().map(|node| (*name, node)))
+            .collect();
+        if matches!(about, "all" | "any" | "not") {
+            if let Some((name, test)) = tests.first() {
+                self.faults
+                    .push(test.fault(format!("`{name}` tests a field, a label or an annotation, not `{about}`")));
+            }
+            return match about {
+                "not" => self.filter(subject).map(Filter::negated),
+                "all" => self.filters(subject).map(Filter::And),
+                _ => self.filters(subject).map(Filter::Or),
+            };
+        }
+        let name = self.plain(subject)?.to_owned();
+        if tests.is_empty() {
+            self.faults.push(node.fault(format!("expected a test: {}", FILTER[ABOUT..].join(", "))));
+            return None;
+        }
+        let mut filters = Vec::with_capacity(tests.len());
+        for (test, value) in &tests {
+            let Some((test, negated)) = self.test(test, value) else { continue };
+            let filter = match about {
+                "field" => Filter::field(name.clone(), test),
+                "label" => Filter::label(name.clone(), test),
+                _ => Filter::Annotation { key: name.clone(), test },
+            };
+            filters.push(if negated { filter.negated() } else { filter });
+        }
+        if let Err(error) = (Query { filters: filters.clone(), ..self.none() }).check(self.table) {
+            let declared = tests.iter().filter_map(|(_, value)| self.declared(value)).collect::<String>();
+            self.faults.push(node.fault(format!("{error}{declared}")));
+        }
+        if filters.len() > 1 { Some(Filter::And(filters)) } else { filters.pop() }
+    }
+
+    fn filters(&mut self, node: &Node<'_>) -> Option<Vec<Filter>> {
+        let elements = node.elements().filter(|elements| !elements.is_empty());
+        if elements.is_none() {
+            self.faults.push(node.fault("expected a list of filters"));
+        }
+        Some(elements?.iter().filter_map(|element| self.filter(element)).collect())
+    }
+
+    /// A test, and whether its negation is meant.
+    fn test(&mut self, test: &str, node: &Node<'_>) -> Option<(Test, bool)> {
+        Some(match test {
+            "equals" => (Test::Equal(self.one(node)?), false),
+            "notEquals" => (Test::Equal(self.one(node)?), true),
+            "less" => (Test::Less(self.one(node)?), false),
+            "lessOrEqual" => (Test::LessOrEqual(self.one(node)?), false),
+            "greater" => (Test::Greater(self.one(node)?), false),
+            "greaterOrEqual" => (Test::GreaterOrEqual(self.one(node)?), false),
+            "in" => (Test::In(self.several(node)?), false),
+            "notIn" => (Test::In(self.several(node)?), true),
+            "like" => match self.one(node)? {
+                Value::Text(pattern) => (Test::Like(pattern.to_string()), false),
+                value => {
+                    self.faults.push(node.fault(format!("a pattern is a text, not `{value}`")));
+                    return None;
+                }
+            },
+            _ => match self.one(node)? {
+                Value::Bool(holds) => (if test == "exists" { Test::Exists } else { Test::Empty }, !holds),
+                value => {
+                    self.faults.push(node.fault(format!("expected true or false, found `{value}`")));
+                    return None;
+                }
+            },
+        })
+    }
+
+    /// For an error about a sample: the type of the parameter that it stands for.
+    fn declared(&self, value: &Node<'_>) -> Option<String> {
+        let Written::Parameter(name) = written(value.json.as_str()?) else { return None };
+        let parameter = self.parameters.iter().find(|parameter| parameter.name == name)?;
+        (self.purpose != Purpose::Ask).then(|| format!(" (`${{{name}}}` is of the type {})", parameter.ty.name()))
+    }
+
+    /// A text that has no parameters.
+    fn plain<'j>(&mut self, node: &Node<'j>) -> Option<&'j str> {
+        let text = node.text(&mut self.faults)?;
+        if text.contains("${") {
+            let what = "only a value of `filter`, a namespace and the limit can be a parameter";
+            self.faults.push(node.fault(format!("`{}`: {what}", shortened(text))));
+            return None;
+        }
+        Some(text)
+    }
+
+    /// A query about everything, as far as this one may ask.
+    fn none(&self) -> Query {
+        Query { scan: self.scan, ..Query::default() }
+    }
+
+    /// Holds a part of the query against the table.
+    fn check(&mut self, node: &Node<'_>, part: Query) {
+        if let Err(error) = part.check(self.table) {
+            self.faults.push(node.fault(error.to_string()));
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! What a change costs on each server: rules from the servers' documentation, with the version from which each holds.
+
+use super::diff::{Retyping, SchemaChange, retyping};
+use super::in_place::{InPlace, in_place};
+use super::storage_class;
+use ingester_core::schema::SqlType;
+
+/// The cost of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cost {
+    /// Only the catalog changes: a large table takes no longer than a small one.
+    Instant,
+    /// The server reads or rebuilds the table, while others continue to write.
+    InPlace,
+    /// The table is copied. Writers wait until it is done, readers do not.
+    Copy,
+}
+
+/// Servers with the same rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Family {
+    /// MySQL 5.7 and later.
+    MySql,
+    /// MariaDB 10.6 and later.
+    MariaDb,
+    /// SQLite 3.37 and later.
+    Sqlite,
+}
+
+/// A server, as far as costs depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Server {
+    pub(super) family: Family,
+    /// Major, minor, patch.
+    pub(super) version: [u16; 3],
+}
+
+/// From version `since` on, a change costs `cost` on servers of `family`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rule {
+    pub(super) family: Family,
+    pub(super) since: [u16; 3],
+    pub(super) cost: Cost,
+    /// The page of the documentation, and what it says.
+    pub(super) source: &'static str,
+}
+
+/// Rules in a table: family, first version, cost, source.
+macro_rules! rules {
+    ($($family:ident $since:expr => $cost:ident, $source:literal;)+) => {
+        &[$(Rule { family: Family::$family, since: $since, cost: Cost::$cost, source: $source }),+]
+    };
+}
+
+const CATALOG_ONLY: &[Rule] = rules! {
+    MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'RENAME TABLE Statement': a change of the data dictionary";
+    MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'RENAME TABLE': atomic, without touching rows";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'ALTER TABLE': RENAME runs in the same time whatever the table's size";
+};
+
+const NEW_TABLE: &[Rule] = rules! {
+    MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'CREATE TABLE Statement'";
+    MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'CREATE TABLE'";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'CREATE TABLE'";
+};
+
+const NO_TABLE: &[Rule] = rules! {
+    MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'DROP TABLE Statement'";
+    MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'DROP TABLE'";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'DROP TABLE'";
+};
+
+const ADD_COLUMN: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL 5.7 Reference Manual, 'Online DDL Operations', adding a column: in place, rebuilds the table";
+    MySql [8, 0, 12] => Instant, "MySQL 8.0 Reference Manual, 'Online DDL Operations', adding a column: INSTANT as of 8.0.12, as the last one";
+    MariaDb [10, 3, 2] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', ADD COLUMN: as of 10.3.2";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'ALTER TABLE', ADD COLUMN: independent of the amount of data";
+};
+
+const DROP_COLUMN: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL 5.7 Reference Manual, 'Online DDL Operations', dropping a column: in place, rebuilds the table";
+    MySql [8, 0, 29] => Instant, "MySQL 8.0 Reference Manual, 'Online DDL Operations', dropping a column: INSTANT as of 8.0.29";
+    MariaDb [10, 4, 0] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', DROP COLUMN: as of 10.4";
+    Sqlite [3, 35, 0] => Copy, "SQLite, 'ALTER TABLE', DROP COLUMN: rewrites the table's content";
+};
+
+const RENAME_COLUMN: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL 5.7 Reference Manual, 'Online DDL Operations', renaming a column: in place, only metadata";
+    MySql [8, 0, 28] => Instant, "MySQL 8.0 Reference Manual, 'Online DDL Operations', renaming a column: INSTANT as of 8.0.28";
+    MariaDb [10, 3, 2] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', CHANGE COLUMN: a new name alone";
+    Sqlite [3, 25, 0] => Instant, "SQLite, 'ALTER TABLE', RENAME COLUMN: a change of the schema's text";
+};
+
+const LONGER_VARCHAR: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', extending VARCHAR: in place, only metadata, while the length takes as many bytes";
+    MariaDb [10, 2, 2] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', MODIFY COLUMN: a longer VARCHAR";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'Datatypes': a TEXT column has no length";
+};
+
+const OTHER_TYPE: &[Rule] = rules! {
+    MySql [5, 7, 0] => Copy, "MySQL Reference Manual, 'Online DDL Operations', changing the column data type: only with COPY";
+    MariaDb [10, 0, 0] => Copy, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INPLACE Alter Algorithm', MODIFY COLUMN: another type needs COPY";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'ALTER TABLE', 'Making Other Kinds Of Table Schema Changes': a new table";
+};
+
+const SAME_STORAGE: Rule = Rule {
+    family: Family::Sqlite,
+    since: [0, 0, 0],
+    cost: Cost::Instant,
+    source: "SQLite, 'Datatypes': one storage class holds both types",
+};
+
+const WIDER_TYPE: &[Rule] = &[OTHER_TYPE[0], OTHER_TYPE[1], SAME_STORAGE];
+
+const NULLABLE: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', making a column NULL or NOT NULL: in place, rebuilds the table";
+    MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INPLACE Alter Algorithm', MODIFY COLUMN: NULL and NOT NULL";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'ALTER TABLE', 'Making Other Kinds Of Table Schema Changes': a new table";
+};
+
+const PRIMARY_KEY: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', dropping a primary key and adding another: in place, rebuilds the table";
+    MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INPLACE Alter Algorithm', ADD PRIMARY KEY: rebuilds the table";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'ALTER TABLE', 'Making Other Kinds Of Table Schema Changes': a new table";
+};
+
+const ADD_KEY: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', creating a secondary index: in place, permits concurrent DML";
+    MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the NOCOPY Alter Algorithm', ADD INDEX: LOCK=NONE";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': reads the table; there is one writer at a time";
+};
+
+const DROP_KEY: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', dropping an index: in place, only metadata";
+    MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the NOCOPY Alter Algorithm', DROP INDEX: only metadata";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'DROP INDEX'";
+};
+
+const RENAME_KEY: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', renaming an index: in place, only metadata";
+    MariaDb [10, 5, 3] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', RENAME INDEX";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': an index has no new name, it is made again";
+};
+
+const LEFT_IN_PLACE: &[Rule] = rules! {
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'Datatypes In SQLite': lengths and ranges are no part of a type, so nothing is done";
+};
+
+const CLEARED_IN_PLACE: &[Rule] = rules! {
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'UPDATE': reads the table; there is one writer at a time";
+};
+
+const VIEW: &[Rule] = rules! {
+    MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'CREATE VIEW Statement': a change of the data dictionary";
+    MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'CREATE VIEW'";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'CREATE VIEW'";
+};
+
+impl SchemaChange {
+    /// The rules about it, of each family in the order of their versions.
+    pub(super) fn rules(&self) -> &'static [Rule] {
+        match self {
+            SchemaChange::CreateTable(_) => NEW_TABLE,
+            SchemaChange::DropTable(_) => NO_TABLE,
+            SchemaChange::RenameTable { .. } => CATALOG_ONLY,
+            SchemaChange::AddColumn { .. } => ADD_COLUMN,
+            SchemaChange::DropColumn { .. } => DROP_COLUMN,
+            SchemaChange::RenameColumn { .. } => RENAME_COLUMN,
+            SchemaChange::Retype { from, to, .. } if from.nullable != to.nullable && from.ty == to.ty => NULLABLE,
+            SchemaChange::Retype { from, to, .. } if from.nullable == to.nullable && is_longer(from.ty, to.ty) => {
+                LONGER_VARCHAR
+            }
+            SchemaChange::Retype { from, to, .. }
+                if from.nullable == to.nullable && storage_class(from.ty) == storage_class(to.ty) =>
+            {
+                WIDER_TYPE
+            }
+            SchemaChange::Retype { .. } => OTHER_TYPE,
+            SchemaChange::PrimaryKey { .. } => PRIMARY_KEY,
+            SchemaChange::AddKey { .. } => ADD_KEY,
+            SchemaChange::DropKey { .. } => DROP_KEY,
+            SchemaChange::RenameKey { .. } => RENAME_KEY,
+            SchemaChange::CreateView(_) | SchemaChange::DropView(_) => VIEW,
+        }
+    }
+
+    /// The rules about it on servers of a family, where it is made together with `all` changes of a migration.
+    pub(super) fn rules_on(&self, family: Family, all: &[SchemaChange]) -> impl Iterator<Item = &'static Rule> {
+        let rules = match in_place(self, all).filter(|_| family == Family::Sqlite) {
+            None => self.rules(),
+            Some(InPlace::Nothing) => LEFT_IN_PLACE,
+            Some(InPlace::Clear { .. }) => CLEARED_IN_PLACE,
+        };
+        rules.iter().filter(move |rule| rule.family == family)
+    }
+
+    /// What it costs on this server, where it is made together with `all` changes of a migration; [`Cost::Copy`] if the server is older
+    /// than the rules.
+    pub fn cost(&self, server: Server, all: &[SchemaChange]) -> Cost {
+        let rules = self.rules_on(server.family, all).filter(|rule| rule.since <= server.version);
+        rules.last().map_or(Cost::Copy, |rule| rule.cost)
+    }
+
+    /// Whether it drops data: data that only a backup has, or data that readers miss until they are backfilled again.
+    pub fn is_destructive(&self) -> bool {
+        match self {
+            SchemaChange::DropTable(_) | SchemaChange::DropColumn { .. } => true,
+            SchemaChange::Retype { from, to, .. } => retyping(from.ty, to.ty) != Retyping::Widened,
+            _ => false,
+        }
+    }
+
+    /// Whether it makes a VARCHAR longer without changing how MySQL stores its values.
+    pub(super) fn is_longer_varchar(&self) -> bool {
+        std::ptr::eq(self.rules(), LONGER_VARCHAR)
+    }
+}
+
+/// Whether both are VARCHAR, `to` is not shorter, and InnoDB stores the length of a value in equally many bytes.
+fn is_longer(from: SqlType, to: SqlType) -> bool {
+    let short = |n: u16| u32::from(n) * ingester_core::schema::limits::CHARACTER_BYTES <= 255;
+    matches!((from, to), (SqlType::VarChar(from), SqlType::VarChar(to)) if from <= to && short(from) == short(to))
+}
+
+impl Server {
+    /// Parses what a server reports about itself: `10.11.6-MariaDB ...`, `8.4.3 MySQL Community Server`, `SQLite 3.46.0`.
+    pub fn parse(text: &str) -> Self {
+        let (family, version) = match text.strip_prefix("SQLite ") {
+            Some(version) => (Family::Sqlite, version),
+            None if text.contains("MariaDB") => (Family::MariaDb, text),
+            None => (Family::MySql, text),
+        };
+        let version = version.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
+        let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+        Server { family, version: std::array::from_fn(|_| parts.next().unwrap_or(0)) }
+    }
+}
+
+impl std::fmt::Display for Family {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Family::MySql => "MySQL",
+            Family::MariaDb => "MariaDB",
+            Family::Sqlite => "SQLite",
+        })
+    }
+}
+
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Cost::Instant => "instant",
+            Cost::InPlace => "in place",
+            Cost::Copy => "copy",
+        })
+    }
+}

@@ -1,0 +1,25 @@
+//! Schemas and their changes, as data: [`diff`] finds the changes between two schemas, [`plan`] puts them into steps of one
+//! statement each, and [`SchemaChange::cost`] says what a change costs on a server.
+//!
+//! May use: ingester-core.
+//! Must not: do I/O, know SQL text (that is `dialect`).
+
+mod cost;
+mod diff;
+mod in_place;
+mod model;
+mod plan;
+mod storage;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use cost::{Cost, Server};
+pub use diff::{SchemaChange, diff};
+pub(crate) use in_place::{InPlace, in_place};
+pub use model::{ColumnDef, KeyDef, Schema, TableDef};
+pub use plan::{Phase, Step, plan, steps_of};
+pub(crate) use storage::storage_class;
+pub use summary::{losses, questions, staying_losses, summary};
+pub use view::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};

@@ -1,0 +1,163 @@
+//! A schema as owned data: from code, from a lock file, or from a database's catalog.
+
+use super::diff::SchemaChange;
+use super::view::ViewDef;
+use ingester_core::Registry;
+use ingester_core::schema::{BASE_COLUMNS, Column, Ident, Key, SqlType, Stays, Table, base};
+use serde::{Deserialize, Serialize};
+
+/// Tables and views, in the order in which they are created.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schema {
+    /// The tables.
+    pub tables: Vec<TableDef>,
+    /// The views over them.
+    pub views: Vec<ViewDef>,
+}
+
+/// One table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableDef {
+    /// Its name.
+    pub name: Ident,
+    /// Its former names, if the code names some: the first one that is there counts.
+    #[serde(skip)]
+    pub was: Vec<Ident>,
+    /// Its columns in order.
+    pub columns: Vec<ColumnDef>,
+    /// The columns of its primary key.
+    pub primary_key: Vec<Ident>,
+    /// Its secondary keys in order.
+    pub keys: Vec<KeyDef>,
+}
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnDef {
+    /// Its name.
+    pub name: Ident,
+    /// Its former name, if the code names one.
+    #[serde(skip)]
+    pub was: Option<Ident>,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// Which of its values stay. No database knows it.
+    #[serde(default, skip_serializing_if = "Stays::is_none")]
+    pub stays: Stays,
+}
+
+/// One secondary key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyDef {
+    /// Its name, unique within the table.
+    pub name: Ident,
+    /// Its columns in order.
+    pub columns: Vec<Ident>,
+}
+
+impl Schema {
+    /// The tables of these kinds, and the views over them.
+    pub fn of<'a>(registry: impl Into<Registry<'a>>) -> Self {
+        let Registry { kinds, views } = registry.into();
+        Schema {
+            tables: kinds.iter().flat_map(|kind| TableDef::all(kind.table())).collect(),
+            views: views.iter().map(ViewDef::of).collect(),
+        }
+    }
+
+    /// The schema from which `changes` made this one, but for the order of what they dropped; `None` if they dropped something that
+    /// a lock file of an earlier release has by its name alone.
+    pub fn before(&self, changes: &[SchemaChange]) -> Option<Self> {
+        let mut schema = self.clone();
+        for change in changes.iter().rev().map(SchemaChange::inverse) {
+            match change {
+                SchemaChange::CreateTable(table) if table.columns.is_empty() => return None,
+                SchemaChange::CreateView(view) if view.columns.is_empty() => return None,
+                SchemaChange::CreateTable(table) => schema.tables.push(table),
+                SchemaChange::CreateView(view) => schema.views.push(view),
+                SchemaChange::DropTable(table) => schema.tables.retain(|other| other.name != table.name),
+                SchemaChange::DropView(view) => schema.views.retain(|other| other.name != view.name),
+                SchemaChange::RenameTable { from, to } => {
+                    schema.tables.iter_mut().filter(|table| table.name == from).for_each(|table| table.name = to);
+                }
+                within => {
+                    let its = within.within();
+                    schema
+                        .tables
+                        .iter_mut()
+                        .filter(|table| Some(table.name) == its)
+                        .for_each(|table| within.apply(table));
+                }
+            }
+        }
+        Some(schema)
+    }
+
+    /// The table of this name.
+    pub(super) fn table(&self, name: Ident) -> Option<&TableDef> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}
+
+impl TableDef {
+    /// A table whose first `primary` columns are its primary key.
+    fn new(name: Ident, was: Vec<Ident>, columns: &[Column], primary: usize, keys: &[Key]) -> Self {
+        let name_of = |place: &u16| columns[usize::from(*place)].name;
+        TableDef {
+            name,
+            was,
+            columns: columns.iter().map(ColumnDef::from).collect(),
+            primary_key: columns[..primary].iter().map(|column| column.name).collect(),
+            keys: keys
+                .iter()
+                .map(|key| KeyDef { name: key.name, columns: key.columns().iter().map(name_of).collect() })
+                .collect(),
+        }
+    }
+
+    /// A main table and its companions, if it has some.
+    pub(crate) fn all(table: &Table) -> Vec<Self> {
+        let was = table.was.into_iter().collect();
+        let mut tables = vec![TableDef::new(table.name, was, table.columns, base::UID + 1, table.keys)];
+        for companion in table.companions() {
+            let (name, was) = (table.companion(companion), table.companion_was(companion));
+            tables.push(TableDef::new(name, was, companion.columns(), 2, companion.keys()));
+        }
+        tables
+    }
+
+    /// The column of this name.
+    pub(super) fn column(&self, name: Ident) -> Option<&ColumnDef> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Whether it is the companion of a main table: all its rows can be made again from the objects' JSON.
+    pub fn is_companion(&self) -> bool {
+        self.columns.first().is_some_and(|first| first.name.same_as("obj_uid"))
+    }
+
+    /// Whether the values of a column can be computed again from the objects' JSON: those of the indexed columns of main tables.
+    pub(super) fn is_derived(&self, column: Ident) -> bool {
+        let main = self.columns.first().is_some_and(|first| first.name == BASE_COLUMNS[base::UID].name);
+        main && BASE_COLUMNS.iter().all(|base| base.name != column)
+    }
+}
+
+impl From<&Column> for ColumnDef {
+    fn from(column: &Column) -> Self {
+        ColumnDef { name: column.name, was: column.was, ty: column.ty, nullable: column.nullable, stays: column.stays }
+    }
+}
+
+impl std::fmt::Display for KeyDef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let columns: Vec<String> = self.columns.iter().map(ToString::to_string).collect();
+        write!(f, "`{}` ({})", self.name, columns.join(", "))
+    }
+}

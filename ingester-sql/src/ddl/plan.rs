@@ -1,0 +1,246 @@
+//! Steps of changes. Each step is one statement on MySQL and one transaction on SQLite, so an interrupted migration is either
+//! before a step or after it.
+
+use super::diff::SchemaChange;
+use super::model::{ColumnDef, KeyDef, Schema, TableDef};
+use super::view::ViewDef;
+use ingester_core::schema::Ident;
+
+/// What a step does, in the order of the steps. Views are dropped before their tables change, and made afterwards. Keys are dropped
+/// before their columns, and added after them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Drops views that exist.
+    DropViews,
+    /// Renames tables, all at once.
+    RenameTables,
+    /// Drops keys of a table.
+    DropKeys,
+    /// Renames columns of a table.
+    RenameColumns,
+    /// Renames keys of a table.
+    RenameKeys,
+    /// Drops columns of a table.
+    DropColumns,
+    /// Changes the types of columns without a copy of the table, or their nullability.
+    WidenColumns,
+    /// Changes the types of columns with a copy of the table.
+    CopyColumns,
+    /// Changes the primary key of a table.
+    ChangePrimaryKey,
+    /// Adds columns to a table.
+    AddColumns,
+    /// Adds keys to a table.
+    AddKeys,
+    /// Creates tables that are missing.
+    CreateTables,
+    /// Drops tables that exist.
+    DropTables,
+    /// Makes views.
+    CreateViews,
+}
+
+/// Changes that are made together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// What it does.
+    pub phase: Phase,
+    /// The changes. Changes within a table are all within the same table.
+    pub changes: Vec<SchemaChange>,
+    /// The changed tables before and after the step; none for tables that it creates or drops.
+    pub tables: Vec<(TableDef, TableDef)>,
+}
+
+impl Phase {
+    fn of(change: &SchemaChange) -> Self {
+        match change {
+            SchemaChange::RenameTable { .. } => Phase::RenameTables,
+            SchemaChange::DropKey { .. } => Phase::DropKeys,
+            SchemaChange::RenameColumn { .. } => Phase::RenameColumns,
+            SchemaChange::RenameKey { .. } => Phase::RenameKeys,
+            SchemaChange::DropColumn { .. } => Phase::DropColumns,
+            SchemaChange::Retype { from, to, .. } if from.ty == to.ty || change.is_longer_varchar() => {
+                Phase::WidenColumns
+            }
+            SchemaChange::Retype { .. } => Phase::CopyColumns,
+            SchemaChange::PrimaryKey { .. } => Phase::ChangePrimaryKey,
+            SchemaChange::AddColumn { .. } => Phase::AddColumns,
+            SchemaChange::AddKey { .. } => Phase::AddKeys,
+            SchemaChange::CreateTable(_) => Phase::CreateTables,
+            SchemaChange::DropTable(_) => Phase::DropTables,
+            SchemaChange::CreateView(_) => Phase::CreateViews,
+            SchemaChange::DropView(_) => Phase::DropViews,
+        }
+    }
+
+    /// What it does, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Phase::DropViews => "drop views",
+            Phase::RenameTables => "rename tables",
+            Phase::DropKeys => "drop keys",
+            Phase::RenameColumns => "rename columns",
+            Phase::RenameKeys => "rename keys",
+            Phase::DropColumns => "drop columns",
+            Phase::WidenColumns => "widen columns",
+            Phase::CopyColumns => "retype columns",
+            Phase::ChangePrimaryKey => "change primary key",
+            Phase::AddColumns => "add columns",
+            Phase::AddKeys => "add keys",
+            Phase::CreateTables => "create tables",
+            Phase::DropTables => "drop tables",
+            Phase::CreateViews => "create views",
+        }
+    }
+}
+
+impl SchemaChange {
+    /// The new name of the table within which it is; `None` for changes of whole tables and of views.
+    pub fn within(&self) -> Option<Ident> {
+        match self {
+            SchemaChange::CreateTable(_)
+            | SchemaChange::DropTable(_)
+            | SchemaChange::RenameTable { .. }
+            | SchemaChange::CreateView(_)
+            | SchemaChange::DropView(_) => None,
+            SchemaChange::AddColumn { table, .. }
+            | SchemaChange::DropColumn { table, .. }
+            | SchemaChange::RenameColumn { table, .. }
+            | SchemaChange::Retype { table, .. }
+            | SchemaChange::PrimaryKey { table, .. }
+            | SchemaChange::AddKey { table, .. }
+            | SchemaChange::DropKey { table, .. }
+            | SchemaChange::RenameKey { table, .. } => Some(*table),
+        }
+    }
+
+    /// Whether it makes or drops a view.
+    pub fn is_of_view(&self) -> bool {
+        self.view().is_some()
+    }
+
+    /// The view that it makes or drops.
+    pub fn view(&self) -> Option<&ViewDef> {
+        match self {
+            SchemaChange::CreateView(view) | SchemaChange::DropView(view) => Some(view),
+            _ => None,
+        }
+    }
+
+    /// Applies it to `table`.
+    pub(super) fn apply(&self, table: &mut TableDef) {
+        match self {
+            SchemaChange::CreateTable(_)
+            | SchemaChange::DropTable(_)
+            | SchemaChange::CreateView(_)
+            | SchemaChange::DropView(_) => {}
+            SchemaChange::RenameTable { to, .. } => table.name = *to,
+            SchemaChange::AddColumn { column, .. } => table.columns.push(*column),
+            SchemaChange::DropColumn { column, .. } => table.columns.retain(|other| other.name != column.name),
+            SchemaChange::RenameColumn { column, to, .. } => {
+                let rename = |name: &mut Ident| {
+                    if *name == column.name {
+                        *name = *to;
+                    }
+                };
+                table.columns.iter_mut().map(|column| &mut column.name).for_each(rename);
+                table.primary_key.iter_mut().for_each(rename);
+                table.keys.iter_mut().flat_map(|key| &mut key.columns).for_each(rename);
+            }
+            SchemaChange::Retype { to, .. } => {
+                let column = table.columns.iter_mut().find(|column| column.name == to.name);
+                column.into_iter().for_each(|column| *column = ColumnDef { was: None, ..*to });
+            }
+            SchemaChange::PrimaryKey { to, .. } => table.primary_key.clone_from(to),
+            SchemaChange::AddKey { key, .. } => table.keys.push(key.clone()),
+            SchemaChange::DropKey { key, .. } => table.keys.retain(|other| other.name != key.name),
+            SchemaChange::RenameKey { key, to, .. } => {
+                let key = table.keys.iter_mut().find(|other| other.name == key.name);
+                key.into_iter().for_each(|key| *key = KeyDef { name: *to, columns: std::mem::take(&mut key.columns) });
+            }
+        }
+    }
+}
+
+/// The steps that make these changes to `before`, in a working order.
+pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
+    let whole = |phase: Phase| {
+        let changes: Vec<SchemaChange> = changes.iter().filter(|change| Phase::of(change) == phase).cloned().collect();
+        (!changes.is_empty()).then_some(Step { phase, changes, tables: Vec::new() })
+    };
+    let mut steps: Vec<Step> = [Phase::DropViews, Phase::RenameTables].into_iter().filter_map(whole).collect();
+    for step in &mut steps {
+        step.tables.extend(step.changes.iter().filter_map(|change| {
+            let SchemaChange::RenameTable { from, to } = change else { return None };
+            let table = before.table(*from)?;
+            Some((table.clone(), TableDef { name: *to, was: Vec::new(), ..table.clone() }))
+        }));
+    }
+    let mut tables: Vec<Ident> = Vec::new();
+    for table in changes.iter().filter_map(SchemaChange::within) {
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
+    for name in tables {
+        let former = changes.iter().find_map(|change| match change {
+            SchemaChange::RenameTable { from, to } if *to == name => Some(*from),
+            _ => None,
+        });
+        let Some(table) = before.table(former.unwrap_or(name)) else { continue };
+        let mut table = TableDef { name, was: Vec::new(), ..table.clone() };
+        let mut within: Vec<&SchemaChange> = changes.iter().filter(|change| change.within() == Some(name)).collect();
+        // The sort is stable. The order within a phase matters for chained renames.
+        within.sort_by_key(|change| Phase::of(change));
+        for changes in within.chunk_by(|a, b| Phase::of(a) == Phase::of(b)) {
+            let before = table.clone();
+            changes.iter().for_each(|change| change.apply(&mut table));
+            steps.push(Step {
+                phase: Phase::of(changes[0]),
+                changes: changes.iter().copied().cloned().collect(),
+                tables: vec![(before, table.clone())],
+            });
+        }
+    }
+    // A table that is made anew is dropped before.
+    let created = |name: Ident| {
+        changes.iter().any(|change| matches!(change, SchemaChange::CreateTable(table) if table.name == name))
+    };
+    let (anew, gone): (Vec<_>, Vec<_>) = whole(Phase::DropTables)
+        .into_iter()
+        .flat_map(|step| step.changes)
+        .partition(|change| matches!(change, SchemaChange::DropTable(table) if created(table.name)));
+    let dropped = |changes: Vec<SchemaChange>| {
+        (!changes.is_empty()).then_some(Step { phase: Phase::DropTables, changes, tables: Vec::new() })
+    };
+    steps.extend(dropped(anew));
+    steps.extend(whole(Phase::CreateTables));
+    steps.extend(dropped(gone));
+    steps.extend(whole(Phase::CreateViews));
+    steps
+}
+
+/// The steps in which recorded changes were made: [`plan`]'s, without the tables.
+pub fn steps_of(changes: &[SchemaChange]) -> Vec<&[SchemaChange]> {
+    changes.chunk_by(|a, b| (Phase::of(a), a.within()) == (Phase::of(b), b.within())).collect()
+}
+
+impl Step {
+    /// The views that it makes.
+    pub(crate) fn created_views(&self) -> Vec<ViewDef> {
+        let made = |change: &SchemaChange| match change {
+            SchemaChange::CreateView(view) => Some(view.clone()),
+            _ => None,
+        };
+        self.changes.iter().filter_map(made).collect()
+    }
+
+    /// The step that reverts this one.
+    pub fn inverse(&self) -> Self {
+        let changes: Vec<SchemaChange> = self.changes.iter().rev().map(SchemaChange::inverse).collect();
+        // Columns that are widened without a copy are narrowed with one.
+        let phase = changes.iter().map(Phase::of).max().unwrap_or(self.phase);
+        let tables = self.tables.iter().rev().cloned().map(|(before, after)| (after, before)).collect();
+        Step { phase, changes, tables }
+    }
+}

@@ -1,0 +1,288 @@
+//! Changes as text, for a pull request and for a terminal.
+
+use super::cost::{Cost, Family, Server};
+use super::diff::{SchemaChange, no_longer_staying};
+use super::in_place::{InPlace, in_place};
+use super::model::{ColumnDef, Schema, TableDef};
+use ingester_core::schema::{BASE_COLUMNS, Ident, SqlType, Stays, base};
+use std::fmt::Write as _;
+
+impl SchemaChange {
+    /// What changes, in one line.
+    pub fn sentence(&self) -> String {
+        let column = |column: &ColumnDef| format!("`{}` {}", column.name, column.ty);
+        let null = |column: &ColumnDef| if column.nullable { "NULL" } else { "NOT NULL" };
+        let names = |names: &[Ident]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        match self {
+            SchemaChange::CreateTable(table) => format!("create table `{}`", table.name),
+            SchemaChange::DropTable(table) => format!("drop table `{}`", table.name),
+            SchemaChange::RenameTable { from, to } => format!("rename table `{from}` to `{to}`"),
+            SchemaChange::AddColumn { column: added, .. } => format!("add column {}", column(added)),
+            SchemaChange::DropColumn { column: dropped, .. } => format!("drop column {}", column(dropped)),
+            SchemaChange::RenameColumn { column, to, .. } => format!("rename column `{}` to `{to}`", column.name),
+            SchemaChange::Retype { from, to, .. } if from.ty == to.ty => {
+                format!("change column `{}` from {} to {}", to.name, null(from), null(to))
+            }
+            SchemaChange::Retype { from, to, .. } => {
+                format!("change column `{}` from {} to {}", to.name, from.ty, to.ty)
+            }
+            SchemaChange::PrimaryKey { from, to, .. } => {
+                format!("change the primary key from ({}) to ({})", names(from), names(to))
+            }
+            SchemaChange::AddKey { key, .. } => format!("add key {key}"),
+            SchemaChange::DropKey { key, .. } => format!("drop key {key}"),
+            SchemaChange::RenameKey { key, to, .. } => format!("rename key `{}` to `{to}`", key.name),
+            SchemaChange::CreateView(view) => format!("make view `{}`", view.name),
+            SchemaChange::DropView(view) => format!("drop view `{}`", view.name),
+        }
+    }
+
+    /// The data that it drops, as text; `None` if it drops none. `all` are the changes that it is one of.
+    /// On `server`, or without one on all of them; `refilled` says whether a backfill follows.
+    fn loss(&self, all: &[SchemaChange], refilled: bool, server: Option<Server>) -> Option<String> {
+        let added_again = refilled && is_added_again(self, all);
+        let on_sqlite = match self {
+            SchemaChange::DropColumn { table, column } => lost_in_place(*table, column, all),
+            _ => None,
+        };
+        match self {
+            // The column is left as it is, so of values that stay none is lost either.
+            SchemaChange::DropColumn { table, column }
+                if on_sqlite.is_some() && server.is_some_and(|server| server.family == Family::Sqlite) =>
+            {
+                let narrower = on_sqlite.flatten()?;
+                Some(format!("the values of `{table}`.`{}` that do not fit {narrower}", column.name))
+            }
+            SchemaChange::DropTable(table) if added_again => Some(format!(
+                "all rows of `{}`, until they are made again from the stored objects; an object with a value that does not fit is a reject",
+                table.name
+            )),
+            SchemaChange::DropTable(table) if is_alone(table, all.iter().filter_map(dropped)) => {
+                Some(format!("all rows of `{}`; the objects keep theirs in `json`", table.name))
+            }
+            SchemaChange::DropTable(table) => Some(format!("all rows of `{}`", table.name)),
+            SchemaChange::DropColumn { table, column } if !column.stays.is_none() => {
+                Some(staying_loss(*table, *column, "no stored object gives them back"))
+            }
+            SchemaChange::DropColumn { table, column } if added_again => Some(format!(
+                "the values of `{table}`.`{}`, until they are filled again from the stored objects; what does not fit its new type stays NULL{}",
+                column.name,
+                on_sqlite.map_or("", |narrower| if narrower.is_some() {
+                    ". SQLite loses only that"
+                } else {
+                    ". SQLite loses none"
+                }),
+            )),
+            // No object has it.
+            SchemaChange::DropColumn { table, column } if column.name == BASE_COLUMNS[base::INGEST_VERSION].name => {
+                Some(format!("the values of `{table}`.`{}`", column.name))
+            }
+            SchemaChange::DropColumn { table, column } => Some(format!(
+                "the values of `{table}`.`{}`; the objects keep theirs in `json`{}",
+                column.name,
+                on_sqlite.map_or("", |narrower| if narrower.is_some() {
+                    ". SQLite loses only what does not fit"
+                } else {
+                    ". SQLite loses none"
+                }),
+            )),
+            SchemaChange::Retype { table, to, .. } if self.is_destructive() => {
+                Some(format!("the values of `{table}`.`{}` that do not fit {}", to.name, to.ty))
+            }
+            _ => None,
+        }
+    }
+
+    /// Its cost on each family of servers: `instant`, or `MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant`.
+    fn costs(&self, all: &[SchemaChange]) -> String {
+        let of = |family: Family| {
+            let rules: Vec<_> = self.rules_on(family, all).collect();
+            let mut text = String::new();
+            for (n, rule) in rules.iter().enumerate() {
+                if n > 0 {
+                    let [major, minor, patch] = rule.since;
+                    let _ = write!(text, ", from {major}.{minor}.{patch} ");
+                }
+                let _ = write!(text, "{}", rule.cost);
+            }
+            text
+        };
+        let mut groups: Vec<(String, Vec<Family>)> = Vec::new();
+        for family in [Family::MySql, Family::MariaDb, Family::Sqlite] {
+            let cost = of(family);
+            match groups.iter_mut().find(|(other, _)| *other == cost) {
+                Some((_, families)) => families.push(family),
+                None => groups.push((cost, vec![family])),
+            }
+        }
+        if let [(cost, _)] = &groups[..] {
+            return cost.clone();
+        }
+        let group = |(cost, families): &(String, Vec<Family>)| {
+            let families: Vec<String> = families.iter().map(ToString::to_string).collect();
+            format!("{} {cost}", families.join(" and "))
+        };
+        groups.iter().map(group).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// The changes as text, table by table, with their costs on `server`, or without one on each family of servers. They are made together with
+/// `all` changes of a migration. `backfilled` has the tables whose new columns are backfilled afterwards.
+pub fn summary(changes: &[SchemaChange], all: &[SchemaChange], backfilled: &Schema, server: Option<Server>) -> String {
+    let mut text = String::new();
+    let place = |change: &SchemaChange| (change.within(), change.is_of_view());
+    let mut places: Vec<(Option<Ident>, bool)> = Vec::new();
+    for place in changes.iter().map(place) {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    for its in places {
+        match its {
+            (Some(table), _) => {
+                let _ = writeln!(text, "table `{table}`");
+            }
+            (None, false) => text.push_str("tables\n"),
+            (None, true) => text.push_str("views\n"),
+        }
+        let within: Vec<&SchemaChange> = changes.iter().filter(|change| place(change) == its).collect();
+        for change in within {
+            let cost = match server {
+                Some(server) => change.cost(server, all).to_string(),
+                None => change.costs(all),
+            };
+            let _ = writeln!(text, "  {}: {cost}", change.sentence());
+            if let SchemaChange::AddColumn { table, column } = change
+                && backfilled.table(*table).is_some_and(|table| table.is_derived(column.name))
+            {
+                text.push_str("    filled from the stored objects afterwards\n");
+            }
+            if let SchemaChange::CreateTable(table) = change
+                && is_alone(table, all.iter().filter_map(created))
+                && backfilled.table(table.name).is_some()
+            {
+                text.push_str("    filled from the stored objects afterwards\n");
+            }
+            let copies = server.map_or_else(
+                || change.rules().iter().any(|rule| rule.cost == Cost::Copy && rule.family != Family::Sqlite),
+                |server| change.cost(server, all) == Cost::Copy && server.family != Family::Sqlite,
+            );
+            if copies {
+                text.push_str("    who writes to this table waits until it is copied\n");
+            }
+            // Nobody fills anything after a migration down.
+            if let Some(loss) = change.loss(all, !backfilled.tables.is_empty(), server) {
+                let _ = writeln!(text, "    DESTRUCTIVE: {loss}");
+            }
+        }
+    }
+    text
+}
+
+/// Whether a dropped column is added again with another type, or a dropped table created again with other columns.
+fn is_added_again(change: &SchemaChange, changes: &[SchemaChange]) -> bool {
+    changes.iter().any(|other| match (change, other) {
+        (SchemaChange::DropColumn { table, column }, SchemaChange::AddColumn { table: of, column: added }) => {
+            of == table && added.name == column.name
+        }
+        (SchemaChange::DropTable(table), SchemaChange::CreateTable(created)) => created.name == table.name,
+        _ => false,
+    })
+}
+
+/// Of a dropped column that SQLite leaves as it is: its new type, if not all values fit it.
+fn lost_in_place(table: Ident, column: &ColumnDef, all: &[SchemaChange]) -> Option<Option<SqlType>> {
+    let added = all.iter().find(|change| {
+        matches!(change, SchemaChange::AddColumn { table: of, column: new } if *of == table && new.name == column.name)
+    })?;
+    match in_place(added, all)? {
+        InPlace::Nothing => Some(None),
+        InPlace::Clear { ty, .. } => Some(Some(ty)),
+    }
+}
+
+/// The table that a change creates.
+fn created(change: &SchemaChange) -> Option<&TableDef> {
+    match change {
+        SchemaChange::CreateTable(table) => Some(table),
+        _ => None,
+    }
+}
+
+/// The table that a change drops.
+fn dropped(change: &SchemaChange) -> Option<&TableDef> {
+    match change {
+        SchemaChange::DropTable(table) => Some(table),
+        _ => None,
+    }
+}
+
+/// Whether this is a companion, and its main table is not among `others`.
+fn is_alone<'a>(table: &TableDef, mut others: impl Iterator<Item = &'a TableDef>) -> bool {
+    let is_main = |main: &TableDef| {
+        let rest = table.name.as_str().strip_prefix(main.name.as_str());
+        !main.is_companion() && rest.is_some_and(|rest| rest.starts_with('_'))
+    };
+    table.is_companion() && !others.any(is_main)
+}
+
+/// Values of a column that stay are lost, and why.
+fn staying_loss(table: Ident, column: ColumnDef, why: &str) -> String {
+    format!(
+        "the values of `{table}`.`{}` that are of earlier states of their objects (`{}`); {why}",
+        column.name,
+        column.stays.word()
+    )
+}
+
+/// The values that stay by `before` and may be overwritten by `after`, as text; `changes` are those between the two.
+pub fn staying_losses(before: &Schema, after: &Schema, changes: &[SchemaChange]) -> Vec<String> {
+    let loss = |(table, was, is): &(Ident, ColumnDef, ColumnDef)| {
+        let why = match is.stays {
+            Stays::None => "without it, they are overwritten from the stored objects".to_owned(),
+            stays => format!("with `{}` instead, they are overwritten from the stored objects", stays.word()),
+        };
+        staying_loss(*table, *was, &why)
+    };
+    no_longer_staying(before, after, changes).iter().map(loss).collect()
+}
+
+/// The data that these changes drop, as text.
+pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
+    changes.iter().filter_map(|change| change.loss(changes, true, None)).collect()
+}
+
+/// Whether a column that is dropped may have got a new name, as questions: it is the only one of its type that its table loses, beside
+/// the only one of this type that the table gets.
+pub fn questions(changes: &[SchemaChange]) -> Vec<String> {
+    let question = |change: &SchemaChange| {
+        let SchemaChange::DropColumn { table, column } = change else { return None };
+        let alike = |other: &Ident, ty: &ColumnDef| other == table && ty.ty == column.ty;
+        let mut added = changes.iter().filter_map(|change| match change {
+            SchemaChange::AddColumn { table, column } if alike(table, column) => Some(column.name),
+            _ => None,
+        });
+        let dropped = |change: &&SchemaChange| matches!(change, SchemaChange::DropColumn { table, column } if alike(table, column));
+        let name = added.next().filter(|name| *name != column.name)?;
+        let sole = added.next().is_none() && changes.iter().filter(dropped).count() == 1;
+        sole.then(|| format!("is `{name}` the new name of `{}`? Then say so there with `was = \"{0}\"`", column.name))
+    };
+    changes
+        .iter()
+        .filter_map(question)
+        .chain(changes.iter().filter_map(|change| question_of_many(change, changes)))
+        .collect()
+}
+
+/// The same of a table of many values, which is a column of its kind.
+fn question_of_many(change: &SchemaChange, changes: &[SchemaChange]) -> Option<String> {
+    let dropped_table = dropped(change).filter(|table| table.is_companion())?;
+    let alike = |table: &&TableDef| table.is_companion() && table.columns == dropped_table.columns;
+    let mut gone = changes.iter().filter_map(dropped).filter(alike);
+    let mut new = changes.iter().filter_map(created).filter(alike);
+    let (name, was) = (new.next()?.name, gone.next()?.name);
+    let sole = name != was && new.next().is_none() && gone.next().is_none();
+    sole.then(|| {
+        format!("is `{name}` the new name of `{was}`? Then say so at the column with `was = \"...\"`, its former name")
+    })
+}

@@ -1,0 +1,356 @@
+//! The filters of the templates. Everything that a template puts into SQL goes through one of them. Filters of shared statements write
+//! standard SQL, or ask the dialect's rules.
+
+// The attribute makes a public struct of each filter, whatever the function's visibility.
+#![allow(unreachable_pub)]
+
+use super::Dialect;
+use super::conditions::{Reached, Within, Writer};
+use super::of_group::OfGroup;
+use super::rules::Rules;
+use super::statements::OfKind;
+use crate::query::{Checked, Route, Routes};
+use askama::filters::Safe;
+use askama::{Result, Values};
+use ingester_core::schema::{Column, Ident, SqlType, Stays, Table};
+use std::borrow::{Borrow, Cow};
+
+/// A template is rendered with the dialect as its only value.
+impl Values for Dialect {
+    fn get_value<'a>(&'a self, _: &str) -> Option<&'a dyn std::any::Any> {
+        Some(self)
+    }
+}
+
+/// A name that no input can change: an identifier of a table, or a literal in a template.
+pub(super) trait Name {
+    fn name(&self) -> &str;
+}
+
+impl Name for &'static str {
+    fn name(&self) -> &str {
+        self
+    }
+}
+
+impl Name for Ident {
+    fn name(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl<N: Name> Name for &N {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+}
+
+fn rules(values: &dyn Values) -> Result<&'static dyn Rules> {
+    Ok(askama::get_value::<Dialect>(values, "dialect")?.rules())
+}
+
+/// A name in double quotes. An [`Ident`] cannot contain them.
+#[askama::filter_fn]
+pub(super) fn ident<N: Name>(name: N, _: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(format!("\"{}\"", name.name())))
+}
+
+/// A name in backticks. An [`Ident`] cannot contain them.
+#[askama::filter_fn]
+pub(super) fn backticks(name: &Ident, _: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(format!("`{name}`")))
+}
+
+/// A number.
+#[askama::filter_fn]
+pub(super) fn number<N: Borrow<usize>>(number: N, _: &dyn Values) -> Result<Safe<usize>> {
+    Ok(Safe(*number.borrow()))
+}
+
+/// The names of columns, in double quotes.
+#[askama::filter_fn]
+pub(super) fn names(columns: &[Column], _: &dyn Values) -> Result<Safe<String>> {
+    let mut names = String::with_capacity(columns.len() * 16);
+    for (place, column) in columns.iter().enumerate() {
+        if place > 0 {
+            names.push_str(", ");
+        }
+        push_name(&mut names, column);
+    }
+    Ok(Safe(names))
+}
+
+fn push_name(sql: &mut String, column: &Column) {
+    sql.push('"');
+    sql.push_str(column.name.as_str());
+    sql.push('"');
+}
+
+/// The columns of a companion table, each read as text.
+#[askama::filter_fn]
+pub(super) fn texts_of(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
+    let mut texts = String::with_capacity(columns.len() * 16);
+    for (place, column) in columns.iter().enumerate() {
+        if place > 0 {
+            texts.push_str(", ");
+        }
+        match column.ty {
+            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => push_name(&mut texts, column),
+            _ => texts.push_str(&rules(values)?.shown(column.name.as_str())),
+        }
+    }
+    Ok(Safe(texts))
+}
+
+/// This number of parameters: `?, ?, ?`.
+#[askama::filter_fn]
+pub(super) fn parameters<N: Borrow<usize>>(count: N, _: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(repeated("?", *count.borrow())))
+}
+
+/// This number of rows of parameters: `(?, ?), (?, ?)`.
+#[askama::filter_fn]
+pub(super) fn rows_of<N: Borrow<usize>>(rows: N, _: &dyn Values, columns: usize) -> Result<Safe<String>> {
+    Ok(Safe(repeated(&format!("({})", repeated("?", columns)), *rows.borrow())))
+}
+
+fn repeated(text: &str, count: usize) -> String {
+    let mut all = [text, ", "].concat().repeat(count);
+    all.truncate(all.len().saturating_sub(", ".len()));
+    all
+}
+
+/// The end of a SELECT from this table that locks its rows, see [`Rules::for_update`].
+#[askama::filter_fn]
+pub(super) fn lock_rows(_: &Table, values: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(rules(values)?.for_update()))
+}
+
+/// See [`Rules::on_conflict`].
+#[askama::filter_fn]
+pub(super) fn on_conflict(key: &[&'static str], values: &dyn Values) -> Result<Safe<Cow<'static, str>>> {
+    Ok(Safe(rules(values)?.on_conflict(key)))
+}
+
+/// See [`Rules::write_inserted`].
+#[askama::filter_fn]
+pub(super) fn write_inserted<N: Name>(column: N, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.write_inserted(column.name())))
+}
+
+/// As [`write_inserted`], for a column some of whose stored values may stay.
+#[askama::filter_fn]
+pub(super) fn write_column_inserted(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(write_over(rules(values)?, column.name.as_str(), column.stays)))
+}
+
+fn write_over(rules: &dyn Rules, name: &str, stays: Stays) -> String {
+    match stays {
+        Stays::None => rules.write_inserted(name),
+        stays => format!("\"{name}\" = {}", staying(stays, name, &rules.inserted(name))),
+    }
+}
+
+/// What a column has after `new` came to a stored value that may stay.
+fn staying(stays: Stays, column: &str, new: &str) -> String {
+    match stays {
+        Stays::None => new.to_owned(),
+        Stays::Keep => format!("COALESCE({new}, \"{column}\")"),
+        Stays::First => format!("COALESCE(\"{column}\", {new})"),
+    }
+}
+
+/// Replaces the stored value of a column by a parameter, unless the stored one stays.
+#[askama::filter_fn]
+pub(super) fn write_parameter(column: &Column, _: &dyn Values) -> Result<Safe<String>> {
+    let name = column.name.as_str();
+    Ok(Safe(match column.stays {
+        Stays::None => format!("\"{name}\" = ?"),
+        stays => format!("\"{name}\" = {}", staying(stays, name, "?")),
+    }))
+}
+
+/// As [`write_column_inserted`], for several columns, one per line. A row that stays a tombstone keeps its first `delete_time`: what
+/// happens to an object while it goes must not move the time of its deletion.
+#[askama::filter_fn]
+pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
+    let rules = rules(values)?;
+    let write = |column: &Column| {
+        let (name, is_delete_time) = (column.name.as_str(), column.name.as_str() == "delete_time");
+        if is_delete_time { rules.write_first_inserted(name) } else { write_over(rules, name, column.stays) }
+    };
+    let lines: Vec<String> = columns.iter().map(write).collect();
+    Ok(Safe(lines.join(",\n  ")))
+}
+
+/// See [`Rules::row_values`].
+#[askama::filter_fn]
+pub(super) fn row_values<N: Borrow<usize>>(rows: N, values: &dyn Values, columns: usize) -> Result<Safe<String>> {
+    let row = format!("({})", repeated("?", columns));
+    Ok(Safe(format!("{}{}", rules(values)?.row_values(), repeated(&row, *rows.borrow()))))
+}
+
+/// See [`Rules::without_index`].
+#[askama::filter_fn]
+pub(super) fn without_index(column: &'static str, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.without_index(column)))
+}
+
+/// The condition that a row is of this API group, in any version: `v1` is of the core group, `apps/v1` of `apps`. It has the two
+/// parameters of [`OfGroup::params`], and none for the core group.
+#[askama::filter_fn]
+pub(super) fn is_of_group(group: &OfGroup, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(group.condition()))
+}
+
+/// The condition that a reject is of one of these kinds. It has the parameters of [`RejectsOf`](super::statements::RejectsOf).
+#[askama::filter_fn]
+pub(super) fn is_of_kinds(kinds: &[OfKind<'_>], _: &dyn Values) -> Result<Safe<String>> {
+    if kinds.iter().all(|of| of.group.is_none()) {
+        return Ok(Safe(format!("\"kind\" IN ({})", repeated("?", kinds.len()))));
+    }
+    let of = |of: &OfKind<'_>| match &of.group {
+        None => "\"kind\" = ?".to_owned(),
+        Some(group) => format!("\"kind\" = ? AND {}", group.condition()),
+    };
+    Ok(Safe(format!("({})", kinds.iter().map(of).collect::<Vec<_>>().join(" OR "))))
+}
+
+/// See [`Rules::shown`].
+#[askama::filter_fn]
+pub(super) fn shown(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.shown(column.name.as_str())))
+}
+
+/// See [`Rules::read`].
+#[askama::filter_fn]
+pub(super) fn read(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.read(column.name.as_str(), column.ty)))
+}
+
+/// See [`Rules::read`], for a column of times.
+#[askama::filter_fn]
+pub(super) fn read_time(column: &'static str, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.read(column, SqlType::DateTime)))
+}
+
+/// A type in MySQL's spelling.
+#[askama::filter_fn]
+pub(super) fn mysql_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(ty.name().into_owned()))
+}
+
+/// The default of a column of this type, where it has one.
+#[askama::filter_fn]
+pub(super) fn default_zero(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(if ty.zero_by_default() { " DEFAULT 0" } else { "" }))
+}
+
+/// A type in the spelling of SQLite's STRICT tables.
+#[askama::filter_fn]
+pub(super) fn sqlite_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(crate::ddl::storage_class(*ty)))
+}
+
+/// Whether the value of a column does not fit a type, of those that SQLite stores as it stores the column.
+#[askama::filter_fn]
+pub(super) fn sqlite_unfit(unfit: &(Ident, SqlType), _: &dyn Values) -> Result<Safe<String>> {
+    let (column, ty) = unfit;
+    Ok(Safe(match ty {
+        SqlType::VarChar(most) => format!("length(\"{column}\") > {most}"),
+        SqlType::Text => format!("length(CAST(\"{column}\" AS BLOB)) > {}", u16::MAX),
+        SqlType::Int => format!("\"{column}\" NOT BETWEEN {} AND {}", i32::MIN, i32::MAX),
+        SqlType::BigIntUnsigned => format!("\"{column}\" < 0"),
+        // Whatever is stored fits.
+        _ => "FALSE".to_owned(),
+    }))
+}
+
+/// The value of a new NOT NULL column in existing rows, which SQLite requires.
+#[askama::filter_fn]
+pub(super) fn sqlite_default(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(match crate::ddl::storage_class(*ty) {
+        "INTEGER" | "REAL" => "0",
+        "BLOB" => "x''",
+        _ => "''",
+    }))
+}
+
+/// See [`Rules::select_within`].
+#[askama::filter_fn]
+pub(super) fn select_within<N: Borrow<u64>>(milliseconds: N, values: &dyn Values) -> Result<Safe<Cow<'static, str>>> {
+    Ok(Safe(rules(values)?.select_within(*milliseconds.borrow())))
+}
+
+/// The table of a query, as its route reaches the rows.
+#[askama::filter_fn]
+pub(super) fn rows_reached<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
+    let (query, route) = reached.reached();
+    let mut writer = Writer::new(rules(values)?, query.table(), route);
+    writer.rows(query, route);
+    Ok(Safe(writer.sql))
+}
+
+/// How many rows a route finds, up to [`Routes::FEW`].
+#[askama::filter_fn]
+pub(super) fn count_few<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
+    let (query, route) = reached.reached();
+    let mut writer = Writer::new(rules(values)?, query.table(), route);
+    writer.count(query, route, Routes::FEW);
+    Ok(Safe(writer.sql))
+}
+
+/// What a query requires of a row that its route reaches.
+#[askama::filter_fn]
+pub(super) fn holds<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
+    let (query, route) = reached.reached();
+    let mut writer = Writer::new(rules(values)?, query.table(), route);
+    writer.conditions(query, route);
+    Ok(Safe(writer.sql))
+}
+
+/// The uid and the columns of a query's order, by names that no column has.
+#[askama::filter_fn]
+pub(super) fn found(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+    let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
+    writer.found(query.order());
+    Ok(Safe(writer.sql))
+}
+
+/// A query's order, by these names.
+#[askama::filter_fn]
+pub(super) fn found_order(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+    let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
+    writer.found_order(query.order());
+    Ok(Safe(writer.sql))
+}
+
+/// The table, read by its primary key: in the order of the uids, whatever the database believes of its other keys.
+#[askama::filter_fn]
+pub(super) fn by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key("PRIMARY"))))
+}
+
+/// Joins the table to rows that were found before, row by row, by its primary key.
+#[askama::filter_fn]
+pub(super) fn join_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
+    let rules = rules(values)?;
+    Ok(Safe(format!("{} \"{}\"{}", rules.join_in_order(), table.name, rules.by_key("PRIMARY"))))
+}
+
+/// What a range of a query's order requires of a row, with ` AND ` in front of it; nothing if it is everything.
+#[askama::filter_fn]
+pub(super) fn is_within<W: Within>(query: W, values: &dyn Values) -> Result<Safe<String>> {
+    let (query, range) = query.within();
+    let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
+    writer.range(query.order(), range);
+    Ok(Safe(writer.sql))
+}
+
+/// A query's order.
+#[askama::filter_fn]
+pub(super) fn order_of(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+    let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
+    writer.order(query.order());
+    Ok(Safe(writer.sql))
+}

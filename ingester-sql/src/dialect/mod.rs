@@ -1,0 +1,396 @@
+//! SQL text, which is nowhere else: the [`statements`] that all databases share, one file each, and a folder for what each dialect
+//! writes in its own way. Nothing here runs anything.
+//!
+//! May use: ingester-core, query, ddl.
+//!
+//! Shared statements are askama templates in standard SQL, with names in double quotes and text in single quotes. `Dialect::render`
+//! replaces the double quotes by those of the dialect, and filters write what differs. An interpolation without a filter does not
+//! compile.
+
+mod catalog;
+mod conditions;
+mod filters;
+mod mysql;
+mod of_group;
+mod rules;
+mod sqlite;
+pub mod statements;
+mod views;
+
+use crate::ddl::{Schema, SchemaChange, Step, TableDef, ViewDef};
+pub use conditions::Range;
+use ingester_core::schema::{Ident, SqlType};
+use ingester_core::value::{Micros, Value};
+pub use of_group::OfGroup;
+use rules::Rules;
+use std::sync::Arc;
+
+/// The text of one statement. Only this module constructs it, so no other text reaches a database by accident.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sql(Arc<str>);
+
+impl Sql {
+    fn new(text: impl Into<Arc<str>>) -> Self {
+        Sql(text.into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text as a shared pointer, for the driver.
+    pub fn shared(&self) -> Arc<str> {
+        self.0.clone()
+    }
+}
+
+/// One parameter of a statement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Param<'a> {
+    /// A column's value.
+    Value(&'a Value),
+    /// Text.
+    Text(&'a str),
+    /// A signed integer.
+    Int(i64),
+    /// An unsigned integer.
+    UInt(u64),
+    /// A time.
+    Time(Micros),
+    /// NULL.
+    Null,
+}
+
+impl<'a> Param<'a> {
+    /// About how many bytes it takes in a statement's packet.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Param::Value(value) => value.bytes(),
+            Param::Text(text) => text.len() + 9,
+            Param::Int(_) | Param::UInt(_) => 8,
+            Param::Time(_) => 27,
+            Param::Null => 0,
+        }
+    }
+
+    /// What a row has in a companion table, where everything is text, as its column's type has it.
+    pub(crate) fn stored(ty: SqlType, text: &'a str) -> Self {
+        let typed = match ty {
+            SqlType::Int | SqlType::BigInt => text.parse().ok().map(Param::Int),
+            SqlType::BigIntUnsigned => text.parse().ok().map(Param::UInt),
+            SqlType::DateTime => Micros::from_sql(text).map(Param::Time),
+            _ => None,
+        };
+        typed.unwrap_or(Param::Text(text))
+    }
+
+    /// A time, or NULL.
+    pub(crate) fn time(time: Option<Micros>) -> Self {
+        time.map_or(Param::Null, Param::Time)
+    }
+
+    /// A truth value, or NULL.
+    pub(crate) fn bool(value: Option<bool>) -> Self {
+        match value {
+            None => Param::Null,
+            Some(false) => Param::Value(&Value::Bool(false)),
+            Some(true) => Param::Value(&Value::Bool(true)),
+        }
+    }
+
+    /// One parameter for each of `texts`.
+    pub(crate) fn texts(texts: &'a [&'a str]) -> Vec<Self> {
+        texts.iter().map(|text| Param::Text(text)).collect()
+    }
+}
+
+/// One statement: its text in each dialect, and its parameters.
+pub trait Statement {
+    /// The text.
+    fn sql(&self, dialect: Dialect) -> Sql;
+
+    /// The values of the text's question marks, in their order.
+    fn params(&self) -> Vec<Param<'_>> {
+        Vec::new()
+    }
+
+    /// The same in one dialect: that of most statements is the same in all.
+    fn params_in(&self, _: Dialect) -> Vec<Param<'_>> {
+        self.params()
+    }
+}
+
+/// A statement that returns rows.
+pub trait Query: Statement {
+    /// A row of the result.
+    type Row;
+
+    /// Reads one row of the result.
+    ///
+    /// # Errors
+    /// The driver's error, if a column has another type than the statement selects.
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error>;
+}
+
+/// The columns of one row of a result, by index. Each driver implements it.
+pub trait Columns {
+    /// The driver's error.
+    type Error;
+
+    /// Text that is not NULL.
+    ///
+    /// # Errors
+    /// If the column has another type.
+    fn text(&self, place: usize) -> Result<String, Self::Error>;
+
+    /// Text or NULL.
+    ///
+    /// # Errors
+    /// If the column has another type.
+    fn optional_text(&self, place: usize) -> Result<Option<String>, Self::Error>;
+
+    /// A signed integer.
+    ///
+    /// # Errors
+    /// If the column has another type.
+    fn int(&self, place: usize) -> Result<i64, Self::Error>;
+
+    /// An unsigned integer.
+    ///
+    /// # Errors
+    /// If the column has another type.
+    fn uint(&self, place: usize) -> Result<u64, Self::Error>;
+
+    /// A value of a column of this type. A value of another type, which SQLite accepts, is returned as it is.
+    ///
+    /// # Errors
+    /// If the driver cannot read the column.
+    fn value(&self, place: usize, ty: SqlType) -> Result<Value, Self::Error>;
+}
+
+/// A family of databases that understand the same SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// MySQL 5.7 to 9.x, MariaDB 10.6 and later, TiDB, Vitess.
+    MySql,
+    /// SQLite 3.37 and later (STRICT tables).
+    Sqlite,
+}
+
+/// How a server takes several statements as one text that is a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OneText {
+    /// One statement after the other. A server that ends the transaction between two of them (Galera) would run the rest without one.
+    Sequence,
+    /// MariaDB's compound statement, which ends with its transaction.
+    Compound,
+}
+
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading: the transaction sees one state of the database from its first statement on, and takes no write lock.
+    Read,
+    /// Writing.
+    Write,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Dialect; 2] = [Dialect::MySql, Dialect::Sqlite];
+
+    /// The statement, for people, after which a database belongs to no cluster.
+    pub const FORGET_CLUSTER: &'static str = "DELETE FROM ingester_settings WHERE name = 'cluster'";
+
+    /// The statement that rolls back a transaction, in every dialect.
+    pub const ROLLBACK: &'static str = "ROLLBACK";
+
+    /// The statement that commits a transaction, in every dialect.
+    pub const COMMIT: &'static str = "COMMIT";
+
+    /// What this dialect writes in its own way.
+    fn rules(self) -> &'static dyn Rules {
+        match self {
+            Dialect::MySql => &mysql::MySql,
+            Dialect::Sqlite => &sqlite::Sqlite,
+        }
+    }
+
+    /// Whether the database runs in this process, by this process' clock.
+    pub fn is_embedded(self) -> bool {
+        self.rules().variables().is_none()
+    }
+
+    /// Its name, as on the command line and in `generated-sql/`.
+    pub fn name(self) -> &'static str {
+        self.rules().name()
+    }
+
+    /// Renders a shared statement.
+    fn render(self, template: &impl askama::Template) -> Sql {
+        // Writing into a string does not fail, and the filters always find the dialect.
+        let text =
+            template.render_with_values(&self).unwrap_or_else(|error| unreachable!("a template of SQL: {error}"));
+        Sql::new(self.rules().requote(text.trim_end()))
+    }
+
+    /// The statements that create a table with its keys if it is missing. Each may be repeated.
+    pub(crate) fn create(self, table: &TableDef) -> Vec<Sql> {
+        self.rules().create(table)
+    }
+
+    /// The statements that create the missing tables of a schema, and make its views. Each may be repeated.
+    pub fn create_all(self, schema: &Schema) -> Vec<Sql> {
+        let tables = schema.tables.iter().flat_map(|table| self.create(table));
+        tables.chain(self.create_views(&schema.views)).collect()
+    }
+
+    /// The statements that make views, instead of those that have their names; and before that `ingester_settings`, if a view reads it
+    /// and it is missing. They may be repeated.
+    pub fn create_views(self, views: &[ViewDef]) -> Vec<Sql> {
+        let settings = views.iter().any(ViewDef::has_setting).then(|| self.rules().create_settings());
+        settings.into_iter().chain(views.iter().flat_map(|view| self.rules().create_view(view))).collect()
+    }
+
+    /// The statement that drops a view if it exists.
+    pub fn drop_view(self, view: Ident) -> Sql {
+        self.rules().drop_view(view)
+    }
+
+    /// The statement that drops a table if it exists.
+    pub fn drop(self, table: Ident) -> Sql {
+        self.rules().drop(table)
+    }
+
+    /// The statements of one step of a migration. On MySQL, it is one statement, or several that may be repeated. On SQLite, they
+    /// are run in one transaction; there are none if the types are stored alike. `among` are all changes of the migration: where SQLite
+    /// stores a column in its new type as it did, nothing is dropped that another step adds again.
+    pub fn step(self, step: &Step, among: &[SchemaChange]) -> Vec<Sql> {
+        self.rules().step(step, among)
+    }
+
+    /// The statements that prepare a new connection.
+    pub fn session(self) -> Vec<Sql> {
+        self.rules().session().iter().map(|text| Sql::new(*text)).collect()
+    }
+
+    /// The statements that also prepare a connection that is to read only: the server then refuses every write.
+    pub fn session_of_readers(self) -> Vec<Sql> {
+        self.rules().session_of_readers().iter().map(|text| Sql::new(*text)).collect()
+    }
+
+    /// The statements that also prepare a connection for migrations.
+    pub fn session_of_migrations(self) -> Vec<Sql> {
+        self.rules().session_of_migrations().iter().map(|text| Sql::new(*text)).collect()
+    }
+
+    /// The query that waits until no other connection migrates this database, and then returns 1. `None` if a transaction is
+    /// enough.
+    pub fn lock_migrations(self) -> Option<Sql> {
+        self.rules().lock_migrations().map(Sql::new)
+    }
+
+    /// The query that tells what kind of server answers: names of its variables and their values, without those that it does not
+    /// have. `None` for an embedded database.
+    ///
+    /// - `version` names MariaDB.
+    /// - `wsrep_on` is `ON` on a node of Galera, which certifies transactions.
+    /// - `group_replication_group_name` is not empty on a member of a MySQL group.
+    /// - `read_only` or `innodb_read_only` is not `OFF` on a server that takes no writes.
+    /// - `timestamp` is the server's clock, in seconds since 1970, and `Uptime` how long it has run.
+    /// - `server_uuid`, `hostname` and `port` tell one server from another.
+    /// - `innodb_flush_log_at_trx_commit`, `log_bin`, `sync_binlog` and `rpl_semi_sync_source_enabled` (`rpl_semi_sync_master_enabled`) tell
+    ///   whether a commit that was answered can be lost.
+    pub fn variables(self) -> Option<Sql> {
+        self.rules().variables().map(Sql::new)
+    }
+
+    /// The statements that also prepare a connection to a node of Galera.
+    pub fn session_of_nodes(self) -> Vec<Sql> {
+        self.rules().session_of_nodes().iter().map(|text| Sql::new(*text)).collect()
+    }
+
+    /// The query whose second column is `ON` if a node of Galera answers questions and takes writes. `None` for an embedded database.
+    pub fn ready(self) -> Option<Sql> {
+        self.rules().ready().map(Sql::new)
+    }
+
+    /// The query whose second column names the node of Galera that answers, until it is restarted. `None` for an embedded database.
+    pub fn node(self) -> Option<Sql> {
+        self.rules().node().map(Sql::new)
+    }
+
+    /// The statement that begins a transaction.
+    pub fn begin(self, access: Access) -> &'static str {
+        self.rules().begin(access)
+    }
+
+    /// The statement after which each commit of a connection is on disk before it is answered, or is no longer. It has to come before
+    /// the transaction. `None` where the server's settings decide.
+    pub fn durability(self, is_durable: bool) -> Option<Sql> {
+        self.rules().durability(is_durable).map(Sql::new)
+    }
+
+    /// One text that runs all of `statements` in a transaction, with the values of the parameters written into it. If a statement
+    /// fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
+    pub fn in_one_text(self, form: OneText, statements: &[&dyn Statement]) -> Option<Sql> {
+        let write = self.rules().in_one_text()?;
+        let statements: Vec<_> = statements.iter().map(|statement| (statement.sql(self), statement.params())).collect();
+        Some(write(form, self.begin(Access::Write), &statements))
+    }
+
+    /// The statement with the values of its parameters in it, behind a comment with `mark`, which is of this program alone. So another
+    /// connection finds it among those that run. `None` for an embedded database.
+    pub fn marked(self, mark: &str, statement: &Sql, params: &[Param<'_>]) -> Option<Sql> {
+        let write = self.rules().marked()?;
+        Some(write(mark, statement, params))
+    }
+
+    /// The query for the [marked](Dialect::marked) statements that run: the ids of their connections, and how their texts begin. `None`
+    /// for an embedded database.
+    pub fn marked_statements(self) -> Option<Sql> {
+        self.rules().marked_statements().map(Sql::new)
+    }
+
+    /// The statement that ends a connection with what it runs. `None` for an embedded database.
+    pub fn end_connection(self, id: u64) -> Option<Sql> {
+        self.rules().end_connection(id).map(Sql::new)
+    }
+
+    /// Whether [`Routes`](crate::query::Routes) to rows are chosen here. Without, the route is always [`Route::Free`](crate::query::Route).
+    pub fn has_routes(self) -> bool {
+        self.rules().has_routes()
+    }
+
+    /// Statements as a script, for people and for piping into a client.
+    pub fn script<'a>(self, statements: impl IntoIterator<Item = &'a Sql>) -> String {
+        let mut script = String::new();
+        for sql in statements {
+            if !script.is_empty() {
+                script.push('\n');
+            }
+            script.push_str(sql.as_str());
+            script.push_str(";\n");
+        }
+        script
+    }
+}
+
+impl std::fmt::Display for Dialect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The escaper of the templates. It implements nothing, so templates can only write what a filter has marked as safe.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unfiltered;
+
+/// Renders a template of one dialect.
+fn render_own(template: &impl askama::Template) -> Sql {
+    Sql::new(template.render().unwrap_or_else(|error| unreachable!("a template of SQL: {error}")).trim_end())
+}
+
+#[cfg(test)]
+mod tests;

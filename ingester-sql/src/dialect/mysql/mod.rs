@@ -1,0 +1,306 @@
+//! MySQL, MariaDB, and other servers that understand their SQL.
+//!
+//! May use: ingester-core, ddl, dialect.
+
+mod catalog;
+pub(super) mod ddl;
+mod inline;
+
+use super::rules::{InOneText, Marked, Rules};
+use super::{Access, Sql};
+use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
+use ingester_core::schema::{Ident, SqlType};
+use ingester_core::view::ViewType;
+use std::borrow::Cow;
+
+pub(super) struct MySql;
+
+const SESSION: &[&str] = &[
+    // Strict, so that a value that does not fit is an error of its object and never cut off. The mode also decides how text is quoted.
+    "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+    // If a server is configured without it, a single statement would never be committed.
+    "SET SESSION autocommit = 1",
+];
+
+const SESSION_OF_READERS: &[&str] = &["SET SESSION TRANSACTION READ ONLY"];
+
+// A change of a table's definition waits for the transactions that use the table, and later transactions wait for the change. After
+// one second it gives up, so that they continue.
+const SESSION_OF_MIGRATIONS: &[&str] = &["SET SESSION lock_wait_timeout = 1"];
+
+// A read, or a transaction that begins, waits until the node has everything that was committed on any node before.
+const SESSION_OF_NODES: &[&str] = &["SET SESSION wsrep_sync_wait = 1"];
+
+// Unlike @@wsrep_on, it is no error on a server that does not know a variable.
+// The second statement goes in the same round trip, and its rows follow.
+const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'group_replication_group_name', 'read_only', 'innodb_read_only', \
+     'timestamp', 'server_uuid', 'hostname', 'port', 'log_bin', 'sync_binlog', 'innodb_flush_log_at_trx_commit', \
+     'rpl_semi_sync_master_enabled', 'rpl_semi_sync_source_enabled'); \
+     SHOW GLOBAL STATUS WHERE Variable_name = 'Uptime'";
+
+// Without the right PROCESS, a user sees its own connections: these are ours.
+const MARKED_STATEMENTS: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM information_schema.PROCESSLIST WHERE INFO LIKE '/* ingester %'";
+
+// sqlx's own lock has a negative time-out, which means forever on MySQL. MariaDB does not know that and returns NULL at once.
+const LOCK_MIGRATIONS: &str = "SELECT GET_LOCK(CONCAT('ingester', SHA2(DATABASE(), 224)), 31536000)";
+
+impl Rules for MySql {
+    fn name(&self) -> &'static str {
+        "mysql"
+    }
+
+    fn requote(&self, text: &str) -> String {
+        // Backticks quote names in every sql_mode, also for proxies that do not know the session's mode.
+        text.replace('"', "`")
+    }
+
+    fn for_update(&self) -> &'static str {
+        "\nFOR UPDATE"
+    }
+
+    fn on_conflict(&self, _: &[&str]) -> Cow<'static, str> {
+        "ON DUPLICATE KEY UPDATE".into()
+    }
+
+    fn inserted(&self, column: &str) -> String {
+        format!("VALUES(\"{column}\")")
+    }
+
+    fn write_inserted(&self, column: &str) -> String {
+        ["\"", column, "\" = VALUES(\"", column, "\")"].concat()
+    }
+
+    fn write_first_inserted(&self, column: &str) -> String {
+        format!("\"{column}\" = IF(VALUES(\"{column}\") IS NULL, NULL, COALESCE(\"{column}\", VALUES(\"{column}\")))")
+    }
+
+    fn row_values(&self) -> &'static str {
+        ""
+    }
+
+    fn without_index(&self, column: &str) -> String {
+        format!("\"{column}\"")
+    }
+
+    fn shown(&self, column: &str) -> String {
+        format!("CAST(\"{column}\" AS CHAR)")
+    }
+
+    fn read(&self, column: &str, ty: SqlType) -> String {
+        match ty {
+            // The driver reads times only as a type of its own; as text, they are the same for all dialects.
+            SqlType::DateTime => self.shown(column),
+            _ => format!("\"{column}\""),
+        }
+    }
+
+    fn select_within(&self, milliseconds: u64) -> Cow<'static, str> {
+        // The first comment is read by MariaDB alone, the second by MySQL.
+        let seconds = format!("{}.{:03}", milliseconds / 1000, milliseconds % 1000);
+        format!("/*M!100102 SET STATEMENT max_statement_time={seconds} FOR */ SELECT /*+ MAX_EXECUTION_TIME({milliseconds}) */")
+            .into()
+    }
+
+    fn like(&self) -> &'static str {
+        "LIKE ?"
+    }
+
+    fn globs(&self) -> bool {
+        false
+    }
+
+    fn whole_number(&self) -> (&'static str, &'static str) {
+        (
+            "\"value\" REGEXP '^[0-9]{1,63}$' AND CAST(\"value\" AS DECIMAL(65, 0)) <= 9223372036854775807",
+            "CAST(\"value\" AS DECIMAL(65, 0))",
+        )
+    }
+
+    fn json_text(&self) -> &'static str {
+        "IF(JSON_TYPE(JSON_EXTRACT(\"json\", ?)) = 'NULL', NULL, JSON_UNQUOTE(JSON_EXTRACT(\"json\", ?)))"
+    }
+
+    fn compares_rows(&self) -> bool {
+        // It would read the whole index.
+        false
+    }
+
+    fn has_routes(&self) -> bool {
+        true
+    }
+
+    fn by_key(&self, key: &str) -> String {
+        format!(" FORCE INDEX (\"{key}\")")
+    }
+
+    fn join_in_order(&self) -> &'static str {
+        "STRAIGHT_JOIN"
+    }
+
+    fn explain(&self) -> (&'static str, usize) {
+        ("EXPLAIN FORMAT=JSON ", 0)
+    }
+
+    fn joins_settings(&self) -> bool {
+        true
+    }
+
+    fn literal(&self, text: &str) -> String {
+        // Whatever character set the client has. In a view that shows it alone, the column would else have the collation of the session
+        // that made the view.
+        format!("_utf8mb4'{}' COLLATE utf8mb4_bin", text.replace('\'', "''"))
+    }
+
+    fn cast(&self, value: &str, to: ViewType) -> String {
+        match to {
+            ViewType::Integer => format!("CAST({value} AS SIGNED)"),
+            ViewType::Time => format!("CAST({value} AS DATETIME(6))"),
+            // Checked views have no other casts.
+            _ => format!("CAST({value} AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_bin"),
+        }
+    }
+
+    fn concat(&self, values: &[String]) -> String {
+        format!("CONCAT({})", values.join(", "))
+    }
+
+    fn line_break(&self) -> &'static str {
+        // MySQL forgets the character set of `CHAR(10 USING utf8mb4)` in a view.
+        "CONVERT(CHAR(10) USING utf8mb4) COLLATE utf8mb4_bin"
+    }
+
+    fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
+        ty.name()
+    }
+
+    fn is_type(&self, ty: SqlType, spelled: &str) -> bool {
+        catalog::is_type(ty, spelled)
+    }
+
+    fn type_of(&self, spelled: &str) -> Option<SqlType> {
+        catalog::type_of(spelled)
+    }
+
+    fn key_name(&self, _: Ident, key: Ident) -> Ident {
+        key
+    }
+
+    fn create(&self, table: &TableDef) -> Vec<Sql> {
+        ddl::create(table)
+    }
+
+    fn drop(&self, table: Ident) -> Sql {
+        ddl::drop(table)
+    }
+
+    fn create_view(&self, view: &ViewDef) -> Vec<Sql> {
+        ddl::create_view(view)
+    }
+
+    fn drop_view(&self, view: Ident) -> Sql {
+        ddl::drop_view(view)
+    }
+
+    fn step(&self, step: &Step, _among: &[SchemaChange]) -> Vec<Sql> {
+        ddl::step(step)
+    }
+
+    fn create_rejects(&self) -> Sql {
+        ddl::create_rejects()
+    }
+
+    fn create_backfills(&self) -> Sql {
+        ddl::create_backfills()
+    }
+
+    fn create_settings(&self) -> Sql {
+        ddl::create_settings()
+    }
+
+    fn session(&self) -> &'static [&'static str] {
+        SESSION
+    }
+
+    fn session_of_readers(&self) -> &'static [&'static str] {
+        SESSION_OF_READERS
+    }
+
+    fn session_of_migrations(&self) -> &'static [&'static str] {
+        SESSION_OF_MIGRATIONS
+    }
+
+    fn lock_migrations(&self) -> Option<&'static str> {
+        Some(LOCK_MIGRATIONS)
+    }
+
+    fn variables(&self) -> Option<&'static str> {
+        Some(VARIABLES)
+    }
+
+    fn session_of_nodes(&self) -> &'static [&'static str] {
+        SESSION_OF_NODES
+    }
+
+    fn ready(&self) -> Option<&'static str> {
+        Some("SHOW STATUS LIKE 'wsrep_ready'")
+    }
+
+    fn node(&self) -> Option<&'static str> {
+        Some("SHOW STATUS LIKE 'wsrep_gcomm_uuid'")
+    }
+
+    fn begin(&self, access: Access) -> &'static str {
+        match access {
+            // In READ COMMITTED, the mode of our sessions, each statement would see another state of the database. Not READ ONLY,
+            // which TiDB refuses (its "System Variables", tidb_enable_noop_functions).
+            Access::Read => "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION",
+            Access::Write => "START TRANSACTION",
+        }
+    }
+
+    fn durability(&self, _: bool) -> Option<&'static str> {
+        // It is a setting of the server (innodb_flush_log_at_trx_commit).
+        None
+    }
+
+    fn in_one_text(&self) -> Option<InOneText> {
+        Some(inline::in_one_text)
+    }
+
+    fn marked(&self) -> Option<Marked> {
+        Some(inline::marked)
+    }
+
+    fn marked_statements(&self) -> Option<&'static str> {
+        Some(MARKED_STATEMENTS)
+    }
+
+    fn end_connection(&self, id: u64) -> Option<String> {
+        Some(format!("KILL {id}"))
+    }
+
+    fn server(&self) -> &'static str {
+        catalog::SERVER
+    }
+
+    fn clock(&self) -> &'static str {
+        catalog::CLOCK
+    }
+
+    fn tables(&self) -> &'static str {
+        catalog::TABLES
+    }
+
+    fn catalog_columns(&self) -> &'static str {
+        catalog::COLUMNS
+    }
+
+    fn catalog_keys(&self) -> &'static str {
+        catalog::KEYS
+    }
+
+    fn catalog_views(&self) -> &'static str {
+        catalog::VIEWS
+    }
+}

@@ -1,0 +1,155 @@
+//! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
+
+use super::{Access, OneText, Param, Sql};
+use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
+use ingester_core::schema::{Ident, SqlType};
+use ingester_core::view::ViewType;
+use std::borrow::Cow;
+
+/// Writes a statement with the values of its parameters behind a mark.
+pub(super) type Marked = fn(&str, &Sql, &[Param<'_>]) -> Sql;
+
+/// Writes statements with the values of their parameters as the text of one transaction; the second argument begins it.
+pub(super) type InOneText = fn(OneText, &str, &[(Sql, Vec<Param<'_>>)]) -> Sql;
+
+pub(super) trait Rules: Sync {
+    /// The name on the command line and in `generated-sql/`.
+    fn name(&self) -> &'static str;
+
+    // Parts of shared statements.
+
+    /// Replaces the double quotes around names by the dialect's quotes.
+    fn requote(&self, text: &str) -> String;
+    /// The end of a SELECT that locks its rows until the transaction ends; empty if the transaction locks them anyway.
+    fn for_update(&self) -> &'static str;
+    /// What turns an INSERT into an upsert. The columns to be written follow, each written by [`Rules::write_inserted`].
+    fn on_conflict(&self, key: &[&str]) -> Cow<'static, str>;
+    /// The value of a column that an upsert was to insert.
+    fn inserted(&self, column: &str) -> String;
+    /// Replaces the stored value of a column by the inserted one.
+    fn write_inserted(&self, column: &str) -> String;
+    /// Replaces the stored value of a column by the inserted one, unless neither is NULL.
+    fn write_first_inserted(&self, column: &str) -> String;
+    /// The beginning of a list of rows in `IN (...)`.
+    fn row_values(&self) -> &'static str;
+    /// A column in a condition, written so that the database does not use the column's index.
+    fn without_index(&self, column: &str) -> String;
+    /// A column as text for people.
+    fn shown(&self, column: &str) -> String;
+    /// A column of this type as the driver reads it.
+    fn read(&self, column: &str, ty: SqlType) -> String;
+
+    // Parts of queries.
+
+    /// The beginning of a SELECT that the server ends after so many milliseconds.
+    fn select_within(&self, milliseconds: u64) -> Cow<'static, str>;
+    /// The comparison of a text with a pattern.
+    fn like(&self) -> &'static str;
+    /// Whether [`Rules::like`] takes the pattern as GLOB has it.
+    fn globs(&self) -> bool;
+    /// The condition that the column `value` is a whole number of 63 bits, and that number.
+    fn whole_number(&self) -> (&'static str, &'static str);
+    /// What the column `json` has at a path, as text or NULL. The path is its parameter, twice.
+    fn json_text(&self) -> &'static str;
+    /// Whether a range of a key is found by `(a, b) > (?, ?)`; else by `a > ? OR a = ? AND b > ?`.
+    fn compares_rows(&self) -> bool;
+    /// Whether routes to rows are chosen here, because the database's own choice follows statistics that may be wrong.
+    fn has_routes(&self) -> bool;
+    /// What has a table read by the key of this name and no other; empty if the database cannot be told.
+    fn by_key(&self, key: &str) -> String;
+    /// A join that reads its first table first.
+    fn join_in_order(&self) -> &'static str;
+    /// What asks for a statement's plan, and the place of the column that tells it.
+    fn explain(&self) -> (&'static str, usize);
+
+    // Parts of views.
+
+    /// Whether a view joins the settings that it reads; else each is a subquery where its value stands. MySQL answers no question
+    /// about a view with such a subquery by the keys of its table: it makes a temporary table of all rows first.
+    fn joins_settings(&self) -> bool;
+    /// A text as a literal, which is compared by byte.
+    fn literal(&self, text: &str) -> String;
+    /// A value as another type.
+    fn cast(&self, value: &str, to: ViewType) -> String;
+    /// Texts, one behind the other; NULL if one of them is.
+    fn concat(&self, values: &[String]) -> String;
+    /// A line break, without a literal.
+    fn line_break(&self) -> &'static str;
+
+    // Names of types and keys.
+
+    /// The type in a definition.
+    fn type_name(&self, ty: SqlType) -> Cow<'static, str>;
+    /// Whether a type in a catalog is this one.
+    fn is_type(&self, ty: SqlType, spelled: &str) -> bool;
+    /// The type of a catalog's name for it, if our tables have such a type.
+    fn type_of(&self, spelled: &str) -> Option<SqlType>;
+    /// The name of a table's key in the catalog.
+    fn key_name(&self, table: Ident, key: Ident) -> Ident;
+
+    // Definitions.
+
+    /// Creates a table with its keys.
+    fn create(&self, table: &TableDef) -> Vec<Sql>;
+    /// Drops a table.
+    fn drop(&self, table: Ident) -> Sql;
+    /// Makes a view, whether there is one of its name or not.
+    fn create_view(&self, view: &ViewDef) -> Vec<Sql>;
+    /// Drops a view.
+    fn drop_view(&self, view: Ident) -> Sql;
+    /// One step of a migration, among all changes of it.
+    fn step(&self, step: &Step, among: &[SchemaChange]) -> Vec<Sql>;
+    /// Creates `ingester_rejects`.
+    fn create_rejects(&self) -> Sql;
+    /// Creates `ingester_backfills`.
+    fn create_backfills(&self) -> Sql;
+    /// Creates `ingester_settings`.
+    fn create_settings(&self) -> Sql;
+
+    // Sessions and transactions.
+
+    /// See [`Dialect::session`](super::Dialect::session).
+    fn session(&self) -> &'static [&'static str];
+    /// See [`Dialect::session_of_readers`](super::Dialect::session_of_readers).
+    fn session_of_readers(&self) -> &'static [&'static str];
+    /// See [`Dialect::session_of_migrations`](super::Dialect::session_of_migrations).
+    fn session_of_migrations(&self) -> &'static [&'static str];
+    /// See [`Dialect::lock_migrations`](super::Dialect::lock_migrations).
+    fn lock_migrations(&self) -> Option<&'static str>;
+    /// See [`Dialect::variables`](super::Dialect::variables).
+    fn variables(&self) -> Option<&'static str>;
+    /// See [`Dialect::session_of_nodes`](super::Dialect::session_of_nodes).
+    fn session_of_nodes(&self) -> &'static [&'static str];
+    /// See [`Dialect::ready`](super::Dialect::ready).
+    fn ready(&self) -> Option<&'static str>;
+    /// See [`Dialect::node`](super::Dialect::node).
+    fn node(&self) -> Option<&'static str>;
+    /// Begins a transaction.
+    fn begin(&self, access: Access) -> &'static str;
+    /// See [`Dialect::durability`](super::Dialect::durability).
+    fn durability(&self, is_durable: bool) -> Option<&'static str>;
+    /// See [`Dialect::in_one_text`](super::Dialect::in_one_text).
+    fn in_one_text(&self) -> Option<InOneText>;
+
+    /// See [`Dialect::marked`](super::Dialect::marked).
+    fn marked(&self) -> Option<Marked>;
+    /// See [`Dialect::marked_statements`](super::Dialect::marked_statements).
+    fn marked_statements(&self) -> Option<&'static str>;
+    /// See [`Dialect::end_connection`](super::Dialect::end_connection).
+    fn end_connection(&self, id: u64) -> Option<String>;
+
+    // Queries of the catalog. The statements of the same names define their columns.
+
+    /// See [`statements::ReadServer`](super::statements::ReadServer).
+    fn server(&self) -> &'static str;
+    /// See [`statements::ReadClock`](super::statements::ReadClock).
+    fn clock(&self) -> &'static str;
+    /// See [`statements::ReadTables`](super::statements::ReadTables).
+    fn tables(&self) -> &'static str;
+    /// See [`statements::CatalogColumns`](super::statements::CatalogColumns).
+    fn catalog_columns(&self) -> &'static str;
+    /// See [`statements::CatalogKeys`](super::statements::CatalogKeys).
+    fn catalog_keys(&self) -> &'static str;
+    /// See [`statements::CatalogViews`](super::statements::CatalogViews).
+    fn catalog_views(&self) -> &'static str;
+}

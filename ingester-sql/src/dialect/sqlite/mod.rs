@@ -1,0 +1,272 @@
+//! SQLite.
+//!
+//! May use: ingester-core, ddl, dialect.
+
+mod catalog;
+pub(super) mod ddl;
+
+use super::rules::{InOneText, Marked, Rules};
+use super::{Access, Sql};
+use crate::ddl::{SchemaChange, Step, TableDef, ViewDef, storage_class};
+use ingester_core::schema::{Ident, SqlType};
+use ingester_core::view::ViewType;
+use std::borrow::Cow;
+
+pub(super) struct Sqlite;
+
+impl Rules for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn requote(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn for_update(&self) -> &'static str {
+        // A transaction for writing has locked the whole database.
+        ""
+    }
+
+    fn on_conflict(&self, key: &[&str]) -> Cow<'static, str> {
+        format!("ON CONFLICT (\"{}\") DO UPDATE SET", key.join("\", \"")).into()
+    }
+
+    fn inserted(&self, column: &str) -> String {
+        format!("excluded.\"{column}\"")
+    }
+
+    fn write_inserted(&self, column: &str) -> String {
+        format!("\"{column}\" = excluded.\"{column}\"")
+    }
+
+    fn write_first_inserted(&self, column: &str) -> String {
+        format!(
+            "\"{column}\" = CASE WHEN excluded.\"{column}\" IS NULL THEN NULL ELSE COALESCE(\"{column}\", excluded.\"{column}\") END"
+        )
+    }
+
+    fn row_values(&self) -> &'static str {
+        "VALUES "
+    }
+
+    fn without_index(&self, column: &str) -> String {
+        // With the plus sign, the column's index is not used. With the index, every page would read and sort all remaining rows.
+        format!("+\"{column}\"")
+    }
+
+    fn shown(&self, column: &str) -> String {
+        format!("CAST(\"{column}\" AS TEXT)")
+    }
+
+    fn read(&self, column: &str, _: SqlType) -> String {
+        format!("\"{column}\"")
+    }
+
+    fn select_within(&self, _: u64) -> Cow<'static, str> {
+        // The connection itself ends it.
+        "SELECT".into()
+    }
+
+    fn like(&self) -> &'static str {
+        // LIKE takes upper and lower case for the same.
+        "GLOB ?"
+    }
+
+    fn globs(&self) -> bool {
+        true
+    }
+
+    fn whole_number(&self) -> (&'static str, &'static str) {
+        (
+            "\"value\" <> '' AND \"value\" NOT GLOB '*[^0-9]*' AND (LENGTH(LTRIM(\"value\", '0')) < 19 \
+             OR LENGTH(LTRIM(\"value\", '0')) = 19 AND LTRIM(\"value\", '0') <= '9223372036854775807')",
+            "CAST(\"value\" AS INTEGER)",
+        )
+    }
+
+    fn json_text(&self) -> &'static str {
+        "CASE JSON_TYPE(\"json\", ?) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(JSON_EXTRACT(\"json\", ?) AS TEXT) END"
+    }
+
+    fn compares_rows(&self) -> bool {
+        true
+    }
+
+    fn has_routes(&self) -> bool {
+        // It has statistics only where somebody ran ANALYZE.
+        false
+    }
+
+    fn by_key(&self, _: &str) -> String {
+        String::new()
+    }
+
+    fn join_in_order(&self) -> &'static str {
+        "CROSS JOIN"
+    }
+
+    fn explain(&self) -> (&'static str, usize) {
+        ("EXPLAIN QUERY PLAN ", 3)
+    }
+
+    fn joins_settings(&self) -> bool {
+        false
+    }
+
+    fn literal(&self, text: &str) -> String {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+
+    fn cast(&self, value: &str, to: ViewType) -> String {
+        match to {
+            ViewType::Integer => format!("CAST({value} AS INTEGER)"),
+            // Times of ours have microseconds, SQLite's functions milliseconds.
+            ViewType::Time => format!("STRFTIME('%Y-%m-%d %H:%M:%f', {value}) || '000'"),
+            // Checked views have no other casts.
+            _ => format!("CAST({value} AS TEXT)"),
+        }
+    }
+
+    fn concat(&self, values: &[String]) -> String {
+        format!("({})", values.join(" || "))
+    }
+
+    fn line_break(&self) -> &'static str {
+        "CHAR(10)"
+    }
+
+    fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
+        storage_class(ty).into()
+    }
+
+    fn is_type(&self, ty: SqlType, spelled: &str) -> bool {
+        spelled.eq_ignore_ascii_case(storage_class(ty))
+    }
+
+    fn type_of(&self, spelled: &str) -> Option<SqlType> {
+        catalog::type_of(spelled)
+    }
+
+    fn key_name(&self, table: Ident, key: Ident) -> Ident {
+        ddl::index_name(table, key)
+    }
+
+    fn create(&self, table: &TableDef) -> Vec<Sql> {
+        ddl::create(table)
+    }
+
+    fn drop(&self, table: Ident) -> Sql {
+        ddl::drop(table)
+    }
+
+    fn create_view(&self, view: &ViewDef) -> Vec<Sql> {
+        ddl::create_view(view)
+    }
+
+    fn drop_view(&self, view: Ident) -> Sql {
+        ddl::drop_view(view)
+    }
+
+    fn step(&self, step: &Step, among: &[SchemaChange]) -> Vec<Sql> {
+        ddl::step(step, among)
+    }
+
+    fn create_rejects(&self) -> Sql {
+        ddl::create_rejects()
+    }
+
+    fn create_backfills(&self) -> Sql {
+        ddl::create_backfills()
+    }
+
+    fn create_settings(&self) -> Sql {
+        ddl::create_settings()
+    }
+
+    fn session(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn session_of_readers(&self) -> &'static [&'static str] {
+        &["PRAGMA query_only = ON"]
+    }
+
+    fn session_of_migrations(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn lock_migrations(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn variables(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn session_of_nodes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn ready(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn node(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn begin(&self, access: Access) -> &'static str {
+        match access {
+            // Without the write lock, which another program may hold for long.
+            Access::Read => "BEGIN DEFERRED",
+            // Takes the write lock at once, because SQLite does not wait for a lock that is taken later.
+            Access::Write => "BEGIN IMMEDIATE",
+        }
+    }
+
+    fn durability(&self, is_durable: bool) -> Option<&'static str> {
+        Some(if is_durable { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" })
+    }
+
+    fn in_one_text(&self) -> Option<InOneText> {
+        None
+    }
+
+    fn marked(&self) -> Option<Marked> {
+        // The connection itself ends it.
+        None
+    }
+
+    fn marked_statements(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn end_connection(&self, _: u64) -> Option<String> {
+        None
+    }
+
+    fn server(&self) -> &'static str {
+        catalog::SERVER
+    }
+
+    fn clock(&self) -> &'static str {
+        catalog::CLOCK
+    }
+
+    fn tables(&self) -> &'static str {
+        catalog::TABLES
+    }
+
+    fn catalog_columns(&self) -> &'static str {
+        catalog::COLUMNS
+    }
+
+    fn catalog_keys(&self) -> &'static str {
+        catalog::KEYS
+    }
+
+    fn catalog_views(&self) -> &'static str {
+        catalog::VIEWS
+    }
+}

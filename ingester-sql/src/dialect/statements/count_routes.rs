@@ -1,0 +1,78 @@
+//! How many rows the routes of a query find.
+
+use crate::dialect::conditions::{Reached, count_params};
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use crate::query::{Checked, Route};
+use askama::Template;
+
+/// Counts the rows that each route finds, up to [`Routes::FEW`](crate::query::Routes::FEW). Only keys are read.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"{{ milliseconds|select_within }} {% for route in routes %}{% if !loop.first %}, {% endif %}({{ route|count_few }}){% endfor %}"#
+)]
+pub struct CountRoutes<'a> {
+    routes: Vec<One<'a>>,
+    milliseconds: u64,
+}
+
+#[derive(Debug)]
+struct One<'a>(&'a Checked, Route);
+
+impl Reached for One<'_> {
+    fn reached(&self) -> (&Checked, Route) {
+        (self.0, self.1)
+    }
+}
+
+impl<'a> CountRoutes<'a> {
+    /// Counts for these routes of the query. The server ends it after so many milliseconds.
+    pub fn new(query: &'a Checked, routes: &[Route], milliseconds: u64) -> Self {
+        CountRoutes { routes: routes.iter().map(|route| One(query, *route)).collect(), milliseconds }
+    }
+}
+
+impl Statement for CountRoutes<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
+        let mut all = Vec::new();
+        for One(query, route) in &self.routes {
+            count_params(query, *route, dialect.rules(), &mut all);
+        }
+        all
+    }
+}
+
+impl Query for CountRoutes<'_> {
+    type Row = Vec<u64>;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        (0..self.routes.len()).map(|place| row.uint(place)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+    use crate::query::{Filter, Query, Test};
+    use ingester_core::value::Value;
+
+    #[test]
+    fn reads_well() {
+        let query = Query {
+            namespaces: vec!["ml".into()],
+            filters: vec![
+                Filter::label("team", Test::Equal(Value::text("ann"))),
+                Filter::field("owner", Test::Equal(Value::text("ann"))),
+            ],
+            ..Query::default()
+        };
+        let query = &query.check(&TABLE).unwrap();
+        let routes = query.routes();
+        snapshot(&CountRoutes::new(query, routes.to_count(), 30_000));
+    }
+}

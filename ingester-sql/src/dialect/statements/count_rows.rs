@@ -1,0 +1,77 @@
+//! How many rows a query asks for.
+
+use crate::dialect::conditions::{Reached, condition_params, route_params};
+use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use crate::query::{Checked, Route};
+use askama::Template;
+use ingester_core::schema::Column;
+use ingester_core::value::Value;
+
+/// Counts the rows that a query asks for: all of them, or those of each value of a column, the most frequent first.
+#[derive(Clone, Copy, Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"{{ milliseconds|select_within }} COUNT(*){% if let Some(column) = by %}, {{ column|read }}{% endif %}
+FROM {{ self|rows_reached }}
+WHERE {{ group|is_of_group }} AND {{ self|holds }}{% if let Some(column) = by %}
+GROUP BY {{ column.name|ident }}
+ORDER BY COUNT(*) DESC, {{ column.name|ident }}
+LIMIT {{ limit|number }}{% endif %}"#
+)]
+pub struct CountRows<'a> {
+    /// The query.
+    pub query: &'a Checked,
+    /// How its rows are reached.
+    pub route: Route,
+    /// The kind's group.
+    pub group: &'a OfGroup,
+    /// The column by whose values the rows are counted.
+    pub by: Option<&'a Column>,
+    /// The most values.
+    pub limit: usize,
+    /// After how long the server ends it.
+    pub milliseconds: u64,
+}
+
+impl Reached for CountRows<'_> {
+    fn reached(&self) -> (&Checked, Route) {
+        (self.query, self.route)
+    }
+}
+
+impl Statement for CountRows<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
+        let (rules, mut all) = (dialect.rules(), Vec::new());
+        route_params(self.query, self.route, rules, &mut all);
+        all.extend(self.group.params().map(Param::Text));
+        condition_params(self.query, self.route, rules, &mut all);
+        all
+    }
+}
+
+impl Query for CountRows<'_> {
+    type Row = (u64, Value);
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok((row.uint(0)?, self.by.map_or(Ok(Value::Null), |column| row.value(1, column.ty))?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let query = &crate::query::Query::default().check(&TABLE).unwrap();
+        let group = &OfGroup::new("");
+        let all = CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
+        let by = CountRows { by: Some(&TABLE.columns[12]), limit: 20, ..all };
+        snapshot_of("CountRows", &[&all, &by]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Rows of companion tables, deleted.
+
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::{Companion, Table};
+
+/// Deletes rows of a companion table.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"DELETE FROM {{ table.companion(*companion)|ident }}
+WHERE ({{ companion.key_columns()|names }}) IN ({{ rows.len()|row_values(2) }})"#
+)]
+pub struct DeleteCompanion<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// Which companion.
+    pub companion: Companion,
+    /// uid and key of each; of a list's values the value as the key.
+    pub rows: &'a [(&'a str, &'a str)],
+}
+
+impl Statement for DeleteCompanion<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let key = self.companion.columns()[1].ty;
+        self.rows.iter().flat_map(|(uid, text)| [Param::Text(uid), Param::stored(key, text)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let annotations = DeleteCompanion { table: &TABLE, companion: Companion::Annotations, rows: &[("a", "k"); 2] };
+        snapshot_of(
+            "DeleteCompanion",
+            &[&annotations, &DeleteCompanion { companion: Companion::Values(&LIST), ..annotations }],
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! Which definition of their kind wrote the rows of a table, at most.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+
+/// Reads the highest `ingest_version` of a table, if it has rows.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "ingest_version" FROM {{ table.name|ident }} ORDER BY "ingest_version" DESC LIMIT 1"#
+)]
+pub struct LatestDefinition {
+    /// The table.
+    pub table: &'static Table,
+}
+
+impl Statement for LatestDefinition {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+}
+
+impl Query for LatestDefinition {
+    type Row = u64;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        row.uint(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&LatestDefinition { table: &TABLE });
+    }
+}

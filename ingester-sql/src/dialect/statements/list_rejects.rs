@@ -1,0 +1,89 @@
+//! Rejects for people.
+
+use super::forget_rejects::RejectsOf;
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::SqlType;
+use ingester_core::value::{Micros, Value};
+
+/// Reads rejects, in the order of kind, namespace and name.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "uid", "group_ver", "kind", "namespace", "name", "res_version", "reason", {{ "reject_time"|read_time }}
+FROM "ingester_rejects"
+WHERE 1 = 1{% if !of.kinds.is_empty() %} AND {{ of.kinds|is_of_kinds }}{% endif %}{% if !of.namespaces.is_empty() %} AND "namespace" IN ({{ of.namespaces.len()|parameters }}){% endif %}{% if !of.uids.is_empty() %} AND "uid" IN ({{ of.uids.len()|parameters }}){% endif %}
+ORDER BY "kind", "namespace", "name", "uid"
+LIMIT {{ limit|number }}"#
+)]
+pub struct ListRejects<'a> {
+    /// Which.
+    pub of: RejectsOf<'a>,
+    /// The most rejects.
+    pub limit: usize,
+}
+
+impl Statement for ListRejects<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        self.of.params()
+    }
+}
+
+/// A row of `ingester_rejects`, as it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedReject {
+    /// The object's uid, or the name-based one.
+    pub uid: String,
+    /// `apiVersion`
+    pub group_ver: String,
+    /// `kind`
+    pub kind: String,
+    /// `metadata.namespace`
+    pub namespace: String,
+    /// `metadata.name`
+    pub name: String,
+    /// `metadata.resourceVersion`, as the object has it.
+    pub res_version: String,
+    /// Why it was rejected.
+    pub reason: String,
+    /// When it was rejected last; 1970 if the column holds something that is no time.
+    pub reject_time: Micros,
+}
+
+impl Query for ListRejects<'_> {
+    type Row = RecordedReject;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok(RecordedReject {
+            uid: row.text(0)?,
+            group_ver: row.text(1)?,
+            kind: row.text(2)?,
+            namespace: row.text(3)?,
+            name: row.text(4)?,
+            res_version: row.text(5)?,
+            reason: row.text(6)?,
+            reject_time: match row.value(7, SqlType::DateTime)? {
+                Value::Time(time) => time,
+                _ => Micros(0),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let all = ListRejects { of: RejectsOf::default(), limit: 2 };
+        let kinds = &[crate::dialect::statements::OfKind::of("Widget")];
+        let some = ListRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS }, limit: 2 };
+        snapshot_of("ListRejects", &[&all, &some]);
+    }
+}

@@ -1,0 +1,54 @@
+//! Live rows, counted by namespace.
+
+use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+
+/// Counts a kind's live rows in each namespace, without those whose objects left etcd for good. No key serves it: every row is
+/// read.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "namespace", COUNT(*)
+FROM {{ table.name|ident }}
+WHERE {{ "delete_time"|without_index }} IS NULL AND "evict_time" IS NULL AND {{ group|is_of_group }}
+GROUP BY "namespace"
+ORDER BY "namespace""#
+)]
+pub struct LiveByNamespace<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The kind's group.
+    pub group: &'a OfGroup,
+}
+
+impl Statement for LiveByNamespace<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        self.group.params().map(Param::Text).collect()
+    }
+}
+
+impl Query for LiveByNamespace<'_> {
+    type Row = (String, u64);
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok((row.text(0)?, row.uint(1)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
+        let counted = LiveByNamespace { table: &TABLE, group };
+        snapshot_of("LiveByNamespace", &[&counted, &LiveByNamespace { group: core, ..counted }]);
+    }
+}

@@ -1,0 +1,45 @@
+//! The definition of existing rows.
+
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+
+/// Writes of which definition existing rows are, because they have its values already.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"UPDATE {{ table.name|ident }}
+SET "ingest_version" = ?
+WHERE "uid" IN ({{ uids.len()|parameters }})"#
+)]
+pub struct MarkRows<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The definition.
+    pub ingest_version: u32,
+    /// The uids.
+    pub uids: &'a [&'a str],
+}
+
+impl Statement for MarkRows<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let mut params = vec![Param::UInt(self.ingest_version.into())];
+        params.extend(Param::texts(self.uids));
+        params
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&MarkRows { table: &TABLE, ingest_version: 3, uids: UIDS });
+    }
+}

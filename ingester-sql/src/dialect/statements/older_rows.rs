@@ -1,0 +1,58 @@
+//! Rows of older definitions, a page.
+
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+
+/// Reads the uids of rows that older definitions of their kind wrote, a page in their order, without locks.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "uid"
+FROM {{ table.name|ident }}
+WHERE "uid" > ? AND "ingest_version" < ?{% if !unmarked %} AND "ingest_version" > 0{% endif %}
+ORDER BY "uid"
+LIMIT {{ limit|number }}"#
+)]
+pub struct OlderRows<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The definition than which they are older.
+    pub ingest_version: u32,
+    /// Whether rows that do not say their definition are among them.
+    pub unmarked: bool,
+    /// The uid that the page comes after; empty for the first page.
+    pub after: &'a str,
+    /// The most rows.
+    pub limit: usize,
+}
+
+impl Statement for OlderRows<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![Param::Text(self.after), Param::UInt(self.ingest_version.into())]
+    }
+}
+
+impl Query for OlderRows<'_> {
+    type Row = String;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        row.text(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let all = OlderRows { table: &TABLE, ingest_version: 3, unmarked: true, after: "a", limit: 2 };
+        snapshot_of("OlderRows", &[&all, &OlderRows { unmarked: false, ..all }]);
+    }
+}

@@ -1,0 +1,48 @@
+//! Rows of the main table, overwritten.
+
+use super::insert::columns;
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::row::Row;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+
+/// Overwrites existing rows of the main table, which the transaction has locked.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"INSERT INTO {{ table.name|ident }} ({{ table.columns|names }})
+VALUES {{ rows.len()|rows_of(table.columns.len()) }}
+{{ ["uid"]|on_conflict }}
+  {{ table.columns[1..]|write_all_inserted }}"#
+)]
+pub struct Overwrite<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The rows.
+    pub rows: &'a [&'a Row],
+    /// `update_time` of all of them.
+    pub update_time: Micros,
+}
+
+impl Statement for Overwrite<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        self.rows.iter().flat_map(|row| columns(row, self.update_time)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let overwrite = Overwrite { table: &TABLE, rows: &[&row(), &row()], update_time: NOW };
+        snapshot_of("Overwrite", &[&overwrite, &Overwrite { table: &STAYING, ..overwrite }]);
+    }
+}

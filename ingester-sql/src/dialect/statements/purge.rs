@@ -1,0 +1,53 @@
+//! Rows, deleted for good.
+
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::{Companion, Ident, Table};
+
+/// Deletes the rows of some objects, in one of their tables.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"DELETE FROM {{ self.of().0|ident }}
+WHERE {{ self.of().1|ident }} IN ({{ uids.len()|parameters }})"#
+)]
+pub struct Purge<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// Those of a companion; `None` for the rows themselves.
+    pub companion: Option<Companion>,
+    /// The uids.
+    pub uids: &'a [&'a str],
+}
+
+impl Purge<'_> {
+    /// The table, and its column of the uids.
+    fn of(&self) -> (Ident, &'static str) {
+        match self.companion {
+            Some(companion) => (self.table.companion(companion), "obj_uid"),
+            None => (self.table.name, "uid"),
+        }
+    }
+}
+
+impl Statement for Purge<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        Param::texts(self.uids)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let rows = Purge { table: &TABLE, companion: None, uids: UIDS };
+        snapshot_of("Purge", &[&rows, &Purge { companion: Some(Companion::Labels), ..rows }]);
+    }
+}

@@ -1,0 +1,34 @@
+//! The database's clock.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
+use ingester_core::schema::SqlType;
+use ingester_core::value::Value;
+
+/// Reads what time it is in UTC, by the database's clock.
+#[derive(Debug)]
+pub struct ReadClock;
+
+impl Statement for ReadClock {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        Sql::new(dialect.rules().clock())
+    }
+}
+
+impl Query for ReadClock {
+    type Row = Value;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        row.value(0, SqlType::DateTime)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&ReadClock);
+    }
+}

@@ -1,0 +1,59 @@
+//! Rows of companion tables.
+
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::{Companion, Table};
+
+/// Reads the rows of some objects in a companion table.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT {{ companion.columns()|texts_of }}
+FROM {{ table.companion(*companion)|ident }}
+WHERE "obj_uid" IN ({{ uids.len()|parameters }})
+ORDER BY {{ companion.key_columns()|names }}"#
+)]
+pub struct ReadCompanion<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// Which companion.
+    pub companion: Companion,
+    /// The uids.
+    pub uids: &'a [&'a str],
+}
+
+impl Statement for ReadCompanion<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        Param::texts(self.uids)
+    }
+}
+
+impl Query for ReadCompanion<'_> {
+    type Row = (String, String, String);
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        // The values of a list are keys.
+        let value = if self.companion.columns().len() > 2 { row.text(2)? } else { String::new() };
+        Ok((row.text(0)?, row.text(1)?, value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let labels = ReadCompanion { table: &TABLE, companion: Companion::Labels, uids: UIDS };
+        let list = ReadCompanion { companion: Companion::Values(&LIST), ..labels };
+        snapshot_of(
+            "ReadCompanion",
+            &[&labels, &list, &ReadCompanion { companion: Companion::Values(&MAP), ..labels }],
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! A migration that goes on where something else has left off.
+
+use crate::dialect::{Dialect, Param, Sql, Statement};
+use askama::Template;
+use ingester_core::value::Value;
+
+/// Records in the ledger that a migration has begun, as sqlx does before it runs one.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (?, ?, FALSE, ?, -1)"#
+)]
+pub struct RecordInterrupted<'a> {
+    /// Its version.
+    pub version: i64,
+    /// What it is for, as the name of its file has it.
+    pub description: &'a str,
+    /// The checksum of its text: bytes.
+    pub checksum: &'a Value,
+}
+
+impl Statement for RecordInterrupted<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![Param::Int(self.version), Param::Text(self.description), Param::Value(self.checksum)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let checksum = Value::Bytes([1, 2].into());
+        snapshot(&RecordInterrupted { version: 2, description: "add owner", checksum: &checksum });
+    }
+}

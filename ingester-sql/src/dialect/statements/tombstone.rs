@@ -1,0 +1,62 @@
+//! Tombstones.
+
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+
+/// Marks existing rows of the main table as deleted, which the transaction has locked.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
+INSERT INTO {{ table.name|ident }} ("uid", "group_ver", "namespace", "name", "json", "res_version", "delete_time", "update_time")
+VALUES {% for _ in gone %}{% if !loop.first %}, {% endif %}(?, '', '', '', '{}', ?, ?, ?){% endfor %}
+{{ ["uid"]|on_conflict }} {{ "res_version"|write_inserted }}, {{ "delete_time"|write_inserted }}, {{ "update_time"|write_inserted }}"#
+)]
+pub struct Tombstone<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The objects that are gone.
+    pub gone: &'a [Gone<'a>],
+    /// `update_time` of all of them.
+    pub update_time: Micros,
+}
+
+impl Statement for Tombstone<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let mut params = Vec::with_capacity(4 * self.gone.len());
+        for gone in self.gone {
+            params.extend([Param::Text(gone.uid), Param::UInt(gone.res_version), Param::Time(gone.delete_time)]);
+            params.push(Param::Time(self.update_time));
+        }
+        params
+    }
+}
+
+/// An object that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone<'a> {
+    /// Its uid.
+    pub uid: &'a str,
+    /// The resourceVersion at which it was found to be gone.
+    pub res_version: u64,
+    /// The time of the tombstone.
+    pub delete_time: Micros,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let gone = Gone { uid: "a", res_version: 7, delete_time: NOW };
+        snapshot(&Tombstone { table: &TABLE, gone: &[gone, gone], update_time: NOW });
+    }
+}

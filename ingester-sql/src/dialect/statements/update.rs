@@ -1,0 +1,53 @@
+//! One row of the main table, if it is the expected one.
+
+use super::insert::columns;
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::row::Row;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+
+/// Overwrites one row of the main table if it is live, has the version that the writer expects, and is of no later definition.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"UPDATE {{ table.name|ident }} SET
+{%- for column in table.columns[1..] %}
+  {{ column|write_parameter }}{% if !loop.last %},{% endif %}
+{%- endfor %}
+WHERE "uid" = ? AND "res_version" = ? AND "ingest_version" <= ? AND "delete_time" IS NULL AND "evict_time" IS NULL"#
+)]
+pub struct Update<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The row.
+    pub row: &'a Row,
+    /// The `res_version` that the stored row must have.
+    pub expected: u64,
+    /// Its new `update_time`.
+    pub update_time: Micros,
+}
+
+impl Statement for Update<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let ingest_version = Param::UInt(self.row.ingest_version.into());
+        let condition = [Param::Text(&self.row.uid), Param::UInt(self.expected), ingest_version];
+        columns(self.row, self.update_time).skip(1).chain(condition).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let update = Update { table: &TABLE, row: &row(), expected: 7, update_time: NOW };
+        snapshot_of("Update", &[&update, &Update { table: &STAYING, ..update }]);
+    }
+}

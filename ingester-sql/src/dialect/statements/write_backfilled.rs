@@ -1,0 +1,79 @@
+//! Backfilled columns of existing rows.
+
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::row::Row;
+use ingester_core::schema::Table;
+
+/// Writes some columns of existing rows, which the transaction has locked.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
+INSERT INTO {{ table.name|ident }} ("uid", "group_ver", "namespace", "name", "res_version", "update_time", "json", "ingest_version"{% for place in places.iter().copied() %}, {{ table.columns[place].name|ident }}{% endfor %})
+VALUES {% for _ in rows %}{% if !loop.first %}, {% endif %}(?, '', '', '', 0, '1970-01-01', '{}', ?{% for _ in places %}, ?{% endfor %}){% endfor %}
+{{ ["uid"]|on_conflict }}
+  {{ "ingest_version"|write_inserted }}
+{%- for place in places.iter().copied() %},
+  {{ table.columns[place]|write_column_inserted }}
+{%- endfor %}"#
+)]
+pub struct WriteBackfilled<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The places of the columns.
+    pub places: &'a [usize],
+    /// The rows as they should be today.
+    pub rows: &'a [&'a Backfilled],
+}
+
+impl Statement for WriteBackfilled<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let mut params = Vec::with_capacity(self.rows.len() * (2 + self.places.len()));
+        for Backfilled { uid, ingest_version, row } in self.rows.iter().copied() {
+            params.push(Param::Text(uid));
+            params.push(Param::UInt((*ingest_version).into()));
+            params.extend(self.places.iter().map(|place| Param::Value(&row.values[*place])));
+        }
+        params
+    }
+}
+
+/// A row with values that are to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backfilled {
+    /// The stored uid.
+    pub uid: String,
+    /// The definition that the stored row has afterwards.
+    pub ingest_version: u32,
+    /// The row as it should be.
+    pub row: Row,
+}
+
+impl Backfilled {
+    /// About how many bytes it takes in a statement's packet that writes the columns at `places`.
+    pub fn bytes(&self, places: &[usize]) -> usize {
+        self.uid.len() + 32 + places.iter().map(|place| self.row.values[*place].bytes()).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    fn backfilled(uid: &str) -> Backfilled {
+        Backfilled { uid: uid.into(), ingest_version: 3, row: row() }
+    }
+
+    #[test]
+    fn reads_well() {
+        let rows: &[&Backfilled] = &[&backfilled("a"), &backfilled("b")];
+        let write = WriteBackfilled { table: &TABLE, places: &[13, 14], rows };
+        snapshot_of("WriteBackfilled", &[&write, &WriteBackfilled { table: &STAYING, ..write }]);
+    }
+}

@@ -1,0 +1,54 @@
+//! Rows of a companion table, written.
+
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::{Companion, Table};
+
+/// Writes rows of a companion table, and replaces those with the same keys.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"INSERT INTO {{ table.companion(*companion)|ident }} ({{ companion.columns()|names }})
+VALUES {{ rows.len()|rows_of(companion.columns().len()) }}
+{{ companion.primary_key()|on_conflict }} {{ "value"|write_inserted }}"#
+)]
+pub struct WriteCompanion<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// Which companion.
+    pub companion: Companion,
+    /// uid, key and value of each; of a list's values the value as the key.
+    pub rows: &'a [(&'a str, &'a str, &'a str)],
+}
+
+impl Statement for WriteCompanion<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let columns = self.companion.columns();
+        let mut params = Vec::with_capacity(self.rows.len() * columns.len());
+        for (uid, key, value) in self.rows {
+            let texts = [*uid, *key, *value];
+            params.extend(columns.iter().zip(texts).map(|(column, text)| Param::stored(column.ty, text)));
+        }
+        params
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let labels = WriteCompanion { table: &TABLE, companion: Companion::Labels, rows: &[("a", "k", "v"); 2] };
+        let list = WriteCompanion { companion: Companion::Values(&LIST), ..labels };
+        snapshot_of(
+            "WriteCompanion",
+            &[&labels, &list, &WriteCompanion { companion: Companion::Values(&MAP), ..labels }],
+        );
+    }
+}

@@ -1,0 +1,807 @@
+//! A query about one kind's table: every field is a column, every value of that column's type, every negation moved to where it is a
+//! test of its own. Only what was checked is rendered.
+
+use super::time::parse_time;
+use super::{Filter, Order, Query, States, Test};
+use ingester_core::nearest::nearest;
+use ingester_core::schema::{Companion, Form, Many, SqlType, Table, base};
+use ingester_core::value::{Micros, Value};
+
+/// The most terms of a query: names, uids, namespaces, tests and the values of lists. More would be refused by some database.
+const MOST_TERMS: usize = 20_000;
+
+/// How deep filters may be nested.
+const DEEPEST: usize = 64;
+
+/// A query about one table.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    table: &'static Table,
+    condition: Condition,
+    order: Vec<SortKey>,
+}
+
+impl Checked {
+    /// The table.
+    pub fn table(&self) -> &'static Table {
+        self.table
+    }
+
+    /// The place of the column of this name or path.
+    ///
+    /// # Errors
+    /// [`QueryError::NoSuchField`] without one.
+    pub fn place(&self, field: &str) -> Result<usize, QueryError> {
+        let context = Context { table: self.table, scan: false };
+        context.place_of_one(field, "shown")
+    }
+
+    /// What must hold of a row.
+    pub fn condition(&self) -> &Condition {
+        &self.condition
+    }
+
+    /// The order, which ends with the uid.
+    pub fn order(&self) -> &[SortKey] {
+        &self.order
+    }
+}
+
+/// One step of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SortKey {
+    /// The column's place in the table.
+    pub place: usize,
+    /// From the greatest to the least.
+    pub descending: bool,
+}
+
+/// A value that is tested.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// The column at this place of the table.
+    Column(usize),
+    /// What the stored JSON has at this path, as text: `$."spec"."owner"`.
+    Json(String),
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `<>`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    fn negated(self) -> Self {
+        match self {
+            Comparison::Equal => Comparison::NotEqual,
+            Comparison::NotEqual => Comparison::Equal,
+            Comparison::Less => Comparison::GreaterOrEqual,
+            Comparison::LessOrEqual => Comparison::Greater,
+            Comparison::Greater => Comparison::LessOrEqual,
+            Comparison::GreaterOrEqual => Comparison::Less,
+        }
+    }
+}
+
+/// What must hold of a row. Nothing is negated but single tests, and each says what holds of NULL: so it is true or false, never
+/// unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// All of these hold; none: always.
+    All(Vec<Condition>),
+    /// One of these holds at least; none: never.
+    Any(Vec<Condition>),
+    /// The operand is NULL, or is not.
+    Null(Operand, bool),
+    /// A comparison with a value.
+    Compare {
+        /// What is compared.
+        operand: Operand,
+        /// How.
+        comparison: Comparison,
+        /// With what.
+        value: Value,
+        /// NULL passes as well.
+        or_null: bool,
+    },
+    /// The operand is one of these values, or is none of them.
+    In {
+        /// What is compared.
+        operand: Operand,
+        /// The values.
+        values: Vec<Value>,
+        /// Whether it is one of them.
+        is: bool,
+        /// NULL passes as well.
+        or_null: bool,
+    },
+    /// The operand is like this pattern, or is not.
+    Like {
+        /// What is compared.
+        operand: Operand,
+        /// The pattern.
+        pattern: Pattern,
+        /// Whether it is like it.
+        is: bool,
+        /// NULL passes as well.
+        or_null: bool,
+    },
+    /// The object has such a label, annotation, or value in a column of many, or has none.
+    Pair {
+        /// Which companion has it.
+        companion: Companion,
+        /// The key; `None` for any, and for the values of a list.
+        key: Option<String>,
+        /// What is tested of the value.
+        test: PairTest,
+        /// Whether there is one that passes.
+        has: bool,
+    },
+    /// The row's state.
+    States(States),
+}
+
+/// What is tested of the value of a label, of an annotation, or in a column of many values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PairTest {
+    /// Nothing: it is there.
+    Any,
+    /// It is one of these.
+    In(Vec<Value>),
+    /// It compares with this one.
+    Compare(Comparison, Value),
+    /// It is a whole number of 63 bits, without a sign, and compares with this one.
+    Number(Comparison, i64),
+    /// It is like this pattern.
+    Like(Pattern),
+}
+
+/// A pattern of texts, as LIKE has it and as GLOB does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    like: String,
+    glob: String,
+}
+
+impl Pattern {
+    fn new(pattern: &str) -> Self {
+        let (mut like, mut glob) = (String::with_capacity(pattern.len()), String::with_capacity(pattern.len()));
+        let mut characters = pattern.chars();
+        while let Some(character) = characters.next() {
+            // A backslash at the end stands for itself.
+            let (is_plain, character) = match character {
+                '\\' => (true, characters.next().unwrap_or('\\')),
+                character => (false, character),
+            };
+            match character {
+                '%' if !is_plain => glob.push('*'),
+                '_' if !is_plain => glob.push('?'),
+                '*' | '?' | '[' => glob.extend(['[', character, ']']),
+                _ => glob.push(character),
+            }
+            if is_plain || character == '\\' {
+                like.push('\\');
+            }
+            like.push(character);
+        }
+        Pattern { like, glob }
+    }
+
+    /// The pattern as GLOB has it, or as LIKE does.
+    pub fn text(&self, glob: bool) -> &str {
+        if glob { &self.glob } else { &self.like }
+    }
+}
+
+/// Why a query cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// There is no such field.
+    #[error("{table} has no column for the field `{field}`{hint}")]
+    NoSuchField {
+        /// The table.
+        table: String,
+        /// The field.
+        field: String,
+        /// What to do about it.
+        hint: Hint,
+    },
+    /// A label or an annotation of a kind without companion tables.
+    #[error(
+        "{kind} has no table `{table}` (`#[ingest(companions = false)]`), so its objects cannot be selected by labels or \
+         annotations: select them by columns, or have the tables made"
+    )]
+    NoCompanions {
+        /// The kind.
+        kind: &'static str,
+        /// The table that it would be in.
+        table: String,
+    },
+    /// A value is not of the column's type.
+    #[error("`{field}` is {ty}: `{value}` is not {expected}")]
+    WrongValue {
+        /// The field.
+        field: String,
+        /// The column's type.
+        ty: String,
+        /// The value.
+        value: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A test that does not fit the field.
+    #[error("`{field}` cannot be {how}: {why}")]
+    WrongTest {
+        /// The field.
+        field: String,
+        /// What was to be done with it.
+        how: &'static str,
+        /// Why it cannot.
+        why: &'static str,
+    },
+    /// Too many terms, or too deep.
+    #[error("the query is too large: it has {what}")]
+    TooLarge {
+        /// How large it is, and how large it may be.
+        what: String,
+    },
+}
+
+/// What to do about a field without a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Another field is meant.
+    Meant(String),
+    /// It is a path, for which there can be a column.
+    Path {
+        /// What the field is in.
+        of: String,
+        /// Its name in there.
+        name: String,
+    },
+    /// It can only be one of these, the table's columns.
+    Columns(Vec<&'static str>),
+}
+
+impl std::fmt::Display for Hint {
+    /// For those who have the program and its kinds: [`QueryError::for_request`] has the words for clients of the server.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Hint::Meant(field) => write!(f, "; did you mean `{field}`?"),
+            Hint::Path { of, name } => write!(
+                f,
+                " (`#[index]` at the Rust field of `{name}` in `{of}` makes one; without a column, every object has to be read: `--scan`)"
+            ),
+            Hint::Columns(_) => f.write_str(" (`ingester kinds -o wide` lists the columns with their paths)"),
+        }
+    }
+}
+
+impl QueryError {
+    /// The same for a client of the server, who has neither the program nor its kinds: what the request can say instead.
+    pub fn for_request(&self) -> String {
+        match self {
+            QueryError::NoSuchField { table, field, hint: Hint::Path { .. } } => format!(
+                "{table} has no column for the field `{field}`: select by fields that have one, or ask for every object to be \
+                 read with the parameter `scan=true`"
+            ),
+            QueryError::NoSuchField { table, field, hint: Hint::Meant(near) } if field.contains('.') => format!(
+                "{table} has no column for the field `{field}`; did you mean `{near}`? If not, ask for every object to be read with \
+                 the parameter `scan=true`"
+            ),
+            QueryError::NoSuchField { table, field, hint: Hint::Columns(columns) } => {
+                format!("{table} has no column for the field `{field}`; it has {}", columns.join(", "))
+            }
+            QueryError::NoCompanions { kind, .. } => format!(
+                "labels and annotations of {kind} are not kept in tables of their own, so its objects cannot be selected by them: \
+                 select by fields"
+            ),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl Query {
+    /// The query about this table.
+    ///
+    /// # Errors
+    /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
+    pub fn check(&self, table: &'static Table) -> Result<Checked, QueryError> {
+        let terms = self.namespaces.len() + self.names.len() + self.uids.len() + self.order.len();
+        let terms = self.filters.iter().try_fold(terms, |terms, filter| Ok(terms + size(filter, DEEPEST)?))?;
+        if terms > MOST_TERMS {
+            return Err(QueryError::TooLarge { what: format!("{terms} terms, and at most {MOST_TERMS} are possible") });
+        }
+        let context = Context { table, scan: self.scan };
+        let mut all = Vec::new();
+        for (place, texts) in [(base::UID, &self.uids), (base::NAMESPACE, &self.namespaces), (base::NAME, &self.names)]
+        {
+            if !texts.is_empty() {
+                let values = texts.iter().map(|text| Value::text(text.as_str())).collect();
+                all.push(among(Operand::Column(place), values, true, false));
+            }
+        }
+        all.push(Condition::States(self.states));
+        for filter in &self.filters {
+            all.push(context.condition(filter, true)?);
+        }
+        let order = context.order(self)?;
+        Ok(Checked { table, condition: Condition::All(all), order })
+    }
+}
+
+/// How many terms a filter has.
+fn size(filter: &Filter, depth: usize) -> Result<usize, QueryError> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(QueryError::TooLarge {
+            what: format!("filters within filters, and at most {DEEPEST} are possible"),
+        });
+    };
+    match filter {
+        Filter::And(filters) | Filter::Or(filters) => {
+            filters.iter().try_fold(1, |sum, filter| Ok(sum + size(filter, depth)?))
+        }
+        Filter::Not(filter) => size(filter, depth),
+        Filter::Field { test, .. } | Filter::Label { test, .. } | Filter::Annotation { test, .. } => Ok(match test {
+            Test::In(values) => values.len() + 1,
+            _ => 1,
+        }),
+    }
+}
+
+/// One value, or several.
+fn among(operand: Operand, mut values: Vec<Value>, is: bool, or_null: bool) -> Condition {
+    if values.len() == 1
+        && let Some(value) = values.pop()
+    {
+        let comparison = if is { Comparison::Equal } else { Comparison::NotEqual };
+        return Condition::Compare { operand, comparison, value, or_null };
+    }
+    Condition::In { operand, values, is, or_null }
+}
+
+struct Context {
+    table: &'static Table,
+    scan: bool,
+}
+
+impl Context {
+    /// The condition that `filter` holds, or that it does not.
+    fn condition(&self, filter: &Filter, holds: bool) -> Result<Condition, QueryError> {
+        let all = |filters: &[Filter]| {
+            filters.iter().map(|filter| self.condition(filter, holds)).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(match (filter, holds) {
+            (Filter::And(filters), true) | (Filter::Or(filters), false) => Condition::All(all(filters)?),
+            (Filter::Or(filters), true) | (Filter::And(filters), false) => Condition::Any(all(filters)?),
+            (Filter::Not(filter), holds) => self.condition(filter, !holds)?,
+            (Filter::Field { field, test }, holds) => self.field(field, test, holds)?,
+            (Filter::Label { key, test }, holds) => self.pair(Companion::Labels, key, test, holds)?,
+            (Filter::Annotation { key, test }, holds) => self.pair(Companion::Annotations, key, test, holds)?,
+        })
+    }
+
+    fn pair(&self, companion: Companion, key: &str, test: &Test, holds: bool) -> Result<Condition, QueryError> {
+        if !self.table.companions {
+            return Err(QueryError::NoCompanions {
+                kind: self.table.kind,
+                table: self.table.companion(companion).to_string(),
+            });
+        }
+        pair(companion, key, test, holds)
+    }
+
+    /// The condition that one of many values passes a test, or that none does.
+    fn values(
+        &self,
+        field: &str,
+        (many, key): (&'static Many, Option<String>),
+        test: &Test,
+        holds: bool,
+    ) -> Result<Condition, QueryError> {
+        let ty = many.ty();
+        let wrong = |how: &'static str, why: &'static str| QueryError::WrongTest { field: field.into(), how, why };
+        if many.form == Form::Map && key.is_none() && !matches!(test, Test::Exists | Test::Empty) {
+            return Err(wrong(
+                "compared",
+                "it is a map: name one of its keys behind it, as in `limits.cpu` or `limits[\"cpu\"]`",
+            ));
+        }
+        // As they are stored.
+        let value = |value: &Value| match converted(field, ty, value)? {
+            Value::Text(text) if text.ends_with(' ') => Ok(Value::text(text.trim_end_matches(' '))),
+            value => Ok(value),
+        };
+        let compare = |comparison: Comparison, of: &Value| value(of).map(|value| PairTest::Compare(comparison, value));
+        let (test, has) = match test {
+            Test::Exists => (PairTest::Any, holds),
+            Test::Equal(of) => (PairTest::In(vec![value(of)?]), holds),
+            Test::In(values) => (PairTest::In(values.iter().map(value).collect::<Result<_, _>>()?), holds),
+            Test::Less(of) => (compare(Comparison::Less, of)?, holds),
+            Test::LessOrEqual(of) => (compare(Comparison::LessOrEqual, of)?, holds),
+            Test::Greater(of) => (compare(Comparison::Greater, of)?, holds),
+            Test::GreaterOrEqual(of) => (compare(Comparison::GreaterOrEqual, of)?, holds),
+            Test::Like(pattern) if is_text(ty) => (PairTest::Like(Pattern::new(pattern)), holds),
+            Test::Like(_) => return Err(wrong("compared with a pattern", "its values are no texts")),
+            // No value, or only empty ones.
+            Test::Empty if is_text(ty) => (PairTest::Compare(Comparison::NotEqual, Value::text("")), !holds),
+            Test::Empty => (PairTest::Any, !holds),
+        };
+        Ok(Condition::Pair { companion: Companion::Values(many), key, test, has })
+    }
+
+    fn field(&self, field: &str, test: &Test, holds: bool) -> Result<Condition, QueryError> {
+        if let Some(many) = self.many(field) {
+            return self.values(field, many, test, holds);
+        }
+        let (operand, ty, nullable) = self.operand(field)?;
+        let or_null = nullable && !holds;
+        let compare = |comparison: Comparison, value: &Value| {
+            let value = converted(field, ty, value)?;
+            let comparison = if holds { comparison } else { comparison.negated() };
+            Ok(Condition::Compare { operand: operand.clone(), comparison, value, or_null })
+        };
+        match test {
+            Test::Exists if !nullable => {
+                Ok(if holds { Condition::All(Vec::new()) } else { Condition::Any(Vec::new()) })
+            }
+            Test::Exists => Ok(Condition::Null(operand, !holds)),
+            _ if matches!(ty, SqlType::LongBlob | SqlType::Json) => {
+                Err(QueryError::WrongTest { field: field.into(), how: "compared", why: "it holds a whole object" })
+            }
+            Test::Equal(value) => compare(Comparison::Equal, value),
+            Test::Less(value) => compare(Comparison::Less, value),
+            Test::LessOrEqual(value) => compare(Comparison::LessOrEqual, value),
+            Test::Greater(value) => compare(Comparison::Greater, value),
+            Test::GreaterOrEqual(value) => compare(Comparison::GreaterOrEqual, value),
+            Test::In(values) => {
+                let values = values.iter().map(|value| converted(field, ty, value)).collect::<Result<Vec<_>, _>>()?;
+                if values.is_empty() {
+                    return Ok(if holds { Condition::Any(Vec::new()) } else { Condition::All(Vec::new()) });
+                }
+                Ok(among(operand, values, holds, or_null))
+            }
+            Test::Like(pattern) if is_text(ty) => {
+                Ok(Condition::Like { operand, pattern: Pattern::new(pattern), is: holds, or_null })
+            }
+            Test::Like(_) => {
+                Err(QueryError::WrongTest { field: field.into(), how: "compared with a pattern", why: "it is no text" })
+            }
+            Test::Empty => {
+                let null = nullable.then(|| Condition::Null(operand.clone(), holds));
+                let empty = is_text(ty).then(|| Condition::Compare {
+                    operand,
+                    comparison: if holds { Comparison::Equal } else { Comparison::NotEqual },
+                    value: Value::text(""),
+                    or_null: false,
+                });
+                let both = null.into_iter().chain(empty).collect();
+                Ok(if holds { Condition::Any(both) } else { Condition::All(both) })
+            }
+        }
+    }
+
+    /// What is tested, its type, and whether it may be NULL.
+    fn operand(&self, field: &str) -> Result<(Operand, SqlType, bool), QueryError> {
+        if let Some(place) = self.place(field) {
+            let column = &self.table.columns[place];
+            return Ok((Operand::Column(place), column.ty, column.nullable));
+        }
+        match json_path(field) {
+            Some(path) if self.scan => Ok((Operand::Json(path), SqlType::MediumText, true)),
+            _ => Err(self.no_such_field(field)),
+        }
+    }
+
+    fn place(&self, field: &str) -> Option<usize> {
+        self.table.by_name(field).or_else(|| self.table.by_path(field))
+    }
+
+    /// The place of a column of one value, for what cannot be done with many.
+    fn place_of_one(&self, field: &str, how: &'static str) -> Result<usize, QueryError> {
+        let many = || QueryError::WrongTest { field: field.into(), how, why: "it has many values" };
+        let none = || if self.many(field).is_some() { many() } else { self.no_such_field(field) };
+        self.place(field).ok_or_else(none)
+    }
+
+    /// The column of many values that a field is: all of them, or what a map has for a key, as in `spec.limits.cpu` and
+    /// `limits["cpu"]`.
+    fn many(&self, field: &str) -> Option<(&'static Many, Option<String>)> {
+        if self.table.many.is_empty() || self.place(field).is_some() {
+            return None;
+        }
+        let field = field.strip_suffix("[*]").unwrap_or(field);
+        if let Some(many) = self.table.many_by(field) {
+            return Some((many, None));
+        }
+        let map = |field: &str| self.table.many_by(field).filter(|many| many.form == Form::Map);
+        if let Some((before, key)) = field.strip_suffix(']').and_then(|field| field.split_once('['))
+            && let Some(many) = map(before)
+        {
+            let quoted = |quote: char| key.strip_prefix(quote).and_then(|key| key.strip_suffix(quote));
+            let key = quoted('"').or_else(|| quoted('\'')).unwrap_or(key);
+            return Some((many, Some(stored_key(key))));
+        }
+        // A key may have dots, too.
+        let mut dots = field.match_indices('.').map(|(at, _)| at);
+        dots.find_map(|at| map(&field[..at]).map(|many| (many, Some(stored_key(&field[at + 1..])))))
+    }
+
+    fn no_such_field(&self, field: &str) -> QueryError {
+        let paths: Vec<String> =
+            self.table.columns.iter().filter_map(|column| column.path).map(|path| path.to_string()).collect();
+        let many: Vec<String> =
+            self.table.many.iter().filter_map(|many| many.path).map(|path| path.to_string()).collect();
+        let paths = [paths, many].concat();
+        let names = self.table.columns.iter().map(|column| column.name.as_str());
+        let names = names.chain(self.table.many.iter().map(|many| many.name.as_str()));
+        let known: Vec<&str> = names.chain(paths.iter().map(String::as_str)).collect();
+        let hint = match nearest(field, &known) {
+            Some(near) => Hint::Meant(near.to_owned()),
+            None => match field.rsplit_once('.') {
+                Some((of, name)) => Hint::Path { of: of.to_owned(), name: name.to_owned() },
+                None => Hint::Columns(self.table.columns.iter().map(|column| column.name.as_str()).collect()),
+            },
+        };
+        QueryError::NoSuchField { table: self.table.name.to_string(), field: field.into(), hint }
+    }
+
+    fn order(&self, query: &Query) -> Result<Vec<SortKey>, QueryError> {
+        let asked = if query.order.is_empty() { &[NAMESPACE, NAME][..] } else { &query.order };
+        let mut order: Vec<SortKey> = Vec::new();
+        for Order { field, descending } in asked {
+            let place = self.place_of_one(field, "sorted by")?;
+            let column = &self.table.columns[place];
+            if matches!(column.ty, SqlType::LongBlob | SqlType::Json | SqlType::MediumText | SqlType::Text) {
+                let why = "it may hold more than a database compares";
+                return Err(QueryError::WrongTest { field: field.to_string(), how: "sorted by", why });
+            }
+            // What is the same in all rows gives no order.
+            let alike = match place {
+                base::NAMESPACE => query.namespaces.len() == 1,
+                base::NAME => query.names.len() == 1,
+                _ => false,
+            };
+            if !alike && order.iter().all(|key| key.place != place) {
+                order.push(SortKey { place, descending: *descending });
+            }
+        }
+        if let Some(end) = order.iter().position(|key| key.place == base::UID) {
+            order.truncate(end + 1);
+        } else {
+            // In the direction of the last one: so one key gives the whole order.
+            let descending = order.last().is_some_and(|key| key.descending);
+            order.push(SortKey { place: base::UID, descending });
+        }
+        Ok(order)
+    }
+}
+
+/// A key as it is stored.
+fn stored_key(key: &str) -> String {
+    key.trim_end_matches(' ').to_owned()
+}
+
+const NAMESPACE: Order = Order { field: std::borrow::Cow::Borrowed("namespace"), descending: false };
+const NAME: Order = Order { field: std::borrow::Cow::Borrowed("name"), descending: false };
+
+fn is_text(ty: SqlType) -> bool {
+    matches!(ty, SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText)
+}
+
+/// A path in the stored JSON; `None` if a part of it is empty or no name.
+fn json_path(field: &str) -> Option<String> {
+    let mut path = String::from("$");
+    for part in field.split('.') {
+        if part.is_empty() || part.contains(['"', '\\', '\0']) {
+            return None;
+        }
+        path.push_str(&format!(".\"{part}\""));
+    }
+    Some(path)
+}
+
+/// The value as one of the column's type.
+fn converted(field: &str, ty: SqlType, value: &Value) -> Result<Value, QueryError> {
+    let wrong = |expected: &'static str| {
+        let (field, value) = (field.to_owned(), value.to_string());
+        Err(QueryError::WrongValue { field, ty: ty.to_string(), value, expected })
+    };
+    let text = match value {
+        Value::Text(text) => Some(text.as_ref()),
+        _ => None,
+    };
+    match ty {
+        SqlType::Boolean => match value {
+            Value::Bool(_) => Ok(value.clone()),
+            _ => match text {
+                Some("true") => Ok(Value::Bool(true)),
+                Some("false") => Ok(Value::Bool(false)),
+                _ => wrong("true or false"),
+            },
+        },
+        SqlType::Int | SqlType::BigInt => {
+            let number = match value {
+                Value::Int(number) => Some(*number),
+                Value::UInt(number) => i64::try_from(*number).ok(),
+                _ => text.and_then(|text| text.parse().ok()),
+            };
+            number.map_or_else(|| wrong("a whole number"), |number| Ok(Value::Int(number)))
+        }
+        SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
+            let number = match value {
+                Value::UInt(number) => Some(*number),
+                Value::Int(number) => u64::try_from(*number).ok(),
+                _ => text.and_then(|text| text.parse().ok()),
+            };
+            // SQLite holds the lower 63 bits.
+            let number = number.filter(|number| i64::try_from(*number).is_ok());
+            number
+                .map_or_else(|| wrong("a whole number from 0 to 9223372036854775807"), |number| Ok(Value::UInt(number)))
+        }
+        SqlType::Double => {
+            let number = match value {
+                Value::Double(number) => Some(*number),
+                #[allow(clippy::cast_precision_loss, reason = "a float is what is compared")]
+                Value::Int(number) => Some(*number as f64),
+                #[allow(clippy::cast_precision_loss, reason = "a float is what is compared")]
+                Value::UInt(number) => Some(*number as f64),
+                _ => text.and_then(|text| text.parse().ok()),
+            };
+            let number = number.filter(|number: &f64| number.is_finite());
+            number.map_or_else(|| wrong("a number"), |number| Ok(Value::Double(number)))
+        }
+        SqlType::DateTime => match value {
+            Value::Time(_) => Ok(value.clone()),
+            _ => match text.and_then(|text| parse_time(text, Micros::now()).ok()) {
+                Some(time) => Ok(Value::Time(time)),
+                None => wrong("a time such as 2026-01-31T12:00:00Z, or 7d for that long ago"),
+            },
+        },
+        SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::Json => match value {
+            Value::Text(_) => Ok(value.clone()),
+            _ => wrong("a text"),
+        },
+        SqlType::LongBlob => wrong("comparable"),
+    }
+}
+
+/// The condition that a label or annotation passes a test, or does not.
+fn pair(companion: Companion, key: &str, test: &Test, holds: bool) -> Result<Condition, QueryError> {
+    let text = |value: &Value| match value {
+        Value::Text(_) => Ok(value.clone()),
+        _ => Err(QueryError::WrongValue {
+            field: key.to_owned(),
+            ty: "a label or annotation".to_owned(),
+            value: value.to_string(),
+            expected: "a text",
+        }),
+    };
+    let compare = |comparison: Comparison, value: &Value| match value {
+        Value::Int(number) => Ok(PairTest::Number(comparison, *number)),
+        value => text(value).map(|value| PairTest::Compare(comparison, value)),
+    };
+    let has = |test: PairTest| Condition::Pair { companion, key: Some(key.to_owned()), test, has: holds };
+    Ok(match test {
+        Test::Exists => has(PairTest::Any),
+        Test::Equal(value) => has(PairTest::In(vec![text(value)?])),
+        Test::In(values) => has(PairTest::In(values.iter().map(text).collect::<Result<_, _>>()?)),
+        Test::Less(value) => has(compare(Comparison::Less, value)?),
+        Test::LessOrEqual(value) => has(compare(Comparison::LessOrEqual, value)?),
+        Test::Greater(value) => has(compare(Comparison::Greater, value)?),
+        Test::GreaterOrEqual(value) => has(compare(Comparison::GreaterOrEqual, value)?),
+        Test::Like(pattern) => has(PairTest::Like(Pattern::new(pattern))),
+        // No such label, or an empty one: not that there is one that is not empty.
+        Test::Empty => Condition::Pair {
+            companion,
+            key: Some(key.to_owned()),
+            test: PairTest::Compare(Comparison::NotEqual, Value::text("")),
+            has: !holds,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pattern;
+    use crate::fixture::MODEL;
+    use crate::query::{Filter, Order, Query, Test};
+    use ingester_core::value::Value;
+
+    fn error(query: Query) -> String {
+        query.check(MODEL.table()).unwrap_err().to_string()
+    }
+
+    fn about(field: &'static str, test: Test) -> Query {
+        Query { filters: vec![Filter::field(field, test)], ..Query::default() }
+    }
+
+    #[test]
+    fn a_field_without_a_column_is_named_with_the_remedy() {
+        let said = error(about("spec.colour", Test::Exists));
+        assert!(said.contains("model has no column for the field `spec.colour` (`#[index]`"), "{said}");
+        let said = error(about("create_tim", Test::Exists));
+        assert!(said.ends_with("did you mean `create_time`?"), "{said}");
+        let said =
+            error(Query { order: vec![Order { field: "nothing".into(), descending: true }], ..Query::default() });
+        assert!(said.contains("`nothing`"), "{said}");
+        // Nothing is read from JSON unless that is asked for.
+        let scanned = Query { scan: true, ..about("spec.colour", Test::Exists) };
+        assert!(scanned.check(MODEL.table()).is_ok());
+        assert!(error(Query { scan: true, ..about("spec..\"x\"", Test::Exists) }).contains("has no column"));
+    }
+
+    #[test]
+    fn a_client_of_the_server_is_told_what_its_request_can_say() {
+        let said = |query: Query| query.check(MODEL.table()).unwrap_err().for_request();
+        let path = said(about("spec.colour", Test::Exists));
+        assert!(path.contains("`spec.colour`") && path.contains("`scan=true`"), "{path}");
+        let name = said(about("nothing", Test::Exists));
+        assert!(name.contains("it has uid, ") && name.contains("create_time"), "{name}");
+        let near = said(about("create_tim", Test::Exists));
+        assert!(near.ends_with("did you mean `create_time`?"), "{near}");
+        let like_a_path = said(about("metadata.creationTimestam", Test::Exists));
+        assert!(
+            like_a_path.contains("`metadata.creationTimestamp`") && like_a_path.contains("`scan=true`"),
+            "{like_a_path}"
+        );
+        let alone = super::QueryError::NoCompanions { kind: "Event", table: "event_labels".into() }.for_request();
+        for message in [path, name, near, like_a_path, alone] {
+            assert!(!message.contains("--") && !message.contains("#[") && !message.contains("ingester"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_named_with_the_type() {
+        let said = error(about("create_time", Test::Less(Value::text("soon"))));
+        assert!(said.starts_with("`create_time` is DATETIME(6): `soon` is not a time"), "{said}");
+        let said = error(about("res_version", Test::Equal(Value::Int(-1))));
+        assert!(said.contains("`-1` is not a whole number from 0"), "{said}");
+        let said = error(about("name", Test::Equal(Value::Int(1))));
+        assert!(said.ends_with("`1` is not a text"), "{said}");
+        // A text stands for a value of any type, and a path for its column.
+        let text = about("metadata.creationTimestamp", Test::Less(Value::text("2026-01-31")));
+        assert!(text.check(MODEL.table()).is_ok());
+    }
+
+    #[test]
+    fn a_test_that_does_not_fit_is_refused() {
+        assert!(error(about("json", Test::Equal(Value::text("{}")))).contains("holds a whole object"));
+        assert!(error(about("create_time", Test::Like("2026%".into()))).contains("it is no text"));
+        let order = vec![Order { field: "json".into(), descending: false }];
+        assert!(error(Query { order, ..Query::default() }).contains("`json` cannot be sorted by"));
+    }
+
+    #[test]
+    fn a_query_that_is_too_large_is_refused() {
+        let deep = (0..100).fold(Filter::label("a", Test::Exists), |filter, _| Filter::And(vec![filter]));
+        assert!(error(Query { filters: vec![deep], ..Query::default() }).contains("filters within filters"));
+        let names = (0..30_000).map(|number| number.to_string()).collect();
+        assert!(error(Query { names, ..Query::default() }).contains("at most 20000"));
+    }
+
+    #[test]
+    fn a_pattern_means_the_same_in_like_and_in_glob() {
+        for (pattern, like, glob) in [
+            ("a%_", "a%_", "a*?"),
+            (r"a\%\_\\", r"a\%\_\\", r"a%_\"),
+            ("[*?", "[*?", "[[][*][?]"),
+            (r"end\", r"end\\", r"end\"),
+        ] {
+            let parsed = Pattern::new(pattern);
+            assert_eq!((parsed.text(false), parsed.text(true)), (like, glob), "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Which keys answer a query: the one that has its order, and those that find its rows.
+//!
+//! A database chooses by statistics, which are wrong after a first fill and for long afterwards. So a key is chosen here: the one that
+//! has the order, unless another one finds so few rows that sorting them is cheaper. How many those are is counted, up to
+//! [`Routes::FEW`].
+
+use super::States;
+use super::check::{Checked, Comparison, Condition, Operand, PairTest, SortKey};
+use ingester_core::schema::{Companion, Form, Ident, Key, Many, base};
+
+/// How the rows of a query are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// By what the database chooses.
+    Free,
+    /// By this key of the main table.
+    Key(Ident),
+    /// By the key of a companion: the place of its [`Condition::Pair`] among the conditions of the query.
+    Pairs(usize),
+}
+
+impl Route {
+    /// The primary key.
+    pub const PRIMARY: Route = Route::Key(Ident::tolerant("PRIMARY", ""));
+}
+
+/// The routes to the rows of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routes {
+    /// The key that has the order.
+    pub ordered: Option<Route>,
+    /// Whether a condition bounds what is read of that key.
+    pub is_bounded: bool,
+    /// Whether the rows behind that key are those of the query, but for their state: so few are read in vain.
+    pub is_plain: bool,
+    /// Whether a condition is about the stored JSON, so that texts are read to find rows.
+    pub reads_texts: bool,
+    /// The routes that find rows, of which the one that finds the least is taken.
+    pub compared: Vec<Route>,
+    /// Whether the only one of them finds few rows, whatever is stored: a uid, or a name in a namespace.
+    pub is_certain: bool,
+}
+
+impl Routes {
+    /// So many rows are few: they are found and sorted for each page. Where there are more, the key that has the order is taken: it
+    /// comes to the end of a page soon.
+    pub const FEW: u64 = 4000;
+
+    /// The best route to count all rows, of which the order does not matter.
+    pub fn best_to_count(&self, found: &[u64]) -> Route {
+        match self.best(found) {
+            route if Some(route) == self.ordered && !self.is_bounded => Route::Free,
+            route => route,
+        }
+    }
+
+    /// The routes whose rows are to be counted, before the best one is known.
+    pub fn to_count(&self) -> &[Route] {
+        let alone = usize::from(self.ordered.is_none());
+        if self.is_certain || self.compared.len() <= alone { &[] } else { &self.compared }
+    }
+
+    /// Whether a whole table may be read: its texts to find rows; or all rows that are found, to sort them; or, because no key finds
+    /// rows, the key that has the order, with rows that are not those of the query.
+    pub fn is_scan(&self) -> bool {
+        let sorts_many = self.ordered.is_none() && !self.is_certain;
+        let reads_in_vain = self.compared.is_empty() && !self.is_plain;
+        self.reads_texts || sorts_many || reads_in_vain
+    }
+
+    /// The best route; `found` tells how many rows each [route to count](Routes::to_count) finds.
+    pub fn best(&self, found: &[u64]) -> Route {
+        let least = match &self.compared[..] {
+            [only] if found.is_empty() => Some((0, *only)),
+            routes => found.iter().copied().zip(routes.iter().copied()).min_by_key(|(found, _)| *found),
+        };
+        match (least, self.ordered) {
+            (Some((found, _)), Some(ordered)) if found >= Self::FEW => ordered,
+            (Some((_, route)), _) => route,
+            (None, Some(ordered)) => ordered,
+            (None, None) => Route::Free,
+        }
+    }
+}
+
+impl Checked {
+    /// All conditions, each of which must hold.
+    pub fn conditions(&self) -> &[Condition] {
+        match self.condition() {
+            Condition::All(all) => all,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// The keys that answer it.
+    pub fn routes(&self) -> Routes {
+        let table = self.table();
+        let bound = |key: &&Key| key.columns().iter().take_while(|place| self.is_one(usize::from(**place))).count();
+        let first = |key: &Key| key.columns().first().map(|place| usize::from(*place));
+        let ordered = table.keys.iter().filter(|key| self.has_order(key)).max_by_key(bound);
+        let mut finding: Vec<Route> = Vec::new();
+        let (mut is_plain, mut is_bounded) = (true, false);
+        for (place, condition) in self.conditions().iter().enumerate() {
+            if matches!(condition, Condition::States(states) if states.live || states.evicted) {
+                continue;
+            }
+            let column = tested(condition);
+            if column.is_some() && ordered.and_then(first) == column {
+                is_bounded = true;
+                continue;
+            }
+            if column.is_some_and(|column| ordered.is_some_and(|key| key.columns().contains(&(column as u16)))) {
+                is_plain &= column.is_some_and(|column| self.is_one(column));
+                continue;
+            }
+            is_plain = false;
+            let route = match column {
+                Some(base::UID) => Some(Route::PRIMARY),
+                Some(column) => {
+                    let keys = table.keys.iter().filter(|key| first(key) == Some(column));
+                    keys.max_by_key(bound).map(|key| Route::Key(key.name))
+                }
+                None => finds_pairs(condition).then_some(Route::Pairs(place)),
+            };
+            let new = route.filter(|route| !finding.contains(route));
+            finding.extend(new);
+        }
+        // Of one uid there is one row.
+        let is_by_uid = matches!(self.order(), [only] if only.place == base::UID) || self.is_one(base::UID);
+        is_plain |= self.is_one(base::UID);
+        let ordered = ordered.map(|key| Route::Key(key.name)).or(is_by_uid.then_some(Route::PRIMARY));
+        let is_named = [base::NAMESPACE, base::NAME].iter().all(|place| self.is_one(*place));
+        let of_names = |key: &&Key| key.columns() == [base::NAMESPACE as u16, base::NAME as u16];
+        let of_names = table.keys.iter().find(of_names).filter(|_| is_named).map(|key| Route::Key(key.name));
+        let certain = if finding.contains(&Route::PRIMARY) { Some(Route::PRIMARY) } else { of_names };
+        let compared = match certain {
+            Some(certain) => vec![certain],
+            None if finding.is_empty() => finding,
+            None => {
+                let bounded = ordered.filter(|route| is_bounded && !finding.contains(route));
+                finding.into_iter().chain(bounded).collect()
+            }
+        };
+        let (reads_texts, is_certain) = (reads_texts(self.condition()), certain.is_some());
+        Routes { ordered, is_bounded, is_plain, reads_texts, compared, is_certain }
+    }
+
+    /// The conditions by which a key of the main table finds rows: those of its first columns.
+    pub(crate) fn conditions_of(&self, name: Ident) -> impl Iterator<Item = &Condition> {
+        let key = self.table().keys.iter().find(|key| key.name == name);
+        let places = key.map_or(&[base::UID as u16][..], Key::columns).iter().map(|place| usize::from(*place));
+        let fixed = places.clone().take_while(|place| self.is_one(*place)).count();
+        let places: Vec<usize> = places.take(fixed + 1).collect();
+        self.conditions().iter().filter(move |condition| tested(condition).is_some_and(|place| places.contains(&place)))
+    }
+
+    /// Whether the column at this place has one value in all rows.
+    fn is_one(&self, place: usize) -> bool {
+        self.conditions().iter().any(|condition| {
+            matches!(condition, Condition::Compare { operand: Operand::Column(column), comparison: Comparison::Equal, or_null: false, .. }
+                if *column == place)
+        })
+    }
+
+    /// Whether this key, at whose end is the uid, has the order.
+    fn has_order(&self, key: &Key) -> bool {
+        let varies = |place: &usize| !self.is_one(*place);
+        let columns = key.columns().iter().map(|place| usize::from(*place)).filter(varies);
+        let order: Vec<&SortKey> = self.order().iter().filter(|step| varies(&step.place)).collect();
+        let places = order.iter().map(|step| step.place);
+        places.eq(columns.chain([base::UID])) && order.iter().all(|step| step.descending == order[0].descending)
+    }
+}
+
+/// The column that a condition tests in such a way that a key of it finds the rows.
+fn tested(condition: &Condition) -> Option<usize> {
+    match condition {
+        Condition::States(States { live: false, evicted: false, deleted: true }) => Some(base::DELETE_TIME),
+        Condition::Null(Operand::Column(column), _) => Some(*column),
+        Condition::Compare { operand: Operand::Column(column), comparison, or_null: false, .. }
+            if *comparison != Comparison::NotEqual =>
+        {
+            Some(*column)
+        }
+        Condition::In { operand: Operand::Column(column), is: true, or_null: false, .. } => Some(*column),
+        _ => None,
+    }
+}
+
+/// Whether the key of a companion finds the rows for which this holds, each of them once.
+fn finds_pairs(condition: &Condition) -> bool {
+    let Condition::Pair { companion, key, test, has: true } = condition else { return false };
+    match (companion, test) {
+        (Companion::Annotations, _) => false,
+        (Companion::Values(Many { form: Form::List, .. }), PairTest::In(values)) => values.len() == 1,
+        (_, PairTest::In(values)) => key.is_some() && !values.is_empty(),
+        (_, PairTest::Any) => key.is_some(),
+        _ => false,
+    }
+}
+
+fn reads_texts(condition: &Condition) -> bool {
+    match condition {
+        Condition::All(all) | Condition::Any(all) => all.iter().any(reads_texts),
+        Condition::Null(operand, _)
+        | Condition::Compare { operand, .. }
+        | Condition::In { operand, .. }
+        | Condition::Like { operand, .. } => matches!(operand, Operand::Json(_)),
+        Condition::Pair { .. } | Condition::States(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::MODEL;
+    use crate::query::{Filter, Order, Query, States, Test, parse_label_selector};
+    use ingester_core::value::Value;
+
+    fn of(filters: impl IntoIterator<Item = Filter>) -> Query {
+        Query { filters: filters.into_iter().collect(), ..Query::default() }
+    }
+
+    fn label(selector: &str) -> Query {
+        of(parse_label_selector(selector).unwrap())
+    }
+
+    fn by(field: &'static str, query: Query) -> Query {
+        Query { order: vec![Order { field: field.into(), descending: true }], ..query }
+    }
+
+    fn within(namespaces: &[&str], query: Query) -> Query {
+        Query { namespaces: namespaces.iter().map(|name| (*name).to_owned()).collect(), ..query }
+    }
+
+    fn named(query: Query) -> Query {
+        Query { names: vec!["a".into()], ..query }
+    }
+
+    fn field(field: &'static str, test: Test) -> Filter {
+        Filter::field(field, test)
+    }
+
+    #[test]
+    fn a_query_scans_where_no_key_bounds_what_is_read() {
+        let seven = || field("res_version", Test::Equal(Value::UInt(7)));
+        let recent = || field("create_time", Test::Greater(Value::text("2026-01-31")));
+        let colour = || field("spec.colour", Test::Equal(Value::text("red")));
+        let uid = || Query { uids: vec!["u".into()], ..Query::default() };
+        let deleted = || Query { states: States::DELETED, ..Query::default() };
+        let cases = [
+            // The key that has the order has the rows as well.
+            ("everything", of([]), false),
+            ("a namespace", within(&["ml"], of([])), false),
+            ("namespaces", within(&["ml", "lab"], of([])), false),
+            ("evicted objects", Query { states: States::EVICTED, ..Query::default() }, false),
+            ("the newest", by("create_time", of([])), false),
+            ("the newest of a namespace", by("create_time", within(&["ml"], of([]))), false),
+            // A key finds the rows.
+            ("a name", within(&["ml"], named(of([]))), false),
+            ("a uid", uid(), false),
+            ("a label", label("a=b"), false),
+            ("a label of some values", label("a in (b,c)"), false),
+            ("a label, and not another", label("a=b,c!=d"), false),
+            ("those since a time", of([recent()]), false),
+            ("deleted ones", deleted(), false),
+            // Few rows are sorted.
+            ("a name, by a column without a key", by("res_version", within(&["ml"], named(of([])))), false),
+            ("a uid, by a column without a key", by("res_version", uid()), false),
+            // Many may be.
+            ("all, by a column without a key", by("res_version", of([])), true),
+            ("a namespace, by a column without a key", by("res_version", within(&["ml"], of([]))), true),
+            ("a label, by a column without a key", by("res_version", label("a=b")), true),
+            ("namespaces, by name", by("name", within(&["ml", "lab"], of([]))), true),
+            // Rows are read in vain.
+            ("a column without a key", of([seven()]), true),
+            ("a column without a key in a namespace", within(&["ml"], of([seven()])), true),
+            ("not this label", label("a!=b"), true),
+            ("without a label", label("!a"), true),
+            ("an annotation", of([Filter::Annotation { key: "a".into(), test: Test::Exists }]), true),
+            ("this or that", of([recent().or(seven())]), true),
+            // Texts are read.
+            ("a field without a column", Query { scan: true, ..of([colour()]) }, true),
+            ("a uid and a field without a column", Query { scan: true, filters: vec![colour()], ..uid() }, true),
+            ("a label or a field without a column", Query { scan: true, ..of([recent().or(colour())]) }, true),
+        ];
+        for (what, query, expected) in cases {
+            let routes = query.check(MODEL.table()).unwrap().routes();
+            assert_eq!(routes.is_scan(), expected, "{what}: {routes:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod routes_tests;

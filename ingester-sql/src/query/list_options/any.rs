@@ -1,0 +1,187 @@
+//! What a criterion compares with: a `google.protobuf.Any`, as JSON or as bytes.
+
+use super::{ListOptionsError, Node};
+use base64::Engine as _;
+use base64::alphabet::{STANDARD, URL_SAFE};
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use ingester_core::place::shortened;
+use ingester_core::value::Value;
+use serde_json::Value as Json;
+
+const STRING: &str = "google.protobuf.StringValue";
+const VALUE: &str = "google.protobuf.Value";
+
+/// The content of an `Any`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Matched {
+    Null,
+    One(Value),
+    Several(Vec<Value>),
+}
+
+/// Reads `{"@type": "type.googleapis.com/google.protobuf.StringValue", "value": "a"}`, which is protobuf's JSON, or
+/// `{"type_url": "...", "value": "<base64>"}`, which is how Go writes the struct.
+pub(super) fn read(node: &Node<'_>) -> Result<Matched, ListOptionsError> {
+    if node.json.get("@type").is_none() {
+        return read_bytes(node);
+    }
+    let [name, content] = node.message(["@type", "value"])?;
+    let name = name.ok_or_else(|| node.fault("expected a type"))?;
+    match type_name(name.text()?) {
+        STRING => Ok(Matched::One(Value::text(content.map_or(Ok(""), |content| content.text())?))),
+        VALUE => content.map_or(Ok(Matched::Null), |content| of_json(&content)),
+        other => Err(unknown(&name, other)),
+    }
+}
+
+/// The name behind the last `/` of a type's address.
+fn type_name(address: &str) -> &str {
+    address.rsplit_once('/').map_or(address, |(_, name)| name)
+}
+
+fn unknown(node: &Node<'_>, name: &str) -> ListOptionsError {
+    node.fault(format!("expected {STRING} or {VALUE}, found `{}`", shortened(name)))
+}
+
+fn of_json(node: &Node<'_>) -> Result<Matched, ListOptionsError> {
+    let scalar = |json: &Json| match json {
+        Json::Bool(value) => Some(Value::Bool(*value)),
+        Json::String(text) => Some(Value::text(text.as_str())),
+        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Some(Value::Int(number)),
+            (None, Some(number)) => Some(Value::UInt(number)),
+            (None, None) => number.as_f64().and_then(of_number),
+        },
+        Json::Null | Json::Array(_) | Json::Object(_) => None,
+    };
+    let value = match node.json {
+        Json::Array(elements) => elements.iter().map(scalar).collect::<Option<_>>().map(Matched::Several),
+        json => scalar(json).map(Matched::One),
+    };
+    value.ok_or_else(|| node.fault("expected a text, a number, a boolean, or a list of these"))
+}
+
+/// A number that protobuf has as a double. A whole one is an integer as long as no two integers have the same double.
+fn of_number(number: f64) -> Option<Value> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() < EXACT {
+        return Some(Value::Int(number as i64));
+    }
+    number.is_finite().then_some(Value::Double(number))
+}
+
+fn read_bytes(node: &Node<'_>) -> Result<Matched, ListOptionsError> {
+    let Json::Object(_) = node.json else { return Err(node.expected("a google.protobuf.Any")) };
+    let [address, content] = node.message(["type_url", "value"])?;
+    let bytes = match &content {
+        Some(content) => decode(content.text()?).ok_or_else(|| content.fault("expected base64"))?,
+        None => Vec::new(),
+    };
+    let content = content.as_ref().unwrap_or(node);
+    let broken = |name| content.fault(format!("these are not the bytes of a {name}"));
+    match address.as_ref().map_or(Ok(""), Node::text).map(type_name)? {
+        "" => String::from_utf8(bytes)
+            .map(|text| Matched::One(Value::text(text)))
+            .map_err(|_| content.fault("expected the bytes of a text in UTF-8")),
+        STRING => string_of(&bytes).map(Matched::One).ok_or_else(|| broken(STRING)),
+        VALUE => value_of(&bytes, false)
+            .ok_or_else(|| broken("google.protobuf.Value that is a text, a number, a boolean, or a list of these")),
+        other => Err(unknown(address.as_ref().unwrap_or(node), other)),
+    }
+}
+
+/// Base64 in any of its forms, as protobuf's JSON has it.
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let alphabet = if text.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
+    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    GeneralPurpose::new(alphabet, config).decode(text).ok()
+}
+
+/// The value of a field in protobuf's wire format.
+enum Wire<'b> {
+    Varint(u64),
+    Fixed64(u64),
+    Bytes(&'b [u8]),
+    Fixed32,
+}
+
+/// Takes the next field off, with its number.
+fn field<'b>(rest: &mut &'b [u8]) -> Option<(u64, Wire<'b>)> {
+    let tag = varint(rest)?;
+    let wire = match tag & 7 {
+        0 => Wire::Varint(varint(rest)?),
+        1 => Wire::Fixed64(u64::from_le_bytes(take(rest, 8)?.try_into().ok()?)),
+        2 => {
+            let length = varint(rest)?;
+            Wire::Bytes(take(rest, usize::try_from(length).ok()?)?)
+        }
+        5 => take(rest, 4).map(|_| Wire::Fixed32)?,
+        _ => return None,
+    };
+    Some((tag >> 3, wire))
+}
+
+fn take<'b>(rest: &mut &'b [u8], n: usize) -> Option<&'b [u8]> {
+    let (taken, behind) = rest.split_at_checked(n)?;
+    *rest = behind;
+    Some(taken)
+}
+
+fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, behind) = rest.split_first()?;
+        *rest = behind;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+fn string_of(mut bytes: &[u8]) -> Option<Value> {
+    let mut text = "";
+    while !bytes.is_empty() {
+        match field(&mut bytes)? {
+            (1, Wire::Bytes(value)) => text = std::str::from_utf8(value).ok()?,
+            (1, _) => return None,
+            _ => {}
+        }
+    }
+    Some(Value::text(text))
+}
+
+/// A list in a list is none of these values.
+fn value_of(mut bytes: &[u8], in_list: bool) -> Option<Matched> {
+    let mut matched = Matched::Null;
+    while !bytes.is_empty() {
+        matched = match field(&mut bytes)? {
+            (1, Wire::Varint(_)) => Matched::Null,
+            (2, Wire::Fixed64(bits)) => Matched::One(of_number(f64::from_bits(bits))?),
+            (3, Wire::Bytes(text)) => Matched::One(Value::text(std::str::from_utf8(text).ok()?)),
+            (4, Wire::Varint(truth)) => Matched::One(Value::Bool(truth != 0)),
+            (6, Wire::Bytes(list)) if !in_list => Matched::Several(elements_of(list)?),
+            // A struct, or a wrong type.
+            (1..=6, _) => return None,
+            _ => matched,
+        };
+    }
+    Some(matched)
+}
+
+/// The elements of a `ListValue`.
+fn elements_of(mut bytes: &[u8]) -> Option<Vec<Value>> {
+    let mut values = Vec::new();
+    while !bytes.is_empty() {
+        match field(&mut bytes)? {
+            (1, Wire::Bytes(element)) => match value_of(element, true)? {
+                Matched::One(value) => values.push(value),
+                Matched::Null | Matched::Several(_) => return None,
+            },
+            (1, _) => return None,
+            _ => {}
+        }
+    }
+    Some(values)
+}

@@ -1,0 +1,37 @@
+//! What is asked of a kind's tables, as data. Everything that reads objects asks by a [`Query`].
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `model.rs` | the query, as it is asked |
+//! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
+//! | `keys.rs` | which keys answer it |
+//! | `selector/` | Kubernetes' label and field selectors |
+//! | `order.rs` | orders as people write them |
+//! | `time.rs` | times as people write them |
+//! | `token.rs`, `fingerprint.rs` | where the next page begins, and of which query |
+//! | `list_options.rs` | the list options of the reference system |
+//!
+//! May use: ingester-core.
+//! Must not: do I/O, know SQL text (that is `dialect`).
+
+mod check;
+mod fingerprint;
+mod keys;
+mod list_options;
+mod model;
+mod order;
+mod selector;
+mod time;
+mod token;
+
+pub use check::{Checked, Comparison, Condition, Hint, Operand, PairTest, Pattern, QueryError, SortKey};
+pub use ingester_core::query::{Filter, Order, Test};
+pub use keys::{Route, Routes};
+pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
+pub use model::{Query, States};
+pub use order::{OrderError, parse_order};
+pub use selector::{
+    SelectorError, SelectorParameter, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters,
+};
+pub use time::{TimeError, parse_time};
+pub use token::{Continue, TokenError};

@@ -1,0 +1,57 @@
+//! A query, as it is asked: nothing is known yet about the table.
+
+use super::{Filter, Order};
+
+/// Which rows of a kind are asked for, and in which order.
+///
+/// [`Query::default`] asks for everything that exists: what is in the cluster, and what was evicted from it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Query {
+    /// The namespaces; none for all.
+    pub namespaces: Vec<String>,
+    /// The names of objects; none for all.
+    pub names: Vec<String>,
+    /// The uids of objects; none for all.
+    pub uids: Vec<String>,
+    /// The states.
+    pub states: States,
+    /// What must hold: all of these.
+    pub filters: Vec<Filter>,
+    /// The order. Rows that are equal in all of it are in the order of their uids. Without any: by namespace, then by name, as in
+    /// Kubernetes.
+    pub order: Vec<Order>,
+    /// Whether fields without a column may be read from the stored JSON. No key serves them: every row is read.
+    pub scan: bool,
+}
+
+/// The states of rows. An object is in exactly one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct States {
+    /// In the cluster.
+    pub live: bool,
+    /// Moved from etcd to SQL.
+    pub evicted: bool,
+    /// Deleted.
+    pub deleted: bool,
+}
+
+impl States {
+    /// All of them.
+    pub const ALL: States = States { live: true, evicted: true, deleted: true };
+
+    /// What is in the cluster.
+    pub const LIVE: States = States { live: true, evicted: false, deleted: false };
+
+    /// What was moved from etcd to SQL.
+    pub const EVICTED: States = States { live: false, evicted: true, deleted: false };
+
+    /// What was deleted.
+    pub const DELETED: States = States { live: false, evicted: false, deleted: true };
+}
+
+impl Default for States {
+    /// What exists: live and evicted.
+    fn default() -> Self {
+        States { deleted: false, ..States::ALL }
+    }
+}
