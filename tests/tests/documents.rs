@@ -1,0 +1,198 @@
+//! The documents for contributors say what is there: the files and functions that they name exist, their links lead somewhere,
+//! and every room has its line in ARCHITECTURE.md.
+
+use anyhow::{Context as _, Result, ensure};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The documents about the code. Others show users' files, such as `kinds.yaml`.
+const ABOUT_CODE: [&str; 5] =
+    ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/decisions/", "docs/glossary.md", "docs/invariants.md"];
+
+/// Files that a recipe tells the reader to write.
+const EXAMPLES: [&str; 1] = ["crd-specs/src/widget.rs"];
+
+/// More would not be a bird's eye view.
+const LONGEST: usize = 200;
+
+#[test]
+fn files_and_functions_that_documents_name_exist() -> Result<()> {
+    let files = files()?;
+    let (mut wrong, mut named) = (Vec::new(), 0);
+    for document in files.iter().filter(|file| ABOUT_CODE.iter().any(|begin| file.starts_with(begin))) {
+        for span in code_spans(&read(document)?) {
+            let (path, function) =
+                span.split_once("::").map_or((span.as_str(), None), |(path, name)| (path, Some(name)));
+            if !path.ends_with(".rs")
+                || path.contains(['*', '{', ' '])
+                || path.contains("NAME")
+                || EXAMPLES.contains(&path)
+            {
+                continue;
+            }
+            named += 1;
+            let found: Vec<&String> = files.iter().filter(|file| ends_with(file, path)).collect();
+            if found.is_empty() {
+                wrong.push(format!("{document}: there is no file `{path}`"));
+            } else if let Some(function) = function {
+                let begin = format!("fn {function}");
+                let mut texts = found.iter().map(|file| read(file).unwrap_or_default());
+                if !texts.any(|text| has_word(&text, &begin)) {
+                    wrong.push(format!("{document}: `{path}` has no function `{function}`"));
+                }
+            }
+        }
+    }
+    ensure!(named > 100, "only {named} files are named: how documents are read is wrong");
+    ensure!(wrong.is_empty(), "correct these, or what they name:\n{}", wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn links_of_documents_lead_somewhere() -> Result<()> {
+    let files: Vec<String> = files()?.into_iter().filter(|file| file.ends_with(".md")).collect();
+    let (mut broken, mut followed) = (Vec::new(), 0);
+    for document in &files {
+        let folder = Path::new(document).parent().unwrap_or(Path::new(""));
+        for link in links(&read(document)?) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            followed += 1;
+            let (path, anchor) =
+                link.split_once('#').map_or((link.as_str(), None), |(path, anchor)| (path, Some(anchor)));
+            let target = if path.is_empty() { root().join(document) } else { root().join(folder).join(path) };
+            if !target.exists() {
+                broken.push(format!("{document}: there is no `{path}`"));
+            } else if let Some(anchor) = anchor
+                && !anchors(&std::fs::read_to_string(&target)?).contains(anchor)
+            {
+                broken.push(format!("{document}: `{link}`: there is no such heading"));
+            }
+        }
+    }
+    ensure!(followed > 50, "only {followed} links are found: how documents are read is wrong");
+    ensure!(broken.is_empty(), "correct these links:\n{}", broken.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn every_page_of_decisions_is_in_their_index() -> Result<()> {
+    let index: BTreeSet<String> = links(&read("docs/decisions/README.md")?).into_iter().collect();
+    for file in files()?.iter().filter_map(|file| file.strip_prefix("docs/decisions/")) {
+        ensure!(file == "README.md" || index.contains(file), "docs/decisions/README.md has no line for {file}: add it");
+    }
+    Ok(())
+}
+
+#[test]
+fn every_room_has_its_line_in_the_architecture() -> Result<()> {
+    let text = read("ARCHITECTURE.md")?;
+    ensure!(text.lines().count() <= LONGEST, "ARCHITECTURE.md has more than {LONGEST} lines: move details to docs/");
+    let rows: String = text.lines().filter(|line| line.starts_with('|')).collect();
+    let named: BTreeSet<String> = code_spans(&rows).iter().map(|span| span.trim_end_matches('/').to_owned()).collect();
+    let mut missing = Vec::new();
+    for file in files()?.iter().filter(|file| file.starts_with("ingester-") && file.ends_with(".rs")) {
+        let Some((package, module)) = file.split_once("/src/") else { continue };
+        let first = read(file)?;
+        if !first.lines().take_while(|line| line.starts_with("//!")).any(|line| line.starts_with("//! May use: ")) {
+            continue;
+        }
+        let module = module.trim_end_matches(".rs").trim_end_matches("/mod");
+        let room = if module == "lib" { package } else { module.rsplit('/').next().unwrap_or(module) };
+        // What only tests use is no room to find one's way by.
+        if room != "fixture" && !named.contains(room) {
+            missing.push(format!("{file}: `{room}`"));
+        }
+    }
+    ensure!(missing.is_empty(), "ARCHITECTURE.md has no line for these rooms:\n{}", missing.join("\n"));
+    Ok(())
+}
+
+/// The files of the repository, by their paths from its root, without what is built.
+fn files() -> Result<Vec<String>> {
+    let (root, mut found, mut folders) = (root(), Vec::new(), vec![root()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with('.') || name == "target" {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path.strip_prefix(&root)?.display().to_string());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read(file: &str) -> Result<String> {
+    std::fs::read_to_string(root().join(file)).with_context(|| format!("reading {file}"))
+}
+
+/// Whether a file is what a path's end names.
+fn ends_with(file: &str, path: &str) -> bool {
+    file.strip_suffix(path).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+/// Whether a text has these characters, and no more of a name behind them.
+fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word)
+        .any(|(at, _)| !text[at + word.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_'))
+}
+
+/// The text without blocks of code.
+fn prose(text: &str) -> String {
+    let mut within = false;
+    let outside = text.lines().filter(|line| {
+        let fence = line.trim_start().starts_with("```");
+        within ^= fence;
+        !fence && !within
+    });
+    outside.collect::<Vec<_>>().join("\n")
+}
+
+/// What stands between backticks.
+fn code_spans(text: &str) -> Vec<String> {
+    prose(text).split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Where the links lead.
+fn links(text: &str) -> Vec<String> {
+    let text = prose(text);
+    let ends = text.split("](").skip(1);
+    ends.filter_map(|rest| rest.split_once(')')).map(|(link, _)| link.to_owned()).collect()
+}
+
+/// The anchors of the headings, as GitHub makes them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = prose(text);
+    let headings =
+        headings.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let anchor = |heading: &str| {
+        let kept = heading.to_lowercase();
+        kept.chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+            .collect::<String>()
+            .replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| "..".into(), Path::to_path_buf)
+}
+
+#[test]
+fn spans_links_and_anchors_are_read_as_they_are_written() {
+    let text = "See `a/b.rs::f` and [this](c.md#two-words).\n```text\n`no.rs` [no](no.md)\n```\n## Two `words`";
+    assert_eq!(code_spans(text), ["a/b.rs::f", "words"]);
+    assert_eq!(links(text), ["c.md#two-words"]);
+    assert_eq!(anchors(text), BTreeSet::from(["two-words".to_owned()]));
+    assert!(ends_with("a/b/c.rs", "b/c.rs") && !ends_with("a/bb/c.rs", "b/c.rs"));
+    assert!(has_word("fn read(", "fn read") && !has_word("fn reads(", "fn read"));
+}
