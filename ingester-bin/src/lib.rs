@@ -40,7 +40,6 @@ mod ending;
 mod logging;
 mod output;
 mod parts;
-mod printers;
 mod program;
 mod progress;
 mod reload;

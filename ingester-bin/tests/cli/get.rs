@@ -6,8 +6,10 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
 /// An object as kubectl prints it, in JSON and in YAML.
-const OBJECT: [&str; 2] =
-    [include_str!("../../src/printers/kubectl/object.json"), include_str!("../../src/printers/kubectl/object.yaml")];
+const OBJECT: [&str; 2] = [
+    include_str!("../../../ingester-printers/tests/kubectl/object.json"),
+    include_str!("../../../ingester-printers/tests/kubectl/object.yaml"),
+];
 
 /// Models of two teams: `m0` to `m5`, of which `m4` is evicted and `m5` deleted.
 fn models() -> Folder {

@@ -3,13 +3,13 @@
 use super::view::{NONE, View};
 use crate::arguments::GetFormat;
 use crate::ending::Failure;
-use crate::printers::columns::CustomColumns;
-use crate::printers::jsonpath::{ByItem, Template, TemplateError};
-use crate::printers::table::Columns;
-use crate::printers::{Tree, csv, json, yaml};
 use anyhow::anyhow;
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
+use ingester_printers::custom_columns::CustomColumns;
+use ingester_printers::jsonpath::{ByItem, Template, TemplateError};
+use ingester_printers::table::Columns;
+use ingester_printers::{Tree, csv, json, yaml};
 use ingester_store::query::FoundRow;
 
 /// What is printed.
@@ -213,6 +213,6 @@ impl<'f> Printer<'f> {
 
 /// The stored object.
 fn object(row: &FoundRow) -> Result<Tree, Failure> {
-    let parsed = Tree::parse(row.text(base::JSON));
+    let parsed = ingester_core::json::from_str(row.text(base::JSON));
     parsed.map_err(|error| Failure::Work(anyhow!("the stored object {} is no JSON: {error}", row.uid())))
 }

@@ -1,5 +1,7 @@
 //! Columns for people as kubectl prints them: three spaces between the columns, no lines. Rows come in portions, so the widths are
 //! those of what was printed so far, and no column becomes narrower.
+//!
+//! May use: nothing.
 
 /// The spaces between two columns.
 const GAP: usize = 3;
@@ -9,13 +11,13 @@ const NARROWEST: usize = 3;
 
 /// The columns of a table that is printed in portions.
 #[derive(Debug, Default)]
-pub(crate) struct Columns {
+pub struct Columns {
     widths: Vec<usize>,
 }
 
 impl Columns {
     /// The lines of these rows.
-    pub(crate) fn lines(&mut self, rows: &[Vec<String>]) -> String {
+    pub fn lines(&mut self, rows: &[Vec<String>]) -> String {
         let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()).collect();
         for row in &rows {
             self.widths.resize(self.widths.len().max(row.len()), 0);

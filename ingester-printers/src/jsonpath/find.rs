@@ -2,7 +2,7 @@
 
 use super::TemplateError;
 use super::parse::{Node, Slice};
-use crate::printers::Tree;
+use crate::Tree;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
