@@ -6,6 +6,7 @@
 //! | [`json`], [`yaml`] | an object or a `List` |
 //! | [`jsonpath`] | kubectl's templates, and what they find |
 //! | [`custom_columns`] | `-o custom-columns` |
+//! | [`name`] | objects by kind and name |
 //! | [`table`] | rows of cells, for people |
 //! | [`csv`] | rows of cells, for spreadsheets |
 //!
@@ -16,6 +17,7 @@ pub mod csv;
 pub mod custom_columns;
 pub mod json;
 pub mod jsonpath;
+pub mod name;
 mod number;
 pub mod table;
 mod tree;

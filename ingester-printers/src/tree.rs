@@ -1,8 +1,9 @@
 //! A JSON value as Go's client holds an object without a type: integers of 64 bits, everything else a float, keys in the order of
 //! their bytes.
 //!
-//! May use: nothing.
+//! May use: number.
 
+use crate::number;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 
@@ -34,6 +35,23 @@ impl Tree {
     /// A map of these entries.
     fn map<const N: usize>(entries: [(&str, Tree); N]) -> Self {
         Tree::Map(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
+    /// The value as Go's `fmt.Sprint` writes it.
+    pub(crate) fn sprint(&self) -> String {
+        match self {
+            Tree::Null => "<nil>".to_owned(),
+            Tree::Bool(value) => value.to_string(),
+            Tree::Int(value) => value.to_string(),
+            Tree::Float(value) => number::general(*value),
+            Tree::Text(text) => text.clone(),
+            Tree::List(values) => format!("[{}]", values.iter().map(Tree::sprint).collect::<Vec<_>>().join(" ")),
+            Tree::Map(entries) => {
+                let entries: Vec<String> =
+                    entries.iter().map(|(key, value)| format!("{key}:{}", value.sprint())).collect();
+                format!("map[{}]", entries.join(" "))
+            }
+        }
     }
 
     /// The `List` of these objects, as kubectl makes it.

@@ -11,7 +11,7 @@ use ingester_core::Kind;
 use ingester_core::query::{Query, States};
 use ingester_core::schema::base;
 use ingester_mirror::identity::{IdentityError, identify};
-use ingester_printers::{Tree, json, yaml};
+use ingester_printers::{Tree, json, name, yaml};
 use ingester_server::former::Reach;
 use ingester_server::restore::{Restored, Wanted, restore};
 use ingester_store::query::{self, AskError, FoundRow, Limits};
@@ -112,9 +112,8 @@ fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String
         let tree = Tree::deserialize(&restored.object);
         tree.map_err(|error| Failure::Work(anyhow!("the API server's answer cannot be printed: {error}")))
     };
-    let dot = if kind.group().is_empty() { "" } else { "." };
     let name = restored.object["metadata"]["name"].as_str().unwrap_or_default();
-    let name = format!("{}{dot}{}/{name}", kind.kind().to_lowercase(), kind.group());
+    let name = name::qualified(kind.kind(), kind.group(), name);
     Ok(match arguments.output {
         Some(RestoreFormat::Json) => json::pretty(&tree()?),
         Some(RestoreFormat::Yaml) => yaml::document(&tree()?),

@@ -3,14 +3,13 @@
 //!
 //! The rules, odd ones too, are those of `k8s.io/client-go/util/jsonpath`. Where Go goes through a map in any order, this goes by key.
 //!
-//! May use: json, number, tree.
+//! May use: json, tree.
 
 mod find;
 mod parse;
 
 use crate::Tree;
 use crate::json;
-use crate::number;
 use parse::Node;
 
 /// A template that was read.
@@ -59,7 +58,7 @@ impl Template {
     /// As [`Template::print`].
     pub(crate) fn values(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
         let results = find::find(&self.nodes, tree, true)?;
-        Ok(results.iter().flatten().map(|found| go(found)).collect())
+        Ok(results.iter().flatten().map(|found| found.sprint()).collect())
     }
 
     /// What it finds in a value.
@@ -127,22 +126,6 @@ fn shown(tree: &Tree) -> String {
     match tree {
         Tree::List(_) | Tree::Map(_) => json::compact(tree),
         Tree::Null => "null".to_owned(),
-        tree => go(tree),
-    }
-}
-
-/// A value as Go's `fmt.Sprint` writes it.
-fn go(tree: &Tree) -> String {
-    match tree {
-        Tree::Null => "<nil>".to_owned(),
-        Tree::Bool(value) => value.to_string(),
-        Tree::Int(value) => value.to_string(),
-        Tree::Float(value) => number::general(*value),
-        Tree::Text(text) => text.clone(),
-        Tree::List(values) => format!("[{}]", values.iter().map(go).collect::<Vec<_>>().join(" ")),
-        Tree::Map(entries) => {
-            let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key}:{}", go(value))).collect();
-            format!("map[{}]", entries.join(" "))
-        }
+        tree => tree.sprint(),
     }
 }
