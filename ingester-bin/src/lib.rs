@@ -40,7 +40,6 @@ mod ending;
 mod logging;
 mod output;
 mod parts;
-mod printers;
 mod program;
 mod progress;
 mod reload;
@@ -50,7 +49,7 @@ mod server;
 use anyhow::anyhow;
 pub use program::Program;
 
-use arguments::{Arguments, Command, Finalizers, GhostsCommand, Proto, Schema};
+use arguments::{Arguments, Command, Finalizers, Ghosts, GhostsCommand, Proto, Schema};
 use clap::Parser;
 use database::configuration;
 use ending::{Ending, Failure};
@@ -83,8 +82,8 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn run(command: Command, program: Program) -> Result<Ending, Failure> {
-    let program = program.with_names();
+/// Refuses kinds, views and descriptors with which no command could work.
+fn check(program: Program) -> Result<(), Failure> {
     let kinds = program.kinds;
     check_registry(kinds).map_err(|error| Failure::Usage(anyhow!("the kinds of this program: {error}")))?;
     let views = [program.views, program.declared_views].concat();
@@ -96,6 +95,13 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     for protobuf in kinds.iter().filter_map(Kind::protobuf) {
         protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
     }
+    Ok(())
+}
+
+fn run(command: Command, program: Program) -> Result<Ending, Failure> {
+    let program = program.with_names();
+    let kinds = program.kinds;
+    check(program)?;
     if let Command::Run(arguments) = command {
         let config = match (&arguments.config, &arguments.database_url) {
             (Some(file), _) => configuration(&arguments::ConfigFile { config: file.clone() }, kinds)?,
@@ -147,21 +153,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::audit::run(&arguments, config, program))
         }
-        Command::Ghosts(arguments) => match arguments.command {
-            Some(GhostsCommand::Resolve(arguments)) => {
-                let config = configuration(&arguments.config, kinds)?;
-                wait_for(commands::ghosts::resolve(&arguments, config, program))
-            }
-            command => {
-                let list = match command {
-                    Some(GhostsCommand::List(list)) => list,
-                    _ => arguments.list,
-                };
-                let file = arguments::ConfigFile { config: list.config.clone().unwrap_or_default() };
-                let config = configuration(&file, kinds)?;
-                wait_for(commands::ghosts::list(&list, config, program))
-            }
-        },
+        Command::Ghosts(arguments) => ghosts(arguments, program),
         Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {
             let config = configuration(&arguments.config, kinds)?;
@@ -183,6 +175,21 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Manifests(arguments) => commands::manifests::run(&arguments, program),
         Command::Members(arguments) => wait_for(commands::members::run(arguments, kinds)),
     }
+}
+
+/// Lists ghosts, or decides about one.
+fn ghosts(arguments: Ghosts, program: Program) -> Result<Ending, Failure> {
+    let list = match arguments.command {
+        Some(GhostsCommand::Resolve(arguments)) => {
+            let config = configuration(&arguments.config, program.kinds)?;
+            return wait_for(commands::ghosts::resolve(&arguments, config, program));
+        }
+        Some(GhostsCommand::List(list)) => list,
+        None => arguments.list,
+    };
+    let file = arguments::ConfigFile { config: list.config.clone().unwrap_or_default() };
+    let config = configuration(&file, program.kinds)?;
+    wait_for(commands::ghosts::list(&list, config, program))
 }
 
 /// Logs as the configuration says.

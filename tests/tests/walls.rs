@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates with rooms, each with those below it.
-const CRATES: [(&str, &[&str]); 9] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("ingester-macros", &[]),
     ("ingester-core", &["ingester-macros"]),
     ("ingester-sql", &["ingester-core"]),
@@ -26,6 +26,7 @@ const CRATES: [(&str, &[&str]); 9] = [
             "ingester-declare",
             "ingester-store",
             "ingester-mirror",
+            "ingester-printers",
             "ingester-server",
         ],
     ),
@@ -247,20 +248,32 @@ fn circle_of_rooms_is_found() {
 
 #[test]
 fn what_needs_no_io_depends_on_nothing_that_does_it() -> Result<()> {
-    // The crates below it are its dependencies.
-    let package = "ingester-testing";
+    // All crates without I/O are below it.
+    let packages = dependencies("ingester-testing", "99")?;
+    ensure!(packages.contains("ingester-macros"), "cargo tree has not printed the dependencies: {packages:?}");
+    let found: Vec<&str> = IO.into_iter().filter(|name| packages.contains(*name)).collect();
+    ensure!(found.is_empty(), "a crate without I/O depends on {}", found.join(", "));
+    Ok(())
+}
+
+#[test]
+fn printers_depend_on_serde_alone() -> Result<()> {
+    assert_eq!(dependencies("ingester-printers", "1")?, ["ingester-printers", "serde"].map(str::to_owned).into());
+    Ok(())
+}
+
+/// A package and what it depends on, so many steps away.
+fn dependencies(package: &str, depth: &str) -> Result<BTreeSet<String>> {
+    let arguments = ["-e", "normal", "--prefix", "none", "--format", "{p}", "--offline", "--locked"];
     let tree = Command::new(env!("CARGO"))
-        .args(["tree", "-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}", "--offline", "--locked"])
+        .args(["tree", "-p", package, "--depth", depth])
+        .args(arguments)
         .current_dir(root())
         .output()
         .context("running cargo tree")?;
     ensure!(tree.status.success(), "cargo tree: {}", String::from_utf8_lossy(&tree.stderr));
     let tree = String::from_utf8(tree.stdout)?;
-    let packages: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
-    ensure!(packages.contains("ingester-macros"), "cargo tree has not printed the dependencies: {tree}");
-    let found: Vec<&str> = IO.into_iter().filter(|name| packages.contains(name)).collect();
-    ensure!(found.is_empty(), "{package} depends on {}", found.join(", "));
-    Ok(())
+    Ok(tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
 }
 
 impl Crate {

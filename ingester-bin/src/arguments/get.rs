@@ -79,10 +79,20 @@ pub(crate) struct Get {
     /// Print how many there are of each value of a column, the most frequent first.
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["watch", "explain", "token"], help_heading = "How many")]
     pub(crate) group_by: Option<String>,
-    /// wide, json, yaml, name, csv, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,... By default columns
-    /// for people.
+    /// wide, json, yaml, name, csv, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,... By default a table
+    /// for people; wide has all indexed columns, the uid and the version.
     #[arg(short, long, value_parser = get_format, value_name = "FORMAT", help_heading = "How")]
     pub(crate) output: Option<GetFormat>,
+    /// These columns instead of those that are printed by default, in this order: as they are printed, or paths of fields that have a
+    /// column. In the table for people and with -o csv.
+    #[arg(
+        long,
+        value_name = "COLUMN,...",
+        value_delimiter = ',',
+        conflicts_with_all = ["count", "group_by"],
+        help_heading = "How"
+    )]
+    pub(crate) columns: Vec<String>,
     /// No headers above columns.
     #[arg(long, help_heading = "How")]
     pub(crate) no_headers: bool,
@@ -140,7 +150,10 @@ Examples:
   ingester get models --state deleted --deleted-after 1d  what was deleted since yesterday
   ingester get pipelineruns --group-by state              how many in each state
   ingester get models,pipelines -o name
+  ingester get models --columns name,state,spec.owner.name,age
+                                                          these columns
   ingester get models -o custom-columns=NAME:.metadata.name,USES:.spec.algorithm
+                                                          fields without a column, too
   ingester get models -o jsonpath='{.items[*].metadata.name}'
   ingester get --query deployed-models-by-target-type --param type=TARGET_TYPE_MOBILE";
 

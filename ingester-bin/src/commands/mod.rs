@@ -1,7 +1,7 @@
 //! The commands, one file each. A command begins with what its arguments mean: contradictions, kinds and the database are found out
 //! before a database or a cluster is asked.
 //!
-//! May use: arguments, cluster, database, ending, logging, output, parts, printers, program, progress, reload, saved, server, ingester-core, ingester-sql, ingester-declare, ingester-mirror, ingester-server, ingester-store.
+//! May use: arguments, cluster, database, ending, logging, output, parts, program, progress, reload, saved, server, ingester-core, ingester-sql, ingester-declare, ingester-mirror, ingester-printers, ingester-server, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;

@@ -4,18 +4,19 @@ use super::{named, warn_unchecked};
 use crate::arguments::{Restore, RestoreFormat};
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
-use crate::printers::{Tree, json, yaml};
 use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_mirror::identity::{IdentityError, identify};
+use ingester_printers::{Tree, json, name, yaml};
 use ingester_server::former::Reach;
 use ingester_server::restore::{Restored, Wanted, restore};
 use ingester_sql::query::{Query, States};
 use ingester_store::query::{self, AskError, FoundRow, Limits};
 use ingester_store::{Effect, Store};
+use serde::Deserialize as _;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -108,12 +109,11 @@ async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String
 /// What is printed.
 fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String, Failure> {
     let tree = || {
-        let tree = Tree::parse(&restored.object.to_string());
-        tree.map_err(|error| Failure::Work(anyhow!("the API server's answer is no JSON: {error}")))
+        let tree = Tree::deserialize(&restored.object);
+        tree.map_err(|error| Failure::Work(anyhow!("the API server's answer cannot be printed: {error}")))
     };
-    let dot = if kind.group().is_empty() { "" } else { "." };
     let name = restored.object["metadata"]["name"].as_str().unwrap_or_default();
-    let name = format!("{}{dot}{}/{name}", kind.kind().to_lowercase(), kind.group());
+    let name = name::qualified(kind.kind(), kind.group(), name);
     Ok(match arguments.output {
         Some(RestoreFormat::Json) => json::pretty(&tree()?),
         Some(RestoreFormat::Yaml) => yaml::document(&tree()?),

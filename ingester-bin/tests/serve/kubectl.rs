@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// kubectl, asking a server.
-struct Kubectl {
+pub(crate) struct Kubectl {
     program: PathBuf,
-    server: Server,
+    pub(crate) server: Server,
 }
 
 /// What kubectl said.
@@ -22,13 +22,18 @@ struct Said {
 }
 
 impl Kubectl {
-    /// `None` if kubectl is not installed.
+    /// kubectl, asking a server of these objects; `None` if it is not installed.
     async fn asks(objects: &[(Json, Fate)]) -> Result<Option<Self>> {
-        let Some(program) = kubectl() else {
+        Ok(Self::of(Server::start(objects).await?))
+    }
+
+    /// kubectl, asking this server; `None` if it is not installed.
+    pub(crate) fn of(server: Server) -> Option<Self> {
+        let program = kubectl();
+        if program.is_none() {
             skipped_without_kubectl();
-            return Ok(None);
-        };
-        Ok(Some(Kubectl { program, server: Server::start(objects).await? }))
+        }
+        program.map(|program| Kubectl { program, server })
     }
 
     fn run(&self, arguments: &[&str]) -> Result<Said> {
@@ -44,7 +49,7 @@ impl Kubectl {
     }
 
     /// What it prints, which must succeed.
-    fn prints(&self, arguments: &[&str]) -> Result<String> {
+    pub(crate) fn prints(&self, arguments: &[&str]) -> Result<String> {
         let said = self.run(arguments)?;
         assert!(said.ok, "{arguments:?}: {said:?}");
         Ok(said.out)

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
+mod answers;
 mod callers;
 mod clients;
 mod conformance;

@@ -90,6 +90,11 @@ impl Server {
         config["metadataStorage"] = json!({"enableMetadataStorage": true, "databaseURL": url});
         config["server"] = json!({"address": ""});
         std::fs::write(folder.path().join("ingester.yaml"), config.to_string())?;
+        Self::start_in(folder)
+    }
+
+    /// A server by the configuration `ingester.yaml` in this folder.
+    pub(crate) fn start_in(folder: TempDir) -> Result<Self> {
         let port = free_port()?;
         let url = format!("http://127.0.0.1:{port}");
         let log = std::fs::File::create(folder.path().join("log"))?;

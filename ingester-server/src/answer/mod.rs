@@ -1,16 +1,19 @@
-//! Rows as a client wants to have them: objects, tables, metadata. Rows in, text out.
+//! Rows as a client wants to have them: objects, tables, metadata. Rows in, values and text out. What the server answers is made of
+//! the same parts as what `ingester get` prints, so that the two cannot differ.
 //!
 //! | file | what it has |
 //! |---|---|
+//! | `columns.rs` | the columns of tables, and the cells of a row |
+//! | `object.rs` | the object of a row, and parts of it without the others |
 //! | `view.rs` | a form of answers about a kind: what is read for it, and how a row is written |
-//! | `table.rs` | the columns of a table and the cells of a row |
-//! | `object.rs` | parts of a stored object, without the others |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request.
 //! Must not: do I/O.
 
+mod columns;
 mod object;
-mod table;
 mod view;
 
+pub use columns::{Column, UnknownColumn, named, of_spreadsheet, of_table};
+pub use object::object;
 pub use view::{Rest, View};

@@ -1,5 +1,7 @@
-//! Parts of a stored object.
+//! The object of a row, and parts of it.
 
+use ingester_core::schema::base;
+use ingester_store::query::FoundRow;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -8,6 +10,11 @@ use serde_json::value::RawValue;
 struct Parts<'t> {
     #[serde(borrow)]
     metadata: Option<&'t RawValue>,
+}
+
+/// The object of a row, in the text that the API server sent last.
+pub fn object(row: &FoundRow) -> &str {
+    row.text(base::JSON)
 }
 
 /// The text of an object's metadata; `{}` if it has none.

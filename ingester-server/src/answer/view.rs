@@ -1,7 +1,7 @@
 //! A form of answers about a kind.
 
-use super::object::{metadata, without};
-use super::table::{self, Cell};
+use super::columns::{Column, of_table};
+use super::object::{metadata, object, without};
 use crate::request::accept::Form;
 use crate::request::parameters::Include;
 use ingester_core::Kind;
@@ -10,6 +10,7 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::query::States;
 use ingester_store::query::{FoundRow, Wanted};
 use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
 
 /// How rows of a kind are written.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct View {
     kind: Kind,
     form: Form,
     include: Include,
-    cells: Vec<Cell>,
+    columns: Vec<Column>,
     skip: Vec<String>,
     now: Micros,
 }
@@ -45,17 +46,14 @@ impl Rest {
 impl View {
     /// The form of answers with rows in these states, without the fields at the paths of `skip`.
     pub fn new(kind: Kind, form: Form, include: Include, states: States, skip: Vec<String>) -> Self {
-        let cells = if form == Form::Table { table::cells(kind.table(), states) } else { Vec::new() };
-        View { kind, form, include, cells, skip, now: Micros::now() }
+        let columns = if form == Form::Table { of_table(kind.table(), states) } else { Vec::new() };
+        View { kind, form, include, columns, skip, now: Micros::now() }
     }
 
     /// What is read of each row.
     pub fn wanted(&self) -> Wanted {
         let mut places = vec![base::NAMESPACE, base::NAME, base::RES_VERSION];
-        if self.form == Form::Table {
-            places.extend([base::CREATE_TIME, base::DELETE_TIME, base::EVICT_TIME]);
-            places.extend(self.cells.iter().filter_map(|cell| cell.place()));
-        }
+        places.extend(self.columns.iter().flat_map(Column::places));
         if self.form != Form::Table || self.include != Include::None {
             places.push(base::JSON);
         }
@@ -73,7 +71,8 @@ impl View {
                 r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":["#.to_owned()
             }
             Form::Table => {
-                let definitions: Vec<Json> = self.cells.iter().map(|cell| cell.definition(self.kind.table())).collect();
+                let definitions: Vec<Json> =
+                    self.columns.iter().map(|column| column.definition(self.kind.table())).collect();
                 let definitions = Json::from(definitions);
                 format!(r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":{definitions},"rows":["#)
             }
@@ -96,28 +95,31 @@ impl View {
 
     /// Writes a row of a list.
     pub fn write(&self, row: &FoundRow, out: &mut String) {
-        let text = row.text(base::JSON);
         match self.form {
-            Form::Objects if self.skip.is_empty() => out.push_str(text),
-            Form::Objects => out.push_str(&without(text, &self.skip)),
-            Form::Partial => partial(text, out),
+            Form::Objects => out.push_str(&self.object(row)),
+            Form::Partial => partial(&self.object(row), out),
             Form::Table => {
-                let cells: Vec<Json> = self.cells.iter().map(|cell| cell.of(row, self.now)).collect();
+                let cells: Vec<Json> = self.columns.iter().map(|column| column.cell(row, self.now)).collect();
                 out.push_str(r#"{"cells":"#);
                 out.push_str(&Json::from(cells).to_string());
+                if self.include != Include::None {
+                    out.push_str(r#","object":"#);
+                }
                 match self.include {
                     Include::None => {}
-                    Include::Metadata => {
-                        out.push_str(r#","object":"#);
-                        partial(text, out);
-                    }
-                    Include::Object => {
-                        out.push_str(r#","object":"#);
-                        out.push_str(text);
-                    }
+                    Include::Metadata => partial(&self.object(row), out),
+                    Include::Object => out.push_str(&self.object(row)),
                 }
                 out.push('}');
             }
+        }
+    }
+
+    /// The object of a row, without what is left out.
+    fn object<'r>(&self, row: &'r FoundRow) -> Cow<'r, str> {
+        match self.skip.as_slice() {
+            [] => object(row).into(),
+            skip => without(object(row), skip).into(),
         }
     }
 

@@ -225,6 +225,31 @@ async fn requests_that_mean_nothing_are_refused() {
 }
 
 #[tokio::test]
+async fn fields_that_are_skipped_are_in_no_form_of_an_answer() {
+    const TABLE: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
+    let service = service().await;
+    // `{"returnedFieldSkipList": ["metadata.uid", "spec.algorithm"]}`
+    let skip = "listOptionsExt=%7B%22returnedFieldSkipList%22:%5B%22metadata.uid%22,%22spec.algorithm%22%5D%7D";
+    for (accept, include, objects) in [
+        ("application/json", "", "/items/0"),
+        ("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "", "/items/0"),
+        (TABLE, "&includeObject=Metadata", "/rows/0/object"),
+        (TABLE, "&includeObject=Object", "/rows/0/object"),
+    ] {
+        let headers = [("authorization", "Bearer ada"), ("accept", accept)];
+        let shown = async |query: &str| {
+            let (code, list) = ask(&service, "GET", &format!("{MODELS}?{query}{include}"), &headers).await;
+            let object = list.pointer(objects).cloned().unwrap_or_default();
+            assert!(code == 200 && object["metadata"]["name"] == "a", "{accept} {include}: {code} {list}");
+            (object["metadata"]["uid"].is_string(), object["spec"]["algorithm"].is_string())
+        };
+        let has_spec = !accept.contains("Partial") && !include.contains("Metadata");
+        assert_eq!(shown("").await, (true, has_spec), "{accept} {include}");
+        assert_eq!(shown(skip).await, (false, false), "{accept} {include}");
+    }
+}
+
+#[tokio::test]
 async fn a_saved_query_with_a_limit_has_no_more_pages() {
     let service = service().await;
     let ada = [("authorization", "Bearer ada")];

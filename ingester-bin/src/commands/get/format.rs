@@ -1,15 +1,15 @@
 //! Rows into text, in every format. Text is made portion by portion; only a template that looks at a list as a whole has to have it.
 
-use super::view::{NONE, View};
+use super::layout::Layout;
 use crate::arguments::GetFormat;
 use crate::ending::Failure;
-use crate::printers::columns::CustomColumns;
-use crate::printers::jsonpath::{ByItem, Template, TemplateError};
-use crate::printers::table::Columns;
-use crate::printers::{Tree, csv, json, yaml};
 use anyhow::anyhow;
-use ingester_core::schema::base;
 use ingester_core::value::Micros;
+use ingester_printers::custom_columns::CustomColumns;
+use ingester_printers::jsonpath::{ByItem, Template, TemplateError};
+use ingester_printers::table::{TabWriter, TablePrinter};
+use ingester_printers::{Tree, json, yaml};
+use ingester_server::answer;
 use ingester_store::query::FoundRow;
 
 /// What is printed.
@@ -77,7 +77,10 @@ pub(super) struct Printer<'f> {
     printed: usize,
     /// Nothing of this kind was printed yet.
     new_kind: bool,
-    columns: Columns,
+    /// The table of the kind at hand.
+    table: Option<TablePrinter>,
+    /// The lines of custom columns.
+    custom: TabWriter,
     items: Vec<Tree>,
 }
 
@@ -91,7 +94,8 @@ impl<'f> Printer<'f> {
             with_kind: false,
             printed: 0,
             new_kind: true,
-            columns: Columns::default(),
+            table: None,
+            custom: TabWriter::default(),
             items: Vec::new(),
         }
     }
@@ -103,37 +107,28 @@ impl<'f> Printer<'f> {
     /// Rows of another kind follow.
     pub(super) fn next_kind(&mut self) {
         self.new_kind = true;
+        self.table = None;
     }
 
     /// The text of these rows.
-    pub(super) fn rows(&mut self, view: &View, rows: &[FoundRow], now: Micros) -> Result<String, Failure> {
+    pub(super) fn rows(&mut self, layout: &Layout, rows: &[FoundRow], now: Micros) -> Result<String, Failure> {
         let mut out = String::new();
         let new_kind = std::mem::replace(&mut self.new_kind, false);
         match self.format {
             Format::Table | Format::Wide => {
-                let mut lines = Vec::with_capacity(rows.len() + 1);
-                if new_kind {
-                    self.columns = Columns::default();
-                    if self.headers {
-                        out.push_str(if self.printed > 0 { "\n" } else { "" });
-                        lines.push(view.headers());
-                    }
+                if new_kind && self.headers && self.printed > 0 {
+                    out.push('\n');
                 }
-                let cell = |cell: Option<String>| cell.unwrap_or_else(|| NONE.to_owned());
-                let cells = |row| view.cells(row, self.with_kind, now).into_iter().map(cell).collect();
-                lines.extend(rows.iter().map(cells));
-                out.push_str(&self.columns.lines(&lines));
+                let table = self.table.get_or_insert_with(|| layout.table(self.headers, self.with_kind));
+                out.push_str(&table.rows(rows.iter().map(|row| layout.row(row, now))));
             }
             Format::Csv => {
                 if new_kind && self.headers {
-                    out.push_str(&csv::record(view.fields().iter().map(String::as_str)));
+                    out.push_str(&layout.names());
                 }
-                for row in rows {
-                    let cells = view.cells(row, false, now);
-                    out.push_str(&csv::record(cells.iter().map(|cell| cell.as_deref().unwrap_or_default())));
-                }
+                rows.iter().for_each(|row| out.push_str(&layout.record(row, now)));
             }
-            Format::Name => rows.iter().for_each(|row| out.push_str(&(view.prefixed(row) + "\n"))),
+            Format::Name => rows.iter().for_each(|row| out.push_str(&(layout.qualified(row) + "\n"))),
             Format::Custom(columns) => {
                 let mut lines = Vec::with_capacity(rows.len() + 1);
                 if self.printed == 0 && self.headers {
@@ -142,7 +137,7 @@ impl<'f> Printer<'f> {
                 for row in rows {
                     lines.push(columns.cells(&object(row)?).map_err(|error| self.failed(&error))?);
                 }
-                out.push_str(&self.columns.lines(&lines));
+                out.push_str(&self.custom.lines(&lines));
             }
             Format::Json | Format::Yaml | Format::JsonPath(..) | Format::JsonPathAsJson(_) => {
                 for (i, row) in rows.iter().enumerate() {
@@ -200,7 +195,7 @@ impl<'f> Printer<'f> {
                 let found = template.found(&whole(self)).map_err(|error| self.failed(&error))?;
                 json::pretty(&Tree::List(found))
             }
-            Format::Custom(columns) if empty && self.headers => self.columns.lines(&[columns.headers()]),
+            Format::Custom(columns) if empty && self.headers => self.custom.lines(&[columns.headers()]),
             _ => String::new(),
         })
     }
@@ -211,8 +206,8 @@ impl<'f> Printer<'f> {
     }
 }
 
-/// The stored object.
+/// The object of a row.
 fn object(row: &FoundRow) -> Result<Tree, Failure> {
-    let parsed = Tree::parse(row.text(base::JSON));
+    let parsed = ingester_core::json::from_str(answer::object(row));
     parsed.map_err(|error| Failure::Work(anyhow!("the stored object {} is no JSON: {error}", row.uid())))
 }

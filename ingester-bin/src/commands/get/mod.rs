@@ -3,15 +3,15 @@
 //! | file | what it does |
 //! |---|---|
 //! | `question.rs` | the kinds and the query that the arguments mean |
-//! | `view.rs` | the columns of a kind that are printed |
+//! | `layout.rs` | what is read and printed of a kind's rows |
 //! | `format.rs` | rows into text, in every format |
 //! | `rows.rs` | the rows, in portions |
 //! | `watch.rs` | what has changed since it was printed |
 
 mod format;
+mod layout;
 mod question;
 mod rows;
-mod view;
 mod watch;
 
 use super::lacks;
@@ -19,7 +19,6 @@ use crate::arguments::Get;
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, print, print_on};
-use crate::printers::csv;
 use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
@@ -28,13 +27,14 @@ use ingester_core::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
+use ingester_printers::csv;
 use ingester_store::Store;
 use ingester_store::query::{AskError, Asked, Limits};
+use layout::Layout;
 use question::Question;
 use rows::Rows;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, IsTerminal as _};
-use view::View;
 use watch::Seen;
 
 /// The rows that are read before the first is printed, so that the columns have their widths.
@@ -59,14 +59,16 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
     let format = Format::of(arguments.output.as_ref())
         .map_err(|error| Failure::Usage(anyhow!("-o: {error}; `ingester get --help` has templates as examples")))?;
     check(&arguments, &format, &questions)?;
+    let layouts = questions.iter().map(|question| Layout::of(question, &arguments, &format));
+    let layouts = layouts.collect::<Result<Vec<_>, _>>()?;
     let database = arguments.target.database(kinds)?;
     let store = open(&database, program, &questions).await?;
-    let ending = answer(&arguments, &format, &questions, &store).await;
+    let ending = answer(&arguments, &format, &questions, &layouts, &store).await;
     store.close().await;
     ending
 }
 
-/// What fits together only for one kind.
+/// What fits together only for one kind, or in one format.
 fn check(arguments: &Get, format: &Format, questions: &[Question]) -> Result<(), Failure> {
     let one_kind = [
         (arguments.token.is_some(), "--continue"),
@@ -78,6 +80,11 @@ fn check(arguments: &Get, format: &Format, questions: &[Question]) -> Result<(),
         if given && questions.len() > 1 {
             return Err(Failure::Usage(anyhow!("{flag} is for one kind")));
         }
+    }
+    if !arguments.columns.is_empty() && !matches!(format, Format::Table | Format::Csv) {
+        return Err(Failure::Usage(anyhow!(
+            "--columns goes with the table for people, which is printed without -o, and with -o csv"
+        )));
     }
     Ok(())
 }
@@ -95,7 +102,13 @@ async fn open(database: &Database, program: Program, questions: &[Question]) -> 
     Err(Failure::Usage(anyhow!(lacks(&missing, program, released.as_ref()))))
 }
 
-async fn answer(arguments: &Get, format: &Format, questions: &[Question], store: &Store) -> Result<Ending, Failure> {
+async fn answer(
+    arguments: &Get,
+    format: &Format,
+    questions: &[Question],
+    layouts: &[Layout],
+    store: &Store,
+) -> Result<Ending, Failure> {
     let limits = match arguments.chunk_size {
         0 => Limits::default(),
         rows => Limits { rows: rows as usize, ..Limits::default() },
@@ -111,16 +124,15 @@ async fn answer(arguments: &Get, format: &Format, questions: &[Question], store:
     if let (Some(column), [question], [asked]) = (&arguments.group_by, questions, asked.as_slice()) {
         return group(arguments, format, question, asked, column).await;
     }
-    let views: Vec<View> = questions.iter().map(|question| View::of(question, arguments, format)).collect();
     if arguments.explain {
-        return explain(arguments, questions, &views, &asked).await;
+        return explain(arguments, questions, layouts, &asked).await;
     }
     let mut printer = Printer::new(format, !arguments.no_headers);
     let mut seen = Seen::new();
-    let ending = list(arguments, &mut printer, questions, &views, &asked, &mut seen).await?;
-    match (questions, views.as_slice(), asked.as_slice()) {
-        ([question], [view], [asked]) if arguments.watch && ending == Some(Ending::Done) => {
-            watch::watch(&mut printer, question, view, asked, store, limits, seen).await
+    let ending = list(arguments, &mut printer, questions, layouts, &asked, &mut seen).await?;
+    match (questions, layouts, asked.as_slice()) {
+        ([question], [layout], [asked]) if arguments.watch && ending == Some(Ending::Done) => {
+            watch::watch(&mut printer, question, layout, asked, store, limits, seen).await
         }
         _ => Ok(ending.unwrap_or(Ending::Done)),
     }
@@ -131,15 +143,15 @@ async fn list(
     arguments: &Get,
     printer: &mut Printer<'_>,
     questions: &[Question],
-    views: &[View],
+    layouts: &[Layout],
     asked: &[Asked<'_>],
     seen: &mut Seen,
 ) -> Result<Option<Ending>, Failure> {
     let format = printer.format();
     let single = questions.len() == 1 && questions[0].names.len() == 1 && questions[0].query.uids.is_empty();
     let mut sources = Vec::with_capacity(asked.len());
-    for ((asked, view), question) in asked.iter().zip(views).zip(questions) {
-        let mut rows = Rows::new(asked, view.wanted(), arguments, question).map_err(failed)?;
+    for ((asked, layout), question) in asked.iter().zip(layouts).zip(questions) {
+        let mut rows = Rows::new(asked, layout.wanted(), arguments, question).map_err(failed)?;
         // One row more than one tells whether it is the only one.
         let first =
             rows.first(if format.has_columns() { FIRST } else { 1 + usize::from(single) }).await.map_err(failed)?;
@@ -151,7 +163,7 @@ async fn list(
     printer.one_by_one = arguments.watch;
     let mut ending = Ending::Done;
     let mut nothing_found = true;
-    for (((mut rows, mut portion), view), question) in sources.into_iter().zip(views).zip(questions) {
+    for (((mut rows, mut portion), layout), question) in sources.into_iter().zip(layouts).zip(questions) {
         let mut missing: BTreeSet<&str> = question.names.iter().map(String::as_str).collect();
         printer.next_kind();
         loop {
@@ -163,7 +175,7 @@ async fn list(
                 for row in &portion {
                     missing.remove(row.text(base::NAME));
                 }
-                let text = printer.rows(view, &portion, Micros::now())?;
+                let text = printer.rows(layout, &portion, Micros::now())?;
                 if !text.is_empty() && !print_on(&text)? {
                     return Ok(None);
                 }
@@ -292,7 +304,7 @@ async fn group(
         Format::Table | Format::Wide => {
             let mut table = Table::new([name, "count"]);
             for (value, count) in &groups {
-                table.row([cell(value).unwrap_or_else(|| view::NONE.to_owned()), count.to_string()]);
+                table.row([cell(value).unwrap_or_else(|| "<none>".to_owned()), count.to_string()]);
             }
             let text = table.to_string();
             match text.split_once('\n') {
@@ -309,14 +321,14 @@ async fn group(
 async fn explain(
     arguments: &Get,
     questions: &[Question],
-    views: &[View],
+    layouts: &[Layout],
     asked: &[Asked<'_>],
 ) -> Result<Ending, Failure> {
-    for (i, ((question, view), asked)) in questions.iter().zip(views).zip(asked).enumerate() {
+    for (i, ((question, layout), asked)) in questions.iter().zip(layouts).zip(asked).enumerate() {
         let limit = arguments.limit.map_or(Limits::default().rows, |limit| limit as usize);
         let explained = match &arguments.token {
-            Some(token) => asked.explain_after(&view.wanted(), limit, token).await,
-            None => asked.explain(&view.wanted(), limit).await,
+            Some(token) => asked.explain_after(&layout.wanted(), limit, token).await,
+            None => asked.explain(&layout.wanted(), limit).await,
         };
         let explained = explained.map_err(failed)?;
         let mut text = String::from(if i == 0 { "" } else { "\n" });

@@ -2,8 +2,8 @@
 //! and remembered; what is printed is read for those that differ.
 
 use super::format::Printer;
+use super::layout::Layout;
 use super::question::Question;
-use super::view::View;
 use super::{Limits, failed};
 use crate::ending::{Ending, Failure};
 use crate::output::print_on;
@@ -37,7 +37,7 @@ pub(super) fn see(rows: &[FoundRow], seen: &mut Seen) {
 pub(super) async fn watch(
     printer: &mut Printer<'_>,
     question: &Question,
-    view: &View,
+    layout: &Layout,
     asked: &Asked<'_>,
     store: &Store,
     limits: Limits,
@@ -56,13 +56,13 @@ pub(super) async fn watch(
             let order = question.query.order.clone();
             let query = Query { uids, order, states: States::ALL, ..Query::default() };
             let asked = store.ask_about(&question.kind, &query, limits).map_err(|error| failed(error.into()))?;
-            let mut reader = asked.reader(&view.wanted(), None).map_err(|error| failed(error.into()))?;
+            let mut reader = asked.reader(&layout.wanted(), None).map_err(|error| failed(error.into()))?;
             loop {
                 let rows = reader.next().await.map_err(failed)?;
                 if rows.is_empty() {
                     break;
                 }
-                if !print_on(&printer.rows(view, &rows, Micros::now())?)? {
+                if !print_on(&printer.rows(layout, &rows, Micros::now())?)? {
                     return Ok(Ending::Done);
                 }
             }

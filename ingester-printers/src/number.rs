@@ -1,4 +1,6 @@
 //! Floating-point numbers as Go writes them: the shortest digits that give the same number again.
+//!
+//! May use: nothing.
 
 /// The digits without a point, and the power of ten of the first one.
 fn digits(value: f64) -> (String, i32) {
@@ -39,7 +41,7 @@ fn plain(value: f64) -> String {
 }
 
 /// As `encoding/json` does.
-pub(super) fn json(value: f64) -> String {
+pub(crate) fn json(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 || (1e-6..1e21).contains(&size) {
         return plain(value);
@@ -53,7 +55,7 @@ pub(super) fn json(value: f64) -> String {
 }
 
 /// As `fmt.Print` does, and YAML: an exponent from a million on.
-pub(super) fn general(value: f64) -> String {
+pub(crate) fn general(value: f64) -> String {
     let (_, exponent) = digits(value);
     if value == 0.0 || (-4..6).contains(&exponent) { plain(value) } else { scientific(value) }
 }

@@ -1,43 +1,61 @@
 //! A JSON value as Go's client holds an object without a type: integers of 64 bits, everything else a float, keys in the order of
 //! their bytes.
+//!
+//! May use: number.
 
-use ingester_core::json;
+use crate::number;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Tree {
+pub enum Tree {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// A number without point and exponent that fits.
     Int(i64),
+    /// Every other number.
     Float(f64),
+    /// A string.
     Text(String),
+    /// An array.
     List(Vec<Tree>),
+    /// An object.
     Map(BTreeMap<String, Tree>),
 }
 
 impl Tree {
-    /// Reads a JSON text.
-    ///
-    /// # Errors
-    /// When it is no JSON.
-    pub(crate) fn parse(text: &str) -> Result<Self, json::Error> {
-        json::from_str(text)
-    }
-
-    /// A text.
+    /// A string.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Tree::Text(text.into())
     }
 
     /// A map of these entries.
-    pub(crate) fn map<const N: usize>(entries: [(&str, Tree); N]) -> Self {
+    fn map<const N: usize>(entries: [(&str, Tree); N]) -> Self {
         Tree::Map(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
+    /// The value as Go's `fmt.Sprint` writes it.
+    pub(crate) fn sprint(&self) -> String {
+        match self {
+            Tree::Null => "<nil>".to_owned(),
+            Tree::Bool(value) => value.to_string(),
+            Tree::Int(value) => value.to_string(),
+            Tree::Float(value) => number::general(*value),
+            Tree::Text(text) => text.clone(),
+            Tree::List(values) => format!("[{}]", values.iter().map(Tree::sprint).collect::<Vec<_>>().join(" ")),
+            Tree::Map(entries) => {
+                let entries: Vec<String> =
+                    entries.iter().map(|(key, value)| format!("{key}:{}", value.sprint())).collect();
+                format!("map[{}]", entries.join(" "))
+            }
+        }
+    }
+
     /// The `List` of these objects, as kubectl makes it.
-    pub(crate) fn list_of(items: Vec<Tree>) -> Self {
+    pub fn list_of(items: Vec<Tree>) -> Self {
         Tree::map([
             ("apiVersion", Tree::text("v1")),
             ("items", Tree::List(items)),

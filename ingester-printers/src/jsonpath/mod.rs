@@ -2,24 +2,25 @@
 //! recursion, filters, and `range ... end`. `parse.rs` reads a template, `find.rs` finds what it means in an object.
 //!
 //! The rules, odd ones too, are those of `k8s.io/client-go/util/jsonpath`. Where Go goes through a map in any order, this goes by key.
+//!
+//! May use: json, tree.
 
 mod find;
 mod parse;
 
-use super::json;
-use super::number;
-use super::tree::Tree;
+use crate::Tree;
+use crate::json;
 use parse::Node;
 
 /// A template that was read.
 #[derive(Debug)]
-pub(crate) struct Template {
+pub struct Template {
     nodes: Vec<Node>,
 }
 
 /// Why a template cannot be read, or what it asks for cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TemplateError(pub(crate) String);
+pub struct TemplateError(pub(crate) String);
 
 impl std::fmt::Display for TemplateError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -34,7 +35,7 @@ impl Template {
     ///
     /// # Errors
     /// When it breaks the grammar.
-    pub(crate) fn parse(text: &str) -> Result<Self, TemplateError> {
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
         Ok(Template { nodes: parse::parse(text)? })
     }
 
@@ -42,7 +43,7 @@ impl Template {
     ///
     /// # Errors
     /// When it asks for what the value cannot have, such as an element of a text.
-    pub(crate) fn print(&self, tree: &Tree) -> Result<String, TemplateError> {
+    pub fn print(&self, tree: &Tree) -> Result<String, TemplateError> {
         let mut out = String::new();
         for results in find::find(&self.nodes, tree, true)? {
             let texts: Vec<String> = results.iter().map(|found| shown(found)).collect();
@@ -55,22 +56,22 @@ impl Template {
     ///
     /// # Errors
     /// As [`Template::print`].
-    pub(super) fn values(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
+    pub(crate) fn values(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
         let results = find::find(&self.nodes, tree, true)?;
-        Ok(results.iter().flatten().map(|found| go(found)).collect())
+        Ok(results.iter().flatten().map(|found| found.sprint()).collect())
     }
 
     /// What it finds in a value.
     ///
     /// # Errors
     /// As [`Template::print`].
-    pub(crate) fn found(&self, tree: &Tree) -> Result<Vec<Tree>, TemplateError> {
+    pub fn found(&self, tree: &Tree) -> Result<Vec<Tree>, TemplateError> {
         Ok(find::find(&self.nodes, tree, true)?.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
     }
 
     /// The same template for single items, if it is `{range .items[*]}...{end}` and text behind it, or `{.items[*]...}`: then a list
     /// need not be held as a whole.
-    pub(crate) fn by_item(&self) -> Option<ByItem> {
+    pub fn by_item(&self) -> Option<ByItem> {
         let is_items = |nodes: &[Node]| matches!(nodes, [Node::Field(field), Node::Slice(slice)] if field == "items" && slice.is_whole());
         let is_word = |node: &Node, word: &str| matches!(node, Node::List(nodes) if matches!(nodes.as_slice(), [Node::Word(found)] if found == word));
         match self.nodes.as_slice() {
@@ -99,11 +100,11 @@ impl Template {
 
 /// A template for the items of a list.
 #[derive(Debug)]
-pub(crate) struct ByItem {
+pub struct ByItem {
     /// What is printed for an item; nothing if it has no results.
-    pub(crate) template: Template,
+    template: Template,
     /// What is printed between two items that have results.
-    pub(crate) separator: &'static str,
+    pub separator: &'static str,
 }
 
 impl ByItem {
@@ -111,7 +112,7 @@ impl ByItem {
     ///
     /// # Errors
     /// As [`Template::print`].
-    pub(crate) fn print(&self, item: &Tree) -> Result<Option<String>, TemplateError> {
+    pub fn print(&self, item: &Tree) -> Result<Option<String>, TemplateError> {
         let found = find::find(&self.template.nodes, item, true)?;
         if found.iter().all(Vec::is_empty) {
             return Ok(None);
@@ -125,22 +126,6 @@ fn shown(tree: &Tree) -> String {
     match tree {
         Tree::List(_) | Tree::Map(_) => json::compact(tree),
         Tree::Null => "null".to_owned(),
-        tree => go(tree),
-    }
-}
-
-/// A value as Go's `fmt.Sprint` writes it.
-fn go(tree: &Tree) -> String {
-    match tree {
-        Tree::Null => "<nil>".to_owned(),
-        Tree::Bool(value) => value.to_string(),
-        Tree::Int(value) => value.to_string(),
-        Tree::Float(value) => number::general(*value),
-        Tree::Text(text) => text.clone(),
-        Tree::List(values) => format!("[{}]", values.iter().map(go).collect::<Vec<_>>().join(" ")),
-        Tree::Map(entries) => {
-            let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key}:{}", go(value))).collect();
-            format!("map[{}]", entries.join(" "))
-        }
+        tree => tree.sprint(),
     }
 }

@@ -1,21 +1,23 @@
 //! JSON as kubectl writes it: sorted keys, four spaces, and the escapes of Go's `encoding/json`.
+//!
+//! May use: number, tree.
 
-use super::number;
-use super::tree::Tree;
+use crate::Tree;
+use crate::number;
 
 /// The text that begins a `List`; its items follow, each by [`item`], and then [`LIST_END`] or [`EMPTY_LIST_END`].
-pub(crate) const LIST_BEGIN: &str = "{\n    \"apiVersion\": \"v1\",\n    \"items\": [";
+pub const LIST_BEGIN: &str = "{\n    \"apiVersion\": \"v1\",\n    \"items\": [";
 
 /// The text behind the items.
-pub(crate) const LIST_END: &str =
+pub const LIST_END: &str =
     "\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n";
 
 /// The text behind no items.
-pub(crate) const EMPTY_LIST_END: &str =
+pub const EMPTY_LIST_END: &str =
     "],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n";
 
 /// An object on its own, with a line's end.
-pub(crate) fn pretty(tree: &Tree) -> String {
+pub fn pretty(tree: &Tree) -> String {
     let mut out = String::new();
     write(tree, Some(0), &mut out);
     out.push('\n');
@@ -23,7 +25,7 @@ pub(crate) fn pretty(tree: &Tree) -> String {
 }
 
 /// An item of a `List`, the `first` one or a later one.
-pub(crate) fn item(tree: &Tree, first: bool) -> String {
+pub fn item(tree: &Tree, first: bool) -> String {
     let mut out = String::from(if first { "" } else { "," });
     line(2, &mut out);
     write(tree, Some(2), &mut out);
@@ -31,7 +33,7 @@ pub(crate) fn item(tree: &Tree, first: bool) -> String {
 }
 
 /// A value in one line, without spaces.
-pub(crate) fn compact(tree: &Tree) -> String {
+pub fn compact(tree: &Tree) -> String {
     let mut out = String::new();
     write(tree, None, &mut out);
     out

@@ -1,8 +1,10 @@
 //! YAML as kubectl writes it: `sigs.k8s.io/yaml`, which is go-yaml 2. What a scalar looks like, and where it is folded, depends on the
 //! column at which it begins, so this is an emitter with the same state as theirs.
+//!
+//! May use: number, tree.
 
-use super::number;
-use super::tree::Tree;
+use crate::Tree;
+use crate::number;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -13,16 +15,16 @@ const WIDTH: usize = 80;
 const STEP: usize = 2;
 
 /// The text that begins a `List` with items.
-pub(crate) const LIST_BEGIN: &str = "apiVersion: v1\nitems:\n";
+pub const LIST_BEGIN: &str = "apiVersion: v1\nitems:\n";
 
 /// The text that begins a `List` without items.
-pub(crate) const EMPTY_LIST_BEGIN: &str = "apiVersion: v1\nitems: []\n";
+pub const EMPTY_LIST_BEGIN: &str = "apiVersion: v1\nitems: []\n";
 
 /// The text behind the items.
-pub(crate) const LIST_END: &str = "kind: List\nmetadata:\n  resourceVersion: \"\"\n";
+pub const LIST_END: &str = "kind: List\nmetadata:\n  resourceVersion: \"\"\n";
 
 /// An object as a document of its own.
-pub(crate) fn document(tree: &Tree) -> String {
+pub fn document(tree: &Tree) -> String {
     let mut emitter = Emitter::new();
     emitter.node(tree, None, Place::Root);
     emitter.write_indent(0);
@@ -30,7 +32,7 @@ pub(crate) fn document(tree: &Tree) -> String {
 }
 
 /// An item of a `List`.
-pub(crate) fn item(tree: &Tree) -> String {
+pub fn item(tree: &Tree) -> String {
     let mut emitter = Emitter::new();
     emitter.indicator("-", Space::Before, true);
     emitter.node(tree, Some(0), Place::Sequence);

@@ -1,11 +1,13 @@
 //! `custom-columns=NAME:.metadata.name,...`, as kubectl reads and prints them.
+//!
+//! May use: jsonpath, tree.
 
-use super::jsonpath::{Template, TemplateError};
-use super::tree::Tree;
+use crate::Tree;
+use crate::jsonpath::{Template, TemplateError};
 
 /// The columns that were asked for.
 #[derive(Debug)]
-pub(crate) struct CustomColumns {
+pub struct CustomColumns {
     columns: Vec<(String, Template)>,
 }
 
@@ -14,7 +16,7 @@ impl CustomColumns {
     ///
     /// # Errors
     /// When it is written otherwise.
-    pub(crate) fn parse(text: &str) -> Result<Self, TemplateError> {
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
         if text.is_empty() {
             return Err(TemplateError("custom-columns format specified but no custom columns given".to_owned()));
         }
@@ -30,7 +32,7 @@ impl CustomColumns {
     }
 
     /// The headers.
-    pub(crate) fn headers(&self) -> Vec<String> {
+    pub fn headers(&self) -> Vec<String> {
         self.columns.iter().map(|(header, _)| header.clone()).collect()
     }
 
@@ -38,7 +40,7 @@ impl CustomColumns {
     ///
     /// # Errors
     /// When a path asks for what the object cannot have.
-    pub(crate) fn cells(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
+    pub fn cells(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
         let cell = |(_, path): &(String, Template)| {
             let values = path.values(tree)?;
             Ok(if values.is_empty() { "<none>".to_owned() } else { values.join(",") })
@@ -51,7 +53,7 @@ impl CustomColumns {
 ///
 /// # Errors
 /// When it has other braces.
-pub(crate) fn relaxed(path: &str) -> Result<String, TemplateError> {
+fn relaxed(path: &str) -> Result<String, TemplateError> {
     let inner = path.strip_prefix('{').and_then(|path| path.strip_suffix('}')).unwrap_or(path);
     let inner = inner.strip_prefix('.').unwrap_or(inner);
     if path.is_empty() {
@@ -64,4 +66,16 @@ pub(crate) fn relaxed(path: &str) -> Result<String, TemplateError> {
         ));
     }
     Ok(format!("{{.{inner}}}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relaxed;
+
+    #[test]
+    fn a_path_may_lack_braces_and_its_first_dot() {
+        for path in ["foo.bar", "{foo.bar}", ".foo.bar", "{.foo.bar}"] {
+            assert_eq!(relaxed(path).as_deref(), Ok("{.foo.bar}"));
+        }
+    }
 }

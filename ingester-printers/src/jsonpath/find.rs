@@ -2,7 +2,7 @@
 
 use super::TemplateError;
 use super::parse::{Node, Slice};
-use crate::printers::Tree;
+use crate::Tree;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -147,7 +147,7 @@ impl Finder {
         let mut out = Vec::new();
         for value in values {
             if !matches!(*value, Tree::List(_)) {
-                return error(format!("{} is not array or slice and cannot be filtered", super::go(&value)));
+                return error(format!("{} is not array or slice and cannot be filtered", value.sprint()));
             }
             for element in children(value) {
                 let lefts = self.list(vec![element.clone()], left);

@@ -1,7 +1,9 @@
 //! Comma-separated values by RFC 4180.
+//!
+//! May use: nothing.
 
 /// One record. A field with a comma, a quote or a line's end is quoted, and its quotes are doubled.
-pub(crate) fn record<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
+pub fn record<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     let mut out = String::new();
     for (i, field) in fields.into_iter().enumerate() {
         if i > 0 {

@@ -1,0 +1,126 @@
+//! What is printed of a kind's rows: the columns that the server's answers have, by the rules of kubectl.
+
+use super::format::Format;
+use super::question::Question;
+use crate::arguments::Get;
+use crate::ending::Failure;
+use anyhow::anyhow;
+use ingester_core::Kind;
+use ingester_core::schema::base;
+use ingester_core::value::Micros;
+use ingester_printers::table::{self, TablePrinter};
+use ingester_printers::{Tree, csv, json, name};
+use ingester_server::answer::{self, Column};
+use ingester_store::query::{FoundRow, Wanted};
+use serde::Deserialize as _;
+
+/// What is read and printed of a kind's rows.
+pub(super) struct Layout {
+    pub(super) kind: Kind,
+    columns: Vec<Column>,
+    /// What kubectl's flags add to the columns of a table.
+    options: table::Options,
+    /// Whether the stored objects are needed.
+    needs_object: bool,
+}
+
+impl Layout {
+    /// The layout of a question's rows in this format.
+    ///
+    /// # Errors
+    /// When a column is asked for that the kind does not have.
+    pub(super) fn of(question: &Question, arguments: &Get, format: &Format) -> Result<Self, Failure> {
+        let kind = question.kind;
+        let named = |name: &String| answer::named(kind.table(), name);
+        let columns = match format {
+            Format::Table | Format::Csv if !arguments.columns.is_empty() => {
+                let columns: Result<_, _> = arguments.columns.iter().map(named).collect();
+                columns.map_err(|error| Failure::Usage(anyhow!("--columns: {error}")))?
+            }
+            Format::Table | Format::Wide => answer::of_table(kind.table(), question.query.states),
+            Format::Csv => answer::of_spreadsheet(kind.table()),
+            _ => Vec::new(),
+        };
+        let is_named = !arguments.columns.is_empty();
+        let options = table::Options {
+            wide: is_named || matches!(format, Format::Wide),
+            namespaces: !is_named && kind.namespaced() && question.query.namespaces.len() != 1,
+            label_columns: arguments.label_columns.clone(),
+            show_labels: arguments.show_labels,
+            ..table::Options::default()
+        };
+        Ok(Layout { kind, columns, options, needs_object: format.needs_object() })
+    }
+
+    /// What is read for it, and for following rows from one reading to the next.
+    pub(super) fn wanted(&self) -> Wanted {
+        let mut places = vec![
+            base::NAMESPACE,
+            base::NAME,
+            base::RES_VERSION,
+            base::CREATE_TIME,
+            base::DELETE_TIME,
+            base::EVICT_TIME,
+        ];
+        places.extend(self.columns.iter().flat_map(Column::places));
+        places.extend(self.needs_object.then_some(base::JSON));
+        let has_labels = self.options.show_labels || !self.options.label_columns.is_empty();
+        Wanted { places, labels: has_labels && !self.columns.is_empty() }
+    }
+
+    /// The printer of a table, in which the kind stands before each name if it is one of several.
+    pub(super) fn table(&self, headers: bool, with_kind: bool) -> TablePrinter {
+        let column = |column: &Column| table::Column {
+            name: column.title().to_owned(),
+            wide: column.is_wide(),
+            is_name: column.is_name(),
+        };
+        let kind = with_kind.then(|| name::prefix(self.kind.kind(), self.kind.group()));
+        let options = table::Options { headers, kind, ..self.options.clone() };
+        TablePrinter::new(self.columns.iter().map(column).collect(), options)
+    }
+
+    /// A row of the table.
+    pub(super) fn row<'r>(&self, row: &'r FoundRow, now: Micros) -> table::Row<'r> {
+        let cells = self.cells(row, now).collect();
+        table::Row { cells, namespace: row.text(base::NAMESPACE), labels: labels(row) }
+    }
+
+    fn cells(&self, row: &FoundRow, now: Micros) -> impl Iterator<Item = Tree> {
+        // What JSON has, a tree has.
+        self.columns.iter().map(move |column| Tree::deserialize(column.cell(row, now)).unwrap_or(Tree::Null))
+    }
+
+    /// The first record of a spreadsheet: the names of its columns.
+    pub(super) fn names(&self) -> String {
+        let mut names: Vec<String> = self.columns.iter().map(Column::name).collect();
+        names.extend(self.options.label_columns.iter().cloned());
+        names.extend(self.options.show_labels.then_some("labels".to_owned()));
+        csv::record(names.iter().map(String::as_str))
+    }
+
+    /// The record of a row.
+    pub(super) fn record(&self, row: &FoundRow, now: Micros) -> String {
+        let field = |cell: Tree| match cell {
+            Tree::Null => String::new(),
+            Tree::Text(text) => text,
+            // Without the exponents that people get.
+            cell => json::compact(&cell),
+        };
+        let mut fields: Vec<String> = self.cells(row, now).map(field).collect();
+        let labels = labels(row);
+        let value = |key: &String| labels.iter().find(|(other, _)| other == key).map_or("", |(_, value)| value);
+        fields.extend(self.options.label_columns.iter().map(|key| value(key).to_owned()));
+        fields.extend(self.options.show_labels.then(|| table::labels(&labels)));
+        csv::record(fields.iter().map(String::as_str))
+    }
+
+    /// `model.michelangelo.api/churn`
+    pub(super) fn qualified(&self, row: &FoundRow) -> String {
+        name::qualified(self.kind.kind(), self.kind.group(), row.text(base::NAME))
+    }
+}
+
+fn labels(row: &FoundRow) -> Vec<(&str, &str)> {
+    row.labels().into_iter().flat_map(|labels| labels.iter()).map(|(key, value)| (&**key, &**value)).collect()
+}

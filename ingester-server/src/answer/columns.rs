@@ -1,0 +1,317 @@
+//! The columns that a kind's rows are shown in: those of a table, those of a spreadsheet, and those that somebody names.
+
+use ingester_core::age::age;
+use ingester_core::nearest::nearest;
+use ingester_core::schema::{BASE_COLUMNS, SqlType, Table, base};
+use ingester_core::value::{Micros, Value};
+use ingester_sql::query::States;
+use ingester_store::query::FoundRow;
+use serde_json::{Value as Json, json};
+
+/// The indexed columns that a table shows to everybody. It shows the others with `-o wide`.
+const MOST: usize = 4;
+
+/// What stands before the name of a column that is the row's own, where an indexed column has the name.
+const OWN: &str = "Row_";
+
+/// A column that rows are shown in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    shows: Shows,
+    title: String,
+    is_wide: bool,
+}
+
+/// What a column shows of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shows {
+    /// The value of the table's column at this place.
+    Value(usize),
+    /// `live`, `evicted` or `deleted`.
+    State,
+    /// How long ago the time at this place was.
+    Age(usize),
+}
+
+/// Why there is no such column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{table} has no column `{name}`{} It has {}", suggestion(.meant.as_deref()), .known.join(", "))]
+pub struct UnknownColumn {
+    /// The table that was looked through.
+    pub table: String,
+    /// The name that is not there.
+    pub name: String,
+    /// The name that was most likely meant.
+    pub meant: Option<String>,
+    /// The names of all its columns.
+    pub known: Vec<String>,
+}
+
+fn suggestion(meant: Option<&str>) -> String {
+    meant.map_or_else(|| ".".to_owned(), |meant| format!(", did you mean `{meant}`?"))
+}
+
+/// The columns of a table of rows in these states, for people: those of the `Table` of Kubernetes' API.
+pub fn of_table(table: &Table, states: States) -> Vec<Column> {
+    let is_shown = |column: &Column| match column.shows {
+        Shows::Value(place) => is_indexed(place) || [base::NAME, base::UID, base::RES_VERSION].contains(&place),
+        Shows::State => states != States::LIVE,
+        Shows::Age(place) => place == base::CREATE_TIME || states.deleted,
+    };
+    all(table).into_iter().filter(is_shown).collect()
+}
+
+/// The columns of a spreadsheet: everything that a row has but its text, and times instead of ages.
+pub fn of_spreadsheet(table: &Table) -> Vec<Column> {
+    let hidden = [base::GROUP_VER, base::EVICT_CONFIRMED, base::INGEST_VERSION];
+    let is_shown = |column: &Column| match column.shows {
+        Shows::Value(place) => !hidden.contains(&place),
+        Shows::State => true,
+        Shows::Age(_) => false,
+    };
+    all(table).into_iter().filter(is_shown).collect()
+}
+
+/// The column of this name as it is printed, in upper or lower case; else of this name in the table, or with what is at this path
+/// (`spec.owner.name`). `row_state`, `row_age`, `row_deleted` and `row_version` are the row's own in every kind.
+///
+/// # Errors
+/// [`UnknownColumn`]
+pub fn named(table: &Table, name: &str) -> Result<Column, UnknownColumn> {
+    let all = all(table);
+    let path = name.trim_start_matches('.');
+    let place = table.by_name(name).or_else(|| table.by_path(path)).map(Shows::Value);
+    let is_own = |column: &Column| !matches!(column.shows, Shows::Value(place) if is_indexed(place));
+    let own = name.get(..OWN.len()).filter(|start| start.eq_ignore_ascii_case(OWN)).map(|start| &name[start.len()..]);
+    let found = (all.iter().find(|column| column.title.eq_ignore_ascii_case(name)))
+        .or_else(|| all.iter().find(|column| Some(column.shows) == place))
+        .or_else(|| {
+            all.iter().find(|column| is_own(column) && own.is_some_and(|own| column.title.eq_ignore_ascii_case(own)))
+        });
+    found.cloned().ok_or_else(|| {
+        let known: Vec<String> = all.iter().map(Column::name).collect();
+        let names: Vec<&str> = known.iter().map(String::as_str).collect();
+        let meant = nearest(name, &names).map(str::to_owned);
+        UnknownColumn { table: table.name.to_string(), name: name.to_owned(), meant, known }
+    })
+}
+
+/// All columns, in their order.
+fn all(table: &Table) -> Vec<Column> {
+    let value = |place: usize| (Shows::Value(place), table.columns[place].name.to_string());
+    let own = |shows: Shows, title: &str| (shows, title_of_own(table, title));
+    let mut all = vec![value(base::NAMESPACE), (Shows::Value(base::NAME), "Name".to_owned())];
+    all.extend((BASE_COLUMNS.len()..table.columns.len()).map(value));
+    all.extend([
+        own(Shows::State, "State"),
+        own(Shows::Age(base::CREATE_TIME), "Age"),
+        own(Shows::Age(base::DELETE_TIME), "Deleted"),
+    ]);
+    all.extend([base::CREATE_TIME, base::UPDATE_TIME, base::DELETE_TIME, base::EVICT_TIME].map(value));
+    all.extend([(Shows::Value(base::UID), "UID".to_owned()), own(Shows::Value(base::RES_VERSION), "Version")]);
+    all.extend([base::GROUP_VER, base::EVICT_CONFIRMED, base::INGEST_VERSION].map(value));
+    let is_wide = |shows: Shows| match shows {
+        Shows::Value(place) => place >= BASE_COLUMNS.len() + MOST || [base::UID, base::RES_VERSION].contains(&place),
+        Shows::State | Shows::Age(_) => false,
+    };
+    all.into_iter().map(|(shows, title)| Column { shows, title, is_wide: is_wide(shows) }).collect()
+}
+
+/// The title of a column that is the row's own and has no column of this name in the table: it gives way to an indexed one, which
+/// queries know by this name.
+fn title_of_own(table: &Table, title: &str) -> String {
+    let mut title = title.to_owned();
+    while table.by_name(&title).is_some() {
+        title.insert_str(0, OWN);
+    }
+    title
+}
+
+fn is_indexed(place: usize) -> bool {
+    place >= BASE_COLUMNS.len()
+}
+
+impl Column {
+    /// Its title, unique among the kind's columns in upper and lower case.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Its name: the title, and in lower case unless it is an indexed column's.
+    pub fn name(&self) -> String {
+        match self.shows {
+            Shows::Value(place) if is_indexed(place) => self.title.clone(),
+            _ => self.title.to_lowercase(),
+        }
+    }
+
+    /// Whether only a wide table has it.
+    pub fn is_wide(&self) -> bool {
+        self.is_wide
+    }
+
+    /// Whether it shows the names of objects.
+    pub fn is_name(&self) -> bool {
+        self.shows == Shows::Value(base::NAME)
+    }
+
+    /// The places of what has to be read for it.
+    pub fn places(&self) -> &[usize] {
+        match &self.shows {
+            Shows::Value(place) | Shows::Age(place) => std::slice::from_ref(place),
+            Shows::State => &[base::DELETE_TIME, base::EVICT_TIME],
+        }
+    }
+
+    /// `meta.k8s.io/v1 TableColumnDefinition`
+    pub fn definition(&self, table: &Table) -> Json {
+        let (ty, format, description) = match self.shows {
+            Shows::Value(base::NAME) => {
+                ("string", "name", "The object's name, unique among those that exist in its namespace.".to_owned())
+            }
+            Shows::Value(base::UID) => ("string", "", "The object's uid.".to_owned()),
+            Shows::Value(base::RES_VERSION) => ("string", "", "The object's resourceVersion.".to_owned()),
+            Shows::State => ("string", "", "live: in the cluster; evicted: in SQL alone; deleted".to_owned()),
+            Shows::Age(base::DELETE_TIME) => ("string", "", "How long ago the object was deleted.".to_owned()),
+            Shows::Age(_) => ("string", "", "How long ago the object was created.".to_owned()),
+            Shows::Value(place) => {
+                let column = &table.columns[place];
+                let (ty, format) = match column.ty {
+                    SqlType::Boolean => ("boolean", ""),
+                    SqlType::Int | SqlType::IntUnsigned => ("integer", "int32"),
+                    SqlType::BigInt | SqlType::BigIntUnsigned => ("integer", "int64"),
+                    SqlType::Double => ("number", "double"),
+                    SqlType::DateTime => ("string", "date-time"),
+                    _ => ("string", ""),
+                };
+                let path = column.path.map_or_else(String::new, |path| format!(", from {path}"));
+                (ty, format, format!("Column `{}`{path}.", column.name))
+            }
+        };
+        let priority = u8::from(self.is_wide);
+        json!({"name": self.title, "type": ty, "format": format, "description": description, "priority": priority})
+    }
+
+    /// The cell of a row, whose [places](Self::places) were read; null where it has no value. Ages are those at `now`.
+    pub fn cell(&self, row: &FoundRow, now: Micros) -> Json {
+        match self.shows {
+            Shows::State => row.state().into(),
+            // Everything was created once, and some of it is deleted.
+            Shows::Age(base::DELETE_TIME) => row.time(base::DELETE_TIME).map(|time| age(Some(time), now)).into(),
+            Shows::Age(place) => age(row.time(place), now).into(),
+            Shows::Value(place) => match row.get(place) {
+                None | Some(Value::Null) => Json::Null,
+                Some(Value::Bool(value)) => (*value).into(),
+                Some(Value::Int(value)) => (*value).into(),
+                // A version is a text in Kubernetes, and clients have no integers above those of 64 bits with a sign.
+                Some(Value::UInt(value)) if place == base::RES_VERSION => value.to_string().into(),
+                Some(Value::UInt(value)) => i64::try_from(*value).map_or_else(|_| value.to_string().into(), Json::from),
+                Some(Value::Double(value)) => (*value).into(),
+                Some(value) => value.to_string().into(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crd_specs::KINDS;
+    use ingester_core::kind::find;
+    use ingester_core::schema::{Column as TableColumn, Ident};
+
+    /// The table of models with these indexed columns instead of its own.
+    fn table_with(indexed: &[&str]) -> Table {
+        let indexed = indexed.iter().map(|name| TableColumn { name: Ident::new(name), ..BASE_COLUMNS[base::NAME] });
+        let columns: Vec<TableColumn> = BASE_COLUMNS.into_iter().chain(indexed).collect();
+        Table { columns: Box::leak(columns.into()), ..*find(KINDS, "michelangelo.api/v2", "Model").unwrap().table() }
+    }
+
+    fn titles(columns: &[Column]) -> String {
+        let title = |column: &Column| match column.is_wide() {
+            true => format!("({})", column.title()),
+            false => column.title().to_owned(),
+        };
+        columns.iter().map(title).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_table_has_the_states_and_times_that_its_rows_may_have() {
+        let table = table_with(&["a", "b", "c", "d", "e"]);
+        for (states, expected) in [
+            (States::LIVE, "Name a b c d (e) Age (UID) (Version)"),
+            (States::default(), "Name a b c d (e) State Age (UID) (Version)"),
+            (States::DELETED, "Name a b c d (e) State Age Deleted (UID) (Version)"),
+            (States::ALL, "Name a b c d (e) State Age Deleted (UID) (Version)"),
+        ] {
+            assert_eq!(titles(&of_table(&table, states)), expected, "{states:?}");
+        }
+        assert_eq!(
+            titles(&of_spreadsheet(&table)),
+            "namespace Name a b c d (e) State create_time update_time delete_time evict_time (UID) (Version)"
+        );
+    }
+
+    #[test]
+    fn what_is_the_rows_own_gives_way_to_an_indexed_column_of_its_name() {
+        let table = table_with(&["state", "AGE", "version", "row_version"]);
+        let shown = of_table(&table, States::ALL);
+        assert_eq!(
+            titles(&shown),
+            "Name state AGE version row_version Row_State Row_Age Deleted (UID) (Row_Row_Version)"
+        );
+        let name = |name: &str| named(&table, name).map(|column| (column.title().to_owned(), column.name()));
+        let is = |title: &str, name: &str| Ok((title.to_owned(), name.to_owned()));
+        assert_eq!(name("STATE"), is("state", "state"));
+        assert_eq!(name("row_state"), is("Row_State", "row_state"));
+        assert_eq!(name("age"), is("AGE", "AGE"));
+        assert_eq!(name("Row_Version"), is("row_version", "row_version"));
+        assert_eq!(name("res_version"), is("Row_Row_Version", "row_row_version"));
+        // In every kind.
+        let plain = table_with(&["a"]);
+        for (own, title) in [("row_state", "State"), ("row_age", "Age"), ("row_deleted", "Deleted"), ("row_uid", "UID")]
+        {
+            assert_eq!(named(&plain, own).map(|column| column.title().to_owned()), Ok(title.to_owned()));
+        }
+        assert!(named(&plain, "row_a").is_err(), "an indexed column is not the row's own");
+    }
+
+    #[test]
+    fn no_two_columns_of_a_kind_have_one_title() {
+        for kind in KINDS {
+            let mut titles: Vec<String> = all(kind.table()).iter().map(|column| column.title.to_uppercase()).collect();
+            titles.sort_unstable();
+            let all = titles.len();
+            titles.dedup();
+            assert_eq!(titles.len(), all, "{}: {titles:?}", kind.kind());
+        }
+    }
+
+    #[test]
+    fn columns_are_named_as_they_are_printed_and_as_fields_are() {
+        let table = find(KINDS, "michelangelo.api/v2", "Model").unwrap().table();
+        for (name, title) in [
+            ("name", "Name"),
+            ("NAMESPACE", "namespace"),
+            ("owner", "owner"),
+            ("spec.owner.name", "owner"),
+            (".metadata.uid", "UID"),
+            ("version", "Version"),
+            ("create_time", "create_time"),
+            ("metadata.creationTimestamp", "create_time"),
+            ("evict_confirmed", "evict_confirmed"),
+        ] {
+            assert_eq!(named(table, name).map(|column| column.title), Ok(title.to_owned()), "{name}");
+        }
+        for (name, part) in [
+            ("algoritm", "model has no column `algoritm`, did you mean `algorithm`? It has namespace, name, owner, "),
+            ("nothing", "model has no column `nothing`. It has namespace, name, owner, "),
+            ("json", "model has no column `json`"),
+            ("", "model has no column ``"),
+            ("row_", "model has no column `row_`"),
+        ] {
+            let error = named(table, name).unwrap_err().to_string();
+            assert!(error.starts_with(part), "{error}");
+        }
+    }
+}
