@@ -9,6 +9,7 @@ use std::process::Command;
 
 /// The crates with rooms, each with those below it.
 const CRATES: [(&str, &[&str]); 10] = [
+    ("ingester-printers", &[]),
     ("ingester-macros", &[]),
     ("ingester-core", &["ingester-macros"]),
     ("ingester-sql", &["ingester-core"]),
