@@ -58,7 +58,6 @@ pub mod identity;
 pub mod leading;
 mod lifecycle;
 pub mod metrics;
-mod mistakes;
 mod part;
 mod pipeline;
 pub mod replicas;

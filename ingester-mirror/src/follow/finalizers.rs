@@ -5,7 +5,6 @@ use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::config::Finalizer;
 use crate::lifecycle::finalizer;
-use crate::mistakes::{self, Mistake};
 use crate::pipeline::{Item, Source, Work, bytes_of};
 use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior};
@@ -99,7 +98,7 @@ impl Follower {
                     Err(error) if error.may_pass() => {
                         // One object may have an admission webhook that fails; the others do not wait for it.
                         (left, in_a_row) = (left + 1, in_a_row + 1);
-                        if in_a_row == TROUBLE || mistakes::made(Mistake::RoundEnds) {
+                        if in_a_row == TROUBLE {
                             return Err(error);
                         }
                     }

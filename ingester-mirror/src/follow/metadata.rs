@@ -3,7 +3,6 @@
 use super::Follower;
 use crate::budget::{Part, Share};
 use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, PartialObjectMeta};
-use crate::mistakes::{self, Mistake};
 use futures::StreamExt as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -137,15 +136,12 @@ impl Follower {
                 return Ok(None);
             }
         }
-        self.without_end().await.map(Some)
+        Err(self.without_end())
     }
 
     /// A stream ended before its list: there was none.
-    pub(super) async fn without_end(&self) -> Result<u64, ApiError> {
-        if mistakes::made(Mistake::StreamWithoutEnd) {
-            return self.unit().cluster.version().await;
-        }
+    pub(super) fn without_end(&self) -> ApiError {
         let doing = format!("listing {}", self.unit().kind.plural());
-        Err(ApiError::new(doing, "the stream ended before the list", ApiErrorKind::Transient))
+        ApiError::new(doing, "the stream ended before the list", ApiErrorKind::Transient)
     }
 }

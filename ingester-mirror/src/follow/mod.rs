@@ -1,6 +1,6 @@
 //! Follows one unit of the cluster: lists it, watches it from the list's version on, and lists again when the watch cannot go on.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, health, lifecycle, metrics, mistakes, pipeline, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, health, lifecycle, metrics, pipeline, unit.
 //!
 //! | file | what it does |
 //! |---|---|

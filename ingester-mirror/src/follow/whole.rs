@@ -4,7 +4,6 @@ use super::{Follower, Memory};
 use crate::budget::Share;
 use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, Page};
 use crate::metrics::Read;
-use crate::mistakes::{self, Mistake};
 use crate::pipeline::Source;
 use futures::StreamExt as _;
 
@@ -69,10 +68,10 @@ impl Follower {
             Ok(None) => {}
             // The API server cuts off a reader that waits for the database while objects change. Pages wait for anybody. What was
             // received already is skipped.
-            Err(error) if error.kind() == ApiErrorKind::Transient && !mistakes::made(Mistake::CutOffAgain) => {
+            Err(error) if error.kind() == ApiErrorKind::Transient => {
                 tracing::info!(kind = self.unit().kind.name(), %error, "Reading page by page what a stream did not bring");
                 self.received_is_written().await;
-                self.begin_again();
+                self.begin_list();
             }
             Err(error) => return Err(error),
         }
@@ -95,14 +94,13 @@ impl Follower {
                     self.unit().metrics.objects_listed(Read::Stream, 1);
                     self.receive(text, Source::List { behind }, Memory::Taken).await;
                 }
-                Listed::Deleted(_) if mistakes::made(Mistake::DeletedInStream) => {}
                 Listed::Deleted(text) => {
                     self.receive(text, Source::Deletion, Memory::Taken).await;
                 }
                 Listed::End(version) => return Ok((version, objects)),
             }
         }
-        self.without_end().await.map(|version| (version, objects))
+        Err(self.without_end())
     }
 
     /// The API server prepares the next page while one is received.

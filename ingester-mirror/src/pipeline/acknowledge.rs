@@ -8,7 +8,6 @@ use crate::cluster::{ApiError, ApiErrorKind, Deletion};
 use crate::events::Subject;
 use crate::lifecycle::finalizer;
 use crate::metrics::Outcome;
-use crate::mistakes::{self, Mistake};
 use crate::unit::{Unit, in_time};
 use ingester_core::object::{Meta, Object};
 use ingester_core::row::{Eviction, Row};
@@ -149,10 +148,7 @@ impl Pipeline {
         let Unit { kind, metrics, .. } = &self.unit;
         let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
-        let silent = mistakes::made(Mistake::SilentRefusal)
-            && matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::Forbidden);
         let pause = match error.kind() {
-            _ if silent => pause,
             // The object is gone, and its DELETED event follows; or the kind is not served now, and nobody knows.
             ApiErrorKind::NotFound => pause,
             ApiErrorKind::Conflict | ApiErrorKind::Expired if attempt < REFUSALS => pause / 10,

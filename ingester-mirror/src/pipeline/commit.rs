@@ -8,7 +8,6 @@ use super::{Pipeline, Stopped};
 use crate::backoff::delay;
 use crate::lifecycle::State;
 use crate::metrics::{Outcome, Skip};
-use crate::mistakes::{self, Mistake};
 use ingester_store::{ErrorClass, Reject, Report, RowChange, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use tokio::time::Instant;
@@ -161,9 +160,6 @@ impl Pipeline {
     /// earlier state, or somebody changed the row. Looking tells which.
     fn look_at_stale(&self, object: ObjectRef, trail: &Trail) {
         let item = Item::look(object, Why::Due, trail.attempt.saturating_add(1));
-        if mistakes::made(Mistake::HastyLook) {
-            return self.queue.push(item);
-        }
         self.queue.push_later(item, delay(trail.attempt, self.unit.requeue_period()));
     }
 

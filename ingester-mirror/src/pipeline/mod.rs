@@ -1,7 +1,7 @@
 //! The pipeline of one unit: what was received goes through `prepare`, `commit` and `acknowledge`, each of which takes what the one
 //! before it made.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, events, lifecycle, metrics, mistakes, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, events, lifecycle, metrics, unit.
 //!
 //! | phase | takes | makes |
 //! |---|---|---|

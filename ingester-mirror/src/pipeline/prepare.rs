@@ -7,7 +7,6 @@ use super::work::{Item, ObjectRef, Source, Trail, Why, Work};
 use super::{Pipeline, Stopped};
 use crate::lifecycle::{self, Circumstances, Plan, State, finalizer, is_leaving};
 use crate::metrics::Skip;
-use crate::mistakes::{self, Mistake};
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
@@ -161,9 +160,7 @@ impl Pipeline {
             (Ok(Some(row)), _) => row,
             // Its eviction began before the filter left it out, and goes on: what the row is about to be the only copy of is its last
             // state. If it is not to leave any more, its row is marked, as that of any object which is left out.
-            (Ok(None), _)
-                if self.is_being_evicted(&reference.uid, seen) && !mistakes::made(Mistake::LeftOutConfirmed) =>
-            {
+            (Ok(None), _) if self.is_being_evicted(&reference.uid, seen) => {
                 if !gone && !matches!(source, Source::Look { .. }) {
                     self.queue.push(Item::look(reference, Why::Due, 0));
                     batch.done.push(object.meta().uid.clone());
@@ -179,7 +176,7 @@ impl Pipeline {
             }
             (Ok(None), _) => {
                 // It was looked at after its row was read: so the row is out of date, whatever its version.
-                let looked = matches!(source, Source::Look { .. }) && !mistakes::made(Mistake::LeftOutStale);
+                let looked = matches!(source, Source::Look { .. });
                 let seen = seen.filter(|_| looked);
                 // Its row may be the only copy of it, or another replica may be evicting it, which looking finds out.
                 let asked = gone || matches!(source, Source::Look { .. });
@@ -193,11 +190,7 @@ impl Pipeline {
                 return self.leave_out(&object, gone, seen, trail, batch);
             }
             // The object is about to be gone, so its text is stored without indexed columns.
-            (Err(reason), _)
-                if plan.state != State::Live
-                    && (gone || is_leaving(object.meta()))
-                    && !(mistakes::made(Mistake::ForgottenWhileHeld) && plan.state == State::Evicted) =>
-            {
+            (Err(reason), _) if plan.state != State::Live && (gone || is_leaving(object.meta())) => {
                 match self.unit.kind.bare_row(&object) {
                     Ok(row) => {
                         tracing::warn!(kind = self.unit.kind.name(), namespace = %reference.namespace, name = %reference.name, reason,
@@ -244,8 +237,7 @@ impl Pipeline {
             Source::Look { seen: Some(seen), rewrite } => {
                 let wrong = rewrite && seen.res_version == row.res_version;
                 let stale = verdict(seen, row.version()) == Verdict::Stale;
-                let stored = mistakes::made(Mistake::TombstoneUnchanged) && seen.res_version == row.res_version;
-                (wrong || stale && !stored).then_some(seen)
+                (wrong || stale).then_some(seen)
             }
             Source::List { behind: true } => {
                 // This row was read, or written, before the list. The cluster may have given the same version once more, to another
@@ -309,14 +301,12 @@ impl Pipeline {
 
     /// What to request for an object that is left out. Its row is not live, so nothing waits for the end of a delay.
     fn plan_left_out(&self, meta: &Meta, gone: bool) -> lifecycle::Then {
-        let deleted = !mistakes::made(Mistake::LeftOutWaits);
-        let circumstances = Circumstances { gone, deleted, ..Circumstances::default() };
+        let circumstances = Circumstances { gone, deleted: true, ..Circumstances::default() };
         lifecycle::plan(meta, self.unit.rules(), circumstances).then
     }
 
     fn reject(&self, object: ObjectRef, reason: String, plan: Plan, trail: Trail, batch: &mut Batch) {
-        let held =
-            matches!(plan.then, lifecycle::Then::RemoveFinalizer) && !mistakes::made(Mistake::ForgottenWhileHeld);
+        let held = matches!(plan.then, lifecycle::Then::RemoveFinalizer);
         let reject = self.reject_at(&object, reason);
         batch.rejections.push(Rejection { object, reject, held, again: plan.again, trail });
     }
@@ -341,11 +331,7 @@ impl Pipeline {
         });
         let evicted = entry.is_some_and(|entry| entry.state == RowState::Stored(State::Evicted));
         let circumstances = Circumstances { gone, evicted, deleted, leaving_for, terminating_for };
-        let mut plan = lifecycle::plan(meta, self.unit.rules(), circumstances);
-        if mistakes::made(Mistake::CollectedDeleted) && plan.state == State::Evicted && is_leaving(meta) {
-            plan.state = State::Deleted;
-        }
-        plan
+        lifecycle::plan(meta, self.unit.rules(), circumstances)
     }
 
     /// Remembers whether an object is terminating and waits for our finalizer to be removed.

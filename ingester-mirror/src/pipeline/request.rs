@@ -5,7 +5,6 @@ use super::work::{Held, Item, ObjectRef, Source, Trail, Why, Work};
 use super::{Pipeline, REQUESTS};
 use crate::cluster::ApiErrorKind;
 use crate::lifecycle;
-use crate::mistakes::{self, Mistake};
 use ingester_core::object::Object;
 use ingester_store::guard::Version;
 use std::sync::Arc;
@@ -152,11 +151,7 @@ impl Pipeline {
             }
             // No object has this name, or another one has it by now.
             _ => {
-                let mut version = object.version.max(seen.map_or(0, |seen| seen.res_version));
-                if mistakes::made(Mistake::EvictedMarkedDeleted) && why == Why::Rewrite {
-                    // The simulation takes a tombstone of this version for one that overrules the guard.
-                    version = u64::MAX;
-                }
+                let version = object.version.max(seen.map_or(0, |seen| seen.res_version));
                 Work::Gone { object: ObjectRef { version, ..object.clone() }, swept: why == Why::Swept }
             }
         };

@@ -2,7 +2,6 @@
 
 use super::assign::assign;
 use super::record::Record;
-use crate::mistakes::{self, Mistake};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
@@ -129,7 +128,7 @@ impl Member {
             self.serves.iter().filter(|unit| owners.get(unit.as_str()) == Some(&self.name.as_str())).collect();
         let claimed_elsewhere = |unit: &String| {
             let claims = |peer: &Peer| peer.record.claims.contains(unit);
-            self.peers.values().filter(lives).any(claims) && !mistakes::made(Mistake::ClaimIgnored)
+            self.peers.values().filter(lives).any(claims)
         };
         let may_run: BTreeSet<String> = own
             .iter()

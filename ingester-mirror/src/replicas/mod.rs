@@ -1,6 +1,6 @@
 //! Many ingesters share the work: which units this one may work on.
 //!
-//! May use: ingester-core, ingester-store, backoff, config, health, metrics, mistakes.
+//! May use: ingester-core, ingester-store, backoff, config, health, metrics.
 //! Must not: know what a unit does.
 //!
 //! A unit is a kind, in a namespace where namespaces are named, and one of its [shards](shard::Shard). Each member has a Lease of its own
@@ -36,7 +36,7 @@ mod run;
 pub(crate) mod shard;
 mod share;
 #[cfg(test)]
-mod simulation;
+pub(crate) mod simulation;
 mod units;
 
 #[cfg(test)]

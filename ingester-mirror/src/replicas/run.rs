@@ -8,7 +8,6 @@ use super::share::Share;
 use crate::config::Replicas;
 use crate::health::Health;
 use crate::metrics::ReplicaMetrics;
-use crate::mistakes::{self, Mistake};
 use futures::future::join_all;
 use ingester_core::Kind;
 use k8s_openapi::jiff::Timestamp;
@@ -214,7 +213,7 @@ impl Membership {
     async fn clear(&self, stale: &[Record]) {
         let changes = stale.iter().take(OTHERS).map(|record| async move {
             let (lease, holder) = (&record.name, &record.holder);
-            let done = match record.claims.is_empty() || mistakes::made(Mistake::RemovedUnreleased) {
+            let done = match record.claims.is_empty() {
                 true => self.leases.delete(record).await,
                 false => self.leases.replace(&record.left(self.notice())).await.map(drop),
             };

@@ -1,6 +1,5 @@
 //! The part of the work that is this process's own.
 
-use crate::mistakes::{self, Mistake};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -126,9 +125,7 @@ impl Share {
     /// Whether this process may write now: nobody can have taken its units over. It is asked before every write, because a process that
     /// was frozen does not know that it was.
     pub fn is_valid(&self) -> bool {
-        self.0.alone
-            || mistakes::made(Mistake::LeaseNotAsked)
-            || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
+        self.0.alone || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
     }
 
     /// Until when this process may write, as far as nobody renews.

@@ -9,7 +9,6 @@ use super::things::{Thing, patched};
 use super::world::World;
 use crate::cluster::Deletion;
 use crate::lifecycle::finalizer::FINALIZER;
-use crate::mistakes::{self, Mistake};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -88,8 +87,6 @@ pub(super) struct ApiServer {
     pub(super) changed: Arc<Notify>,
     /// Until when it refuses every deletion by an ingester.
     pub(super) undeletable: Option<Instant>,
-    /// What it had before each change, where that is asked for.
-    past: VecDeque<(Instant, BTreeMap<String, Thing>)>,
     pub(super) again: Again,
     /// No backup has them, and no restart loses them.
     pub(super) leases: Kept,
@@ -114,7 +111,6 @@ impl ApiServer {
             uids: 0,
             changed: Arc::new(Notify::new()),
             undeletable: None,
-            past: VecDeque::new(),
             again: Again::default(),
             leases: Kept::default(),
         }
@@ -172,13 +168,6 @@ pub(super) fn is_of(unit: Option<&str>, namespace: &str) -> bool {
 impl World {
     /// The object of a name as a look finds it.
     pub(super) fn found(&self, name: &str) -> Option<&Thing> {
-        /// How far the cache of an API server is behind.
-        const BEHIND: Duration = Duration::from_secs(10);
-        if mistakes::made(Mistake::CachedLook)
-            && let Some((_, things)) = self.server.past.iter().find(|(until, _)| until.elapsed() < BEHIND)
-        {
-            return things.get(name);
-        }
         self.server.things.get(name)
     }
 
@@ -238,9 +227,6 @@ impl World {
             since: Instant::now(),
         };
         self.server.events.push_back(event);
-        if mistakes::made(Mistake::CachedLook) {
-            self.server.past.push_back((Instant::now(), self.server.things.clone()));
-        }
         self.note("etcd", &format!("{}{}", if gone { "gone: " } else { "" }, thing.told()));
         if gone {
             self.server.things.remove(&thing.name);
@@ -347,7 +333,6 @@ impl World {
         checks::before_deletion(self, &thing);
         self.delete(name);
         let there = self.server.things.get(name).is_some_and(|thing| thing.uid == uid);
-        let there = there && !mistakes::made(Mistake::DeletionBelieved);
         Ok(if there { Deletion::Terminating } else { Deletion::Gone })
     }
 }

@@ -4,14 +4,13 @@ use super::checks;
 use super::kinds::{Flavour, NEWER};
 use super::troubles::More;
 use super::world::World;
-use crate::mistakes::{self, Mistake};
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::Account;
-use ingester_store::guard::{self, Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use ingester_store::{Rejected, Report, RowChange, StoredRow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -200,7 +199,6 @@ impl World {
                 (RowChange::Replacement { row, seen }, Some(stored)) => verdict_over(stored, *seen, row.version()),
                 (RowChange::Tombstone { res_version, .. }, Some(stored)) => verdict_of_tombstone(stored, *res_version),
             };
-            let verdict = mistaken(verdict, &change, stored);
             self.database.rejects.remove(&uid);
             match verdict {
                 Verdict::Unchanged => report.unchanged += 1,
@@ -373,47 +371,6 @@ impl World {
             }
         }
     }
-}
-
-/// The verdict with the mistake that is made.
-fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Verdict {
-    let Some(stored) = stored else { return verdict };
-    if mistakes::made(Mistake::DefinitionIgnored)
-        && let RowChange::Row(row) = change
-    {
-        return guard::verdict(Version { ingest_version: 0, ..stored }, Version { ingest_version: 0, ..row.version() });
-    }
-    if mistakes::made(Mistake::DeletedComesBack)
-        && let RowChange::Row(row) = change
-        && (stored.deleted && stored.evicted() && row.evict_time.is_some())
-    {
-        return Verdict::Write;
-    }
-    let row = match change {
-        RowChange::Row(row) | RowChange::Replacement { row, .. } => Some(row),
-        RowChange::Tombstone { .. } => None,
-    };
-    if mistakes::made(Mistake::GhostBelieved)
-        && stored.eviction.is_only_copy()
-        && row.is_some_and(|row| row.evict_time.is_none() && row.res_version > stored.res_version)
-    {
-        return Verdict::Write;
-    }
-    let lives = match change {
-        RowChange::Row(row) | RowChange::Replacement { row, .. } => {
-            row.res_version == stored.res_version && row.delete_time.is_none() && row.evict_time.is_none()
-        }
-        RowChange::Tombstone { .. } => false,
-    };
-    if mistakes::made(Mistake::TombstoneUnchanged) && verdict == Verdict::Stale && stored.deleted && lives {
-        return Verdict::Unchanged;
-    }
-    if mistakes::made(Mistake::EvictedMarkedDeleted)
-        && matches!(change, RowChange::Tombstone { res_version: u64::MAX, .. })
-    {
-        return Verdict::Write;
-    }
-    verdict
 }
 
 pub(super) fn told_change(change: &RowChange) -> String {

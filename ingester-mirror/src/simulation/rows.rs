@@ -8,7 +8,6 @@ use super::things::Thing;
 use super::world::{Client, Service, World};
 use crate::clock::Clock as _;
 use crate::identity::judge;
-use crate::mistakes::{self, Mistake};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -33,10 +32,7 @@ impl Client {
     pub(super) async fn backfill(self) {
         loop {
             let (kind, who) = (self.kind, self.name());
-            let done = self.change("backfill", String::new(), move |world| world.backfill(&who, kind)).await;
-            if done.is_ok() && mistakes::made(Mistake::DefinitionIgnored) {
-                return;
-            }
+            drop(self.change("backfill", String::new(), move |world| world.backfill(&who, kind)).await);
             tokio::time::sleep(BACKFILL).await;
         }
     }
@@ -265,10 +261,7 @@ impl Rows for Client {
                 let before = world.database.accounts.get(&unit).cloned().unwrap_or_default();
                 world.database.accounts.insert(unit.clone(), before.clone().wanting(gone, now));
                 let accounts = world.database.accounts.iter().filter(|(name, _)| **name != unit);
-                let of_others: Vec<Account> = match mistakes::made(Mistake::FuseOfUnit) {
-                    true => Vec::new(),
-                    false => accounts.map(|(_, account)| account.clone()).collect(),
-                };
+                let of_others: Vec<Account> = accounts.map(|(_, account)| account.clone()).collect();
                 let gone = if gone > 0 { gone + others(&before, &of_others, now) } else { 0 };
                 let rows = world.database.rows.values();
                 let live = rows.filter(|kept| !kept.version().deleted && !kept.version().evicted()).count() as u64;

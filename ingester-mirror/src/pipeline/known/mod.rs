@@ -5,7 +5,6 @@ mod table;
 
 use super::additions::Additions;
 use crate::lifecycle::State;
-use crate::mistakes::{self, Mistake};
 use ingester_core::row::{Eviction, Expected};
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
@@ -95,7 +94,6 @@ impl Known {
     pub(crate) fn load(&mut self, uid: &str, version: u64, eviction: Eviction) {
         match eviction {
             Eviction::None => self.load_live(uid, version),
-            Eviction::Intended if mistakes::made(Mistake::EvictionForgotten) => {}
             Eviction::Intended => self.load_evicted(uid, version),
             // An earlier release wrote it: only its object tells whether that has left.
             Eviction::Unrecorded => self.load_evicted(uid, 0),
