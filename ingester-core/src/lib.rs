@@ -41,6 +41,7 @@ mod fixture;
 pub mod json;
 pub mod kind;
 pub mod labels;
+pub mod marks;
 pub mod nearest;
 pub mod object;
 pub mod protobuf;

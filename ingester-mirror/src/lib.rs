@@ -71,5 +71,4 @@ mod uninstall;
 mod unit;
 
 pub use cluster::ApiError;
-pub use lifecycle::finalizer::FINALIZER;
 pub use uninstall::{Removal, remove_finalizers};

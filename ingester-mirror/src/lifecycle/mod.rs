@@ -6,15 +6,10 @@
 pub(crate) mod finalizer;
 
 use crate::config::Finalizer;
+use ingester_core::marks::{DELETING, IMMUTABLE};
 use ingester_core::object::Meta;
 use ingester_core::row::{Eviction, Version};
 use std::time::Duration;
-
-/// `michelangelo/Deleting`: with the value `true`, it requests the deletion of the object, in SQL and in Kubernetes.
-pub(crate) const DELETING: &str = "michelangelo/Deleting";
-
-/// `michelangelo/Immutable`: with the value `true`, the object is final and moves from etcd to SQL.
-pub(crate) const IMMUTABLE: &str = "michelangelo/Immutable";
 
 /// What is configured for a kind.
 #[derive(Clone, Copy, Debug)]
@@ -168,8 +163,9 @@ pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Circumstances, DELETING, IMMUTABLE, Plan, Rules, State, Then, is_ghost, is_released, plan};
+    use super::{Circumstances, Plan, Rules, State, Then, is_ghost, is_released, plan};
     use crate::config::Finalizer;
+    use ingester_core::marks::{DELETING, IMMUTABLE};
     use ingester_core::object::Meta;
     use ingester_core::row::{Eviction, Version};
     use std::time::Duration;

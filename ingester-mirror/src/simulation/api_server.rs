@@ -8,7 +8,7 @@ use super::restores::Again;
 use super::things::{Thing, patched};
 use super::world::World;
 use crate::cluster::Deletion;
-use crate::lifecycle::finalizer::FINALIZER;
+use ingester_core::marks::FINALIZER;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::database::{Kept, text};
 use super::kinds::{Flavour, NEWER};
 use super::things::Thing;
 use super::world::{Sim, World};
-use crate::lifecycle::finalizer::FINALIZER;
+use ingester_core::marks::FINALIZER;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::base;
 use ingester_core::value::Value as Column;

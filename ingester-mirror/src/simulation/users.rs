@@ -5,7 +5,7 @@ use super::kinds::Flavour;
 use super::things::Thing;
 use super::troubles::Troubles;
 use super::world::{Sim, World};
-use crate::lifecycle::finalizer::FINALIZER;
+use ingester_core::marks::FINALIZER;
 use std::time::Duration;
 use tokio::time::Instant;
 
