@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use table::{Edit, MISTAKES};
 
@@ -83,15 +84,25 @@ fn read(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, String>) -> Re
 /// Applies an edit of the mistake with this number.
 fn apply(edit: &Edit, number: usize, files: &mut BTreeMap<PathBuf, String>) -> Result<(), String> {
     let text = files.get_mut(Path::new(edit.file)).ok_or("the mirror has no such file; correct `file`")?;
-    let places = text.matches(edit.before).count();
-    if places != 1 {
+    let [place] = &places(text, edit.before)[..] else {
+        let count = places(text, edit.before).len();
         return Err(format!(
-            "`{}` is there {places} times; make `before` the text of one place, as it is now",
+            "`{}` is there {count} times; make `before` the text of one place, as it is now",
             edit.before
         ));
-    }
-    *text = text.replace(edit.before, &edit.after.replace("MADE", &format!("crate::made({number})")));
+    };
+    text.replace_range(place.clone(), &edit.after.replace("MADE", &format!("crate::made({number})")));
     Ok(())
+}
+
+/// Where a text has a part, however the two are broken into lines: whitespace does not count.
+fn places(text: &str, part: &str) -> Vec<Range<usize>> {
+    let visible =
+        |text: &str| -> Vec<(usize, char)> { text.char_indices().filter(|(_, c)| !c.is_whitespace()).collect() };
+    let (text, part) = (visible(text), visible(part));
+    let is_part = |window: &&[(usize, char)]| window.iter().map(|(_, c)| c).eq(part.iter().map(|(_, c)| c));
+    let found = text.windows(part.len()).filter(is_part);
+    found.map(|window| window[0].0..window[window.len() - 1].0 + window[window.len() - 1].1.len_utf8()).collect()
 }
 
 /// A file without its modules of tests: they run where they are, so they are not compiled once more.

@@ -398,7 +398,7 @@ mod tests {
     use crate::fixture::MODEL;
     use crate::health::Health;
     use crate::metrics::Metrics;
-    use crate::replicas::Share;
+    use crate::replicas::Assignment;
     use crate::replicas::shard::Shard;
     use crate::sync::{Context, units};
     use http::{Request, Response};
@@ -437,7 +437,7 @@ mod tests {
             metrics: Metrics::new().unwrap(),
             health: Health::new([]),
             publisher: Publisher::off(),
-            share: Share::alone(),
+            assignment: Assignment::alone(),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::config::Finalizer;
 use crate::lifecycle::finalizer;
-use crate::pipeline::{Item, Source, Work, bytes_of};
+use crate::pipeline::{Arrival, Item, Work, bytes_of};
 use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior};
 
@@ -86,11 +86,11 @@ impl Follower {
                     // The answer to the patch is written like an event, so the patch's own event finds it stored.
                     Ok(Some(object)) => {
                         in_a_row = 0;
-                        let share = unit.memory.take(bytes_of(object.text().len())).await;
-                        let source = Source::Patch { again: false };
+                        let hold = unit.memory.take(bytes_of(object.text().len())).await;
+                        let arrival = Arrival::Patch { again: false };
                         self.pipeline
                             .queue
-                            .push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));
+                            .push(Item::new(Work::Object { object: Box::new(object), arrival }).holding(hold));
                     }
                     Ok(None) => in_a_row = 0,
                     // It is gone.

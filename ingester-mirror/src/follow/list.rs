@@ -7,7 +7,7 @@ use super::metadata::{Ahead, Partial};
 use super::{Follower, News};
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::metrics::Read;
-use crate::pipeline::{Item, ObjectRef, Source, Why};
+use crate::pipeline::{Arrival, Item, ObjectRef, Why};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -121,9 +121,9 @@ impl Follower {
                 }
             };
             objects += 1;
-            match self.sift(&meta, Source::List { behind: false }) {
+            match self.sift(&meta, Arrival::List { behind: false }) {
                 News::Nothing => {}
-                News::Contradiction | News::State => items.push(Item::look(ObjectRef::of(&meta), Why::Due, 0)),
+                News::Contradiction | News::LifecycleState => items.push(Item::look(ObjectRef::of(&meta), Why::Due, 0)),
             }
             if items.len() > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

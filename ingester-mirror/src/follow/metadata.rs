@@ -1,7 +1,7 @@
 //! Reads the metadata of all objects: as a stream, or page by page.
 
 use super::Follower;
-use crate::budget::{Part, Share};
+use crate::budget::{Hold, Quota};
 use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, PartialObjectMeta};
 use futures::StreamExt as _;
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ pub(super) struct Ahead {
     pub(super) asked: u64,
     read: Vec<Result<Listed<PartialObjectMeta>, ApiError>>,
     stream: ListStream<PartialObjectMeta>,
-    memory: Vec<Share>,
+    memory: Vec<Hold>,
 }
 
 /// Objects for which memory is taken at a time, and about how much each takes.
@@ -35,7 +35,7 @@ impl Ahead {
     pub(super) async fn read_during<E>(
         mut self,
         work: impl Future<Output = Result<(), E>>,
-        memory: &Arc<Part>,
+        memory: &Arc<Quota>,
     ) -> Result<Self, E> {
         let reading = async {
             loop {
@@ -58,7 +58,7 @@ impl Ahead {
     }
 
     /// The stream from its beginning on, and the memory for what was read of it.
-    fn into_stream(self) -> (ListStream<PartialObjectMeta>, Vec<Share>) {
+    fn into_stream(self) -> (ListStream<PartialObjectMeta>, Vec<Hold>) {
         (futures::stream::iter(self.read).chain(self.stream).boxed(), self.memory)
     }
 }

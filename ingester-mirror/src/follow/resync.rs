@@ -4,7 +4,7 @@ use super::metadata::Partial;
 use super::{Follower, ROWS};
 use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
-use crate::lifecycle::State;
+use crate::lifecycle::LifecycleState;
 use crate::pipeline::{EvictedObject, Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
 use ingester_store::{Evicted, StoreError};
@@ -46,7 +46,7 @@ impl Follower {
             let written = missed.extract_if(|uid| !self.pipeline.queue.holds(uid));
             let is_live = |uid: Box<str>| {
                 let state = self.pipeline.known().get(&uid).map(|entry| entry.state);
-                state.is_some_and(|state| state == RowState::Stored(State::Live) || state.is_leaving())
+                state.is_some_and(|state| state == RowState::Stored(LifecycleState::Live) || state.is_leaving())
             };
             // All that were written are taken out: one comparison is for all of them.
             if written.map(is_live).fold(false, |any, live| any | live) {
@@ -241,8 +241,10 @@ impl Follower {
                 // They are retried: the database may accept them by now.
                 RowState::Rejected => false,
                 // Its deletion was requested, and it is there as before: the cluster was restored to an earlier state.
-                RowState::Stored(State::Deleted | State::Evicted) => terminating,
-                RowState::Stored(State::Live) | RowState::Released | RowState::LeftOut | RowState::Ghost => true,
+                RowState::Stored(LifecycleState::Deleted | LifecycleState::Evicted) => terminating,
+                RowState::Stored(LifecycleState::Live) | RowState::Released | RowState::LeftOut | RowState::Ghost => {
+                    true
+                }
                 // It is there again.
                 RowState::Left | RowState::Confirmed => false,
             };

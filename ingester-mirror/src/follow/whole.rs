@@ -1,10 +1,10 @@
 //! Reads all objects: as a stream, or in pages that fit into the budget.
 
 use super::{Follower, Memory};
-use crate::budget::Share;
+use crate::budget::Hold;
 use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, Page};
 use crate::metrics::Read;
-use crate::pipeline::Source;
+use crate::pipeline::Arrival;
 use futures::StreamExt as _;
 
 /// The size of a page that is aimed at, in bytes: two pages are in memory at a time, as text and as parsed objects.
@@ -57,7 +57,7 @@ impl Pages {
 }
 
 impl Follower {
-    /// Receives all objects; `behind` as in [`Source::List`]. Returns the list's version, and how many there were.
+    /// Receives all objects; `behind` as in [`Arrival::List`]. Returns the list's version, and how many there were.
     pub(super) async fn whole(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
         let read = match self.unit().cluster.stream().await {
             Ok(Some(stream)) => self.whole_as_stream(stream, behind).await.map(Some),
@@ -92,10 +92,10 @@ impl Follower {
                 Listed::Object(text) => {
                     objects += 1;
                     self.unit().metrics.objects_listed(Read::Stream, 1);
-                    self.receive(text, Source::List { behind }, Memory::Taken).await;
+                    self.receive(text, Arrival::List { behind }, Memory::Taken).await;
                 }
                 Listed::Deleted(text) => {
-                    self.receive(text, Source::Deletion, Memory::Taken).await;
+                    self.receive(text, Arrival::Deletion, Memory::Taken).await;
                 }
                 Listed::End(version) => return Ok((version, objects)),
             }
@@ -106,33 +106,33 @@ impl Follower {
     /// The API server prepares the next page while one is received.
     async fn whole_in_pages(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
         let mut objects = 0;
-        let (mut page, mut share) = self.page(pages, None).await?;
+        let (mut page, mut hold) = self.page(pages, None).await?;
         loop {
             objects += page.items.len();
             self.unit().metrics.objects_listed(Read::Pages, page.items.len());
             let Page { version, next, items } = page;
             let received = async {
                 for text in items {
-                    self.receive(text, Source::List { behind }, Memory::Of(&mut share)).await;
+                    self.receive(text, Arrival::List { behind }, Memory::Of(&mut hold)).await;
                 }
-                drop(share);
+                drop(hold);
             };
             let Some(token) = next else {
                 received.await;
                 return Ok((version, objects));
             };
             let ((), following) = tokio::join!(received, self.page(pages, Some(&token)));
-            (page, share) = following?;
+            (page, hold) = following?;
         }
     }
     /// A page, and the memory that it takes. One that takes too long is asked for again, smaller.
-    async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, Share), ApiError> {
+    async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, Hold), ApiError> {
         loop {
-            let share = self.unit().memory.take(pages.bytes()).await;
+            let hold = self.unit().memory.take(pages.bytes()).await;
             match self.unit().cluster.list(pages.limit, next).await {
                 Ok(page) => {
                     pages.learn(&page);
-                    return Ok((page, share));
+                    return Ok((page, hold));
                 }
                 Err(error) if error.kind() == ApiErrorKind::Transient && error.is_timeout() && pages.shrink() => {
                     tracing::warn!(kind = self.unit().kind.name(), %error, objects = pages.limit, "Asking for a smaller page");

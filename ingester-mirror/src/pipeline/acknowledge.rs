@@ -2,7 +2,7 @@
 
 use super::Pipeline;
 use super::known::RowState;
-use super::work::{Item, ObjectRef, Source, Why, Work};
+use super::work::{Arrival, Item, ObjectRef, Why, Work};
 use crate::backoff::delay;
 use crate::cluster::{ApiError, ApiErrorKind, Deletion};
 use crate::events::Subject;
@@ -18,7 +18,7 @@ pub(super) const REFUSALS: u32 = 3;
 
 /// What is requested from Kubernetes once the row is committed, of the version that the row has.
 #[derive(Debug)]
-pub(super) enum Then {
+pub(super) enum FollowUp {
     Nothing,
     /// Our finalizer is added some time.
     RequestFinalizers,
@@ -33,7 +33,7 @@ pub(super) enum Then {
 #[derive(Debug)]
 pub(super) struct Acknowledgement {
     pub(super) object: ObjectRef,
-    pub(super) then: Then,
+    pub(super) then: FollowUp,
     pub(super) attempt: u32,
 }
 
@@ -50,10 +50,10 @@ impl Pipeline {
     pub(super) async fn acknowledge(&self, acknowledgement: Acknowledgement) {
         let Acknowledgement { object, then, attempt } = acknowledgement;
         let result = match then {
-            Then::Nothing | Then::RequestFinalizers => Ok(()),
-            Then::RemoveFinalizer(meta) => self.remove_finalizer(&meta).await.map(drop),
-            Then::Delete(meta) => self.unit.cluster.delete(&meta).await.map(drop),
-            Then::Evict(meta, row) => match self.read_back(&row).await {
+            FollowUp::Nothing | FollowUp::RequestFinalizers => Ok(()),
+            FollowUp::RemoveFinalizer(meta) => self.remove_finalizer(&meta).await.map(drop),
+            FollowUp::Delete(meta) => self.unit.cluster.delete(&meta).await.map(drop),
+            FollowUp::Evict(meta, row) => match self.read_back(&row).await {
                 Ok(()) => self.evict(&meta).await.inspect_err(|error| {
                     // Where it changed meanwhile, the next attempt begins with what it is now. Without a Lease there was none.
                     if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound | ApiErrorKind::Lease) {
@@ -94,8 +94,8 @@ impl Pipeline {
     /// without it is written and read back before the object is deleted: so the row is the last state in etcd.
     async fn evict(&self, meta: &Meta) -> Result<(), ApiError> {
         if let Some(object) = self.remove_finalizer(meta).await? {
-            let source = Source::Patch { again: false };
-            self.queue.push(Item::new(Work::Object { object: Box::new(object), source }));
+            let arrival = Arrival::Patch { again: false };
+            self.queue.push(Item::new(Work::Object { object: Box::new(object), arrival }));
             return Ok(());
         }
         self.delete_evicted(meta).await?;

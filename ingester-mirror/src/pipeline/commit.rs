@@ -1,12 +1,12 @@
 //! Writes a batch, repeating it as long as it takes, and remembers the state of each row. Only what is stored is acknowledged.
 
-use super::acknowledge::{Acknowledgement, Then};
+use super::acknowledge::{Acknowledgement, FollowUp};
 use super::known::RowState;
 use super::prepare::{Becomes, Rejection, Write};
 use super::work::{Item, ObjectRef, Trail, Why};
 use super::{Pipeline, Stopped};
 use crate::backoff::delay;
-use crate::lifecycle::State;
+use crate::lifecycle::LifecycleState;
 use crate::metrics::{Outcome, Skip};
 use ingester_store::{ErrorClass, Reject, Report, RowChange, latest_of_each};
 use std::collections::{HashMap, HashSet};
@@ -64,7 +64,7 @@ impl Pipeline {
                     continue;
                 }
                 // Nothing is sent to Kubernetes for an object that is not stored.
-                let held = !matches!(write.then, Then::Nothing | Then::RequestFinalizers);
+                let held = !matches!(write.then, FollowUp::Nothing | FollowUp::RequestFinalizers);
                 let reject = self.reject_at(&write.object, reason.to_owned());
                 rejections.push(Rejection {
                     object: write.object,
@@ -89,8 +89,8 @@ impl Pipeline {
                     self.queue.push_later(Item::look(object.clone(), Why::Due, 0), delay);
                 }
                 match then {
-                    Then::Nothing => done.push(uid),
-                    Then::RequestFinalizers => {
+                    FollowUp::Nothing => done.push(uid),
+                    FollowUp::RequestFinalizers => {
                         self.request_finalizers();
                         done.push(uid);
                     }
@@ -188,14 +188,14 @@ impl Pipeline {
         }
         drop(known);
         let metrics = &self.unit.metrics;
-        let was_marked = matches!(before, Some(RowState::Stored(State::Deleted) | RowState::Released));
+        let was_marked = matches!(before, Some(RowState::Stored(LifecycleState::Deleted) | RowState::Released));
         match write.becomes {
-            Becomes::Stored(State::Live, _) => metrics.mirrored(1),
-            Becomes::Stored(State::Evicted, _) | Becomes::Confirmed => {}
+            Becomes::Stored(LifecycleState::Live, _) => metrics.mirrored(1),
+            Becomes::Stored(LifecycleState::Evicted, _) | Becomes::Confirmed => {}
             Becomes::Gone { .. } if before.is_some_and(RowState::is_leaving) => {}
             Becomes::Gone { swept: true } => metrics.orphans_swept(1),
-            Becomes::Stored(State::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } if was_marked => {}
-            Becomes::Stored(State::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } => metrics.deleted(1),
+            Becomes::Stored(LifecycleState::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } if was_marked => {}
+            Becomes::Stored(LifecycleState::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } => metrics.deleted(1),
         }
         if before == Some(RowState::Rejected) && matches!(write.becomes, Becomes::Stored(..)) {
             let (api_version, version) = (self.unit.kind.api_version(), version.to_string());

@@ -38,7 +38,7 @@ pub(crate) use evictions::{EvictedObject, Evictions};
 pub(crate) use known::{Known, KnownObject, RowState, Unseen};
 pub(crate) use prepare::forgotten;
 pub(crate) use queue::Queue;
-pub(crate) use work::{Item, ObjectRef, Source, Why, Work, bytes_of, uid_of};
+pub(crate) use work::{Arrival, Item, ObjectRef, Why, Work, bytes_of, uid_of};
 
 use crate::unit::{Stopped, Unit};
 use request::Requests;

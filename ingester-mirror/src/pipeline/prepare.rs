@@ -1,11 +1,11 @@
 //! Prepares a batch: what is to be written of each object, or what has to be requested first.
 
-use super::acknowledge::Then;
+use super::acknowledge::FollowUp;
 use super::known::RowState;
 use super::request::Request;
-use super::work::{Item, ObjectRef, Source, Trail, Why, Work};
+use super::work::{Arrival, Item, ObjectRef, Trail, Why, Work};
 use super::{Pipeline, Stopped};
-use crate::lifecycle::{self, Circumstances, Plan, State, finalizer, is_leaving};
+use crate::lifecycle::{self, Circumstances, LifecycleState, ObjectPlan, finalizer, is_leaving};
 use crate::metrics::Skip;
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// A batch after preparation.
 #[derive(Default)]
-pub(super) struct Batch {
+pub(super) struct PreparedBatch {
     /// What is to be written.
     pub(super) writes: Vec<Write>,
     /// Objects that cannot be mirrored as they are.
@@ -35,7 +35,7 @@ pub(super) struct Write {
     pub(super) change: RowChange,
     pub(super) becomes: Becomes,
     /// What is requested once the row is committed.
-    pub(super) then: Then,
+    pub(super) then: FollowUp,
     /// When to look at it again even if nothing changes.
     pub(super) again: Option<Duration>,
     pub(super) trail: Trail,
@@ -45,7 +45,7 @@ pub(super) struct Write {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Becomes {
     /// Its row's state, and the hash of its labels and annotations.
-    Stored(State, NonZeroU64),
+    Stored(LifecycleState, NonZeroU64),
     /// The kind's predicate leaves it out, and its row is marked as deleted.
     LeftOut,
     /// It is gone, and so is what is remembered of it. `swept`: a list lacked it.
@@ -66,9 +66,9 @@ pub(super) struct Rejection {
 }
 
 impl Pipeline {
-    pub(super) async fn prepare(&self, items: Vec<Item>) -> Result<Batch, Stopped> {
+    pub(super) async fn prepare(&self, items: Vec<Item>) -> Result<PreparedBatch, Stopped> {
         let stored = self.stored_versions(&items).await?;
-        let mut batch = Batch::default();
+        let mut batch = PreparedBatch::default();
         for item in items {
             let seen = stored.get(&item.uid).copied();
             self.prepare_item(item, seen, &mut batch);
@@ -80,8 +80,8 @@ impl Pipeline {
     async fn stored_versions(&self, items: &[Item]) -> Result<HashMap<Box<str>, Version>, Stopped> {
         let depends = |item: &&Item| match &item.work {
             Work::Look { .. } => true,
-            Work::Object { object, source } => {
-                let asked = matches!(source, Source::Deletion | Source::Look { .. });
+            Work::Object { object, arrival } => {
+                let asked = matches!(arrival, Arrival::Deletion | Arrival::Look { .. });
                 !asked && is_leaving(object.meta()) && !self.known().is_own(&item.uid)
             }
             Work::Gone { .. } | Work::Broken { .. } => false,
@@ -94,26 +94,26 @@ impl Pipeline {
         self.unit.until_done("reading versions", move || self.unit.rows.versions(uids)).await
     }
 
-    fn prepare_item(&self, item: Item, seen: Option<Version>, batch: &mut Batch) {
+    fn prepare_item(&self, item: Item, seen: Option<Version>, batch: &mut PreparedBatch) {
         let Item { uid, work, trail } = item;
         match work {
             // While it waited, another worker stored the answer to our own patch. This is the event of that patch.
-            Work::Object { object, source } if self.is_echo(object.meta(), source) => {
+            Work::Object { object, arrival } if self.is_echo(object.meta(), arrival) => {
                 self.unit.metrics.skipped(Skip::Unchanged, 1);
                 batch.done.push(uid);
             }
             // What it is now is looked at beside its row, and nothing else is done with it.
-            Work::Object { object, source } if self.is_ghost(&uid, source) => {
+            Work::Object { object, arrival } if self.is_ghost(&uid, arrival) => {
                 self.queue.push(Item::look(ObjectRef::of(object.meta()), Why::Due, 0));
                 batch.done.push(uid);
             }
-            Work::Object { object, source } => self.prepare_object(object, source, seen, trail, batch),
+            Work::Object { object, arrival } => self.prepare_object(object, arrival, seen, trail, batch),
             Work::Look { object, why } => batch.requests.push(Request::Look { object, why, seen, trail }),
             Work::Gone { object, swept } => {
                 let change = self.tombstone(&object);
                 let evicted = self.known().get(&uid).is_some_and(|entry| entry.state.is_leaving());
                 let becomes = if evicted { Becomes::Confirmed } else { Becomes::Gone { swept } };
-                batch.writes.push(Write { object, change, becomes, then: Then::Nothing, again: None, trail });
+                batch.writes.push(Write { object, change, becomes, then: FollowUp::Nothing, again: None, trail });
             }
             Work::Broken { identity, reason } => {
                 let text = |part: &Option<Box<str>>| part.clone().unwrap_or_default();
@@ -134,24 +134,31 @@ impl Pipeline {
     fn prepare_object(
         &self,
         object: Box<Object>,
-        source: Source,
+        arrival: Arrival,
         seen: Option<Version>,
         trail: Trail,
-        batch: &mut Batch,
+        batch: &mut PreparedBatch,
     ) {
-        let seen = if let Source::Look { seen, .. } = source { seen } else { seen };
+        let seen = if let Arrival::Look { seen, .. } = arrival { seen } else { seen };
         let reference = ObjectRef::of(object.meta());
-        let gone = source == Source::Deletion;
+        let gone = arrival == Arrival::Deletion;
         if gone && self.known().get(&reference.uid).is_some_and(|entry| entry.state == RowState::Left) {
             // The row has its last state: it was deleted in that very version.
             let (change, becomes) = (self.tombstone(&reference), Becomes::Gone { swept: false });
-            batch.writes.push(Write { object: reference, change, becomes, then: Then::Nothing, again: None, trail });
+            batch.writes.push(Write {
+                object: reference,
+                change,
+                becomes,
+                then: FollowUp::Nothing,
+                again: None,
+                trail,
+            });
             return;
         }
         let mut plan = self.plan(object.meta(), gone, seen);
         let row = match (self.unit.row(&object), plan.then) {
-            (Ok(Some(row)), lifecycle::Then::AddFinalizer) => {
-                if source == Source::Watch {
+            (Ok(Some(row)), lifecycle::Action::AddFinalizer) => {
+                if arrival == Arrival::Watch {
                     batch.requests.push(Request::AddFinalizer { object, trail });
                     return;
                 }
@@ -161,7 +168,7 @@ impl Pipeline {
             // Its eviction began before the filter left it out, and goes on: what the row is about to be the only copy of is its last
             // state. If it is not to leave any more, its row is marked, as that of any object which is left out.
             (Ok(None), _) if self.is_being_evicted(&reference.uid, seen) => {
-                if !gone && !matches!(source, Source::Look { .. }) {
+                if !gone && !matches!(arrival, Arrival::Look { .. }) {
                     self.queue.push(Item::look(reference, Why::Due, 0));
                     batch.done.push(object.meta().uid.clone());
                     return;
@@ -169,19 +176,19 @@ impl Pipeline {
                 let Ok(row) = self.unit.kind.bare_row(&object) else {
                     return self.leave_out(&object, gone, seen, trail, batch);
                 };
-                if plan.state == State::Live {
-                    plan = Plan { state: State::Deleted, then: lifecycle::Then::Nothing, again: None };
+                if plan.state == LifecycleState::Live {
+                    plan = ObjectPlan { state: LifecycleState::Deleted, then: lifecycle::Action::Nothing, again: None };
                 }
                 row
             }
             (Ok(None), _) => {
                 // It was looked at after its row was read: so the row is out of date, whatever its version.
-                let looked = matches!(source, Source::Look { .. });
+                let looked = matches!(arrival, Arrival::Look { .. });
                 let seen = seen.filter(|_| looked);
                 // Its row may be the only copy of it, or another replica may be evicting it, which looking finds out.
-                let asked = gone || matches!(source, Source::Look { .. });
+                let asked = gone || matches!(arrival, Arrival::Look { .. });
                 let then = self.plan_left_out(object.meta(), gone);
-                let released = matches!(then, lifecycle::Then::RemoveFinalizer | lifecycle::Then::Delete);
+                let released = matches!(then, lifecycle::Action::RemoveFinalizer | lifecycle::Action::Delete);
                 if !asked && (released || self.may_have_live_row(&reference.uid)) {
                     self.queue.push(Item::look(reference, Why::Due, 0));
                     batch.done.push(object.meta().uid.clone());
@@ -190,7 +197,7 @@ impl Pipeline {
                 return self.leave_out(&object, gone, seen, trail, batch);
             }
             // The object is about to be gone, so its text is stored without indexed columns.
-            (Err(reason), _) if plan.state != State::Live && (gone || is_leaving(object.meta())) => {
+            (Err(reason), _) if plan.state != LifecycleState::Live && (gone || is_leaving(object.meta())) => {
                 match self.unit.kind.bare_row(&object) {
                     Ok(row) => {
                         tracing::warn!(kind = self.unit.kind.name(), namespace = %reference.namespace, name = %reference.name, reason,
@@ -201,7 +208,7 @@ impl Pipeline {
                     Err(_) if gone => {
                         let (change, becomes) = (self.tombstone(&reference), Becomes::Gone { swept: false });
                         let write =
-                            Write { object: reference, change, becomes, then: Then::Nothing, again: None, trail };
+                            Write { object: reference, change, becomes, then: FollowUp::Nothing, again: None, trail };
                         batch.writes.push(write);
                         return;
                     }
@@ -213,33 +220,33 @@ impl Pipeline {
         let now = self.unit.clock.now();
         let mut row = row;
         match plan.state {
-            State::Live => {}
-            State::Deleted => row.delete_time = Some(now),
-            State::Evicted => (row.evict_time, row.evict_confirmed) = (Some(now), gone),
+            LifecycleState::Live => {}
+            LifecycleState::Deleted => row.delete_time = Some(now),
+            LifecycleState::Evicted => (row.evict_time, row.evict_confirmed) = (Some(now), gone),
         }
         let pairs = row.companions_hash();
         let then = match plan.then {
-            lifecycle::Then::Nothing => Then::Nothing,
-            lifecycle::Then::AddFinalizer if matches!(source, Source::Patch { again: false }) => Then::Nothing,
-            lifecycle::Then::AddFinalizer => Then::RequestFinalizers,
-            lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(object.meta().clone()),
-            lifecycle::Then::Delete => Then::Delete(object.meta().clone()),
-            lifecycle::Then::Evict => Then::Evict(object.meta().clone(), Box::new(row.clone())),
+            lifecycle::Action::Nothing => FollowUp::Nothing,
+            lifecycle::Action::AddFinalizer if matches!(arrival, Arrival::Patch { again: false }) => FollowUp::Nothing,
+            lifecycle::Action::AddFinalizer => FollowUp::RequestFinalizers,
+            lifecycle::Action::RemoveFinalizer => FollowUp::RemoveFinalizer(object.meta().clone()),
+            lifecycle::Action::Delete => FollowUp::Delete(object.meta().clone()),
+            lifecycle::Action::Evict => FollowUp::Evict(object.meta().clone(), Box::new(row.clone())),
         };
         let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::Stored(plan.state, pairs) };
-        let change = self.change(row, source, &reference);
+        let change = self.change(row, arrival, &reference);
         batch.writes.push(Write { object: reference, change, becomes, then, again: plan.again, trail });
     }
 
     /// How the row is written: under the guard, unless the cluster itself contradicts the row that was read before it was asked.
-    fn change(&self, mut row: Row, source: Source, object: &ObjectRef) -> RowChange {
-        let replaced = match source {
-            Source::Look { seen: Some(seen), rewrite } => {
+    fn change(&self, mut row: Row, arrival: Arrival, object: &ObjectRef) -> RowChange {
+        let replaced = match arrival {
+            Arrival::Look { seen: Some(seen), rewrite } => {
                 let wrong = rewrite && seen.res_version == row.res_version;
                 let stale = verdict(seen, row.version()) == Verdict::Stale;
                 (wrong || stale).then_some(seen)
             }
-            Source::List { behind: true } => {
+            Arrival::List { behind: true } => {
                 // This row was read, or written, before the list. The cluster may have given the same version once more, to another
                 // state.
                 let stored = self.known().live_version(&object.uid).filter(|version| *version >= object.version);
@@ -263,20 +270,20 @@ impl Pipeline {
     fn is_being_evicted(&self, uid: &str, seen: Option<Version>) -> bool {
         match seen {
             Some(seen) => seen.eviction == Eviction::Intended && !seen.deleted,
-            None => self.known().get(uid).is_some_and(|entry| entry.state == RowState::Stored(State::Evicted)),
+            None => self.known().get(uid).is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Evicted)),
         }
     }
 
     /// The kind's predicate leaves the object out: it has no live row, and does not wait for us.
-    fn leave_out(&self, object: &Object, gone: bool, seen: Option<Version>, trail: Trail, batch: &mut Batch) {
+    fn leave_out(&self, object: &Object, gone: bool, seen: Option<Version>, trail: Trail, batch: &mut PreparedBatch) {
         let meta = object.meta();
         let reference = ObjectRef::of(meta);
         let then = match self.plan_left_out(meta, gone) {
-            lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(meta.clone()),
-            lifecycle::Then::Delete => Then::Delete(meta.clone()),
-            _ => Then::Nothing,
+            lifecycle::Action::RemoveFinalizer => FollowUp::RemoveFinalizer(meta.clone()),
+            lifecycle::Action::Delete => FollowUp::Delete(meta.clone()),
+            _ => FollowUp::Nothing,
         };
-        if self.may_have_live_row(&meta.uid) || !matches!(then, Then::Nothing) {
+        if self.may_have_live_row(&meta.uid) || !matches!(then, FollowUp::Nothing) {
             let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::LeftOut };
             let version = reference.version.max(seen.map_or(0, |seen| seen.res_version));
             let change = self.tombstone(&ObjectRef { version, ..reference.clone() });
@@ -296,26 +303,26 @@ impl Pipeline {
     /// Whether an object that is left out has a row of before that. So may one that was rejected since.
     fn may_have_live_row(&self, uid: &str) -> bool {
         let state = self.known().get(uid).map(|entry| entry.state);
-        matches!(state, Some(RowState::Rejected | RowState::Stored(State::Live)))
+        matches!(state, Some(RowState::Rejected | RowState::Stored(LifecycleState::Live)))
     }
 
     /// What to request for an object that is left out. Its row is not live, so nothing waits for the end of a delay.
-    fn plan_left_out(&self, meta: &Meta, gone: bool) -> lifecycle::Then {
+    fn plan_left_out(&self, meta: &Meta, gone: bool) -> lifecycle::Action {
         let circumstances = Circumstances { gone, deleted: true, ..Circumstances::default() };
         lifecycle::plan(meta, self.unit.rules(), circumstances).then
     }
 
-    fn reject(&self, object: ObjectRef, reason: String, plan: Plan, trail: Trail, batch: &mut Batch) {
-        let held = matches!(plan.then, lifecycle::Then::RemoveFinalizer);
+    fn reject(&self, object: ObjectRef, reason: String, plan: ObjectPlan, trail: Trail, batch: &mut PreparedBatch) {
+        let held = matches!(plan.then, lifecycle::Action::RemoveFinalizer);
         let reject = self.reject_at(&object, reason);
         batch.rejections.push(Rejection { object, reject, held, again: plan.again, trail });
     }
 
     /// What to do with the object. `seen` is what is stored of one that is to be deleted.
-    fn plan(&self, meta: &Meta, gone: bool, seen: Option<Version>) -> Plan {
+    fn plan(&self, meta: &Meta, gone: bool, seen: Option<Version>) -> ObjectPlan {
         let mut known = self.known();
         let entry = known.get(&meta.uid);
-        let remembered = entry.is_some_and(|entry| entry.state == RowState::Stored(State::Deleted));
+        let remembered = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Deleted));
         let leaving_for = if is_leaving(meta) {
             known.leaving_since(&meta.uid).elapsed()
         } else {
@@ -329,7 +336,7 @@ impl Pipeline {
             let passed = self.unit.clock.now().0.saturating_sub(time.micros().0);
             Duration::from_micros(u64::try_from(passed).unwrap_or_default())
         });
-        let evicted = entry.is_some_and(|entry| entry.state == RowState::Stored(State::Evicted));
+        let evicted = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Evicted));
         let circumstances = Circumstances { gone, evicted, deleted, leaving_for, terminating_for };
         lifecycle::plan(meta, self.unit.rules(), circumstances)
     }
@@ -348,18 +355,18 @@ impl Pipeline {
     }
 
     /// Whether an object as it was received brings nothing new. The echo of a deletion also drops what is remembered.
-    pub(crate) fn is_echo(&self, meta: &Meta, source: Source) -> bool {
+    pub(crate) fn is_echo(&self, meta: &Meta, arrival: Arrival) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
-        match source {
-            Source::Deletion => {
+        match arrival {
+            Arrival::Deletion => {
                 let echo = matches!(entry.state, RowState::Released | RowState::Confirmed | RowState::Ghost);
                 if echo {
                     self.known().remove(&meta.uid);
                 }
                 echo
             }
-            Source::Look { .. } | Source::Patch { .. } | Source::List { behind: true } => false,
-            Source::List { behind: false } | Source::Watch => {
+            Arrival::Look { .. } | Arrival::Patch { .. } | Arrival::List { behind: true } => false,
+            Arrival::List { behind: false } | Arrival::Watch => {
                 entry.version == meta.resource_version && self.is_settled(meta)
             }
         }
@@ -375,24 +382,24 @@ impl Pipeline {
             }
             RowState::LeftOut => {
                 let then = self.plan_left_out(meta, false);
-                return !matches!(then, lifecycle::Then::RemoveFinalizer | lifecycle::Then::Delete);
+                return !matches!(then, lifecycle::Action::RemoveFinalizer | lifecycle::Action::Delete);
             }
             RowState::Stored(state) => state,
         };
         let plan = self.plan(meta, false, None);
-        state == plan.state && plan.again.is_none() && plan.then == lifecycle::Then::Nothing
+        state == plan.state && plan.again.is_none() && plan.then == lifecycle::Action::Nothing
     }
 
     /// Whether an object that was received is in the cluster although it had left it.
-    fn is_ghost(&self, uid: &str, source: Source) -> bool {
-        !matches!(source, Source::Look { .. })
+    fn is_ghost(&self, uid: &str, arrival: Arrival) -> bool {
+        !matches!(arrival, Arrival::Look { .. })
             && self.known().get(uid).is_some_and(|entry| entry.state == RowState::Ghost)
     }
 
     /// Whether only our finalizer is missing.
     pub(crate) fn lacks_finalizer_only(&self, meta: &Meta) -> bool {
         self.known().live_version(&meta.uid) == Some(meta.resource_version)
-            && self.plan(meta, false, None).then == lifecycle::Then::AddFinalizer
+            && self.plan(meta, false, None).then == lifecycle::Action::AddFinalizer
     }
 
     fn tombstone(&self, object: &ObjectRef) -> RowChange {

@@ -5,10 +5,10 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
+use super::assignment::Assignment;
 use super::leases::{LeaseError, Leases};
 use super::record::Record;
 use super::run::Membership;
-use super::share::Share;
 use crate::config::Replicas;
 use crate::health::Health;
 use crate::metrics::Metrics;
@@ -33,15 +33,15 @@ const REST: Duration = Duration::from_secs(60);
 struct World(Arc<Inner>);
 
 struct Inner {
-    state: Mutex<State>,
+    state: Mutex<GroupState>,
     changed: Notify,
 }
 
-struct State {
+struct GroupState {
     rng: fastrand::Rng,
     leases: BTreeMap<String, Record>,
     versions: u64,
-    members: Vec<Node>,
+    members: Vec<Process>,
     history: Vec<String>,
     begin: Instant,
     violation: Option<String>,
@@ -53,8 +53,8 @@ struct State {
 }
 
 /// A process.
-struct Node {
-    share: Share,
+struct Process {
+    assignment: Assignment,
     lives: bool,
     frozen: Frozen,
     /// Until when its requests fail.
@@ -67,7 +67,7 @@ struct Node {
 
 impl World {
     fn new(seed: u64) -> Self {
-        let state = State {
+        let state = GroupState {
             rng: fastrand::Rng::with_seed(seed),
             leases: BTreeMap::new(),
             versions: 0,
@@ -82,7 +82,7 @@ impl World {
         World(Arc::new(Inner { state: Mutex::new(state), changed: Notify::new() }))
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, GroupState> {
         self.0.state.lock().unwrap()
     }
 
@@ -93,13 +93,13 @@ impl World {
             .filter(|other| *other != member && state.members[*other].lives)
             .filter(|other| [member, *other].iter().all(|number| state.members[*number].robbed <= Instant::now()))
             .filter(|other| {
-                let share = &state.members[*other].share;
-                share.is_valid() && share.running().contains(unit)
+                let assignment = &state.members[*other].assignment;
+                assignment.is_valid() && assignment.running().contains(unit)
             })
             .collect();
         if !others.is_empty() && state.violation.is_none() {
             let at = state.begin.elapsed().as_secs_f64();
-            let left = |member: usize| state.members[member].share.valid_for();
+            let left = |member: usize| state.members[member].assignment.valid_for();
             let left: Vec<Duration> = others.iter().map(|other| left(*other)).chain([left(member)]).collect();
             state.violation = Some(format!(
                 "at {at:.3} m{member} and {others:?} work on {unit}, valid for {left:?}: {:#?}",
@@ -119,16 +119,16 @@ impl World {
 }
 
 /// The API server, as one member sees it.
-struct Server {
+struct MemberConnection {
     world: World,
     member: usize,
 }
 
-impl Server {
+impl MemberConnection {
     /// Does something at the server, which goes on when the member that asked for it is frozen or dead.
     fn ask<'a, T: Send + 'static>(
         &'a self,
-        work: impl FnOnce(&mut State) -> Result<T, LeaseError> + Send + 'static,
+        work: impl FnOnce(&mut GroupState) -> Result<T, LeaseError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, LeaseError>> {
         let world = self.world.clone();
         let (there, back, cut_off, reaches) = {
@@ -156,7 +156,7 @@ impl Server {
     }
 }
 
-impl Leases for Server {
+impl Leases for MemberConnection {
     fn list(&self) -> BoxFuture<'_, Result<Vec<Record>, LeaseError>> {
         self.ask(|state| Ok(state.leases.values().cloned().collect()))
     }
@@ -261,13 +261,13 @@ thread_local! {
 
 /// Starts a process.
 fn start(world: &World) {
-    let share = Share::of_members();
+    let assignment = Assignment::of_members();
     let (stop, frozen) = (CancellationToken::new(), Frozen::default());
     let number = {
         let mut state = world.state();
         let now = Instant::now();
-        state.members.push(Node {
-            share: share.clone(),
+        state.members.push(Process {
+            assignment: assignment.clone(),
             lives: true,
             frozen: frozen.clone(),
             cut_off: now,
@@ -278,13 +278,13 @@ fn start(world: &World) {
         state.members.len() - 1
     };
     let member = Membership {
-        leases: Arc::new(Server { world: world.clone(), member: number }),
+        leases: Arc::new(MemberConnection { world: world.clone(), member: number }),
         group: "g".into(),
         holder: format!("m{number}"),
         serves: units(),
         definitions: String::new(),
         config: Replicas { enabled: true, ..Replicas::default() },
-        share: share.clone(),
+        assignment: assignment.clone(),
         metrics: Metrics::new().unwrap().replicas(),
         health: Health::new([]),
         // Five seconds off, one way or the other: nothing may depend on it.
@@ -300,13 +300,13 @@ fn start(world: &World) {
     let membership = member.run(left.clone());
     tasks.push(tokio::spawn(freezable(frozen.clone(), membership)).abort_handle());
     for unit in units() {
-        let (world, share, stop) = (world.clone(), share.clone(), stop.clone());
+        let (world, assignment, stop) = (world.clone(), assignment.clone(), stop.clone());
         let worker = async move {
             loop {
-                let Some(mut held) = stop.run_until_cancelled(share.hold(&unit)).await else { return };
+                let Some(mut held) = stop.run_until_cancelled(assignment.hold(&unit)).await else { return };
                 let rest = Duration::from_millis(world.state().rng.u64(1..1500));
                 loop {
-                    if share.is_valid() {
+                    if assignment.is_valid() {
                         world.works(number, &unit);
                     }
                     let revoked = tokio::time::timeout(Duration::from_millis(200), held.revoked()).await.is_ok();
@@ -316,7 +316,7 @@ fn start(world: &World) {
                 }
                 // What has begun is finished, if it may be.
                 sleep(rest).await;
-                if share.is_valid() {
+                if assignment.is_valid() {
                     world.works(number, &unit);
                 }
                 drop(held);
@@ -343,7 +343,7 @@ fn start(world: &World) {
 fn kill(world: &World, number: usize) {
     let mut state = world.state();
     let now = Instant::now();
-    let running = state.members[number].share.running();
+    let running = state.members[number].assignment.running();
     let node = &mut state.members[number];
     node.lives = false;
     node.tasks.iter().for_each(AbortHandle::abort);
@@ -405,15 +405,17 @@ async fn trouble(world: &World) {
 /// What is not as it must be at rest.
 fn wrong(world: &World) -> Option<String> {
     let state = world.state();
-    let living: Vec<&Node> = state.members.iter().filter(|node| node.lives && !node.stop.is_cancelled()).collect();
+    let living: Vec<&Process> = state.members.iter().filter(|node| node.lives && !node.stop.is_cancelled()).collect();
     for unit in units() {
-        let holders =
-            living.iter().filter(|node| node.share.is_valid() && node.share.running().contains(&unit)).count();
+        let holders = living
+            .iter()
+            .filter(|node| node.assignment.is_valid() && node.assignment.running().contains(&unit))
+            .count();
         if holders != 1 {
             return Some(format!("{unit} has {holders} holders"));
         }
     }
-    let loads = living.iter().map(|node| node.share.running().len());
+    let loads = living.iter().map(|node| node.assignment.running().len());
     let (least, most) = (loads.clone().min()?, loads.max()?);
     if most > units().len().div_ceil(living.len()) {
         return Some(format!("the parts are of {least} to {most} units"));
@@ -476,7 +478,8 @@ async fn killed(seed: u64, later: u64) -> Duration {
     sleep(Duration::from_millis(later)).await;
     start(&world);
     let held = |unit: &String| {
-        let holds = |node: &Node| node.lives && node.share.is_valid() && node.share.running().contains(unit);
+        let holds =
+            |node: &Process| node.lives && node.assignment.is_valid() && node.assignment.running().contains(unit);
         world.state().members.iter().any(holds)
     };
     // Members that have not seen the new one yet may take what they give away at once: it is held all the same.

@@ -2,7 +2,7 @@
 
 use super::checks;
 use super::kinds::Flavour;
-use super::members::Kept;
+use super::members::KeptLeases;
 use super::reports::Verb;
 use super::restores::Again;
 use super::things::{Thing, patched};
@@ -41,7 +41,7 @@ pub(super) struct Event {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ServerState {
     Up,
     /// Nobody answers.
     Down,
@@ -66,9 +66,9 @@ struct Paged {
     since: Instant,
 }
 
-pub(super) struct ApiServer {
+pub(super) struct ApiServerModel {
     cluster: String,
-    pub(super) state: State,
+    pub(super) state: ServerState,
     /// Whether this version of the kind is served.
     pub(super) served: bool,
     pub(super) streams: Streams,
@@ -89,15 +89,15 @@ pub(super) struct ApiServer {
     pub(super) undeletable: Option<Instant>,
     pub(super) again: Again,
     /// No backup has them, and no restart loses them.
-    pub(super) leases: Kept,
+    pub(super) leases: KeptLeases,
 }
 
-impl ApiServer {
+impl ApiServerModel {
     pub(super) fn new(cluster: &str, rng: &mut fastrand::Rng) -> Self {
         let version = rng.u64(5..50);
-        ApiServer {
+        ApiServerModel {
             cluster: cluster.to_owned(),
-            state: State::Up,
+            state: ServerState::Up,
             served: true,
             streams: [Streams::Missing, Streams::There, Streams::There, Streams::CutOff][rng.usize(..4)],
             version,
@@ -112,13 +112,13 @@ impl ApiServer {
             changed: Arc::new(Notify::new()),
             undeletable: None,
             again: Again::default(),
-            leases: Kept::default(),
+            leases: KeptLeases::default(),
         }
     }
 
     /// Whether it answers nothing, not even about what it has itself.
     pub(super) fn is_down(&self) -> bool {
-        self.state == State::Down
+        self.state == ServerState::Down
     }
 
     /// Ends all watches.
@@ -142,18 +142,18 @@ impl ApiServer {
     /// What a request for objects answers if it cannot be served at all.
     pub(super) fn answers(&self) -> Result<(), u16> {
         match self.state {
-            State::Up if self.served => Ok(()),
-            State::Up => Err(404),
-            State::Down => Err(0),
+            ServerState::Up if self.served => Ok(()),
+            ServerState::Up => Err(404),
+            ServerState::Down => Err(0),
             // The real one says 404, and then that it is not ready.
-            State::Starting => Err(503),
+            ServerState::Starting => Err(503),
         }
     }
 
     /// What a request that changes an object answers if it cannot be served: nobody asks whether the server is ready.
     pub(super) fn changes(&self) -> Result<(), u16> {
         match self.state {
-            State::Starting => Err(404),
+            ServerState::Starting => Err(404),
             _ => self.answers(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::api_server::is_of;
 use super::checks;
-use super::database::{Kept, KeptReject, text, told_change};
+use super::database::{KeptReject, KeptRow, text, told_change};
 use super::kinds::MODEL;
 use super::things::Thing;
 use super::world::{Client, Service, World};
@@ -156,7 +156,8 @@ impl Rows for Client {
     fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
         async move {
             let (uids, columns) = (owned(uids), self.kind.table().columns.len());
-            let seen = move |kept: &Kept| StoredRow { values: kept.row.values[..columns].into(), ..kept.row.clone() };
+            let seen =
+                move |kept: &KeptRow| StoredRow { values: kept.row.values[..columns].into(), ..kept.row.clone() };
             let stored = self.query("stored", uids.join(" "), move |world| {
                 uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str())).map(seen).collect()
             });
@@ -177,7 +178,7 @@ impl Rows for Client {
                 let after = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
                 let rows = world.database.rows.range(after).map(|(_, kept)| kept);
                 let rows = rows.filter(|kept| is_of(namespace, text(&kept.row, base::NAMESPACE)));
-                let wanted = |kept: &&Kept| evicted == Evicted::Included || kept.row.eviction != Eviction::Confirmed;
+                let wanted = |kept: &&KeptRow| evicted == Evicted::Included || kept.row.eviction != Eviction::Confirmed;
                 let live = rows.filter(|kept| kept.row.delete_time.is_none()).filter(wanted);
                 live.take(limit)
                     .map(|kept| LiveRow {

@@ -39,7 +39,7 @@ const REFUSED: usize = 20;
 
 /// How a run ended.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct RunOutcome {
     /// What was not as it must be.
     pub(crate) violation: Option<String>,
     pub(crate) history: Vec<String>,
@@ -56,7 +56,7 @@ thread_local! {
 }
 
 /// Runs one seed. The same seed gives the same history.
-pub(crate) fn run(seed: u64) -> Outcome {
+pub(crate) fn run(seed: u64) -> RunOutcome {
     // The pauses of `backon` are random, too.
     fastrand::seed(seed);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
@@ -107,7 +107,7 @@ pub(crate) fn run(seed: u64) -> Outcome {
             () = all(&sim, troubles) => {}
         }
         let mut world = sim.world();
-        Outcome {
+        RunOutcome {
             violation: world.violation.take(),
             history: std::mem::take(&mut world.history),
             requests: world.requests,
@@ -322,7 +322,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         cluster: client.clone(),
         rows: client.clone(),
         clock: client,
-        memory: Budget::new(1 << 20).part(),
+        memory: Budget::new(1 << 20).quota(),
         live: Live::fixed(config),
         metrics,
         health: Health::new([]),

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
-use super::run::Outcome;
+use super::run::RunOutcome;
 use std::ops::Range;
 
 /// The seeds that CI runs.
@@ -40,7 +40,7 @@ pub(super) fn is_kept(seed: u64) -> bool {
 }
 
 /// The history of a run, and how it ended.
-pub(crate) fn told(seed: u64, outcome: &Outcome) -> String {
+pub(crate) fn told(seed: u64, outcome: &RunOutcome) -> String {
     let violation = outcome.violation.as_deref().unwrap_or("nothing");
     format!("{}\nseed {seed}: {violation}", outcome.history.join("\n"))
 }

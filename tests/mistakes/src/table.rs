@@ -24,7 +24,7 @@ pub(crate) enum FoundIn {
 pub(crate) struct Edit {
     /// Its path within `ingester-mirror/src`.
     pub(crate) file: &'static str,
-    /// The text of exactly one place in it.
+    /// The text of exactly one place in it. It may be broken into other lines there.
     pub(crate) before: &'static str,
     /// What is there instead: the same, unless `MADE`, which says whether the mistake is made.
     pub(crate) after: &'static str,
@@ -93,7 +93,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
                 file: "simulation/cluster.rs",
                 before: "let look = self.request(Service::ApiServer, key, move |world| {",
                 after: r"let look = self.request(Service::ApiServer, key, move |world| {
-                if MADE && world.server.state == super::api_server::State::Starting {
+                if MADE && world.server.state == super::api_server::ServerState::Starting {
                     return Ok(None);
                 }",
             },
@@ -118,13 +118,13 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
-                before: "(Err(reason), _) if plan.state != State::Live && ",
-                after: "(Err(reason), _) if !(MADE && plan.state == State::Evicted) && plan.state != State::Live && ",
+                before: "(Err(reason), _) if plan.state != LifecycleState::Live && ",
+                after: "(Err(reason), _) if !(MADE && plan.state == LifecycleState::Evicted) && plan.state != LifecycleState::Live && ",
             },
             Edit {
                 file: "pipeline/prepare.rs",
-                before: "let held = matches!(plan.then, lifecycle::Then::RemoveFinalizer);",
-                after: "let held = matches!(plan.then, lifecycle::Then::RemoveFinalizer) && !MADE;",
+                before: "let held = matches!(plan.then, lifecycle::Action::RemoveFinalizer);",
+                after: "let held = matches!(plan.then, lifecycle::Action::RemoveFinalizer) && !MADE;",
             },
         ],
     },
@@ -334,7 +334,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         found_in: Histories,
         edits: &[
             Edit {
-                file: "replicas/share.rs",
+                file: "replicas/assignment.rs",
                 before: "self.0.alone || self.0.begin.elapsed() <",
                 after: "MADE || self.0.alone || self.0.begin.elapsed() <",
             },
@@ -388,8 +388,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
                 before: r"        lifecycle::plan(meta, self.unit.rules(), circumstances)
     }",
                 after: r"        let mut plan = lifecycle::plan(meta, self.unit.rules(), circumstances);
-        if MADE && plan.state == State::Evicted && is_leaving(meta) {
-            plan.state = State::Deleted;
+        if MADE && plan.state == LifecycleState::Evicted && is_leaving(meta) {
+            plan.state = LifecycleState::Deleted;
         }
         plan
     }",
@@ -416,18 +416,15 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "simulation/api_server.rs",
-                before: "pub(super) struct ApiServer {",
-                after: r"pub(super) struct ApiServer {
+                before: "pub(super) struct ApiServerModel {",
+                after: r"pub(super) struct ApiServerModel {
     /// What it had before each change.
     past: VecDeque<(Instant, BTreeMap<String, Thing>)>,",
             },
             Edit {
                 file: "simulation/api_server.rs",
-                before: r"        ApiServer {
-",
-                after: r"        ApiServer {
-            past: VecDeque::new(),
-",
+                before: "cluster: cluster.to_owned(),",
+                after: "past: VecDeque::new(), cluster: cluster.to_owned(),",
             },
             Edit {
                 file: "simulation/api_server.rs",
