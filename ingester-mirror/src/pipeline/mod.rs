@@ -172,7 +172,7 @@ impl Pipeline {
         let singly = items.len() <= LOGGED_SINGLY;
         for item in &items {
             let (namespace, name) = item.names();
-            self.log(singly, namespace, name, "Reconciling object");
+            tracing::debug!(kind = self.unit.kind.name(), namespace, name, "Reconciling object");
         }
         let batch = self.prepare(items).await?;
         for request in batch.requests {
@@ -186,14 +186,14 @@ impl Pipeline {
         Ok(())
     }
 
-    /// One log line per object, as in the reference system: at level info for small batches, at debug for large ones, which
-    /// have a line of their own.
-    fn log(&self, singly: bool, namespace: &str, name: &str, message: &'static str) {
+    /// One line for each object that is stored, in the words of the reference system: at level info for small batches, at debug for large
+    /// ones, which have a line of their own.
+    fn log(&self, singly: bool, namespace: &str, name: &str) {
         let kind = self.unit.kind.name();
         if singly {
-            tracing::info!(kind, namespace, name, "{message}");
+            tracing::info!(kind, namespace, name, "Successfully synced object to metadata storage");
         } else {
-            tracing::debug!(kind, namespace, name, "{message}");
+            tracing::debug!(kind, namespace, name, "Successfully synced object to metadata storage");
         }
     }
 }

@@ -5,7 +5,7 @@ use super::known::RowState;
 use super::request::Request;
 use super::work::{Arrival, Item, ObjectRef, Trail, Why, Work};
 use super::{Pipeline, Stopped};
-use crate::lifecycle::{self, Circumstances, LifecycleState, ObjectPlan, finalizer, is_leaving};
+use crate::lifecycle::{self, Action, Circumstances, LifecycleState, ObjectPlan, finalizer, is_leaving};
 use crate::metrics::Skip;
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
@@ -104,8 +104,7 @@ impl Pipeline {
             }
             // What it is now is looked at beside its row, and nothing else is done with it.
             Work::Object { object, arrival } if self.is_ghost(&uid, arrival) => {
-                self.queue.push(Item::look(ObjectRef::of(object.meta()), Why::Due, 0));
-                batch.done.push(uid);
+                self.look_first(object.meta(), batch);
             }
             Work::Object { object, arrival } => self.prepare_object(object, arrival, seen, trail, batch),
             Work::Look { object, why } => batch.requests.push(Request::Look { object, why, seen, trail }),
@@ -140,85 +139,122 @@ impl Pipeline {
         batch: &mut PreparedBatch,
     ) {
         let seen = if let Arrival::Look { seen, .. } = arrival { seen } else { seen };
-        let reference = ObjectRef::of(object.meta());
-        let gone = arrival == Arrival::Deletion;
-        if gone && self.known().get(&reference.uid).is_some_and(|entry| entry.state == RowState::Left) {
+        let (gone, uid) = (arrival == Arrival::Deletion, &object.meta().uid);
+        if gone && self.known().get(uid).is_some_and(|entry| entry.state == RowState::Left) {
             // The row has its last state: it was deleted in that very version.
-            let (change, becomes) = (self.tombstone(&reference), Becomes::Gone { swept: false });
-            batch.writes.push(Write {
-                object: reference,
-                change,
-                becomes,
-                then: FollowUp::Nothing,
-                again: None,
-                trail,
-            });
-            return;
+            return self.mark_gone(ObjectRef::of(object.meta()), trail, batch);
         }
-        let mut plan = self.plan(object.meta(), gone, seen);
-        let row = match (self.unit.row(&object), plan.then) {
-            (Ok(Some(row)), lifecycle::Action::AddFinalizer) => {
-                if arrival == Arrival::Watch {
-                    batch.requests.push(Request::AddFinalizer { object, trail });
-                    return;
-                }
-                row
+        let plan = self.plan(object.meta(), gone, seen);
+        match self.unit.row(&object) {
+            Ok(Some(_)) if plan.then == Action::AddFinalizer && arrival == Arrival::Watch => {
+                batch.requests.push(Request::AddFinalizer { object, trail });
             }
-            (Ok(Some(row)), _) => row,
-            // Its eviction began before the filter left it out, and goes on: what the row is about to be the only copy of is its last
-            // state. If it is not to leave any more, its row is marked, as that of any object which is left out.
-            (Ok(None), _) if self.is_being_evicted(&reference.uid, seen) => {
-                if !gone && !matches!(arrival, Arrival::Look { .. }) {
-                    self.queue.push(Item::look(reference, Why::Due, 0));
-                    batch.done.push(object.meta().uid.clone());
-                    return;
-                }
-                let Ok(row) = self.unit.kind.bare_row(&object) else {
-                    return self.leave_out(&object, gone, seen, trail, batch);
-                };
-                if plan.state == LifecycleState::Live {
-                    plan = ObjectPlan { state: LifecycleState::Deleted, then: lifecycle::Action::Nothing, again: None };
-                }
-                row
+            Ok(Some(row)) => self.write_row(&object, row, plan, arrival, trail, batch),
+            Ok(None) if self.is_being_evicted(uid, seen) => {
+                self.prepare_left_out_while_evicted(&object, plan, arrival, seen, trail, batch);
             }
-            (Ok(None), _) => {
-                // It was looked at after its row was read: so the row is out of date, whatever its version.
-                let looked = matches!(arrival, Arrival::Look { .. });
-                let seen = seen.filter(|_| looked);
-                // Its row may be the only copy of it, or another replica may be evicting it, which looking finds out.
-                let asked = gone || matches!(arrival, Arrival::Look { .. });
-                let then = self.plan_left_out(object.meta(), gone);
-                let released = matches!(then, lifecycle::Action::RemoveFinalizer | lifecycle::Action::Delete);
-                if !asked && (released || self.may_have_live_row(&reference.uid)) {
-                    self.queue.push(Item::look(reference, Why::Due, 0));
-                    batch.done.push(object.meta().uid.clone());
-                    return;
-                }
-                return self.leave_out(&object, gone, seen, trail, batch);
-            }
-            // The object is about to be gone, so its text is stored without indexed columns.
-            (Err(reason), _) if plan.state != LifecycleState::Live && (gone || is_leaving(object.meta())) => {
-                match self.unit.kind.bare_row(&object) {
-                    Ok(row) => {
-                        tracing::warn!(kind = self.unit.kind.name(), namespace = %reference.namespace, name = %reference.name, reason,
-                            "Object that cannot be decoded is leaving: stored without its indexed columns");
-                        row
-                    }
-                    // No text of it can be stored any more, and there is no object to mend: its row is marked.
-                    Err(_) if gone => {
-                        let (change, becomes) = (self.tombstone(&reference), Becomes::Gone { swept: false });
-                        let write =
-                            Write { object: reference, change, becomes, then: FollowUp::Nothing, again: None, trail };
-                        batch.writes.push(write);
-                        return;
-                    }
-                    Err(_) => return self.reject(reference, reason, plan, trail, batch),
-                }
-            }
-            (Err(reason), _) => return self.reject(reference, reason, plan, trail, batch),
+            Ok(None) => self.prepare_left_out(&object, arrival, seen, trail, batch),
+            Err(reason) => self.prepare_undecodable(&object, reason, plan, arrival, trail, batch),
+        }
+    }
+
+    /// The eviction of the object began before the filter left it out, and goes on: its row is about to be the only copy of its last
+    /// state. If the object is not to leave any more, its row is marked, as that of any object which is left out.
+    fn prepare_left_out_while_evicted(
+        &self,
+        object: &Object,
+        plan: ObjectPlan,
+        arrival: Arrival,
+        seen: Option<Version>,
+        trail: Trail,
+        batch: &mut PreparedBatch,
+    ) {
+        let gone = arrival == Arrival::Deletion;
+        if !gone && !matches!(arrival, Arrival::Look { .. }) {
+            return self.look_first(object.meta(), batch);
+        }
+        let Ok(row) = self.unit.kind.bare_row(object) else {
+            return self.leave_out(object, gone, seen, trail, batch);
         };
+        let plan = match plan.state {
+            LifecycleState::Live => ObjectPlan { state: LifecycleState::Deleted, then: Action::Nothing, again: None },
+            _ => plan,
+        };
+        self.write_row(object, row, plan, arrival, trail, batch);
+    }
+
+    /// The kind's predicate leaves the object out.
+    fn prepare_left_out(
+        &self,
+        object: &Object,
+        arrival: Arrival,
+        seen: Option<Version>,
+        trail: Trail,
+        batch: &mut PreparedBatch,
+    ) {
+        let meta = object.meta();
+        let (gone, looked) = (arrival == Arrival::Deletion, matches!(arrival, Arrival::Look { .. }));
+        let released = matches!(self.plan_left_out(meta, gone), Action::RemoveFinalizer | Action::Delete);
+        // Its row may be the only copy of it, or another replica may be evicting it, which looking finds out.
+        if !gone && !looked && (released || self.may_have_live_row(&meta.uid)) {
+            return self.look_first(meta, batch);
+        }
+        // It was looked at after its row was read: so the row is out of date, whatever its version.
+        let seen = seen.filter(|_| looked);
+        self.leave_out(object, gone, seen, trail, batch);
+    }
+
+    /// The object cannot be decoded. If it is about to be gone, its text is stored without indexed columns.
+    fn prepare_undecodable(
+        &self,
+        object: &Object,
+        reason: String,
+        plan: ObjectPlan,
+        arrival: Arrival,
+        trail: Trail,
+        batch: &mut PreparedBatch,
+    ) {
+        let (meta, gone) = (object.meta(), arrival == Arrival::Deletion);
+        let leaves = plan.state != LifecycleState::Live && (gone || is_leaving(meta));
+        if !leaves {
+            return self.reject(ObjectRef::of(meta), reason, plan, trail, batch);
+        }
+        match self.unit.kind.bare_row(object) {
+            Ok(row) => {
+                tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, reason,
+                    "Object that cannot be decoded is leaving: stored without its indexed columns");
+                self.write_row(object, row, plan, arrival, trail, batch);
+            }
+            // No text of it can be stored any more, and there is no object to correct: its row is marked.
+            Err(_) if gone => self.mark_gone(ObjectRef::of(meta), trail, batch),
+            Err(_) => self.reject(ObjectRef::of(meta), reason, plan, trail, batch),
+        }
+    }
+
+    /// Looks at the object beside its row before anything is done with it.
+    fn look_first(&self, meta: &Meta, batch: &mut PreparedBatch) {
+        self.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0));
+        batch.done.push(meta.uid.clone());
+    }
+
+    /// Marks the row of an object that is gone.
+    fn mark_gone(&self, object: ObjectRef, trail: Trail, batch: &mut PreparedBatch) {
+        let (change, becomes) = (self.tombstone(&object), Becomes::Gone { swept: false });
+        batch.writes.push(Write { object, change, becomes, then: FollowUp::Nothing, again: None, trail });
+    }
+
+    /// Writes the object's row in the state of its plan.
+    fn write_row(
+        &self,
+        object: &Object,
+        mut row: Row,
+        plan: ObjectPlan,
+        arrival: Arrival,
+        trail: Trail,
+        batch: &mut PreparedBatch,
+    ) {
+        let (meta, gone) = (object.meta(), arrival == Arrival::Deletion);
         let now = self.unit.clock.now();
-        let mut row = row;
         match plan.state {
             LifecycleState::Live => {}
             LifecycleState::Deleted => row.delete_time = Some(now),
@@ -226,14 +262,15 @@ impl Pipeline {
         }
         let pairs = row.companions_hash();
         let then = match plan.then {
-            lifecycle::Action::Nothing => FollowUp::Nothing,
-            lifecycle::Action::AddFinalizer if matches!(arrival, Arrival::Patch { again: false }) => FollowUp::Nothing,
-            lifecycle::Action::AddFinalizer => FollowUp::RequestFinalizers,
-            lifecycle::Action::RemoveFinalizer => FollowUp::RemoveFinalizer(object.meta().clone()),
-            lifecycle::Action::Delete => FollowUp::Delete(object.meta().clone()),
-            lifecycle::Action::Evict => FollowUp::Evict(object.meta().clone(), Box::new(row.clone())),
+            Action::Nothing => FollowUp::Nothing,
+            Action::AddFinalizer if matches!(arrival, Arrival::Patch { again: false }) => FollowUp::Nothing,
+            Action::AddFinalizer => FollowUp::RequestFinalizers,
+            Action::RemoveFinalizer => FollowUp::RemoveFinalizer(meta.clone()),
+            Action::Delete => FollowUp::Delete(meta.clone()),
+            Action::Evict => FollowUp::Evict(meta.clone(), Box::new(row.clone())),
         };
         let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::Stored(plan.state, pairs) };
+        let reference = ObjectRef::of(meta);
         let change = self.change(row, arrival, &reference);
         batch.writes.push(Write { object: reference, change, becomes, then, again: plan.again, trail });
     }
@@ -279,8 +316,8 @@ impl Pipeline {
         let meta = object.meta();
         let reference = ObjectRef::of(meta);
         let then = match self.plan_left_out(meta, gone) {
-            lifecycle::Action::RemoveFinalizer => FollowUp::RemoveFinalizer(meta.clone()),
-            lifecycle::Action::Delete => FollowUp::Delete(meta.clone()),
+            Action::RemoveFinalizer => FollowUp::RemoveFinalizer(meta.clone()),
+            Action::Delete => FollowUp::Delete(meta.clone()),
             _ => FollowUp::Nothing,
         };
         if self.may_have_live_row(&meta.uid) || !matches!(then, FollowUp::Nothing) {
@@ -307,13 +344,13 @@ impl Pipeline {
     }
 
     /// What to request for an object that is left out. Its row is not live, so nothing waits for the end of a delay.
-    fn plan_left_out(&self, meta: &Meta, gone: bool) -> lifecycle::Action {
+    fn plan_left_out(&self, meta: &Meta, gone: bool) -> Action {
         let circumstances = Circumstances { gone, deleted: true, ..Circumstances::default() };
         lifecycle::plan(meta, self.unit.rules(), circumstances).then
     }
 
     fn reject(&self, object: ObjectRef, reason: String, plan: ObjectPlan, trail: Trail, batch: &mut PreparedBatch) {
-        let held = matches!(plan.then, lifecycle::Action::RemoveFinalizer);
+        let held = matches!(plan.then, Action::RemoveFinalizer);
         let reject = self.reject_at(&object, reason);
         batch.rejections.push(Rejection { object, reject, held, again: plan.again, trail });
     }
@@ -382,12 +419,12 @@ impl Pipeline {
             }
             RowState::LeftOut => {
                 let then = self.plan_left_out(meta, false);
-                return !matches!(then, lifecycle::Action::RemoveFinalizer | lifecycle::Action::Delete);
+                return !matches!(then, Action::RemoveFinalizer | Action::Delete);
             }
             RowState::Stored(state) => state,
         };
         let plan = self.plan(meta, false, None);
-        state == plan.state && plan.again.is_none() && plan.then == lifecycle::Action::Nothing
+        state == plan.state && plan.again.is_none() && plan.then == Action::Nothing
     }
 
     /// Whether an object that was received is in the cluster although it had left it.
@@ -399,7 +436,7 @@ impl Pipeline {
     /// Whether only our finalizer is missing.
     pub(crate) fn lacks_finalizer_only(&self, meta: &Meta) -> bool {
         self.known().live_version(&meta.uid) == Some(meta.resource_version)
-            && self.plan(meta, false, None).then == lifecycle::Action::AddFinalizer
+            && self.plan(meta, false, None).then == Action::AddFinalizer
     }
 
     fn tombstone(&self, object: &ObjectRef) -> RowChange {

@@ -118,13 +118,13 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
-                before: "(Err(reason), _) if plan.state != LifecycleState::Live && ",
-                after: "(Err(reason), _) if !(MADE && plan.state == LifecycleState::Evicted) && plan.state != LifecycleState::Live && ",
+                before: "let leaves = plan.state != LifecycleState::Live",
+                after: "let leaves = !(MADE && plan.state == LifecycleState::Evicted) && plan.state != LifecycleState::Live",
             },
             Edit {
                 file: "pipeline/prepare.rs",
-                before: "let held = matches!(plan.then, lifecycle::Action::RemoveFinalizer);",
-                after: "let held = matches!(plan.then, lifecycle::Action::RemoveFinalizer) && !MADE;",
+                before: "let held = matches!(plan.then, Action::RemoveFinalizer);",
+                after: "let held = matches!(plan.then, Action::RemoveFinalizer) && !MADE;",
             },
         ],
     },
@@ -174,8 +174,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
-                before: "(Ok(None), _) if self.is_being_evicted(",
-                after: "(Ok(None), _) if !MADE && self.is_being_evicted(",
+                before: "Ok(None) if self.is_being_evicted(",
+                after: "Ok(None) if !MADE && self.is_being_evicted(",
             },
         ],
     },
