@@ -7,7 +7,7 @@ use crate::live::NAMESPACE;
 use anyhow::{Context as _, Result, ensure};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ingester_core::Kind;
-use ingester_mirror::FINALIZER;
+use ingester_core::marks::FINALIZER;
 use kube::{Client, Config};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;

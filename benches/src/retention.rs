@@ -100,12 +100,12 @@ async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {
                 let config = Config { retention, ..Config::default() };
                 let suspension = Suspension::new(&[kind], &config, &metrics);
                 let (store, kinds) = (store.clone(), vec![kind]);
-                let purging = ingester_mirror::retention::Retention {
+                let purging = ingester_mirror::retention::RetentionTask {
                     store,
                     kinds,
                     live: Live::fixed(config),
                     suspension,
-                    share: ingester_mirror::replicas::Share::alone(),
+                    assignment: ingester_mirror::replicas::Assignment::alone(),
                     metrics: metrics.clone(),
                 };
                 let run = purging.run(stop.clone());
@@ -149,8 +149,8 @@ fn purged(metrics: &Metrics) -> usize {
 /// How long writes took.
 fn shown(mut took: Vec<Duration>, seconds: f64) -> String {
     took.sort();
-    let ms = |share: f64| {
-        let place = (took.len() as f64 * share) as usize;
+    let ms = |assignment: f64| {
+        let place = (took.len() as f64 * assignment) as usize;
         took.get(place.min(took.len().saturating_sub(1))).map_or(0.0, |took| took.as_secs_f64() * 1000.0)
     };
     let rate = took.len() as f64 / seconds;

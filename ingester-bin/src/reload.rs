@@ -7,7 +7,7 @@
 
 use crate::logging::Level;
 use ingester_core::KindNames;
-use ingester_mirror::config::{Changes, Config, Environment};
+use ingester_mirror::config::{Config, ConfigChanges, Environment};
 use ingester_mirror::metrics::Metrics;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl Reload {
         };
         let former = self.config.log.level;
         let changes = self.config.take_up(&changed);
-        if first && changes == Changes::default() {
+        if first && changes == ConfigChanges::default() {
             return;
         }
         self.metrics.config_reloaded(true);
@@ -94,8 +94,8 @@ impl Reload {
     }
 }
 
-fn say(file: &str, changes: &Changes) {
-    let Changes { taken_up, need_a_restart } = changes;
+fn say(file: &str, changes: &ConfigChanges) {
+    let ConfigChanges { taken_up, need_a_restart } = changes;
     if taken_up.is_empty() && need_a_restart.is_empty() {
         return tracing::info!(file, "Configuration file changed, but nothing in it that has an effect");
     }

@@ -42,6 +42,7 @@ mod generated;
 pub mod json;
 pub mod kind;
 pub mod labels;
+pub mod marks;
 pub mod nearest;
 pub mod object;
 pub mod place;

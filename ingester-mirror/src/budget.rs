@@ -1,11 +1,11 @@
-//! The memory for objects that were read and are not written yet: one budget for the process, in which each kind has a part.
+//! The memory for objects that were read and are not written yet: one budget for the process, in which each kind has a quota.
 //!
 //! May use: nothing.
 //!
 //! # Guarantees
 //! - All kinds together hold no more than the budget, beside one page of each, and beside the objects that are looked at one by one, of
 //!   which each kind has 16 at most.
-//! - A kind whose table cannot be written keeps no other kind from going on: it holds at most its part.
+//! - A kind whose table cannot be written keeps no other kind from going on: it holds at most its quota.
 //! - A kind that holds nothing never waits. So every kind goes on, if slowly, whatever the others hold.
 
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use tokio::sync::{Notify, Semaphore};
 /// The unit of the budget, in bytes.
 const UNIT: usize = 1024;
 
-/// How much of the budget one kind may hold.
-const PART: usize = 4;
+/// A kind may hold one part in so many of the budget.
+const QUOTA: usize = 4;
 
 /// The budget of a process, in bytes.
 pub(crate) struct Budget {
@@ -26,28 +26,28 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(bytes: usize) -> Arc<Self> {
-        let total = (bytes / UNIT).max(PART);
+        let total = (bytes / UNIT).max(QUOTA);
         Arc::new(Budget { units: Semaphore::new(total), total })
     }
 
-    /// The part of one kind.
-    pub(crate) fn part(self: &Arc<Self>) -> Arc<Part> {
-        Arc::new(Part { budget: self.clone(), held: AtomicUsize::new(0), less: Notify::new() })
+    /// The quota of one kind.
+    pub(crate) fn quota(self: &Arc<Self>) -> Arc<Quota> {
+        Arc::new(Quota { budget: self.clone(), held: AtomicUsize::new(0), less: Notify::new() })
     }
 }
 
 /// What one kind holds of a [`Budget`].
-pub(crate) struct Part {
+pub(crate) struct Quota {
     budget: Arc<Budget>,
     /// Units, including those that the budget does not count.
     held: AtomicUsize,
     less: Notify,
 }
 
-impl Part {
-    /// Waits until the kind may hold so many bytes more. Two that wait at a time may hold one share too many.
-    pub(crate) async fn take(self: &Arc<Self>, bytes: usize) -> Share {
-        let most = self.budget.total / PART;
+impl Quota {
+    /// Waits until the kind may hold so many bytes more. Concurrent waiters may exceed the quota by one hold.
+    pub(crate) async fn take(self: &Arc<Self>, bytes: usize) -> Hold {
+        let most = self.budget.total / QUOTA;
         let units = bytes.div_ceil(UNIT).clamp(1, most);
         loop {
             let less = self.less.notified();
@@ -56,7 +56,7 @@ impl Part {
                 // Whatever the others hold.
                 let counted =
                     self.budget.units.try_acquire_many(narrow(units)).map(tokio::sync::SemaphorePermit::forget);
-                return self.share(units, counted.map_or(0, |()| units));
+                return self.hold(units, counted.map_or(0, |()| units));
             }
             if held + units <= most {
                 tokio::select! {
@@ -64,7 +64,7 @@ impl Part {
                     permit = self.budget.units.acquire_many(narrow(units)) => {
                         // The semaphore is never closed.
                         let counted = permit.map(tokio::sync::SemaphorePermit::forget).map_or(0, |()| units);
-                        return self.share(units, counted);
+                        return self.hold(units, counted);
                     }
                     () = less => {}
                 }
@@ -74,9 +74,9 @@ impl Part {
         }
     }
 
-    fn share(self: &Arc<Self>, held: usize, counted: usize) -> Share {
+    fn hold(self: &Arc<Self>, held: usize, counted: usize) -> Hold {
         self.held.fetch_add(held, Ordering::AcqRel);
-        Share { part: self.clone(), held, counted }
+        Hold { quota: self.clone(), held, counted }
     }
 
     /// The bytes that the kind holds.
@@ -91,42 +91,42 @@ fn narrow(units: usize) -> u32 {
 }
 
 /// Bytes that are held until this is dropped.
-pub(crate) struct Share {
-    part: Arc<Part>,
+pub(crate) struct Hold {
+    quota: Arc<Quota>,
     /// Units that the kind holds.
     held: usize,
     /// How many of them the budget counts.
     counted: usize,
 }
 
-impl Share {
-    /// Takes a part of the share for one object. What the share lacks is held in addition, without waiting: the object is in memory
+impl Hold {
+    /// Splits off what one object takes. What this hold lacks is held in addition, without waiting: the object is in memory
     /// already.
-    pub(crate) fn split(&mut self, bytes: usize) -> Share {
+    pub(crate) fn split(&mut self, bytes: usize) -> Hold {
         let units = bytes.div_ceil(UNIT).max(1);
-        let from_share = units.min(self.held);
-        let counted = from_share.min(self.counted);
-        self.held -= from_share;
+        let from_hold = units.min(self.held);
+        let counted = from_hold.min(self.counted);
+        self.held -= from_hold;
         self.counted -= counted;
-        let more = units - from_share;
-        self.part.held.fetch_add(more, Ordering::AcqRel);
-        Share { part: self.part.clone(), held: units, counted }
+        let more = units - from_hold;
+        self.quota.held.fetch_add(more, Ordering::AcqRel);
+        Hold { quota: self.quota.clone(), held: units, counted }
     }
 }
 
-impl Drop for Share {
+impl Drop for Hold {
     fn drop(&mut self) {
         if self.counted > 0 {
-            self.part.budget.units.add_permits(self.counted);
+            self.quota.budget.units.add_permits(self.counted);
         }
         if self.held > 0 {
-            self.part.held.fetch_sub(self.held, Ordering::AcqRel);
-            self.part.less.notify_one();
+            self.quota.held.fetch_sub(self.held, Ordering::AcqRel);
+            self.quota.less.notify_one();
         }
     }
 }
 
-impl std::fmt::Debug for Share {
+impl std::fmt::Debug for Hold {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} KiB", self.held)
     }
@@ -142,19 +142,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_kind_waits_at_its_part_and_goes_on_when_something_is_written() {
+    async fn a_kind_waits_at_its_quota_and_goes_on_when_something_is_written() {
         let budget = Budget::new(16 << 10);
-        let part = budget.part();
-        let first = part.take(3 << 10).await;
-        assert!(waits(part.take(2 << 10)).await);
-        let second = part.take(1 << 10).await;
-        assert_eq!(part.bytes(), 4 << 10);
-        let (third, ()) = tokio::join!(part.take(2 << 10), async {
+        let quota = budget.quota();
+        let first = quota.take(3 << 10).await;
+        assert!(waits(quota.take(2 << 10)).await);
+        let second = quota.take(1 << 10).await;
+        assert_eq!(quota.bytes(), 4 << 10);
+        let (third, ()) = tokio::join!(quota.take(2 << 10), async {
             tokio::time::sleep(Duration::from_secs(5)).await;
             drop(first);
         });
         drop((second, third));
-        assert_eq!((part.bytes(), budget.units.available_permits()), (0, 16));
+        assert_eq!((quota.bytes(), budget.units.available_permits()), (0, 16));
     }
 
     #[tokio::test(start_paused = true)]
@@ -162,9 +162,9 @@ mod tests {
         let budget = Budget::new(16 << 10);
         let mut held = Vec::new();
         for _ in 0..4 {
-            held.push(budget.part().take(4 << 10).await);
+            held.push(budget.quota().take(4 << 10).await);
         }
-        let late = budget.part();
+        let late = budget.quota();
         let page = late.take(2 << 10).await;
         assert!(waits(late.take(1 << 10)).await, "it holds something now");
         held.pop();
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_objects_of_a_page_share_what_it_held() {
+    async fn the_objects_of_a_page_hold_what_it_held() {
         let budget = Budget::new(64 << 10);
-        let part = budget.part();
-        let mut page = part.take(4 << 10).await;
+        let quota = budget.quota();
+        let mut page = quota.take(4 << 10).await;
         let objects = [3 << 10, 2 << 10].map(|bytes| page.split(bytes));
         drop(page);
-        assert_eq!((part.bytes(), budget.units.available_permits()), (5 << 10, 60), "one is more than was asked for");
+        assert_eq!((quota.bytes(), budget.units.available_permits()), (5 << 10, 60), "one is more than was asked for");
         drop(objects);
-        assert_eq!((part.bytes(), budget.units.available_permits()), (0, 64));
+        assert_eq!((quota.bytes(), budget.units.available_permits()), (0, 64));
     }
 }

@@ -3,9 +3,8 @@
 //! A cluster is known by the uid of its namespace `kube-system`, which every cluster has and nobody can delete. The first ingester
 //! records it in the database.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, mistakes.
+//! May use: ingester-core, ingester-sql, ingester-store.
 
-use crate::mistakes::{self, Mistake};
 use http::{Request, StatusCode};
 use ingester_sql::dialect::Dialect;
 use ingester_store::{Store, StoreError};
@@ -19,7 +18,7 @@ pub(crate) const NAMESPACE: &str = "kube-system";
 
 /// What is known about the cluster of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Identity {
+pub enum ClusterCheck {
     /// The database belongs to this cluster.
     Own,
     /// It is not known, for this reason: the API server does not tell its cluster's uid.
@@ -64,7 +63,7 @@ impl std::error::Error for IdentityError {}
 
 /// What an API server says about its cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cluster {
+pub enum ClusterUid {
     /// Its uid.
     Known(String),
     /// Nothing, for this reason.
@@ -75,7 +74,7 @@ pub enum Cluster {
 ///
 /// # Errors
 /// If it belongs to another cluster, or API server or database do not answer.
-pub async fn identify(client: &Client, store: &Store) -> Result<Identity, IdentityError> {
+pub async fn identify(client: &Client, store: &Store) -> Result<ClusterCheck, IdentityError> {
     claim(cluster(client).await?, store).await
 }
 
@@ -83,10 +82,10 @@ pub async fn identify(client: &Client, store: &Store) -> Result<Identity, Identi
 ///
 /// # Errors
 /// If it belongs to another cluster, or cannot be read or written.
-pub async fn claim(cluster: Cluster, store: &Store) -> Result<Identity, IdentityError> {
+pub async fn claim(cluster: ClusterUid, store: &Store) -> Result<ClusterCheck, IdentityError> {
     match cluster {
-        Cluster::Known(found) => judge(store.claim_for_cluster(&found).await.map_err(IdentityError::Store)?, found),
-        Cluster::Unknown(reason) => Ok(Identity::Unchecked(reason)),
+        ClusterUid::Known(found) => judge(store.claim_for_cluster(&found).await.map_err(IdentityError::Store)?, found),
+        ClusterUid::Unknown(reason) => Ok(ClusterCheck::Unchecked(reason)),
     }
 }
 
@@ -94,8 +93,8 @@ pub async fn claim(cluster: Cluster, store: &Store) -> Result<Identity, Identity
 ///
 /// # Errors
 /// If it does not answer, or with an error that may pass.
-pub async fn cluster(client: &Client) -> Result<Cluster, IdentityError> {
-    let unchecked = |reason: String| Ok(Cluster::Unknown(reason));
+pub async fn cluster(client: &Client) -> Result<ClusterUid, IdentityError> {
+    let unchecked = |reason: String| Ok(ClusterUid::Unknown(reason));
     // Not by kube's `Api`, which reads the code of an error from its body: a server without this API sends another body.
     let request = Request::get(format!("/api/v1/namespaces/{NAMESPACE}")).body(Body::empty());
     let request = request.map_err(|error| IdentityError::NoAnswer(error.to_string()))?;
@@ -115,21 +114,17 @@ pub async fn cluster(client: &Client) -> Result<Cluster, IdentityError> {
     let namespace: Namespace =
         serde_json::from_slice(&body).map_err(|error| IdentityError::NoAnswer(error.to_string()))?;
     let Some(found) = namespace.metadata.uid else { return unchecked(format!("namespace {NAMESPACE} has no uid")) };
-    Ok(Cluster::Known(found))
+    Ok(ClusterUid::Known(found))
 }
 
 /// Whether a database that belongs to the cluster `recorded` may be used for the cluster `found`.
-pub(crate) fn judge(recorded: String, found: String) -> Result<Identity, IdentityError> {
-    if recorded == found || mistakes::made(Mistake::AnyCluster) {
-        Ok(Identity::Own)
-    } else {
-        Err(IdentityError::Other { recorded, found })
-    }
+pub(crate) fn judge(recorded: String, found: String) -> Result<ClusterCheck, IdentityError> {
+    if recorded == found { Ok(ClusterCheck::Own) } else { Err(IdentityError::Other { recorded, found }) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Identity, IdentityError, identify};
+    use super::{ClusterCheck, IdentityError, identify};
     use http::{Request, Response};
     use ingester_store::{ConnectOptions, Store};
     use kube::Client;
@@ -168,7 +163,7 @@ mod tests {
     async fn another_cluster_is_refused_with_both_uids_and_the_remedy() {
         let store = store().await;
         for _ in 0..2 {
-            assert_eq!(identify(&cluster("one"), &store).await.unwrap(), Identity::Own);
+            assert_eq!(identify(&cluster("one"), &store).await.unwrap(), ClusterCheck::Own);
         }
         let error = identify(&cluster("other"), &store).await.unwrap_err();
         assert!(matches!(&error, IdentityError::Other { recorded, found } if recorded == "one" && found == "other"));
@@ -186,7 +181,7 @@ mod tests {
             for client in [refusing(code), server(code, json!({ "paths": ["/apis"] }))] {
                 let identity = identify(&client, &store).await.unwrap();
                 assert!(
-                    matches!(&identity, Identity::Unchecked(why) if why.contains(&code.to_string())),
+                    matches!(&identity, ClusterCheck::Unchecked(why) if why.contains(&code.to_string())),
                     "{identity:?}"
                 );
             }
@@ -195,6 +190,6 @@ mod tests {
         for code in [401, 429, 500, 503] {
             assert!(matches!(identify(&refusing(code), &store).await, Err(IdentityError::NoAnswer(_))), "{code}");
         }
-        assert_eq!(identify(&cluster("one"), &store).await.unwrap(), Identity::Own, "nothing was recorded before");
+        assert_eq!(identify(&cluster("one"), &store).await.unwrap(), ClusterCheck::Own, "nothing was recorded before");
     }
 }

@@ -3,7 +3,7 @@
 //! May use: ingester-core, config, replicas, unit.
 
 use crate::config::Live;
-use crate::replicas::Share;
+use crate::replicas::Assignment;
 use crate::unit::leads;
 use ingester_core::Kind;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct Leading {
     kinds: Vec<Kind>,
     live: Live,
-    share: Share,
+    assignment: Assignment,
     /// Those that were looked at last, and were not given away since.
     seen: Mutex<BTreeSet<&'static str>>,
     /// Whether others have written rows by other definitions since.
@@ -24,14 +24,14 @@ pub struct Leading {
 
 impl Leading {
     /// Of these kinds.
-    pub fn new(kinds: Vec<Kind>, live: Live, share: Share) -> Self {
-        Leading { kinds, live, share, seen: Mutex::default(), mixed: AtomicBool::new(false) }
+    pub fn new(kinds: Vec<Kind>, live: Live, assignment: Assignment) -> Self {
+        Leading { kinds, live, assignment, seen: Mutex::default(), mixed: AtomicBool::new(false) }
     }
 
     /// The kinds that it leads now. [`Leading::gains`] waits for one that is not among them.
     pub fn look(&self) -> Vec<Kind> {
         let led = self.led();
-        self.mixed.store(self.share.is_mixed(), Ordering::Release);
+        self.mixed.store(self.assignment.is_mixed(), Ordering::Release);
         *self.seen() = led.iter().map(Kind::name).collect();
         led
     }
@@ -43,16 +43,16 @@ impl Leading {
 
     /// Whether it leads a kind now.
     pub fn leads(&self, kind: &Kind) -> bool {
-        leads(kind, &self.live.now(), &self.share)
+        leads(kind, &self.live.now(), &self.assignment)
     }
 
     /// Waits until it leads a kind that it did not lead when it looked last, or that it has given away since, or until the last member has
     /// left that wrote rows by other definitions.
     pub async fn gains(&self) {
-        let mut changes = self.share.changes();
+        let mut changes = self.assignment.changes();
         loop {
             let led: BTreeSet<&'static str> = self.led().iter().map(Kind::name).collect();
-            let is_mixed = self.share.is_mixed();
+            let is_mixed = self.assignment.is_mixed();
             let others_left = self.mixed.fetch_or(is_mixed, Ordering::AcqRel) && !is_mixed;
             if !led.is_subset(&self.seen()) || others_left && !led.is_empty() {
                 return;
@@ -64,7 +64,7 @@ impl Leading {
 
     /// Waits until it does not lead a kind any more.
     pub async fn loses(&self, kind: &Kind) {
-        let mut changes = self.share.changes();
+        let mut changes = self.assignment.changes();
         while self.leads(kind) {
             changes.next().await;
         }
@@ -84,7 +84,7 @@ mod tests {
     use super::Leading;
     use crate::config::{Config, Live};
     use crate::fixture::MODEL;
-    use crate::replicas::Share;
+    use crate::replicas::Assignment;
     use futures::FutureExt as _;
     use ingester_core::Kind;
     use ingester_core::kind::Definition;
@@ -95,39 +95,39 @@ mod tests {
         leading.look().iter().map(Kind::name).collect()
     }
 
-    fn leading(share: &Share) -> Leading {
-        Leading::new(vec![MODEL, PROJECT], Live::fixed(Config::default()), share.clone())
+    fn leading(assignment: &Assignment) -> Leading {
+        Leading::new(vec![MODEL, PROJECT], Live::fixed(Config::default()), assignment.clone())
     }
 
-    fn allow(share: &Share, units: &[&str]) {
-        share.allow(units.iter().map(|unit| (*unit).to_owned()).collect());
+    fn allow(assignment: &Assignment, units: &[&str]) {
+        assignment.allow(units.iter().map(|unit| (*unit).to_owned()).collect());
     }
 
     #[test]
     fn who_is_alone_leads_everything_for_good() {
-        let leading = leading(&Share::alone());
+        let leading = leading(&Assignment::alone());
         assert_eq!(names(&leading), ["Model", "Project"]);
         assert!(leading.gains().now_or_never().is_none() && leading.loses(&MODEL).now_or_never().is_none());
     }
 
     #[test]
     fn one_kind_for_another_is_a_gain_although_they_are_as_many() {
-        let share = Share::of_members();
-        let leading = leading(&share);
+        let assignment = Assignment::of_members();
+        let leading = leading(&assignment);
         assert!(names(&leading).is_empty());
         // It came between the look and the wait.
-        allow(&share, &["Model"]);
+        allow(&assignment, &["Model"]);
         assert!(leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Model"]);
         assert!(leading.gains().now_or_never().is_none());
-        allow(&share, &["Project"]);
+        allow(&assignment, &["Project"]);
         assert!(leading.loses(&MODEL).now_or_never().is_some());
         assert!(leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Project"]);
         // Less is no reason to look, and what comes back may have been left in the middle.
-        allow(&share, &[]);
+        allow(&assignment, &[]);
         assert!(leading.gains().now_or_never().is_none());
-        allow(&share, &["Project"]);
+        allow(&assignment, &["Project"]);
         assert!(leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Project"]);
         leading.given_away(&PROJECT);
@@ -136,13 +136,13 @@ mod tests {
 
     #[test]
     fn when_the_last_of_another_release_has_left_its_rows_are_looked_for() {
-        let share = Share::of_members();
-        let leading = leading(&share);
-        allow(&share, &["Model"]);
+        let assignment = Assignment::of_members();
+        let leading = leading(&assignment);
+        allow(&assignment, &["Model"]);
         assert_eq!(names(&leading), ["Model"]);
-        share.mix(true);
+        assignment.mix(true);
         assert!(leading.gains().now_or_never().is_none(), "it writes more of them");
-        share.mix(false);
+        assignment.mix(false);
         // It stays so until somebody looks.
         assert!(leading.gains().now_or_never().is_some() && leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Model"]);

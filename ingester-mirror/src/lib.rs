@@ -14,7 +14,7 @@
 //! use ingester_mirror::events::Publisher;
 //! use ingester_mirror::health::Health;
 //! use ingester_mirror::metrics::Metrics;
-//! use ingester_mirror::replicas::Share;
+//! use ingester_mirror::replicas::Assignment;
 //! use ingester_mirror::suspend::Suspension;
 //! use ingester_mirror::sync::{self, Context};
 //! use ingester_store::{ConnectOptions, Store};
@@ -31,8 +31,8 @@
 //!     let suspension = Suspension::new(kinds, &config, &metrics);
 //!     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
 //!     tokio::spawn(publishing);
-//!     let share = Share::alone();
-//!     let context = Context { client, store: Arc::new(store), metrics, health, publisher, share };
+//!     let assignment = Assignment::alone();
+//!     let context = Context { client, store: Arc::new(store), metrics, health, publisher, assignment };
 //!     sync::run(context, kinds, &Live::fixed(config), &suspension, stop).await;
 //!     Ok(())
 //! }
@@ -58,7 +58,6 @@ pub mod identity;
 pub mod leading;
 mod lifecycle;
 pub mod metrics;
-mod mistakes;
 mod part;
 mod pipeline;
 pub mod replicas;
@@ -72,5 +71,4 @@ mod uninstall;
 mod unit;
 
 pub use cluster::ApiError;
-pub use lifecycle::finalizer::FINALIZER;
 pub use uninstall::{Removal, remove_finalizers};

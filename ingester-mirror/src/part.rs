@@ -5,7 +5,7 @@
 use crate::cluster::{
     ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
-use crate::replicas::Share;
+use crate::replicas::Assignment;
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use futures::future::BoxFuture;
@@ -23,7 +23,7 @@ use tokio::sync::watch;
 pub(crate) struct PartOfCluster {
     pub(crate) whole: Arc<dyn Cluster>,
     pub(crate) shard: Shard,
-    pub(crate) share: Share,
+    pub(crate) assignment: Assignment,
 }
 
 impl PartOfCluster {
@@ -33,7 +33,7 @@ impl PartOfCluster {
     }
 
     fn may_write(&self, doing: &str) -> Result<(), ApiError> {
-        match self.share.is_valid() {
+        match self.assignment.is_valid() {
             true => Ok(()),
             false => Err(ApiError::without_lease(doing)),
         }
@@ -136,12 +136,12 @@ fn of_part<T: Send + 'static>(
 pub(crate) struct PartOfRows {
     pub(crate) whole: Arc<dyn Rows>,
     pub(crate) shard: Shard,
-    pub(crate) share: Share,
+    pub(crate) assignment: Assignment,
 }
 
 impl PartOfRows {
     fn may_write(&self, doing: &str) -> Result<(), StoreError> {
-        match self.share.is_valid() {
+        match self.assignment.is_valid() {
             true => Ok(()),
             false => Err(StoreError::without_lease(doing)),
         }
@@ -255,9 +255,9 @@ impl Rows for PartOfRows {
 #[cfg(test)]
 mod tests {
     use super::{PartOfCluster, PartOfRows};
-    use crate::cluster::{Cluster as _, Server, StreamedLists};
+    use crate::cluster::{ApiServer, Cluster as _, StreamedLists};
     use crate::fixture::MODEL;
-    use crate::replicas::Share;
+    use crate::replicas::Assignment;
     use crate::replicas::shard::Shard;
     use crate::rows::{Rows as _, StoreRows};
     use http::{Request, Response};
@@ -284,15 +284,15 @@ mod tests {
             assert_eq!(request.method(), "never", "nobody is asked");
             std::future::ready(Ok::<_, Infallible>(Response::new(Body::empty())))
         });
-        let (shard, share) = (Shard::WHOLE, Share::of_members());
+        let (shard, assignment) = (Shard::WHOLE, Assignment::of_members());
         let client = Client::new(service, "default");
-        let whole = Arc::new(Server::new(client, MODEL, None, shard, StreamedLists::default()));
-        let cluster = PartOfCluster { whole, shard, share: share.clone() };
+        let whole = Arc::new(ApiServer::new(client, MODEL, None, shard, StreamedLists::default()));
+        let cluster = PartOfCluster { whole, shard, assignment: assignment.clone() };
         let error = cluster.patch("ns", "a", &json!([])).await.unwrap_err();
         assert_eq!(error.to_string(), "patching the finalizers of an object: the Lease of this member has run out");
         assert_eq!(error.code(), "lease");
         let store = Arc::new(Store::in_memory(&[MODEL]).await.unwrap());
-        let rows = PartOfRows { whole: Arc::new(StoreRows { store, kind: MODEL, namespace: None }), shard, share };
+        let rows = PartOfRows { whole: Arc::new(StoreRows { store, kind: MODEL, namespace: None }), shard, assignment };
         for error in [
             rows.write(&[]).await.unwrap_err(),
             rows.record_rejects(&[]).await.unwrap_err(),

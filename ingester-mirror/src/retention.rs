@@ -5,7 +5,7 @@
 
 use crate::config::{Config, Live};
 use crate::metrics::Metrics;
-use crate::replicas::Share;
+use crate::replicas::Assignment;
 use crate::suspend::Suspension;
 use crate::unit::{in_time, leads};
 use futures::FutureExt as _;
@@ -26,7 +26,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 ///
 /// Ages are judged by the database's clock, which has written the times. Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the mirror's.
 /// An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
-pub struct Retention {
+pub struct RetentionTask {
     /// The database.
     pub store: Arc<Store>,
     /// The kinds.
@@ -36,12 +36,12 @@ pub struct Retention {
     /// Which kinds are suspended.
     pub suspension: Suspension,
     /// Which kinds are this process's own.
-    pub share: Share,
+    pub assignment: Assignment,
     /// Where purged rows are counted.
     pub metrics: Metrics,
 }
 
-impl Retention {
+impl RetentionTask {
     /// Purges until `stop` is cancelled.
     pub async fn run(self, stop: CancellationToken) {
         while !stop.is_cancelled() {
@@ -73,7 +73,7 @@ impl Retention {
         let metrics = self.metrics.retention(kind.name());
         while !stop.is_cancelled() {
             let config = self.live.now();
-            let Some(age) = config.retention.of(kind).filter(|_| leads(kind, &config, &self.share)) else { break };
+            let Some(age) = config.retention.of(kind).filter(|_| leads(kind, &config, &self.assignment)) else { break };
             // There is none while the kind is suspended.
             let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
             let begin = Instant::now();

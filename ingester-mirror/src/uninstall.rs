@@ -2,7 +2,7 @@
 //!
 //! May use: ingester-core, cluster, lifecycle, replicas, unit.
 
-use crate::cluster::{ApiError, ApiErrorKind, Cluster, PartialObjectMeta, Server, StreamedLists};
+use crate::cluster::{ApiError, ApiErrorKind, ApiServer, Cluster, PartialObjectMeta, StreamedLists};
 use crate::lifecycle::finalizer;
 use crate::replicas::shard::Shard;
 use crate::unit::parse;
@@ -41,7 +41,8 @@ pub async fn remove_finalizers(
     kind: &Kind,
     namespace: Option<&str>,
 ) -> Result<Removal, ApiError> {
-    let server = Server::new(client.clone(), *kind, namespace.map(Into::into), Shard::WHOLE, StreamedLists::default());
+    let server =
+        ApiServer::new(client.clone(), *kind, namespace.map(Into::into), Shard::WHOLE, StreamedLists::default());
     let mut removal = Removal::default();
     let mut next = None;
     loop {
@@ -76,7 +77,7 @@ pub async fn remove_finalizers(
     }
 }
 
-async fn remove(kind: &Kind, server: &Server, partial: PartialObjectMeta) -> Result<bool, String> {
+async fn remove(kind: &Kind, server: &ApiServer, partial: PartialObjectMeta) -> Result<bool, String> {
     let mut meta = partial.into_meta();
     for attempt in 1.. {
         let Some(patch) = finalizer::removal(&meta) else { return Ok(false) };

@@ -3,7 +3,7 @@
 //! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, health, lifecycle, metrics, replicas, rows.
 
 use crate::backoff::DATABASE;
-use crate::budget::Part;
+use crate::budget::Quota;
 use crate::clock::Clock;
 use crate::cluster::{Cluster, with_type};
 use crate::config::{Config, Live};
@@ -11,7 +11,7 @@ use crate::events::Publisher;
 use crate::health::Health;
 use crate::lifecycle::Rules;
 use crate::metrics::ControllerMetrics;
-use crate::replicas::Share;
+use crate::replicas::Assignment;
 use crate::replicas::shard::Shard;
 use crate::rows::Rows;
 use backon::Retryable as _;
@@ -43,7 +43,7 @@ pub(crate) struct Unit {
     pub(crate) cluster: Arc<dyn Cluster>,
     pub(crate) rows: Arc<dyn Rows>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) memory: Arc<Part>,
+    pub(crate) memory: Arc<Quota>,
     /// What is configured, which may change meanwhile.
     pub(crate) live: Live,
     pub(crate) metrics: ControllerMetrics,
@@ -180,8 +180,8 @@ pub(crate) fn scopes(kinds: &[Kind], config: &Config) -> Vec<Scope> {
 }
 
 /// Whether this process does for a kind what is done once for all of its units: it holds the first of them.
-pub(crate) fn leads(kind: &Kind, config: &Config, share: &Share) -> bool {
-    scopes(std::slice::from_ref(kind), config).first().is_none_or(|first| share.holds(&first.name()))
+pub(crate) fn leads(kind: &Kind, config: &Config, assignment: &Assignment) -> bool {
+    scopes(std::slice::from_ref(kind), config).first().is_none_or(|first| assignment.holds(&first.name()))
 }
 
 fn name(kind: &Kind, namespace: Option<&str>, shard: Shard) -> String {

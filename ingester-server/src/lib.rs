@@ -12,7 +12,6 @@ mod fixture;
 pub mod former;
 pub mod identity;
 pub mod listen;
-mod marks;
 pub mod metrics;
 pub mod places;
 pub mod read;

@@ -14,7 +14,7 @@ use ingester_mirror::config::{Config, Live};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::replicas::Share;
+use ingester_mirror::replicas::Assignment;
 use ingester_mirror::suspend::Suspension;
 use ingester_mirror::sync::{self, Context};
 use ingester_store::{ConnectOptions, Store};
@@ -77,7 +77,7 @@ impl Mirror {
             metrics: metrics.clone(),
             health: Health::new(sync::names(kinds, &config).iter().map(String::as_str)),
             publisher: Publisher::off(),
-            share: Share::alone(),
+            assignment: Assignment::alone(),
         };
         let stop = CancellationToken::new();
         let token = stop.clone();

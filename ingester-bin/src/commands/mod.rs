@@ -40,9 +40,9 @@ use ingester_core::{Kind, Registry};
 use ingester_mirror::config::Config;
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
-use ingester_mirror::identity::{Identity, IdentityError, identify};
+use ingester_mirror::identity::{ClusterCheck, IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::replicas::Share;
+use ingester_mirror::replicas::Assignment;
 use ingester_mirror::sync::Context;
 use ingester_sql::ddl::{Schema, diff};
 use ingester_store::migrate::{DeclaredError, Folder, May, Released};
@@ -124,13 +124,13 @@ async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Pr
         metrics,
         health: Health::new([]),
         publisher: Publisher::off(),
-        share: Share::alone(),
+        assignment: Assignment::alone(),
     })
 }
 
 /// Warns if nobody can know whether the database belongs to the cluster.
-fn warn_unchecked(identity: &Identity) {
-    if let Identity::Unchecked(reason) = identity {
+fn warn_unchecked(identity: &ClusterCheck) {
+    if let ClusterCheck::Unchecked(reason) = identity {
         tracing::warn!(
             reason,
             "Not checked whether the database belongs to this cluster: two clusters in one database would mark each other's \

@@ -17,11 +17,11 @@ use ingester_mirror::audit::audit_periodically;
 use ingester_mirror::config::{Config, Environment, Gate, Ingester, Live, with_password};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
-use ingester_mirror::identity::{Identity, IdentityError};
+use ingester_mirror::identity::{ClusterCheck, IdentityError};
 use ingester_mirror::leading::Leading;
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::replicas::{Group, KubeLeases, Membership, Share, name_of_pod, random_name};
-use ingester_mirror::retention::Retention;
+use ingester_mirror::replicas::{Assignment, Group, KubeLeases, Membership, name_of_pod, random_name};
+use ingester_mirror::retention::RetentionTask;
 use ingester_mirror::suspend::{Permit, Suspension};
 use ingester_mirror::sync::{self, Context};
 use ingester_sql::dialect::Dialect;
@@ -108,7 +108,7 @@ async fn member(
     store: &Store,
     config: &Config,
     tables: &Tables,
-    share: &Share,
+    assignment: &Assignment,
     metrics: &Metrics,
 ) -> Result<Membership, Failure> {
     let replicas = config.ingester.replicas.clone();
@@ -122,7 +122,8 @@ async fn member(
         "The work is shared with the other members of the group"
     );
     let leases = KubeLeases::new(client.clone(), group.clone());
-    let member = Membership::new(leases, &group, name_of_pod(), serves, replicas, share.clone(), metrics.replicas());
+    let member =
+        Membership::new(leases, &group, name_of_pod(), serves, replicas, assignment.clone(), metrics.replicas());
     member.map_err(|error| Failure::Usage(error.into()))
 }
 
@@ -172,7 +173,7 @@ async fn mirror(
     let store = Arc::new(opened.store);
     if let Some(identity) = &opened.identity {
         super::warn_unchecked(identity);
-        if *identity == Identity::Own {
+        if *identity == ClusterCheck::Own {
             metrics.cluster_checked();
         }
     }
@@ -190,7 +191,7 @@ async fn mirror(
     health.kinds_looked_up();
     metrics.database(&store);
     let suspension = Suspension::new(&tables.kinds, &live.now(), &metrics);
-    let share = if config.ingester.replicas.enabled { Share::of_members() } else { Share::alone() };
+    let assignment = if config.ingester.replicas.enabled { Assignment::of_members() } else { Assignment::alone() };
     let suspending = suspension.clone();
     let changed = live.clone();
     let suspending = without_error(async move { suspending.follow(&changed).await });
@@ -198,7 +199,7 @@ async fn mirror(
     let all = tables.program.kinds;
     let filling = Filling {
         store: store.clone(),
-        leading: Leading::new(tables.kinds.clone(), live.clone(), share.clone()),
+        leading: Leading::new(tables.kinds.clone(), live.clone(), assignment.clone()),
         released: tables.released.take(),
         live: live.clone(),
         suspension: suspension.clone(),
@@ -212,12 +213,12 @@ async fn mirror(
     let counting = Part::spawn("count of rows", Until::Done, &health, stop, without_error(counting));
     let risks = risks::report(store.clone(), tables.kinds.clone());
     let risks = Part::spawn("warning of lost commits", Until::Stop, &health, stop, without_error(risks));
-    let purging = Retention {
+    let purging = RetentionTask {
         store: store.clone(),
         kinds: tables.kinds.clone(),
         live: live.clone(),
         suspension: suspension.clone(),
-        share: share.clone(),
+        assignment: assignment.clone(),
         metrics: metrics.clone(),
     };
     let purging = purging.run(stop.clone());
@@ -225,7 +226,7 @@ async fn mirror(
     let left = CancellationToken::new();
     let taking_part = match config.ingester.replicas.enabled && !stop.is_cancelled() {
         true => {
-            let member = match member(&client, &store, &config, &tables, &share, &metrics).await {
+            let member = match member(&client, &store, &config, &tables, &assignment, &metrics).await {
                 Ok(member) => member,
                 Err(error) => {
                     stop.cancel();
@@ -238,8 +239,14 @@ async fn mirror(
         }
         false => None,
     };
-    let context =
-        Context { client, store: store.clone(), metrics, health: health.clone(), publisher, share: share.clone() };
+    let context = Context {
+        client,
+        store: store.clone(),
+        metrics,
+        health: health.clone(),
+        publisher,
+        assignment: assignment.clone(),
+    };
     let (audited, kinds, changed, end) = (context.clone(), tables.kinds.clone(), live.clone(), stop.clone());
     let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
     let auditing = Part::spawn("scheduled audit", Until::Stop, &health, stop, without_error(auditing));

@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use backon::{ExponentialBuilder, Retryable as _};
 use ingester_core::Kind;
 use ingester_mirror::health::Health;
-use ingester_mirror::identity::{self, Cluster, Identity, IdentityError, identify};
+use ingester_mirror::identity::{self, ClusterCheck, ClusterUid, IdentityError, identify};
 use ingester_store::migrate::{ApplyError, DeclaredError, Progress, Released};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError, waiting_for};
 use std::fmt;
@@ -61,7 +61,7 @@ pub(super) struct Tables {
 pub(super) struct Opened {
     pub(super) store: Store,
     /// What is known about its cluster; `None` if no cluster was to be asked.
-    pub(super) identity: Option<Identity>,
+    pub(super) identity: Option<ClusterCheck>,
 }
 
 /// Why no database is ready.
@@ -244,7 +244,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
 
 /// Checks that the database belongs to the cluster. A database that belongs to none is recorded as this one's before anything else of
 /// it is changed: only the table for that is made, where there is none.
-async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<Identity, NotReady> {
+async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<ClusterCheck, NotReady> {
     cluster.health.database_reached();
     cluster.health.cluster_pending();
     let found = waiting_for(
@@ -255,7 +255,7 @@ async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Res
     if tables.migrate {
         super::refuse_foreign(store, tables.released.as_ref(), tables.program).await?;
     }
-    if matches!(found, Cluster::Known(_)) && !store.has_settings().await? {
+    if matches!(found, ClusterUid::Known(_)) && !store.has_settings().await? {
         if !tables.migrate {
             return Err(NotReady::Incomplete(store.missing_own().await?.join(", ")));
         }
@@ -264,14 +264,14 @@ async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Res
     store.check_own().await?;
     let identity = identity::claim(found, store).await?;
     match &identity {
-        Identity::Unchecked(reason) => cluster.health.cluster_checked(Some(reason)),
-        Identity::Own => cluster.health.cluster_checked(None),
+        ClusterCheck::Unchecked(reason) => cluster.health.cluster_checked(Some(reason)),
+        ClusterCheck::Own => cluster.health.cluster_checked(None),
     }
     Ok(identity)
 }
 
 /// Checks that the database belongs to the cluster, and asks until both answer.
-pub(super) async fn identified(client: &kube::Client, store: &Store) -> Result<Identity, IdentityError> {
+pub(super) async fn identified(client: &kube::Client, store: &Store) -> Result<ClusterCheck, IdentityError> {
     let attempts = (async || identify(client, store).await).retry(PAUSES);
     let attempts = attempts
         .when(|error| match error {

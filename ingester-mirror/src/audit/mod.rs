@@ -14,13 +14,14 @@ pub use verdict::{AuditReport, Counts, Finding, ReportEntry};
 
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::config::{Config, Live};
-use crate::lifecycle::{IMMUTABLE, is_ghost, is_leaving, is_released, is_true};
+use crate::lifecycle::{is_ghost, is_leaving, is_released, is_true};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
 use crate::replicas::shard::Shard;
 use crate::sync::{Context, units};
 use crate::unit::{Scope, Unit};
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
+use ingester_core::marks::IMMUTABLE;
 use ingester_core::object::{Identity, Object};
 use ingester_core::row::Eviction;
 use ingester_store::{Evicted, LiveRow, StoreError, StoredRow};
@@ -397,7 +398,7 @@ mod tests {
     use crate::fixture::MODEL;
     use crate::health::Health;
     use crate::metrics::Metrics;
-    use crate::replicas::Share;
+    use crate::replicas::Assignment;
     use crate::replicas::shard::Shard;
     use crate::sync::{Context, units};
     use http::{Request, Response};
@@ -436,7 +437,7 @@ mod tests {
             metrics: Metrics::new().unwrap(),
             health: Health::new([]),
             publisher: Publisher::off(),
-            share: Share::alone(),
+            assignment: Assignment::alone(),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::config::{Config, Live};
 use crate::events::Publisher;
 use crate::health::Health;
 use crate::metrics::{FINDINGS, Metrics};
-use crate::replicas::Share;
+use crate::replicas::Assignment;
 use crate::sync::Context;
 use crate::unit::{Scope, scopes};
 use ingester_core::kind::Kind;
@@ -27,9 +27,9 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const NAMED: usize = 10;
 
 /// The units of a kind that are this process's own.
-fn held(kind: &Kind, config: &Config, share: &Share) -> Vec<Scope> {
+fn held(kind: &Kind, config: &Config, assignment: &Assignment) -> Vec<Scope> {
     let mut units = scopes(std::slice::from_ref(kind), config);
-    units.retain(|unit| share.holds(&unit.name()));
+    units.retain(|unit| assignment.holds(&unit.name()));
     units
 }
 
@@ -48,13 +48,13 @@ impl Shown {
 
     /// Forgets the findings of kinds that are not audited any more, and of those of which another member has something now: nobody
     /// here would ever take them back.
-    fn forget(&self, kinds: &[Kind], config: &Config, share: &Share, metrics: &Metrics) {
+    fn forget(&self, kinds: &[Kind], config: &Config, assignment: &Assignment, metrics: &Metrics) {
         let mut units = self.units();
         for kind in kinds {
             let name = kind.name();
             let Some(shown) = units.get(name) else { continue };
             let is_off = config.ingester.audit_period.is_none() || config.ingester.is_suspended(name);
-            if is_off || !shown.is_subset(&names(&held(kind, config, share))) {
+            if is_off || !shown.is_subset(&names(&held(kind, config, assignment))) {
                 metrics.audit(name).forgotten();
                 units.remove(name);
             }
@@ -71,11 +71,11 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
     let chance =
         f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or_default()) / f64::from(u32::MAX);
     let (begin, mut last, mut left) = (Instant::now(), None, Vec::new());
-    let (mut moves, shown) = (context.share.changes(), Shown::default());
+    let (mut moves, shown) = (context.assignment.changes(), Shown::default());
     loop {
         let config = live.now();
         let (now, suspended) = (config.ingester.audit_period, config.ingester.suspend.clone());
-        shown.forget(kinds, &config, &context.share, &context.metrics);
+        shown.forget(kinds, &config, &context.assignment, &context.metrics);
         let whole = now.map(|period| match last {
             Some(last) => last + period.max(SHORTEST),
             None => begin + period.mul_f64(chance),
@@ -104,7 +104,7 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
                 biased;
                 () = stop.cancelled() => return,
                 () = live.changed(&now, |config| config.ingester.audit_period) => break,
-                () = moves.next() => shown.forget(kinds, &live.now(), &context.share, &context.metrics),
+                () = moves.next() => shown.forget(kinds, &live.now(), &context.assignment, &context.metrics),
                 pending = &mut rounding => {
                     left = pending;
                     break;
@@ -123,8 +123,8 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) ->
     for kind in kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.name())) {
         let name = kind.name();
         let config = live.now();
-        let mut moves = context.share.changes();
-        let units = held(kind, &config, &context.share);
+        let mut moves = context.assignment.changes();
+        let units = held(kind, &config, &context.assignment);
         if config.ingester.is_suspended(name) || units.is_empty() {
             continue;
         }
@@ -133,7 +133,7 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) ->
             continue;
         }
         let moved = async {
-            while names(&held(kind, &config, &context.share)) == names(&units) {
+            while names(&held(kind, &config, &context.assignment)) == names(&units) {
                 moves.next().await;
             }
         };
@@ -167,7 +167,7 @@ async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> boo
         metrics,
         health: Health::new([]),
         publisher: Publisher::off(),
-        share: Share::alone(),
+        assignment: Assignment::alone(),
         ..context.clone()
     };
     let mut report = AuditReport::new(NAMED);
@@ -213,7 +213,7 @@ mod tests {
     use crate::config::Config;
     use crate::fixture::MODEL;
     use crate::metrics::Metrics;
-    use crate::replicas::Share;
+    use crate::replicas::Assignment;
     use std::time::Duration;
 
     #[test]
@@ -221,16 +221,16 @@ mod tests {
         let mut config = Config::default();
         config.ingester.audit_period = Some(Duration::from_secs(60));
         (config.ingester.replicas.enabled, config.ingester.replicas.shards) = (true, 2);
-        let (share, metrics, shown) = (Share::of_members(), Metrics::new().unwrap(), Shown::default());
+        let (assignment, metrics, shown) = (Assignment::of_members(), Metrics::new().unwrap(), Shown::default());
         let units = ["Model 1/2", "Model 2/2"].map(str::to_owned);
         let found = || metrics.render().contains("ingester_audit_findings{finding=\"missing\",kind=\"Model\"} 4\n");
         let forgets = |config: &Config, now: &[String]| {
-            share.allow(units.clone().into());
-            shown.units().insert("Model".into(), names(&held(&MODEL, config, &share)));
+            assignment.allow(units.clone().into());
+            shown.units().insert("Model".into(), names(&held(&MODEL, config, &assignment)));
             metrics.audit("Model").succeeded([4, 0, 0, 0, 0, 0, 0, 0]);
             assert!(found());
-            share.allow(now.iter().cloned().collect());
-            shown.forget(&[MODEL], config, &share, &metrics);
+            assignment.allow(now.iter().cloned().collect());
+            shown.forget(&[MODEL], config, &assignment, &metrics);
             !found()
         };
         assert!(!forgets(&config, &units));

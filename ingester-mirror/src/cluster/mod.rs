@@ -1,24 +1,24 @@
 //! The API server, as the mirror sees it: one kind's objects as JSON texts, listed, watched, looked up, patched and deleted.
 //!
-//! May use: ingester-core, lifecycle, replicas.
+//! May use: ingester-core, replicas.
 //!
-//! [`Cluster`] is what the mirror needs. `server` is the real one, over kube's client; `events` reads what a watch sends, and
+//! [`Cluster`] is what the mirror needs. `api_server` is the real one, over kube's client; `events` reads what a watch sends, and
 //! `partial` an object's metadata. `properties` tests all of it against the bytes of answers.
 //!
 //! An object is cut out of an answer by its brackets, however deep it is nested and whatever is wrong inside: whether it can be read
 //! is its own affair, and what came with it is not harmed.
 
+mod api_server;
 mod error;
 mod events;
 mod partial;
 #[cfg(test)]
 mod properties;
-mod server;
 
+pub(crate) use api_server::{ApiServer, StreamedLists, with_type};
 pub use error::ApiError;
 pub(crate) use error::ApiErrorKind;
 pub(crate) use partial::PartialObjectMeta;
-pub(crate) use server::{Server, StreamedLists, with_type};
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;

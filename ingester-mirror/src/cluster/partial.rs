@@ -1,6 +1,6 @@
 //! What is read of an object's metadata when the object itself is not needed.
 
-use crate::lifecycle::{DELETING, IMMUTABLE};
+use ingester_core::marks::{DELETING, IMMUTABLE};
 use ingester_core::object::{Identity, Meta, StringMap};
 use ingester_core::wire::Time;
 use serde::Deserialize;
@@ -117,7 +117,8 @@ impl<'de> Visitor<'de> for MarksVisitor {
 #[cfg(test)]
 mod tests {
     use super::PartialObjectMeta;
-    use crate::lifecycle::{DELETING, IMMUTABLE, is_leaving, is_true};
+    use crate::lifecycle::{is_leaving, is_true};
+    use ingester_core::marks::{DELETING, IMMUTABLE};
 
     #[test]
     fn what_a_plan_depends_on_is_read_and_nothing_else() {

@@ -1,7 +1,7 @@
 //! Properties of the wire, below the trait: whatever the bytes of an answer are, each object comes out of them as it was sent, and
 //! one that cannot be read fails alone.
 
-use super::{ApiErrorKind, Cluster as _, Listed, RemoteEvent, Server, StreamedLists};
+use super::{ApiErrorKind, ApiServer, Cluster as _, Listed, RemoteEvent, StreamedLists};
 use crate::fixture::MODEL;
 use crate::replicas::shard::Shard;
 use crate::unit::parse;
@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 /// The server whose answers are what `answer` makes of the parameters of a request.
-fn server(answer: impl Fn(&str) -> (Duration, Vec<u8>) + Clone + Send + 'static) -> Server {
+fn server(answer: impl Fn(&str) -> (Duration, Vec<u8>) + Clone + Send + 'static) -> ApiServer {
     let service = tower::service_fn(move |request: Request<Body>| {
         let (takes, bytes) = answer(request.uri().query().unwrap_or_default());
         async move {
@@ -23,7 +23,7 @@ fn server(answer: impl Fn(&str) -> (Duration, Vec<u8>) + Clone + Send + 'static)
             Ok::<_, Infallible>(Response::new(Body::from(bytes)))
         }
     });
-    Server::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default())
+    ApiServer::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default())
 }
 
 /// Does the work in virtual time.

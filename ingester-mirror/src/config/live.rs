@@ -37,7 +37,7 @@ impl Live {
 
 /// What a changed file changes, by the paths of its keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct ConfigChanges {
     /// These are taken up.
     pub taken_up: Vec<&'static str>,
     /// These have no effect before a restart.
@@ -143,8 +143,8 @@ pub(super) const KEYS: &[Key] = keys! {
 
 impl Config {
     /// Takes those values of a changed file that `ingester run` can take up while it runs.
-    pub fn take_up(&mut self, changed: &Config) -> Changes {
-        let mut changes = Changes::default();
+    pub fn take_up(&mut self, changed: &Config) -> ConfigChanges {
+        let mut changes = ConfigChanges::default();
         for key in KEYS {
             if !(key.differs)(self, changed) {
                 continue;

@@ -37,7 +37,7 @@ mod tests;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
-pub use live::{Changes, Live};
+pub use live::{ConfigChanges, Live};
 pub use replicas::Replicas;
 pub use retention::Retention;
 pub use secret::Secret;
@@ -66,7 +66,7 @@ pub struct Config {
     /// `query`: how `ingester serve` asks the database.
     pub query: Query,
     /// `server`: metrics and probes.
-    pub server: Server,
+    pub server: Monitoring,
     /// `log`: what is logged and how.
     pub log: Log,
 }
@@ -172,7 +172,7 @@ impl SweepLimit {
 
 /// Section `server`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Server {
+pub struct Monitoring {
     /// `address`: the address of metrics and probes, a host (empty for all addresses) and a port; `None` (in the file `""`) for
     /// no server.
     pub address: Option<String>,
@@ -280,9 +280,9 @@ impl Default for Ingester {
     }
 }
 
-impl Default for Server {
+impl Default for Monitoring {
     fn default() -> Self {
-        Server { address: Some("0.0.0.0:8080".into()) }
+        Monitoring { address: Some("0.0.0.0:8080".into()) }
     }
 }
 

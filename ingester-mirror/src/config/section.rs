@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::secret::Secret;
-use super::tree::{Content, MapEntry, Node};
+use super::tree::{Content, MapEntry, YamlNode};
 use ingester_core::nearest::nearest;
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub(super) struct Section<'f> {
 }
 
 /// Reads `node`, the map at `path`, with `read`. All keys that `read` does not ask for are unknown.
-pub(super) fn section(path: String, node: Node, findings: &mut Findings, read: impl FnOnce(&mut Section<'_>)) {
+pub(super) fn section(path: String, node: YamlNode, findings: &mut Findings, read: impl FnOnce(&mut Section<'_>)) {
     let entries = match node.content {
         Content::Null => BTreeMap::new(),
         Content::Map(entries) => unique(&path, entries, findings),
@@ -97,7 +97,7 @@ fn unique(path: &str, entries: Vec<MapEntry>, findings: &mut Findings) -> BTreeM
 
 impl Section<'_> {
     /// Takes the value of `key`, with its path, if it has one.
-    fn take(&mut self, key: &'static str) -> Option<(String, Node)> {
+    fn take(&mut self, key: &'static str) -> Option<(String, YamlNode)> {
         let path = join(&self.path, key);
         self.asked.push(key);
         self.findings.known.push(path.clone());
@@ -113,7 +113,7 @@ impl Section<'_> {
     pub(super) fn section(&mut self, key: &'static str, read: impl FnOnce(&mut Section<'_>)) {
         let path = join(&self.path, key);
         self.asked.push(key);
-        let node = self.entries.remove(key).map_or(Node { line: 0, content: Content::Null }, |entry| entry.value);
+        let node = self.entries.remove(key).map_or(YamlNode { line: 0, content: Content::Null }, |entry| entry.value);
         section(path, node, self.findings, read);
     }
 
@@ -186,7 +186,7 @@ impl Section<'_> {
 }
 
 /// Reads a single value, or returns a message that says what is wrong with it.
-fn single<T>(path: &str, node: &Node, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
+fn single<T>(path: &str, node: &YamlNode, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
     match &node.content {
         Content::Text(text) => read(text).map_err(|allowed| format!("`{path}` is `{}`; {allowed}", shown(text))),
         other => Err(format!("`{path}` is {}; use a single value", other.described())),

@@ -6,7 +6,7 @@ mod mistakes;
 mod secrets;
 
 use super::section::{Findings, section};
-use super::tree::{self, Content, Node};
+use super::tree::{self, Content, YamlNode};
 use super::*;
 use crate::fixture::MODEL;
 use ingester_core::KindNames;
@@ -58,7 +58,7 @@ fn the_documentation_lists_every_key_with_its_default() {
 
     // The keys that are read are all that there are.
     let mut findings = Findings::default();
-    let nothing = Node { line: 1, content: Content::Null };
+    let nothing = YamlNode { line: 1, content: Content::Null };
     section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), &KINDS));
     let mut shown = Vec::new();
     leaves("", &tree::read(defaults).unwrap(), &mut shown);
@@ -73,7 +73,7 @@ fn the_documentation_lists_every_key_with_its_default() {
 }
 
 /// The full paths of all keys that are not sections.
-fn leaves(path: &str, node: &Node, out: &mut Vec<String>) {
+fn leaves(path: &str, node: &YamlNode, out: &mut Vec<String>) {
     match &node.content {
         Content::Map(entries) if path.is_empty() || !entries.is_empty() => {
             for entry in entries {
@@ -218,7 +218,7 @@ log: { format: json, level: WARN }
             timeout: Duration::from_secs(120),
         },
         query: Query { database_url: Some("mysql://reader:secret@replica/db".into()), timeout: Duration::from_secs(5) },
-        server: Server { address: Some(":9090".into()) },
+        server: Monitoring { address: Some(":9090".into()) },
         log: Log { format: LogFormat::Json, level: LogLevel::Warn },
     };
     let config = parse(text).unwrap();

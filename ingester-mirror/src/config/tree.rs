@@ -9,7 +9,7 @@ const MAX_DEPTH: usize = 32;
 
 /// A value and the line where it begins, from 1.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct YamlNode {
     pub(super) line: usize,
     pub(super) content: Content,
 }
@@ -21,7 +21,7 @@ pub(super) enum Content {
     Null,
     /// A single value as it is written, with or without quotes.
     Text(String),
-    List(Vec<Node>),
+    List(Vec<YamlNode>),
     Map(Vec<MapEntry>),
 }
 
@@ -30,12 +30,12 @@ pub(super) enum Content {
 pub(super) struct MapEntry {
     pub(super) key: String,
     pub(super) line: usize,
-    pub(super) value: Node,
+    pub(super) value: YamlNode,
 }
 
-impl Node {
+impl YamlNode {
     /// The value of a key; `None` if this is no map, or does not have it.
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub(super) fn get(&self, key: &str) -> Option<&YamlNode> {
         match &self.content {
             Content::Map(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value),
             _ => None,
@@ -62,7 +62,7 @@ struct Open {
 }
 
 enum Items {
-    List(Vec<Node>),
+    List(Vec<YamlNode>),
     /// The entries, and the key whose value comes next.
     Map(Vec<MapEntry>, Option<(String, usize)>),
 }
@@ -70,7 +70,7 @@ enum Items {
 /// Reads `text`, which is one YAML document; an empty one is [`Content::Null`].
 ///
 /// Errors never repeat the text, because it may be a password in a wrong place.
-pub(super) fn read(text: &str) -> Result<Node, Problem> {
+pub(super) fn read(text: &str) -> Result<YamlNode, Problem> {
     let options = granit_parser::options! {
         emit_comments: false,
         emit_unresolved_aliases: true,
@@ -100,7 +100,7 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
                     *key = Some((text.into_owned(), line));
                     continue;
                 }
-                Node { line, content: if null { Content::Null } else { Content::Text(text.into_owned()) } }
+                YamlNode { line, content: if null { Content::Null } else { Content::Text(text.into_owned()) } }
             }
             Event::SequenceStart(_, anchor, tag) => {
                 reject_anchor_and_tag(line, anchor, tag.as_deref())?;
@@ -113,8 +113,8 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
-                Some(Open { line, items: Items::List(items) }) => Node { line, content: Content::List(items) },
-                Some(Open { line, items: Items::Map(entries, _) }) => Node { line, content: Content::Map(entries) },
+                Some(Open { line, items: Items::List(items) }) => YamlNode { line, content: Content::List(items) },
+                Some(Open { line, items: Items::Map(entries, _) }) => YamlNode { line, content: Content::Map(entries) },
                 None => continue,
             },
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
@@ -133,7 +133,7 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
             },
         }
     }
-    Ok(root.unwrap_or(Node { line: 1, content: Content::Null }))
+    Ok(root.unwrap_or(YamlNode { line: 1, content: Content::Null }))
 }
 
 /// Rejects anchors and tags. A configuration does not need them, but a password without quotes may look like one.

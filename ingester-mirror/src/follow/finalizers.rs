@@ -5,8 +5,7 @@ use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::config::Finalizer;
 use crate::lifecycle::finalizer;
-use crate::mistakes::{self, Mistake};
-use crate::pipeline::{Item, Source, Work, bytes_of};
+use crate::pipeline::{Arrival, Item, Work, bytes_of};
 use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior};
 
@@ -87,11 +86,11 @@ impl Follower {
                     // The answer to the patch is written like an event, so the patch's own event finds it stored.
                     Ok(Some(object)) => {
                         in_a_row = 0;
-                        let share = unit.memory.take(bytes_of(object.text().len())).await;
-                        let source = Source::Patch { again: false };
+                        let hold = unit.memory.take(bytes_of(object.text().len())).await;
+                        let arrival = Arrival::Patch { again: false };
                         self.pipeline
                             .queue
-                            .push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));
+                            .push(Item::new(Work::Object { object: Box::new(object), arrival }).holding(hold));
                     }
                     Ok(None) => in_a_row = 0,
                     // It is gone.
@@ -99,7 +98,7 @@ impl Follower {
                     Err(error) if error.may_pass() => {
                         // One object may have an admission webhook that fails; the others do not wait for it.
                         (left, in_a_row) = (left + 1, in_a_row + 1);
-                        if in_a_row == TROUBLE || mistakes::made(Mistake::RoundEnds) {
+                        if in_a_row == TROUBLE {
                             return Err(error);
                         }
                     }

@@ -7,8 +7,7 @@ use super::metadata::{Ahead, Partial};
 use super::{Follower, News};
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::metrics::Read;
-use crate::mistakes::{self, Mistake};
-use crate::pipeline::{Item, ObjectRef, Source, Why};
+use crate::pipeline::{Arrival, Item, ObjectRef, Why};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -58,7 +57,7 @@ impl Follower {
         let list = match list {
             Some(list) => list,
             None => {
-                self.begin_again();
+                self.begin_list();
                 let (version, objects) = self.whole(&mut pages, behind).await?;
                 List { asked, version, objects, read: objects }
             }
@@ -86,17 +85,11 @@ impl Follower {
         self.restored.store(true, Ordering::Relaxed);
     }
 
-    /// A list begins. What waits to be written was received before it.
+    /// A list begins, or begins again: one that was broken off has seen objects that this one may lack. What waits to be written was
+    /// received before it.
     pub(super) fn begin_list(&self) {
         let waiting = self.pipeline.queue.uids();
         self.pipeline.known().begin_list(waiting);
-    }
-
-    /// A list begins again. One that was broken off has seen objects that this one may lack.
-    pub(super) fn begin_again(&self) {
-        if !mistakes::made(Mistake::SeenBefore) {
-            self.begin_list();
-        }
     }
 
     /// Finds what has changed by metadata, and queues it. `None` if too much has.
@@ -117,11 +110,10 @@ impl Follower {
                 Partial::Begin { ahead } => {
                     (began_ahead, objects) = (ahead, 0);
                     items.clear();
-                    self.begin_again();
+                    self.begin_list();
                     return ControlFlow::Continue(());
                 }
                 Partial::Object(partial) => partial.into_meta(),
-                Partial::Deleted(_) if mistakes::made(Mistake::DeletedInStream) => return ControlFlow::Continue(()),
                 Partial::Deleted(partial) => {
                     // Looking finds that it is gone.
                     items.push(Item::look(ObjectRef::of(&partial.into_meta()), Why::Due, 0));
@@ -129,9 +121,9 @@ impl Follower {
                 }
             };
             objects += 1;
-            match self.sift(&meta, Source::List { behind: false }) {
+            match self.sift(&meta, Arrival::List { behind: false }) {
                 News::Nothing => {}
-                News::Contradiction | News::State => items.push(Item::look(ObjectRef::of(&meta), Why::Due, 0)),
+                News::Contradiction | News::LifecycleState => items.push(Item::look(ObjectRef::of(&meta), Why::Due, 0)),
             }
             if items.len() > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

@@ -1,9 +1,8 @@
 //! Reads the metadata of all objects: as a stream, or page by page.
 
 use super::Follower;
-use crate::budget::{Part, Share};
+use crate::budget::{Hold, Quota};
 use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, PartialObjectMeta};
-use crate::mistakes::{self, Mistake};
 use futures::StreamExt as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -24,7 +23,7 @@ pub(super) struct Ahead {
     pub(super) asked: u64,
     read: Vec<Result<Listed<PartialObjectMeta>, ApiError>>,
     stream: ListStream<PartialObjectMeta>,
-    memory: Vec<Share>,
+    memory: Vec<Hold>,
 }
 
 /// Objects for which memory is taken at a time, and about how much each takes.
@@ -36,7 +35,7 @@ impl Ahead {
     pub(super) async fn read_during<E>(
         mut self,
         work: impl Future<Output = Result<(), E>>,
-        memory: &Arc<Part>,
+        memory: &Arc<Quota>,
     ) -> Result<Self, E> {
         let reading = async {
             loop {
@@ -59,7 +58,7 @@ impl Ahead {
     }
 
     /// The stream from its beginning on, and the memory for what was read of it.
-    fn into_stream(self) -> (ListStream<PartialObjectMeta>, Vec<Share>) {
+    fn into_stream(self) -> (ListStream<PartialObjectMeta>, Vec<Hold>) {
         (futures::stream::iter(self.read).chain(self.stream).boxed(), self.memory)
     }
 }
@@ -137,15 +136,12 @@ impl Follower {
                 return Ok(None);
             }
         }
-        self.without_end().await.map(Some)
+        Err(self.without_end())
     }
 
     /// A stream ended before its list: there was none.
-    pub(super) async fn without_end(&self) -> Result<u64, ApiError> {
-        if mistakes::made(Mistake::StreamWithoutEnd) {
-            return self.unit().cluster.version().await;
-        }
+    pub(super) fn without_end(&self) -> ApiError {
         let doing = format!("listing {}", self.unit().kind.plural());
-        Err(ApiError::new(doing, "the stream ended before the list", ApiErrorKind::Transient))
+        ApiError::new(doing, "the stream ended before the list", ApiErrorKind::Transient)
     }
 }

@@ -1,6 +1,6 @@
 //! Follows one unit of the cluster: lists it, watches it from the list's version on, and lists again when the watch cannot go on.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, health, lifecycle, metrics, mistakes, pipeline, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, health, lifecycle, metrics, pipeline, unit.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -27,11 +27,11 @@ mod watch;
 mod whole;
 
 use crate::backoff::{API_SERVER, Backoff};
-use crate::budget::Share;
+use crate::budget::Hold;
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::health::KindState;
 use crate::metrics::Skip;
-use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of, uid_of};
+use crate::pipeline::{Arrival, Item, ObjectRef, Pipeline, Why, Work, bytes_of, uid_of};
 use crate::unit::{Stopped, Unit};
 use ingester_core::object::{Identity, Meta};
 use ingester_store::Evicted;
@@ -261,30 +261,30 @@ impl Follower {
     }
 
     /// Queues what the API server sent, unless it brings nothing new; returns its version.
-    async fn receive(&self, text: Box<str>, source: Source, memory: Memory<'_>) -> Option<u64> {
-        let share = match memory {
-            Memory::Of(share) => share.split(bytes_of(text.len())),
+    async fn receive(&self, text: Box<str>, arrival: Arrival, memory: Memory<'_>) -> Option<u64> {
+        let hold = match memory {
+            Memory::Of(hold) => hold.split(bytes_of(text.len())),
             Memory::Taken => self.unit().memory.take(bytes_of(text.len())).await,
         };
         let object = match self.unit().parse(text) {
             Ok(object) => object,
-            Err((identity, reason)) => return self.receive_unreadable(identity, reason, source, share),
+            Err((identity, reason)) => return self.receive_unreadable(identity, reason, arrival, hold),
         };
         let meta = object.meta();
         let version = meta.resource_version;
-        match self.sift(meta, source) {
+        match self.sift(meta, arrival) {
             News::Nothing => {}
             News::Contradiction => self.pipeline.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0)),
-            News::State => {
-                self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));
+            News::LifecycleState => {
+                self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), arrival }).holding(hold));
             }
         }
         Some(version)
     }
 
     /// Queues an object that cannot be read: it is recorded, and counted if it waits for us. If it is gone, looking at it finds that.
-    fn receive_unreadable(&self, identity: Box<Identity>, reason: String, source: Source, share: Share) -> Option<u64> {
-        let (uid, gone) = (uid_of(&identity), source == Source::Deletion);
+    fn receive_unreadable(&self, identity: Box<Identity>, reason: String, arrival: Arrival, hold: Hold) -> Option<u64> {
+        let (uid, gone) = (uid_of(&identity), arrival == Arrival::Deletion);
         let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
         self.pipeline.hold_unreadable(&uid, &identity, gone);
         self.pipeline.known().seen(&uid);
@@ -293,30 +293,30 @@ impl Follower {
                 let (namespace, name) = (identity.namespace.clone().unwrap_or_default(), name.clone());
                 Item::look(ObjectRef { uid, namespace, name, version: version.unwrap_or_default() }, Why::Due, 0)
             }
-            _ => Item::new(Work::Broken { identity, reason }).holding(share),
+            _ => Item::new(Work::Broken { identity, reason }).holding(hold),
         };
         self.pipeline.queue.push(item);
         version
     }
 
     /// What an object that was received brings, by its metadata alone. A list counts it as seen.
-    fn sift(&self, meta: &Meta, source: Source) -> News {
+    fn sift(&self, meta: &Meta, arrival: Arrival) -> News {
         // It may wait long before anybody plans anything for it.
-        self.pipeline.hold(meta, source == Source::Deletion);
+        self.pipeline.hold(meta, arrival == Arrival::Deletion);
         let before = {
             let mut known = self.pipeline.known();
             known.seen(&meta.uid);
             known.get(&meta.uid)
         };
         // What waits may be a later state than the one that was evicted. Then it was not we who deleted the object.
-        let waits = source == Source::Deletion && self.pipeline.queue.holds(&meta.uid);
-        if !waits && self.pipeline.is_echo(meta, source) {
+        let waits = arrival == Arrival::Deletion && self.pipeline.queue.holds(&meta.uid);
+        if !waits && self.pipeline.is_echo(meta, arrival) {
             self.unit().metrics.skipped(Skip::Unchanged, 1);
             return News::Nothing;
         }
-        let live = !matches!(source, Source::Deletion | Source::List { behind: true });
-        let Some(entry) = before.filter(|_| live) else { return News::State };
-        if entry.version > meta.resource_version && source == Source::Watch {
+        let live = !matches!(arrival, Arrival::Deletion | Arrival::List { behind: true });
+        let Some(entry) = before.filter(|_| live) else { return News::LifecycleState };
+        if entry.version > meta.resource_version && arrival == Arrival::Watch {
             // The answer to our own patch came first.
             return News::Nothing;
         }
@@ -325,7 +325,7 @@ impl Follower {
             return News::Nothing;
         }
         // A list may be behind the row. Looking tells which of the two is right.
-        if entry.version > meta.resource_version { News::Contradiction } else { News::State }
+        if entry.version > meta.resource_version { News::Contradiction } else { News::LifecycleState }
     }
 }
 
@@ -336,13 +336,13 @@ enum News {
     /// Its row is of a later version.
     Contradiction,
     /// A state that is not stored.
-    State,
+    LifecycleState,
 }
 
 /// Where the memory of a received object comes from.
 enum Memory<'a> {
     /// The page that it came with.
-    Of(&'a mut Share),
+    Of(&'a mut Hold),
     /// It is taken now.
     Taken,
 }

@@ -4,8 +4,7 @@ use super::metadata::Partial;
 use super::{Follower, ROWS};
 use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
-use crate::lifecycle::State;
-use crate::mistakes::{self, Mistake};
+use crate::lifecycle::LifecycleState;
 use crate::pipeline::{EvictedObject, Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
 use ingester_store::{Evicted, StoreError};
@@ -30,7 +29,7 @@ const PORTION: usize = 500;
 impl Follower {
     /// A list lacks these, and older states of them were waiting to be written: they are compared when that is done.
     pub(super) fn compare_after(&self, waiting: HashSet<Box<str>>) {
-        if !waiting.is_empty() && !mistakes::made(Mistake::MissedWhileHeld) {
+        if !waiting.is_empty() {
             *self.missed.uids() = waiting;
             self.missed.added.notify_one();
         }
@@ -47,7 +46,7 @@ impl Follower {
             let written = missed.extract_if(|uid| !self.pipeline.queue.holds(uid));
             let is_live = |uid: Box<str>| {
                 let state = self.pipeline.known().get(&uid).map(|entry| entry.state);
-                state.is_some_and(|state| state == RowState::Stored(State::Live) || state.is_leaving())
+                state.is_some_and(|state| state == RowState::Stored(LifecycleState::Live) || state.is_leaving())
             };
             // All that were written are taken out: one comparison is for all of them.
             if written.map(is_live).fold(false, |any, live| any | live) {
@@ -128,9 +127,7 @@ impl Follower {
         let evictions = self.pipeline.evictions().all();
         self.look_for_evictions(&evictions).await;
         let mut rows_compared = true;
-        if !mistakes::made(Mistake::RowsNotCompared)
-            && let Err(error) = self.compare_rows().await
-        {
+        if let Err(error) = self.compare_rows().await {
             rows_compared = false;
             self.unit().metrics.database_error(error.class());
             tracing::warn!(kind = self.unit().kind.name(), %error, "Rows not compared with what is remembered");
@@ -147,7 +144,7 @@ impl Follower {
             match partial {
                 Partial::Begin { .. } => {
                     found = 0;
-                    self.begin_again();
+                    self.begin_list();
                 }
                 Partial::Object(partial) => found += usize::from(self.compare(partial, observed)),
                 // The watch brings its deletion.
@@ -244,8 +241,10 @@ impl Follower {
                 // They are retried: the database may accept them by now.
                 RowState::Rejected => false,
                 // Its deletion was requested, and it is there as before: the cluster was restored to an earlier state.
-                RowState::Stored(State::Deleted | State::Evicted) => terminating,
-                RowState::Stored(State::Live) | RowState::Released | RowState::LeftOut | RowState::Ghost => true,
+                RowState::Stored(LifecycleState::Deleted | LifecycleState::Evicted) => terminating,
+                RowState::Stored(LifecycleState::Live) | RowState::Released | RowState::LeftOut | RowState::Ghost => {
+                    true
+                }
                 // It is there again.
                 RowState::Left | RowState::Confirmed => false,
             };

@@ -1,7 +1,6 @@
 //! What a list lacks: objects that are gone. Each is looked at before its row is marked as deleted.
 
 use super::Follower;
-use crate::mistakes::{self, Mistake};
 use crate::pipeline::{Item, ObjectRef, Unseen, Why, forgotten};
 use crate::unit::in_time;
 use ingester_store::RowChange;
@@ -114,7 +113,6 @@ impl Follower {
             }
         };
         let refused = match answer {
-            Sweep::Refused { .. } if mistakes::made(Mistake::NoFuse) => None,
             Sweep::Refused { gone, live } => Some((gone, live)),
             Sweep::Allowed => None,
         };

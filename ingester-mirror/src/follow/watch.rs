@@ -4,7 +4,7 @@ use super::{Follower, Memory};
 use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, RemoteEvent};
 use crate::metrics::Restart;
-use crate::pipeline::Source;
+use crate::pipeline::Arrival;
 use futures::StreamExt as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -76,8 +76,8 @@ impl Follower {
             let event = event.map_err(Ended::Api)?;
             self.unit().metrics.event_received();
             let observed = match event {
-                RemoteEvent::Applied(text) => self.receive(text, Source::Watch, Memory::Taken).await,
-                RemoteEvent::Deleted(text) => self.receive(text, Source::Deletion, Memory::Taken).await,
+                RemoteEvent::Applied(text) => self.receive(text, Arrival::Watch, Memory::Taken).await,
+                RemoteEvent::Deleted(text) => self.receive(text, Arrival::Deletion, Memory::Taken).await,
                 RemoteEvent::Bookmark(version) => Some(version),
             };
             *version = (*version).max(observed.unwrap_or_default());

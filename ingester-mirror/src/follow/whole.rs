@@ -1,11 +1,10 @@
 //! Reads all objects: as a stream, or in pages that fit into the budget.
 
 use super::{Follower, Memory};
-use crate::budget::Share;
+use crate::budget::Hold;
 use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, Page};
 use crate::metrics::Read;
-use crate::mistakes::{self, Mistake};
-use crate::pipeline::Source;
+use crate::pipeline::Arrival;
 use futures::StreamExt as _;
 
 /// The size of a page that is aimed at, in bytes: two pages are in memory at a time, as text and as parsed objects.
@@ -58,7 +57,7 @@ impl Pages {
 }
 
 impl Follower {
-    /// Receives all objects; `behind` as in [`Source::List`]. Returns the list's version, and how many there were.
+    /// Receives all objects; `behind` as in [`Arrival::List`]. Returns the list's version, and how many there were.
     pub(super) async fn whole(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
         let read = match self.unit().cluster.stream().await {
             Ok(Some(stream)) => self.whole_as_stream(stream, behind).await.map(Some),
@@ -69,10 +68,10 @@ impl Follower {
             Ok(None) => {}
             // The API server cuts off a reader that waits for the database while objects change. Pages wait for anybody. What was
             // received already is skipped.
-            Err(error) if error.kind() == ApiErrorKind::Transient && !mistakes::made(Mistake::CutOffAgain) => {
+            Err(error) if error.kind() == ApiErrorKind::Transient => {
                 tracing::info!(kind = self.unit().kind.name(), %error, "Reading page by page what a stream did not bring");
                 self.received_is_written().await;
-                self.begin_again();
+                self.begin_list();
             }
             Err(error) => return Err(error),
         }
@@ -93,48 +92,47 @@ impl Follower {
                 Listed::Object(text) => {
                     objects += 1;
                     self.unit().metrics.objects_listed(Read::Stream, 1);
-                    self.receive(text, Source::List { behind }, Memory::Taken).await;
+                    self.receive(text, Arrival::List { behind }, Memory::Taken).await;
                 }
-                Listed::Deleted(_) if mistakes::made(Mistake::DeletedInStream) => {}
                 Listed::Deleted(text) => {
-                    self.receive(text, Source::Deletion, Memory::Taken).await;
+                    self.receive(text, Arrival::Deletion, Memory::Taken).await;
                 }
                 Listed::End(version) => return Ok((version, objects)),
             }
         }
-        self.without_end().await.map(|version| (version, objects))
+        Err(self.without_end())
     }
 
     /// The API server prepares the next page while one is received.
     async fn whole_in_pages(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
         let mut objects = 0;
-        let (mut page, mut share) = self.page(pages, None).await?;
+        let (mut page, mut hold) = self.page(pages, None).await?;
         loop {
             objects += page.items.len();
             self.unit().metrics.objects_listed(Read::Pages, page.items.len());
             let Page { version, next, items } = page;
             let received = async {
                 for text in items {
-                    self.receive(text, Source::List { behind }, Memory::Of(&mut share)).await;
+                    self.receive(text, Arrival::List { behind }, Memory::Of(&mut hold)).await;
                 }
-                drop(share);
+                drop(hold);
             };
             let Some(token) = next else {
                 received.await;
                 return Ok((version, objects));
             };
             let ((), following) = tokio::join!(received, self.page(pages, Some(&token)));
-            (page, share) = following?;
+            (page, hold) = following?;
         }
     }
     /// A page, and the memory that it takes. One that takes too long is asked for again, smaller.
-    async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, Share), ApiError> {
+    async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, Hold), ApiError> {
         loop {
-            let share = self.unit().memory.take(pages.bytes()).await;
+            let hold = self.unit().memory.take(pages.bytes()).await;
             match self.unit().cluster.list(pages.limit, next).await {
                 Ok(page) => {
                     pages.learn(&page);
-                    return Ok((page, share));
+                    return Ok((page, hold));
                 }
                 Err(error) if error.kind() == ApiErrorKind::Transient && error.is_timeout() && pages.shrink() => {
                     tracing::warn!(kind = self.unit().kind.name(), %error, objects = pages.limit, "Asking for a smaller page");

@@ -10,11 +10,9 @@
 //! - A patch applies only to the version that it was made for, because it first tests uid and resourceVersion. On any other
 //!   version the API server rejects the whole patch (422), and the caller reads the object again.
 
+use ingester_core::marks::FINALIZER;
 use ingester_core::object::Meta;
 use serde_json::{Value, json};
-
-/// The finalizer, with the name that the reference system uses.
-pub const FINALIZER: &str = "michelangelo/Ingester";
 
 /// The index of ours among an object's finalizers.
 pub(crate) fn position(finalizers: &[Box<str>]) -> Option<usize> {
@@ -64,7 +62,8 @@ fn tests_of_identity(meta: &Meta) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FINALIZER, addition, removal};
+    use super::{addition, removal};
+    use ingester_core::marks::FINALIZER;
     use ingester_core::object::Meta;
     use serde_json::json;
 

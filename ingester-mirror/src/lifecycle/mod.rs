@@ -6,15 +6,10 @@
 pub(crate) mod finalizer;
 
 use crate::config::Finalizer;
+use ingester_core::marks::{DELETING, IMMUTABLE};
 use ingester_core::object::Meta;
 use ingester_core::row::{Eviction, Version};
 use std::time::Duration;
-
-/// `michelangelo/Deleting`: with the value `true`, it requests the deletion of the object, in SQL and in Kubernetes.
-pub(crate) const DELETING: &str = "michelangelo/Deleting";
-
-/// `michelangelo/Immutable`: with the value `true`, the object is final and moves from etcd to SQL.
-pub(crate) const IMMUTABLE: &str = "michelangelo/Immutable";
 
 /// What is configured for a kind.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +24,7 @@ pub(crate) struct Rules {
 
 /// The state in which a row is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum LifecycleState {
     /// With neither time.
     Live,
     /// With `delete_time`.
@@ -40,7 +35,7 @@ pub(crate) enum State {
 
 /// What to request from Kubernetes once the row is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum Action {
     Nothing,
     /// Add our finalizer.
     AddFinalizer,
@@ -54,16 +49,16 @@ pub(crate) enum Then {
 
 /// What to do with an object in its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    pub(crate) state: State,
-    pub(crate) then: Then,
+pub(crate) struct ObjectPlan {
+    pub(crate) state: LifecycleState,
+    pub(crate) then: Action,
     /// When to read it again even if nothing changes.
     pub(crate) again: Option<Duration>,
 }
 
-impl Plan {
-    fn new(state: State, then: Then) -> Self {
-        Plan { state, then, again: None }
+impl ObjectPlan {
+    fn new(state: LifecycleState, then: Action) -> Self {
+        ObjectPlan { state, then, again: None }
     }
 }
 
@@ -86,7 +81,7 @@ pub(crate) struct Circumstances {
 ///
 /// The order of the rules matters: a requested deletion precedes an eviction. The exception is an immutable object that is
 /// terminating without the annotation: it is being evicted.
-pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> Plan {
+pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
     let ours = finalizer::position(&meta.finalizers).is_some();
     let deleting = is_true(meta, DELETING);
     let immutable = rules.immutable || is_true(meta, IMMUTABLE);
@@ -100,33 +95,37 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> P
         let passed = passed.max(circumstances.leaving_for);
         rules.deletion_delay.checked_sub(passed).filter(|left| !left.is_zero())
     };
-    let remove = if ours { Then::RemoveFinalizer } else { Then::Nothing };
+    let remove = if ours { Action::RemoveFinalizer } else { Action::Nothing };
     if circumstances.gone {
-        let state = if circumstances.evicted && immutable && !deleting { State::Evicted } else { State::Deleted };
-        return Plan::new(state, Then::Nothing);
+        let state = if circumstances.evicted && immutable && !deleting {
+            LifecycleState::Evicted
+        } else {
+            LifecycleState::Deleted
+        };
+        return ObjectPlan::new(state, Action::Nothing);
     }
     if terminating && immutable && !deleting {
-        return Plan::new(State::Evicted, remove);
+        return ObjectPlan::new(LifecycleState::Evicted, remove);
     }
     if terminating {
         return match wait(circumstances.terminating_for) {
-            Some(left) => Plan { again: Some(left), ..Plan::new(State::Live, Then::Nothing) },
-            None => Plan::new(State::Deleted, remove),
+            Some(left) => ObjectPlan { again: Some(left), ..ObjectPlan::new(LifecycleState::Live, Action::Nothing) },
+            None => ObjectPlan::new(LifecycleState::Deleted, remove),
         };
     }
     if deleting {
         return match wait(Duration::ZERO) {
-            Some(left) => Plan { again: Some(left), ..Plan::new(State::Live, Then::Nothing) },
-            None => Plan::new(State::Deleted, Then::Delete),
+            Some(left) => ObjectPlan { again: Some(left), ..ObjectPlan::new(LifecycleState::Live, Action::Nothing) },
+            None => ObjectPlan::new(LifecycleState::Deleted, Action::Delete),
         };
     }
     if immutable {
-        return Plan::new(State::Evicted, Then::Evict);
+        return ObjectPlan::new(LifecycleState::Evicted, Action::Evict);
     }
     // A live object keeps the finalizer that it has, whatever is configured: another ingester may want it there.
     let adds = rules.finalizer == Finalizer::Ensure && !ours;
-    let then = if adds { Then::AddFinalizer } else { Then::Nothing };
-    Plan::new(State::Live, then)
+    let then = if adds { Action::AddFinalizer } else { Action::Nothing };
+    ObjectPlan::new(LifecycleState::Live, then)
 }
 
 /// Whether an annotation is `true`. Annotations are text; only this spelling counts, as in the reference system.
@@ -168,8 +167,9 @@ pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Circumstances, DELETING, IMMUTABLE, Plan, Rules, State, Then, is_ghost, is_released, plan};
+    use super::{Action, Circumstances, LifecycleState, ObjectPlan, Rules, is_ghost, is_released, plan};
     use crate::config::Finalizer;
+    use ingester_core::marks::{DELETING, IMMUTABLE};
     use ingester_core::object::Meta;
     use ingester_core::row::{Eviction, Version};
     use std::time::Duration;
@@ -203,16 +203,22 @@ mod tests {
 
     #[test]
     fn a_live_object_is_mirrored_and_gets_the_finalizer() {
-        assert_eq!(plan(&object(&[], &[], false), RULES, NOW), Plan::new(State::Live, Then::AddFinalizer));
-        assert_eq!(plan(&object(&["x", OURS], &[], false), RULES, NOW), Plan::new(State::Live, Then::Nothing));
+        assert_eq!(
+            plan(&object(&[], &[], false), RULES, NOW),
+            ObjectPlan::new(LifecycleState::Live, Action::AddFinalizer)
+        );
+        assert_eq!(
+            plan(&object(&["x", OURS], &[], false), RULES, NOW),
+            ObjectPlan::new(LifecycleState::Live, Action::Nothing)
+        );
     }
 
     #[test]
     fn finalizers_are_added_or_left_as_configured_and_taken_off_terminating_objects_alone() {
         for (finalizer, without, with) in [
-            (Finalizer::Ensure, Then::AddFinalizer, Then::Nothing),
-            (Finalizer::Existing, Then::Nothing, Then::Nothing),
-            (Finalizer::Never, Then::Nothing, Then::Nothing),
+            (Finalizer::Ensure, Action::AddFinalizer, Action::Nothing),
+            (Finalizer::Existing, Action::Nothing, Action::Nothing),
+            (Finalizer::Never, Action::Nothing, Action::Nothing),
         ] {
             let rules = Rules { finalizer, ..RULES };
             assert_eq!(plan(&object(&[], &[], false), rules, NOW).then, without, "{finalizer:?}");
@@ -220,7 +226,7 @@ mod tests {
             // A terminating object must not wait for us for ever, whatever the setting.
             assert_eq!(
                 plan(&object(&[OURS], &[], true), rules, after(10)).then,
-                Then::RemoveFinalizer,
+                Action::RemoveFinalizer,
                 "{finalizer:?}"
             );
         }
@@ -230,9 +236,18 @@ mod tests {
     fn a_terminating_object_loses_only_our_finalizer_after_the_delay() {
         let meta = object(&[OURS, "x"], &[], true);
         let waiting = plan(&meta, RULES, after(4));
-        assert_eq!(waiting, Plan { again: Some(Duration::from_secs(6)), ..Plan::new(State::Live, Then::Nothing) });
-        assert_eq!(plan(&meta, RULES, after(10)), Plan::new(State::Deleted, Then::RemoveFinalizer));
-        assert_eq!(plan(&object(&["x"], &[], true), RULES, after(11)), Plan::new(State::Deleted, Then::Nothing));
+        assert_eq!(
+            waiting,
+            ObjectPlan {
+                again: Some(Duration::from_secs(6)),
+                ..ObjectPlan::new(LifecycleState::Live, Action::Nothing)
+            }
+        );
+        assert_eq!(plan(&meta, RULES, after(10)), ObjectPlan::new(LifecycleState::Deleted, Action::RemoveFinalizer));
+        assert_eq!(
+            plan(&object(&["x"], &[], true), RULES, after(11)),
+            ObjectPlan::new(LifecycleState::Deleted, Action::Nothing)
+        );
         let before_this_process = Circumstances { terminating_for: Duration::from_secs(7), ..after(4) };
         assert_eq!(plan(&meta, RULES, before_this_process).again, Some(Duration::from_secs(3)));
         assert_eq!(plan(&meta, RULES, NOW).again, Some(Duration::from_secs(10)));
@@ -275,7 +290,7 @@ mod tests {
         // By this node's clock, the object will be deleted in an hour.
         let meta = object(&[OURS], &[], true);
         let behind = Circumstances { terminating_for: Duration::ZERO, ..after(10) };
-        assert_eq!(plan(&meta, RULES, behind), Plan::new(State::Deleted, Then::RemoveFinalizer));
+        assert_eq!(plan(&meta, RULES, behind), ObjectPlan::new(LifecycleState::Deleted, Action::RemoveFinalizer));
     }
 
     #[test]
@@ -283,51 +298,60 @@ mod tests {
         let annotated = [(DELETING, "true")];
         let meta = object(&[OURS], &annotated, false);
         assert_eq!(plan(&meta, RULES, after(3)).again, Some(Duration::from_secs(7)));
-        assert_eq!(plan(&meta, RULES, after(10)), Plan::new(State::Deleted, Then::Delete));
+        assert_eq!(plan(&meta, RULES, after(10)), ObjectPlan::new(LifecycleState::Deleted, Action::Delete));
         let marked = Circumstances { deleted: true, ..NOW };
         let terminating = object(&[OURS], &annotated, true);
-        assert_eq!(plan(&terminating, RULES, marked), Plan::new(State::Deleted, Then::RemoveFinalizer));
+        assert_eq!(
+            plan(&terminating, RULES, marked),
+            ObjectPlan::new(LifecycleState::Deleted, Action::RemoveFinalizer)
+        );
     }
 
     #[test]
     fn only_the_text_true_counts() {
         for value in ["True", "1", "yes", ""] {
             let meta = object(&[OURS], &[(DELETING, value), (IMMUTABLE, value)], false);
-            assert_eq!(plan(&meta, RULES, NOW), Plan::new(State::Live, Then::Nothing), "{value:?}");
+            assert_eq!(plan(&meta, RULES, NOW), ObjectPlan::new(LifecycleState::Live, Action::Nothing), "{value:?}");
         }
     }
 
     #[test]
     fn an_immutable_object_is_evicted_and_its_row_stays_live_to_the_end() {
         let annotated = [(IMMUTABLE, "true")];
-        assert_eq!(plan(&object(&[], &annotated, false), RULES, NOW), Plan::new(State::Evicted, Then::Evict));
+        assert_eq!(
+            plan(&object(&[], &annotated, false), RULES, NOW),
+            ObjectPlan::new(LifecycleState::Evicted, Action::Evict)
+        );
         let terminating = object(&[OURS], &annotated, true);
-        assert_eq!(plan(&terminating, RULES, NOW), Plan::new(State::Evicted, Then::RemoveFinalizer));
+        assert_eq!(plan(&terminating, RULES, NOW), ObjectPlan::new(LifecycleState::Evicted, Action::RemoveFinalizer));
         let immutable = Rules { immutable: true, ..RULES };
-        assert_eq!(plan(&object(&[], &[], false), immutable, NOW), Plan::new(State::Evicted, Then::Evict));
+        assert_eq!(
+            plan(&object(&[], &[], false), immutable, NOW),
+            ObjectPlan::new(LifecycleState::Evicted, Action::Evict)
+        );
     }
 
     #[test]
     fn a_requested_deletion_precedes_an_eviction() {
         let both = [(DELETING, "true"), (IMMUTABLE, "true")];
-        assert_eq!(plan(&object(&[], &both, false), RULES, after(10)).state, State::Deleted);
-        assert_eq!(plan(&object(&[OURS], &both, true), RULES, after(10)).state, State::Deleted);
+        assert_eq!(plan(&object(&[], &both, false), RULES, after(10)).state, LifecycleState::Deleted);
+        assert_eq!(plan(&object(&[OURS], &both, true), RULES, after(10)).state, LifecycleState::Deleted);
     }
 
     #[test]
     fn the_row_of_an_evicted_object_stays_evicted_unless_its_deletion_was_requested() {
         let gone = Circumstances { gone: true, evicted: true, ..NOW };
         let state = |annotations: &[(&str, &str)]| plan(&object(&[], annotations, true), RULES, gone).state;
-        assert_eq!(state(&[(IMMUTABLE, "true")]), State::Evicted);
-        assert_eq!(state(&[(IMMUTABLE, "true"), (DELETING, "true")]), State::Deleted);
-        assert_eq!(state(&[]), State::Deleted, "it lived again before it was deleted");
+        assert_eq!(state(&[(IMMUTABLE, "true")]), LifecycleState::Evicted);
+        assert_eq!(state(&[(IMMUTABLE, "true"), (DELETING, "true")]), LifecycleState::Deleted);
+        assert_eq!(state(&[]), LifecycleState::Deleted, "it lived again before it was deleted");
     }
 
     #[test]
     fn the_row_of_a_gone_object_is_marked_deleted_at_once() {
         let gone = Circumstances { gone: true, ..NOW };
         for meta in [object(&[OURS], &[], true), object(&[], &[(IMMUTABLE, "true")], false), object(&[], &[], false)] {
-            assert_eq!(plan(&meta, RULES, gone), Plan::new(State::Deleted, Then::Nothing));
+            assert_eq!(plan(&meta, RULES, gone), ObjectPlan::new(LifecycleState::Deleted, Action::Nothing));
         }
     }
 }

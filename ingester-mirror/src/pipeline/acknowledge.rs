@@ -2,13 +2,12 @@
 
 use super::Pipeline;
 use super::known::RowState;
-use super::work::{Item, ObjectRef, Source, Why, Work};
+use super::work::{Arrival, Item, ObjectRef, Why, Work};
 use crate::backoff::delay;
 use crate::cluster::{ApiError, ApiErrorKind, Deletion};
 use crate::events::Subject;
 use crate::lifecycle::finalizer;
 use crate::metrics::Outcome;
-use crate::mistakes::{self, Mistake};
 use crate::unit::{Unit, in_time};
 use ingester_core::object::{Meta, Object};
 use ingester_core::row::{Eviction, Row};
@@ -19,7 +18,7 @@ pub(super) const REFUSALS: u32 = 3;
 
 /// What is requested from Kubernetes once the row is committed, of the version that the row has.
 #[derive(Debug)]
-pub(super) enum Then {
+pub(super) enum FollowUp {
     Nothing,
     /// Our finalizer is added some time.
     RequestFinalizers,
@@ -34,7 +33,7 @@ pub(super) enum Then {
 #[derive(Debug)]
 pub(super) struct Acknowledgement {
     pub(super) object: ObjectRef,
-    pub(super) then: Then,
+    pub(super) then: FollowUp,
     pub(super) attempt: u32,
 }
 
@@ -51,10 +50,10 @@ impl Pipeline {
     pub(super) async fn acknowledge(&self, acknowledgement: Acknowledgement) {
         let Acknowledgement { object, then, attempt } = acknowledgement;
         let result = match then {
-            Then::Nothing | Then::RequestFinalizers => Ok(()),
-            Then::RemoveFinalizer(meta) => self.remove_finalizer(&meta).await.map(drop),
-            Then::Delete(meta) => self.unit.cluster.delete(&meta).await.map(drop),
-            Then::Evict(meta, row) => match self.read_back(&row).await {
+            FollowUp::Nothing | FollowUp::RequestFinalizers => Ok(()),
+            FollowUp::RemoveFinalizer(meta) => self.remove_finalizer(&meta).await.map(drop),
+            FollowUp::Delete(meta) => self.unit.cluster.delete(&meta).await.map(drop),
+            FollowUp::Evict(meta, row) => match self.read_back(&row).await {
                 Ok(()) => self.evict(&meta).await.inspect_err(|error| {
                     // Where it changed meanwhile, the next attempt begins with what it is now. Without a Lease there was none.
                     if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound | ApiErrorKind::Lease) {
@@ -95,8 +94,8 @@ impl Pipeline {
     /// without it is written and read back before the object is deleted: so the row is the last state in etcd.
     async fn evict(&self, meta: &Meta) -> Result<(), ApiError> {
         if let Some(object) = self.remove_finalizer(meta).await? {
-            let source = Source::Patch { again: false };
-            self.queue.push(Item::new(Work::Object { object: Box::new(object), source }));
+            let arrival = Arrival::Patch { again: false };
+            self.queue.push(Item::new(Work::Object { object: Box::new(object), arrival }));
             return Ok(());
         }
         self.delete_evicted(meta).await?;
@@ -149,10 +148,7 @@ impl Pipeline {
         let Unit { kind, metrics, .. } = &self.unit;
         let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
-        let silent = mistakes::made(Mistake::SilentRefusal)
-            && matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::Forbidden);
         let pause = match error.kind() {
-            _ if silent => pause,
             // The object is gone, and its DELETED event follows; or the kind is not served now, and nobody knows.
             ApiErrorKind::NotFound => pause,
             ApiErrorKind::Conflict | ApiErrorKind::Expired if attempt < REFUSALS => pause / 10,

@@ -1,113 +1,152 @@
 //! Writes a batch, repeating it as long as it takes, and remembers the state of each row. Only what is stored is acknowledged.
 
-use super::acknowledge::{Acknowledgement, Then};
+use super::acknowledge::{Acknowledgement, FollowUp};
 use super::known::RowState;
 use super::prepare::{Becomes, Rejection, Write};
 use super::work::{Item, ObjectRef, Trail, Why};
 use super::{Pipeline, Stopped};
 use crate::backoff::delay;
-use crate::lifecycle::State;
+use crate::lifecycle::LifecycleState;
 use crate::metrics::{Outcome, Skip};
-use crate::mistakes::{self, Mistake};
-use ingester_store::{ErrorClass, Reject, Report, RowChange, latest_of_each};
+use ingester_store::{ErrorClass, Reject, Rejected, Report, RowChange, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use tokio::time::Instant;
+
+/// What remains to be done of a batch that was written.
+#[derive(Default)]
+struct Remaining {
+    acknowledgements: Vec<Acknowledgement>,
+    rejections: Vec<Rejection>,
+    /// Changes that mark the rows of objects that are gone, and whose last states were refused.
+    orphans: Vec<RowChange>,
+    /// The uids of objects that need nothing more.
+    done: Vec<Box<str>>,
+}
 
 impl Pipeline {
     /// Writes what a batch has to write, and records what cannot be mirrored.
     pub(super) async fn commit(
         &self,
         mut writes: Vec<Write>,
-        mut rejections: Vec<Rejection>,
+        rejections: Vec<Rejection>,
         singly: bool,
         restores: u32,
     ) -> Result<Vec<Acknowledgement>, Stopped> {
-        let swept = {
-            let known = self.known();
-            let is_swept = |write: &&Write| {
-                let is_live = known.live_version(&write.object.uid).is_some();
-                matches!(write.becomes, Becomes::Gone { swept: true }) && is_live
-            };
-            writes.iter().filter(is_swept).count()
-        };
-        if swept > 0 && self.unit.config().ingester.sweep_limit.rows().is_some() {
-            // Before they are marked: a process that is killed in between has counted too many, not too few.
-            let (name, rows) = (&self.unit.name(), swept as u64);
-            let count = || self.unit.rows.count_swept(name, rows);
-            self.unit.until_done("counting rows that are marked as deleted", count).await?;
-        }
-        let changes: Vec<RowChange> = writes.iter_mut().map(|write| self.taken(write, singly)).collect();
-        let report = self.write(changes, restores).await?;
-        let mut done = Vec::new();
-        if report.is_none() {
-            for Write { object, .. } in writes.drain(..) {
-                self.known().doubt(&object.uid);
-                done.push(object.uid);
-            }
-        }
-        let report = report.unwrap_or_default();
-        let stale: HashSet<&str> = report.stale.iter().map(AsRef::as_ref).collect();
-        let mut refused: HashMap<&str, &str> =
-            report.rejected.iter().map(|rejected| (&*rejected.uid, &*rejected.reason)).collect();
-        let mut postponed: HashMap<&str, &str> =
-            report.postponed.iter().map(|postponed| (&*postponed.uid, &*postponed.reason)).collect();
-        let (mut acknowledgements, mut orphans) = (Vec::new(), Vec::new());
-        for write in writes {
-            self.unit.metrics.lag(write.trail.since.elapsed());
-            let uid = write.object.uid.clone();
-            if let Some(reason) = refused.remove(&*uid) {
-                // Its row must not stay live if it is gone, whatever the last state of it was.
-                if let Becomes::Gone { .. } | Becomes::LeftOut | Becomes::Confirmed = write.becomes {
-                    orphans.push(super::prepare::forgotten(&uid, write.object.version, self.unit.clock.now()));
-                    // Nobody can mend an object that is gone.
-                    self.known().remove(&uid);
-                    done.push(uid);
-                    continue;
-                }
-                // Nothing is sent to Kubernetes for an object that is not stored.
-                let held = !matches!(write.then, Then::Nothing | Then::RequestFinalizers);
-                let reject = self.reject_at(&write.object, reason.to_owned());
-                rejections.push(Rejection {
-                    object: write.object,
-                    reject,
-                    held,
-                    again: write.again,
-                    trail: write.trail,
-                });
-            } else if let Some(reason) = postponed.remove(&*uid) {
-                self.postpone(write.object, &write.trail, reason);
-                done.push(uid);
-            } else if stale.contains(&*uid) {
-                self.look_at_stale(write.object, &write.trail);
-                done.push(uid);
-            } else {
-                self.remember(&write);
-                let message = "Successfully synced object to metadata storage";
-                self.log(singly, &write.object.namespace, &write.object.name, message);
-                let Write { object, then, again, trail, .. } = write;
-                if let Some(delay) = again {
-                    // A planned look is not a failure.
-                    self.queue.push_later(Item::look(object.clone(), Why::Due, 0), delay);
-                }
-                match then {
-                    Then::Nothing => done.push(uid),
-                    Then::RequestFinalizers => {
-                        self.request_finalizers();
-                        done.push(uid);
-                    }
-                    then => acknowledgements.push(Acknowledgement { object, then, attempt: trail.attempt }),
+        self.count_swept(&writes).await?;
+        let changes: Vec<RowChange> = writes.iter_mut().map(|write| self.taken(write)).collect();
+        let mut remaining = Remaining { rejections, ..Remaining::default() };
+        match self.write(changes, restores).await? {
+            Some(report) => self.conclude(writes, &report, singly, &mut remaining),
+            None => {
+                for Write { object, .. } in writes {
+                    self.known().doubt(&object.uid);
+                    remaining.done.push(object.uid);
                 }
             }
         }
+        let Remaining { acknowledgements, rejections, orphans, mut done } = remaining;
         if !singly {
             let objects = done.len() + acknowledgements.len();
             tracing::info!(kind = self.unit.kind.name(), objects, "Successfully synced objects to metadata storage");
         }
         self.record(rejections, &mut done).await?;
-        // After the rejects, which it deletes: nobody can mend an object that is gone.
+        // After the rejects, which it deletes: a deleted object cannot be corrected.
         if !orphans.is_empty() {
             self.write(orphans, restores).await?;
         }
+        self.show_known();
+        self.queue.done(done.iter().map(AsRef::as_ref));
+        Ok(acknowledgements)
+    }
+
+    /// Counts the rows that a sweep is about to mark, where sweeps have a limit.
+    async fn count_swept(&self, writes: &[Write]) -> Result<(), Stopped> {
+        let rows = {
+            let known = self.known();
+            let is_swept = |write: &&Write| {
+                let is_live = known.live_version(&write.object.uid).is_some();
+                matches!(write.becomes, Becomes::Gone { swept: true }) && is_live
+            };
+            writes.iter().filter(is_swept).count() as u64
+        };
+        if rows == 0 || self.unit.config().ingester.sweep_limit.rows().is_none() {
+            return Ok(());
+        }
+        // Before they are marked: a process that is killed in between has counted too many, not too few.
+        let name = &self.unit.name();
+        let count = || self.unit.rows.count_swept(name, rows);
+        self.unit.until_done("counting rows that are marked as deleted", count).await
+    }
+
+    /// The change of a write. It is taken out, because it is large and not needed after the commit.
+    fn taken(&self, write: &mut Write) -> RowChange {
+        let rest = super::prepare::forgotten(&write.object.uid, 0, self.unit.clock.now());
+        std::mem::replace(&mut write.change, rest)
+    }
+
+    /// Decides what follows from what became of each write.
+    fn conclude(&self, writes: Vec<Write>, report: &Report, singly: bool, remaining: &mut Remaining) {
+        let reasons = |rejected: &'_ [Rejected]| -> HashMap<Box<str>, String> {
+            rejected.iter().map(|rejected| (rejected.uid.clone(), rejected.reason.clone())).collect()
+        };
+        let (mut refused, mut postponed) = (reasons(&report.rejected), reasons(&report.postponed));
+        let stale: HashSet<&str> = report.stale.iter().map(AsRef::as_ref).collect();
+        for write in writes {
+            self.unit.metrics.lag(write.trail.since.elapsed());
+            let uid = write.object.uid.clone();
+            if let Some(reason) = refused.remove(&uid) {
+                self.refused(write, reason, remaining);
+            } else if let Some(reason) = postponed.remove(&uid) {
+                self.postpone(write.object, &write.trail, &reason);
+                remaining.done.push(uid);
+            } else if stale.contains(&*uid) {
+                self.look_at_stale(write.object, &write.trail);
+                remaining.done.push(uid);
+            } else {
+                self.stored(write, singly, remaining);
+            }
+        }
+    }
+
+    /// The database refused the object for what it is.
+    fn refused(&self, write: Write, reason: String, remaining: &mut Remaining) {
+        let Write { object, becomes, then, again, trail, .. } = write;
+        // Its row must not stay live if it is gone, whatever the last state of it was.
+        if let Becomes::Gone { .. } | Becomes::LeftOut | Becomes::Confirmed = becomes {
+            let orphan = super::prepare::forgotten(&object.uid, object.version, self.unit.clock.now());
+            remaining.orphans.push(orphan);
+            // A deleted object cannot be corrected.
+            self.known().remove(&object.uid);
+            remaining.done.push(object.uid);
+            return;
+        }
+        // Nothing is sent to Kubernetes for an object that is not stored.
+        let held = !matches!(then, FollowUp::Nothing | FollowUp::RequestFinalizers);
+        let reject = self.reject_at(&object, reason);
+        remaining.rejections.push(Rejection { object, reject, held, again, trail });
+    }
+
+    /// The row is stored, so what follows the commit is due.
+    fn stored(&self, write: Write, singly: bool, remaining: &mut Remaining) {
+        self.remember(&write);
+        let Write { object, then, again, trail, .. } = write;
+        self.log(singly, &object.namespace, &object.name);
+        if let Some(delay) = again {
+            // A planned look is not a failure.
+            self.queue.push_later(Item::look(object.clone(), Why::Due, 0), delay);
+        }
+        match then {
+            FollowUp::Nothing => remaining.done.push(object.uid),
+            FollowUp::RequestFinalizers => {
+                self.request_finalizers();
+                remaining.done.push(object.uid);
+            }
+            then => remaining.acknowledgements.push(Acknowledgement { object, then, attempt: trail.attempt }),
+        }
+    }
+
+    /// Shows what is remembered of the kind's objects as metrics.
+    fn show_known(&self) {
         let (live, rejected, held, ghosts) = {
             let known = self.known();
             (known.live(), known.rejected(), known.held(), known.ghosts())
@@ -116,18 +155,9 @@ impl Pipeline {
         self.unit.metrics.ghosts(ghosts);
         self.unit.metrics.objects(live);
         self.unit.metrics.rejected_objects(rejected);
-        self.queue.done(done.iter().map(AsRef::as_ref));
-        Ok(acknowledgements)
     }
 
-    /// The change of a write. It is taken out, because it is large and not needed after the commit.
-    fn taken(&self, write: &mut Write, singly: bool) -> RowChange {
-        self.log(singly, &write.object.namespace, &write.object.name, "Syncing object to metadata storage");
-        let rest = super::prepare::forgotten(&write.object.uid, 0, self.unit.clock.now());
-        std::mem::replace(&mut write.change, rest)
-    }
-
-    /// Writes, unless the cluster went back meanwhile: then `None`, and whether anything is written nobody knows.
+    /// Writes, unless the cluster went back meanwhile: then `None`, and it is unknown whether anything is written.
     async fn write(&self, changes: Vec<RowChange>, restores: u32) -> Result<Option<Report>, Stopped> {
         if changes.is_empty() {
             return Ok(Some(Report::default()));
@@ -145,7 +175,6 @@ impl Pipeline {
             written = report.written,
             unchanged = report.unchanged,
             stale = report.stale.len(),
-            postponed = report.postponed.len(),
             rejected = report.rejected.len(),
             postponed = report.postponed.len(),
             "Batch committed"
@@ -158,23 +187,20 @@ impl Pipeline {
     }
 
     /// Another row is stored than the one that was to be written: another ingester was faster, the cluster was restored to an
-    /// earlier state, or somebody changed the row. Looking tells which.
+    /// earlier state, or the row was changed by hand. Looking tells which.
     fn look_at_stale(&self, object: ObjectRef, trail: &Trail) {
         let item = Item::look(object, Why::Due, trail.attempt.saturating_add(1));
-        if mistakes::made(Mistake::HastyLook) {
-            return self.queue.push(item);
-        }
         self.queue.push_later(item, delay(trail.attempt, self.unit.requeue_period()));
     }
 
-    /// The database refused the object with an error that nobody knows. It may pass, so nothing is sent to Kubernetes.
+    /// The database refused the object with an unclassified error. It may pass, so nothing is sent to Kubernetes.
     fn postpone(&self, object: ObjectRef, trail: &Trail, reason: &str) {
         let metrics = &self.unit.metrics;
         metrics.database_error(ErrorClass::Unknown);
         metrics.reconciled(Outcome::Error, 1);
         metrics.retried(1);
         tracing::warn!(kind = self.unit.kind.name(), namespace = %object.namespace, name = %object.name, reason,
-            attempt = trail.attempt, "Object not stored, with an error that is not known: it is tried again");
+            attempt = trail.attempt, "Object not stored: unclassified error; retrying");
         let pause = delay(trail.attempt, self.unit.requeue_period());
         self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
     }
@@ -192,14 +218,14 @@ impl Pipeline {
         }
         drop(known);
         let metrics = &self.unit.metrics;
-        let was_marked = matches!(before, Some(RowState::Stored(State::Deleted) | RowState::Released));
+        let was_marked = matches!(before, Some(RowState::Stored(LifecycleState::Deleted) | RowState::Released));
         match write.becomes {
-            Becomes::Stored(State::Live, _) => metrics.mirrored(1),
-            Becomes::Stored(State::Evicted, _) | Becomes::Confirmed => {}
+            Becomes::Stored(LifecycleState::Live, _) => metrics.mirrored(1),
+            Becomes::Stored(LifecycleState::Evicted, _) | Becomes::Confirmed => {}
             Becomes::Gone { .. } if before.is_some_and(RowState::is_leaving) => {}
             Becomes::Gone { swept: true } => metrics.orphans_swept(1),
-            Becomes::Stored(State::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } if was_marked => {}
-            Becomes::Stored(State::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } => metrics.deleted(1),
+            Becomes::Stored(LifecycleState::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } if was_marked => {}
+            Becomes::Stored(LifecycleState::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } => metrics.deleted(1),
         }
         if before == Some(RowState::Rejected) && matches!(write.becomes, Becomes::Stored(..)) {
             let (api_version, version) = (self.unit.kind.api_version(), version.to_string());

@@ -9,7 +9,6 @@ use super::known::RowState;
 use super::work::{Item, ObjectRef, Why};
 use crate::backoff::delay;
 use crate::cluster::ApiError;
-use crate::mistakes::{self, Mistake};
 use crate::unit::in_time;
 use ingester_core::object::{Meta, Object};
 use ingester_core::row::Version;
@@ -64,7 +63,7 @@ impl Pipeline {
             self.unit.metrics.ghosts(known.ghosts());
             before.is_none_or(|before| before.state != RowState::Ghost)
         };
-        if !is_new || mistakes::made(Mistake::SilentGhost) {
+        if !is_new {
             return;
         }
         let kind = &self.unit.kind;

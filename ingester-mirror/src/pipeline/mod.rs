@@ -1,7 +1,7 @@
 //! The pipeline of one unit: what was received goes through `prepare`, `commit` and `acknowledge`, each of which takes what the one
 //! before it made.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, events, lifecycle, metrics, mistakes, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, events, lifecycle, metrics, unit.
 //!
 //! | phase | takes | makes |
 //! |---|---|---|
@@ -38,7 +38,7 @@ pub(crate) use evictions::{EvictedObject, Evictions};
 pub(crate) use known::{Known, KnownObject, RowState, Unseen};
 pub(crate) use prepare::forgotten;
 pub(crate) use queue::Queue;
-pub(crate) use work::{Item, ObjectRef, Source, Why, Work, bytes_of, uid_of};
+pub(crate) use work::{Arrival, Item, ObjectRef, Why, Work, bytes_of, uid_of};
 
 use crate::unit::{Stopped, Unit};
 use request::Requests;
@@ -172,7 +172,7 @@ impl Pipeline {
         let singly = items.len() <= LOGGED_SINGLY;
         for item in &items {
             let (namespace, name) = item.names();
-            self.log(singly, namespace, name, "Reconciling object");
+            tracing::debug!(kind = self.unit.kind.name(), namespace, name, "Reconciling object");
         }
         let batch = self.prepare(items).await?;
         for request in batch.requests {
@@ -186,14 +186,14 @@ impl Pipeline {
         Ok(())
     }
 
-    /// One log line per object, as in the reference system: at level info for small batches, at debug for large ones, which
-    /// have a line of their own.
-    fn log(&self, singly: bool, namespace: &str, name: &str, message: &'static str) {
+    /// One line for each object that is stored, in the words of the reference system: at level info for small batches, at debug for large
+    /// ones, which have a line of their own.
+    fn log(&self, singly: bool, namespace: &str, name: &str) {
         let kind = self.unit.kind.name();
         if singly {
-            tracing::info!(kind, namespace, name, "{message}");
+            tracing::info!(kind, namespace, name, "Successfully synced object to metadata storage");
         } else {
-            tracing::debug!(kind, namespace, name, "{message}");
+            tracing::debug!(kind, namespace, name, "Successfully synced object to metadata storage");
         }
     }
 }

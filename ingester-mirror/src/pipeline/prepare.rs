@@ -1,13 +1,12 @@
 //! Prepares a batch: what is to be written of each object, or what has to be requested first.
 
-use super::acknowledge::Then;
+use super::acknowledge::FollowUp;
 use super::known::RowState;
 use super::request::Request;
-use super::work::{Item, ObjectRef, Source, Trail, Why, Work};
+use super::work::{Arrival, Item, ObjectRef, Trail, Why, Work};
 use super::{Pipeline, Stopped};
-use crate::lifecycle::{self, Circumstances, Plan, State, finalizer, is_leaving};
+use crate::lifecycle::{self, Action, Circumstances, LifecycleState, ObjectPlan, finalizer, is_leaving};
 use crate::metrics::Skip;
-use crate::mistakes::{self, Mistake};
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
@@ -19,7 +18,7 @@ use std::time::Duration;
 
 /// A batch after preparation.
 #[derive(Default)]
-pub(super) struct Batch {
+pub(super) struct PreparedBatch {
     /// What is to be written.
     pub(super) writes: Vec<Write>,
     /// Objects that cannot be mirrored as they are.
@@ -36,7 +35,7 @@ pub(super) struct Write {
     pub(super) change: RowChange,
     pub(super) becomes: Becomes,
     /// What is requested once the row is committed.
-    pub(super) then: Then,
+    pub(super) then: FollowUp,
     /// When to look at it again even if nothing changes.
     pub(super) again: Option<Duration>,
     pub(super) trail: Trail,
@@ -46,7 +45,7 @@ pub(super) struct Write {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Becomes {
     /// Its row's state, and the hash of its labels and annotations.
-    Stored(State, NonZeroU64),
+    Stored(LifecycleState, NonZeroU64),
     /// The kind's predicate leaves it out, and its row is marked as deleted.
     LeftOut,
     /// It is gone, and so is what is remembered of it. `swept`: a list lacked it.
@@ -67,9 +66,9 @@ pub(super) struct Rejection {
 }
 
 impl Pipeline {
-    pub(super) async fn prepare(&self, items: Vec<Item>) -> Result<Batch, Stopped> {
+    pub(super) async fn prepare(&self, items: Vec<Item>) -> Result<PreparedBatch, Stopped> {
         let stored = self.stored_versions(&items).await?;
-        let mut batch = Batch::default();
+        let mut batch = PreparedBatch::default();
         for item in items {
             let seen = stored.get(&item.uid).copied();
             self.prepare_item(item, seen, &mut batch);
@@ -81,8 +80,8 @@ impl Pipeline {
     async fn stored_versions(&self, items: &[Item]) -> Result<HashMap<Box<str>, Version>, Stopped> {
         let depends = |item: &&Item| match &item.work {
             Work::Look { .. } => true,
-            Work::Object { object, source } => {
-                let asked = matches!(source, Source::Deletion | Source::Look { .. });
+            Work::Object { object, arrival } => {
+                let asked = matches!(arrival, Arrival::Deletion | Arrival::Look { .. });
                 !asked && is_leaving(object.meta()) && !self.known().is_own(&item.uid)
             }
             Work::Gone { .. } | Work::Broken { .. } => false,
@@ -95,26 +94,25 @@ impl Pipeline {
         self.unit.until_done("reading versions", move || self.unit.rows.versions(uids)).await
     }
 
-    fn prepare_item(&self, item: Item, seen: Option<Version>, batch: &mut Batch) {
+    fn prepare_item(&self, item: Item, seen: Option<Version>, batch: &mut PreparedBatch) {
         let Item { uid, work, trail } = item;
         match work {
             // While it waited, another worker stored the answer to our own patch. This is the event of that patch.
-            Work::Object { object, source } if self.is_echo(object.meta(), source) => {
+            Work::Object { object, arrival } if self.is_echo(object.meta(), arrival) => {
                 self.unit.metrics.skipped(Skip::Unchanged, 1);
                 batch.done.push(uid);
             }
             // What it is now is looked at beside its row, and nothing else is done with it.
-            Work::Object { object, source } if self.is_ghost(&uid, source) => {
-                self.queue.push(Item::look(ObjectRef::of(object.meta()), Why::Due, 0));
-                batch.done.push(uid);
+            Work::Object { object, arrival } if self.is_ghost(&uid, arrival) => {
+                self.look_first(object.meta(), batch);
             }
-            Work::Object { object, source } => self.prepare_object(object, source, seen, trail, batch),
+            Work::Object { object, arrival } => self.prepare_object(object, arrival, seen, trail, batch),
             Work::Look { object, why } => batch.requests.push(Request::Look { object, why, seen, trail }),
             Work::Gone { object, swept } => {
                 let change = self.tombstone(&object);
                 let evicted = self.known().get(&uid).is_some_and(|entry| entry.state.is_leaving());
                 let becomes = if evicted { Becomes::Confirmed } else { Becomes::Gone { swept } };
-                batch.writes.push(Write { object, change, becomes, then: Then::Nothing, again: None, trail });
+                batch.writes.push(Write { object, change, becomes, then: FollowUp::Nothing, again: None, trail });
             }
             Work::Broken { identity, reason } => {
                 let text = |part: &Option<Box<str>>| part.clone().unwrap_or_default();
@@ -135,119 +133,157 @@ impl Pipeline {
     fn prepare_object(
         &self,
         object: Box<Object>,
-        source: Source,
+        arrival: Arrival,
         seen: Option<Version>,
         trail: Trail,
-        batch: &mut Batch,
+        batch: &mut PreparedBatch,
     ) {
-        let seen = if let Source::Look { seen, .. } = source { seen } else { seen };
-        let reference = ObjectRef::of(object.meta());
-        let gone = source == Source::Deletion;
-        if gone && self.known().get(&reference.uid).is_some_and(|entry| entry.state == RowState::Left) {
+        let seen = if let Arrival::Look { seen, .. } = arrival { seen } else { seen };
+        let (gone, uid) = (arrival == Arrival::Deletion, &object.meta().uid);
+        if gone && self.known().get(uid).is_some_and(|entry| entry.state == RowState::Left) {
             // The row has its last state: it was deleted in that very version.
-            let (change, becomes) = (self.tombstone(&reference), Becomes::Gone { swept: false });
-            batch.writes.push(Write { object: reference, change, becomes, then: Then::Nothing, again: None, trail });
-            return;
+            return self.mark_gone(ObjectRef::of(object.meta()), trail, batch);
         }
-        let mut plan = self.plan(object.meta(), gone, seen);
-        let row = match (self.unit.row(&object), plan.then) {
-            (Ok(Some(row)), lifecycle::Then::AddFinalizer) => {
-                if source == Source::Watch {
-                    batch.requests.push(Request::AddFinalizer { object, trail });
-                    return;
-                }
-                row
+        let plan = self.plan(object.meta(), gone, seen);
+        match self.unit.row(&object) {
+            Ok(Some(_)) if plan.then == Action::AddFinalizer && arrival == Arrival::Watch => {
+                batch.requests.push(Request::AddFinalizer { object, trail });
             }
-            (Ok(Some(row)), _) => row,
-            // Its eviction began before the filter left it out, and goes on: what the row is about to be the only copy of is its last
-            // state. If it is not to leave any more, its row is marked, as that of any object which is left out.
-            (Ok(None), _)
-                if self.is_being_evicted(&reference.uid, seen) && !mistakes::made(Mistake::LeftOutConfirmed) =>
-            {
-                if !gone && !matches!(source, Source::Look { .. }) {
-                    self.queue.push(Item::look(reference, Why::Due, 0));
-                    batch.done.push(object.meta().uid.clone());
-                    return;
-                }
-                let Ok(row) = self.unit.kind.bare_row(&object) else {
-                    return self.leave_out(&object, gone, seen, trail, batch);
-                };
-                if plan.state == State::Live {
-                    plan = Plan { state: State::Deleted, then: lifecycle::Then::Nothing, again: None };
-                }
-                row
+            Ok(Some(row)) => self.write_row(&object, row, plan, arrival, trail, batch),
+            Ok(None) if self.is_being_evicted(uid, seen) => {
+                self.prepare_left_out_while_evicted(&object, plan, arrival, seen, trail, batch);
             }
-            (Ok(None), _) => {
-                // It was looked at after its row was read: so the row is out of date, whatever its version.
-                let looked = matches!(source, Source::Look { .. }) && !mistakes::made(Mistake::LeftOutStale);
-                let seen = seen.filter(|_| looked);
-                // Its row may be the only copy of it, or another replica may be evicting it, which looking finds out.
-                let asked = gone || matches!(source, Source::Look { .. });
-                let then = self.plan_left_out(object.meta(), gone);
-                let released = matches!(then, lifecycle::Then::RemoveFinalizer | lifecycle::Then::Delete);
-                if !asked && (released || self.may_have_live_row(&reference.uid)) {
-                    self.queue.push(Item::look(reference, Why::Due, 0));
-                    batch.done.push(object.meta().uid.clone());
-                    return;
-                }
-                return self.leave_out(&object, gone, seen, trail, batch);
-            }
-            // The object is about to be gone, so its text is stored without indexed columns.
-            (Err(reason), _)
-                if plan.state != State::Live
-                    && (gone || is_leaving(object.meta()))
-                    && !(mistakes::made(Mistake::ForgottenWhileHeld) && plan.state == State::Evicted) =>
-            {
-                match self.unit.kind.bare_row(&object) {
-                    Ok(row) => {
-                        tracing::warn!(kind = self.unit.kind.name(), namespace = %reference.namespace, name = %reference.name, reason,
-                            "Object that cannot be decoded is leaving: stored without its indexed columns");
-                        row
-                    }
-                    // No text of it can be stored any more, and there is no object to mend: its row is marked.
-                    Err(_) if gone => {
-                        let (change, becomes) = (self.tombstone(&reference), Becomes::Gone { swept: false });
-                        let write =
-                            Write { object: reference, change, becomes, then: Then::Nothing, again: None, trail };
-                        batch.writes.push(write);
-                        return;
-                    }
-                    Err(_) => return self.reject(reference, reason, plan, trail, batch),
-                }
-            }
-            (Err(reason), _) => return self.reject(reference, reason, plan, trail, batch),
+            Ok(None) => self.prepare_left_out(&object, arrival, seen, trail, batch),
+            Err(reason) => self.prepare_undecodable(&object, reason, plan, arrival, trail, batch),
+        }
+    }
+
+    /// The eviction of the object began before the filter left it out, and goes on: its row is about to be the only copy of its last
+    /// state. If the object is not to leave any more, its row is marked, as that of any object which is left out.
+    fn prepare_left_out_while_evicted(
+        &self,
+        object: &Object,
+        plan: ObjectPlan,
+        arrival: Arrival,
+        seen: Option<Version>,
+        trail: Trail,
+        batch: &mut PreparedBatch,
+    ) {
+        let gone = arrival == Arrival::Deletion;
+        if !gone && !matches!(arrival, Arrival::Look { .. }) {
+            return self.look_first(object.meta(), batch);
+        }
+        let Ok(row) = self.unit.kind.bare_row(object) else {
+            return self.leave_out(object, gone, seen, trail, batch);
         };
+        let plan = match plan.state {
+            LifecycleState::Live => ObjectPlan { state: LifecycleState::Deleted, then: Action::Nothing, again: None },
+            _ => plan,
+        };
+        self.write_row(object, row, plan, arrival, trail, batch);
+    }
+
+    /// The kind's predicate leaves the object out.
+    fn prepare_left_out(
+        &self,
+        object: &Object,
+        arrival: Arrival,
+        seen: Option<Version>,
+        trail: Trail,
+        batch: &mut PreparedBatch,
+    ) {
+        let meta = object.meta();
+        let (gone, looked) = (arrival == Arrival::Deletion, matches!(arrival, Arrival::Look { .. }));
+        let released = matches!(self.plan_left_out(meta, gone), Action::RemoveFinalizer | Action::Delete);
+        // Its row may be the only copy of it, or another replica may be evicting it, which looking finds out.
+        if !gone && !looked && (released || self.may_have_live_row(&meta.uid)) {
+            return self.look_first(meta, batch);
+        }
+        // It was looked at after its row was read: so the row is out of date, whatever its version.
+        let seen = seen.filter(|_| looked);
+        self.leave_out(object, gone, seen, trail, batch);
+    }
+
+    /// The object cannot be decoded. If it is about to be gone, its text is stored without indexed columns.
+    fn prepare_undecodable(
+        &self,
+        object: &Object,
+        reason: String,
+        plan: ObjectPlan,
+        arrival: Arrival,
+        trail: Trail,
+        batch: &mut PreparedBatch,
+    ) {
+        let (meta, gone) = (object.meta(), arrival == Arrival::Deletion);
+        let leaves = plan.state != LifecycleState::Live && (gone || is_leaving(meta));
+        if !leaves {
+            return self.reject(ObjectRef::of(meta), reason, plan, trail, batch);
+        }
+        match self.unit.kind.bare_row(object) {
+            Ok(row) => {
+                tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, reason,
+                    "Object that cannot be decoded is leaving: stored without its indexed columns");
+                self.write_row(object, row, plan, arrival, trail, batch);
+            }
+            // No text of it can be stored any more, and there is no object to correct: its row is marked.
+            Err(_) if gone => self.mark_gone(ObjectRef::of(meta), trail, batch),
+            Err(_) => self.reject(ObjectRef::of(meta), reason, plan, trail, batch),
+        }
+    }
+
+    /// Looks at the object beside its row before anything is done with it.
+    fn look_first(&self, meta: &Meta, batch: &mut PreparedBatch) {
+        self.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0));
+        batch.done.push(meta.uid.clone());
+    }
+
+    /// Marks the row of an object that is gone.
+    fn mark_gone(&self, object: ObjectRef, trail: Trail, batch: &mut PreparedBatch) {
+        let (change, becomes) = (self.tombstone(&object), Becomes::Gone { swept: false });
+        batch.writes.push(Write { object, change, becomes, then: FollowUp::Nothing, again: None, trail });
+    }
+
+    /// Writes the object's row in the state of its plan.
+    fn write_row(
+        &self,
+        object: &Object,
+        mut row: Row,
+        plan: ObjectPlan,
+        arrival: Arrival,
+        trail: Trail,
+        batch: &mut PreparedBatch,
+    ) {
+        let (meta, gone) = (object.meta(), arrival == Arrival::Deletion);
         let now = self.unit.clock.now();
-        let mut row = row;
         match plan.state {
-            State::Live => {}
-            State::Deleted => row.delete_time = Some(now),
-            State::Evicted => (row.evict_time, row.evict_confirmed) = (Some(now), gone),
+            LifecycleState::Live => {}
+            LifecycleState::Deleted => row.delete_time = Some(now),
+            LifecycleState::Evicted => (row.evict_time, row.evict_confirmed) = (Some(now), gone),
         }
         let pairs = row.companions_hash();
         let then = match plan.then {
-            lifecycle::Then::Nothing => Then::Nothing,
-            lifecycle::Then::AddFinalizer if matches!(source, Source::Patch { again: false }) => Then::Nothing,
-            lifecycle::Then::AddFinalizer => Then::RequestFinalizers,
-            lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(object.meta().clone()),
-            lifecycle::Then::Delete => Then::Delete(object.meta().clone()),
-            lifecycle::Then::Evict => Then::Evict(object.meta().clone(), Box::new(row.clone())),
+            Action::Nothing => FollowUp::Nothing,
+            Action::AddFinalizer if matches!(arrival, Arrival::Patch { again: false }) => FollowUp::Nothing,
+            Action::AddFinalizer => FollowUp::RequestFinalizers,
+            Action::RemoveFinalizer => FollowUp::RemoveFinalizer(meta.clone()),
+            Action::Delete => FollowUp::Delete(meta.clone()),
+            Action::Evict => FollowUp::Evict(meta.clone(), Box::new(row.clone())),
         };
         let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::Stored(plan.state, pairs) };
-        let change = self.change(row, source, &reference);
+        let reference = ObjectRef::of(meta);
+        let change = self.change(row, arrival, &reference);
         batch.writes.push(Write { object: reference, change, becomes, then, again: plan.again, trail });
     }
 
     /// How the row is written: under the guard, unless the cluster itself contradicts the row that was read before it was asked.
-    fn change(&self, mut row: Row, source: Source, object: &ObjectRef) -> RowChange {
-        let replaced = match source {
-            Source::Look { seen: Some(seen), rewrite } => {
+    fn change(&self, mut row: Row, arrival: Arrival, object: &ObjectRef) -> RowChange {
+        let replaced = match arrival {
+            Arrival::Look { seen: Some(seen), rewrite } => {
                 let wrong = rewrite && seen.res_version == row.res_version;
                 let stale = verdict(seen, row.version()) == Verdict::Stale;
-                let stored = mistakes::made(Mistake::TombstoneUnchanged) && seen.res_version == row.res_version;
-                (wrong || stale && !stored).then_some(seen)
+                (wrong || stale).then_some(seen)
             }
-            Source::List { behind: true } => {
+            Arrival::List { behind: true } => {
                 // This row was read, or written, before the list. The cluster may have given the same version once more, to another
                 // state.
                 let stored = self.known().live_version(&object.uid).filter(|version| *version >= object.version);
@@ -271,20 +307,20 @@ impl Pipeline {
     fn is_being_evicted(&self, uid: &str, seen: Option<Version>) -> bool {
         match seen {
             Some(seen) => seen.eviction == Eviction::Intended && !seen.deleted,
-            None => self.known().get(uid).is_some_and(|entry| entry.state == RowState::Stored(State::Evicted)),
+            None => self.known().get(uid).is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Evicted)),
         }
     }
 
     /// The kind's predicate leaves the object out: it has no live row, and does not wait for us.
-    fn leave_out(&self, object: &Object, gone: bool, seen: Option<Version>, trail: Trail, batch: &mut Batch) {
+    fn leave_out(&self, object: &Object, gone: bool, seen: Option<Version>, trail: Trail, batch: &mut PreparedBatch) {
         let meta = object.meta();
         let reference = ObjectRef::of(meta);
         let then = match self.plan_left_out(meta, gone) {
-            lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(meta.clone()),
-            lifecycle::Then::Delete => Then::Delete(meta.clone()),
-            _ => Then::Nothing,
+            Action::RemoveFinalizer => FollowUp::RemoveFinalizer(meta.clone()),
+            Action::Delete => FollowUp::Delete(meta.clone()),
+            _ => FollowUp::Nothing,
         };
-        if self.may_have_live_row(&meta.uid) || !matches!(then, Then::Nothing) {
+        if self.may_have_live_row(&meta.uid) || !matches!(then, FollowUp::Nothing) {
             let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::LeftOut };
             let version = reference.version.max(seen.map_or(0, |seen| seen.res_version));
             let change = self.tombstone(&ObjectRef { version, ..reference.clone() });
@@ -304,28 +340,26 @@ impl Pipeline {
     /// Whether an object that is left out has a row of before that. So may one that was rejected since.
     fn may_have_live_row(&self, uid: &str) -> bool {
         let state = self.known().get(uid).map(|entry| entry.state);
-        matches!(state, Some(RowState::Rejected | RowState::Stored(State::Live)))
+        matches!(state, Some(RowState::Rejected | RowState::Stored(LifecycleState::Live)))
     }
 
     /// What to request for an object that is left out. Its row is not live, so nothing waits for the end of a delay.
-    fn plan_left_out(&self, meta: &Meta, gone: bool) -> lifecycle::Then {
-        let deleted = !mistakes::made(Mistake::LeftOutWaits);
-        let circumstances = Circumstances { gone, deleted, ..Circumstances::default() };
+    fn plan_left_out(&self, meta: &Meta, gone: bool) -> Action {
+        let circumstances = Circumstances { gone, deleted: true, ..Circumstances::default() };
         lifecycle::plan(meta, self.unit.rules(), circumstances).then
     }
 
-    fn reject(&self, object: ObjectRef, reason: String, plan: Plan, trail: Trail, batch: &mut Batch) {
-        let held =
-            matches!(plan.then, lifecycle::Then::RemoveFinalizer) && !mistakes::made(Mistake::ForgottenWhileHeld);
+    fn reject(&self, object: ObjectRef, reason: String, plan: ObjectPlan, trail: Trail, batch: &mut PreparedBatch) {
+        let held = matches!(plan.then, Action::RemoveFinalizer);
         let reject = self.reject_at(&object, reason);
         batch.rejections.push(Rejection { object, reject, held, again: plan.again, trail });
     }
 
     /// What to do with the object. `seen` is what is stored of one that is to be deleted.
-    fn plan(&self, meta: &Meta, gone: bool, seen: Option<Version>) -> Plan {
+    fn plan(&self, meta: &Meta, gone: bool, seen: Option<Version>) -> ObjectPlan {
         let mut known = self.known();
         let entry = known.get(&meta.uid);
-        let remembered = entry.is_some_and(|entry| entry.state == RowState::Stored(State::Deleted));
+        let remembered = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Deleted));
         let leaving_for = if is_leaving(meta) {
             known.leaving_since(&meta.uid).elapsed()
         } else {
@@ -339,13 +373,9 @@ impl Pipeline {
             let passed = self.unit.clock.now().0.saturating_sub(time.micros().0);
             Duration::from_micros(u64::try_from(passed).unwrap_or_default())
         });
-        let evicted = entry.is_some_and(|entry| entry.state == RowState::Stored(State::Evicted));
+        let evicted = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Evicted));
         let circumstances = Circumstances { gone, evicted, deleted, leaving_for, terminating_for };
-        let mut plan = lifecycle::plan(meta, self.unit.rules(), circumstances);
-        if mistakes::made(Mistake::CollectedDeleted) && plan.state == State::Evicted && is_leaving(meta) {
-            plan.state = State::Deleted;
-        }
-        plan
+        lifecycle::plan(meta, self.unit.rules(), circumstances)
     }
 
     /// Remembers whether an object is terminating and waits for our finalizer to be removed.
@@ -362,18 +392,18 @@ impl Pipeline {
     }
 
     /// Whether an object as it was received brings nothing new. The echo of a deletion also drops what is remembered.
-    pub(crate) fn is_echo(&self, meta: &Meta, source: Source) -> bool {
+    pub(crate) fn is_echo(&self, meta: &Meta, arrival: Arrival) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
-        match source {
-            Source::Deletion => {
+        match arrival {
+            Arrival::Deletion => {
                 let echo = matches!(entry.state, RowState::Released | RowState::Confirmed | RowState::Ghost);
                 if echo {
                     self.known().remove(&meta.uid);
                 }
                 echo
             }
-            Source::Look { .. } | Source::Patch { .. } | Source::List { behind: true } => false,
-            Source::List { behind: false } | Source::Watch => {
+            Arrival::Look { .. } | Arrival::Patch { .. } | Arrival::List { behind: true } => false,
+            Arrival::List { behind: false } | Arrival::Watch => {
                 entry.version == meta.resource_version && self.is_settled(meta)
             }
         }
@@ -389,24 +419,24 @@ impl Pipeline {
             }
             RowState::LeftOut => {
                 let then = self.plan_left_out(meta, false);
-                return !matches!(then, lifecycle::Then::RemoveFinalizer | lifecycle::Then::Delete);
+                return !matches!(then, Action::RemoveFinalizer | Action::Delete);
             }
             RowState::Stored(state) => state,
         };
         let plan = self.plan(meta, false, None);
-        state == plan.state && plan.again.is_none() && plan.then == lifecycle::Then::Nothing
+        state == plan.state && plan.again.is_none() && plan.then == Action::Nothing
     }
 
     /// Whether an object that was received is in the cluster although it had left it.
-    fn is_ghost(&self, uid: &str, source: Source) -> bool {
-        !matches!(source, Source::Look { .. })
+    fn is_ghost(&self, uid: &str, arrival: Arrival) -> bool {
+        !matches!(arrival, Arrival::Look { .. })
             && self.known().get(uid).is_some_and(|entry| entry.state == RowState::Ghost)
     }
 
     /// Whether only our finalizer is missing.
     pub(crate) fn lacks_finalizer_only(&self, meta: &Meta) -> bool {
         self.known().live_version(&meta.uid) == Some(meta.resource_version)
-            && self.plan(meta, false, None).then == lifecycle::Then::AddFinalizer
+            && self.plan(meta, false, None).then == Action::AddFinalizer
     }
 
     fn tombstone(&self, object: &ObjectRef) -> RowChange {

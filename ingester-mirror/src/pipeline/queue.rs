@@ -281,7 +281,7 @@ impl Contents {
 mod tests {
     use super::Queue;
     use crate::metrics::Metrics;
-    use crate::pipeline::work::{Item, ObjectRef, Source, Why, Work};
+    use crate::pipeline::work::{Arrival, Item, ObjectRef, Why, Work};
     use ingester_core::object::{ManagedFields, Object};
     use std::time::Duration;
 
@@ -289,16 +289,16 @@ mod tests {
         Queue::new(Metrics::new().unwrap().controller("Test"))
     }
 
-    fn received(uid: &str, version: u64, source: Source) -> Item {
+    fn received(uid: &str, version: u64, arrival: Arrival) -> Item {
         let text = format!(
             r#"{{"apiVersion":"v1","kind":"K","metadata":{{"name":"n","uid":"{uid}","resourceVersion":"{version}"}}}}"#
         );
         let object = Object::parse(text, ManagedFields::Prune).unwrap();
-        Item::new(Work::Object { object: Box::new(object), source })
+        Item::new(Work::Object { object: Box::new(object), arrival })
     }
 
     fn object(uid: &str, version: u64) -> Item {
-        received(uid, version, Source::Watch)
+        received(uid, version, Arrival::Watch)
     }
 
     fn look_because(uid: &str, version: u64, why: Why) -> Item {
@@ -336,7 +336,7 @@ mod tests {
     #[tokio::test]
     async fn a_received_state_is_not_replaced_by_a_look() {
         let queue = queue();
-        queue.push(received("a", 1, Source::Deletion));
+        queue.push(received("a", 1, Arrival::Deletion));
         queue.push(look("a"));
         queue.push(look("b"));
         queue.push(object("b", 2));
@@ -361,17 +361,17 @@ mod tests {
     #[tokio::test]
     async fn a_list_that_is_behind_what_waits_makes_both_be_looked_at() {
         let queue = queue();
-        queue.push(received("a", 9, Source::Deletion));
-        queue.push(received("a", 3, Source::List { behind: true }));
+        queue.push(received("a", 9, Arrival::Deletion));
+        queue.push(received("a", 3, Arrival::List { behind: true }));
         queue.push(object("b", 9));
-        queue.push(received("b", 3, Source::Patch { again: false }));
+        queue.push(received("b", 3, Arrival::Patch { again: false }));
         assert_eq!(take(&queue).await, pairs(&[("a", "Due"), ("b", "9")]));
     }
 
     #[tokio::test]
     async fn what_was_received_is_withdrawn_and_what_is_to_be_looked_at_stays() {
         let queue = queue();
-        for item in [object("a", 1), look("b"), received("c", 2, Source::Deletion)] {
+        for item in [object("a", 1), look("b"), received("c", 2, Arrival::Deletion)] {
             queue.push(item);
         }
         assert_eq!(take(&queue).await.len(), 3);

@@ -1,11 +1,10 @@
 //! Requests to the API server: what has to come before a write, and what follows a commit. They run beside the batches.
 
 use super::acknowledge::Acknowledgement;
-use super::work::{Held, Item, ObjectRef, Source, Trail, Why, Work};
+use super::work::{Arrival, Item, ObjectRef, Retained, Trail, Why, Work};
 use super::{Pipeline, REQUESTS};
 use crate::cluster::ApiErrorKind;
 use crate::lifecycle;
-use crate::mistakes::{self, Mistake};
 use ingester_core::object::Object;
 use ingester_store::guard::Version;
 use std::sync::Arc;
@@ -96,20 +95,20 @@ impl Pipeline {
         let patched = self.add_finalizer(meta).await;
         drop(permit);
         let work = match patched {
-            Ok(Some(patched)) => Work::Object { object: Box::new(patched), source: Source::Patch { again: false } },
+            Ok(Some(patched)) => Work::Object { object: Box::new(patched), arrival: Arrival::Patch { again: false } },
             // It changed meanwhile, and an event of that follows; or it is left without.
-            Ok(None) => Work::Object { object, source: Source::Patch { again: false } },
+            Ok(None) => Work::Object { object, arrival: Arrival::Patch { again: false } },
             Err(error) if error.kind() == ApiErrorKind::NotFound => {
                 // It is gone, and an event of that follows; or the server is starting and does not know the kind yet.
                 self.try_again(ObjectRef::of(meta), Why::Due, 0, &error);
-                Work::Object { object, source: Source::Patch { again: false } }
+                Work::Object { object, arrival: Arrival::Patch { again: false } }
             }
             Err(error) => {
                 tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, %error,
                     "Finalizer not added; the object is mirrored anyway");
                 // Whoever adds finalizers leaves out what has no row yet.
                 let again = error.may_pass();
-                Work::Object { object, source: Source::Patch { again } }
+                Work::Object { object, arrival: Arrival::Patch { again } }
             }
         };
         Ok(Item { trail, ..Item::new(work) })
@@ -119,8 +118,8 @@ impl Pipeline {
     async fn look(&self, object: ObjectRef, why: Why, seen: Option<Version>, trail: Trail) -> Result<Item, Box<str>> {
         // Objects that were looked up hold their permits until they are written, which nothing is any more once the unit stops.
         let permit = match self.unit.stop.run_until_cancelled(self.looks.clone().acquire_owned()).await {
-            Some(Ok(permit)) => Held::Look { _permit: permit },
-            Some(Err(_)) => Held::Nothing,
+            Some(Ok(permit)) => Retained::Look { _permit: permit },
+            Some(Err(_)) => Retained::Nothing,
             None => return Err(object.uid),
         };
         let text = match self.unit.cluster.look(&object.namespace, &object.name).await {
@@ -145,18 +144,14 @@ impl Pipeline {
                     // A person has decided for the object of a ghost: its row has not lost an eviction.
                     self.evictions().forget(&object.uid);
                 }
-                Work::Object { object: Box::new(found), source: Source::Look { seen, rewrite: why == Why::Rewrite } }
+                Work::Object { object: Box::new(found), arrival: Arrival::Look { seen, rewrite: why == Why::Rewrite } }
             }
             Some(Err((identity, reason))) if identity.uid.as_ref().is_none_or(|uid| *uid == object.uid) => {
                 Work::Broken { identity, reason }
             }
             // No object has this name, or another one has it by now.
             _ => {
-                let mut version = object.version.max(seen.map_or(0, |seen| seen.res_version));
-                if mistakes::made(Mistake::EvictedMarkedDeleted) && why == Why::Rewrite {
-                    // The simulation takes a tombstone of this version for one that overrules the guard.
-                    version = u64::MAX;
-                }
+                let version = object.version.max(seen.map_or(0, |seen| seen.res_version));
                 Work::Gone { object: ObjectRef { version, ..object.clone() }, swept: why == Why::Swept }
             }
         };

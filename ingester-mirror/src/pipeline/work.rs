@@ -1,6 +1,6 @@
 //! One piece of work: an object as it was received, or one to look at.
 
-use crate::budget::Share;
+use crate::budget::Hold;
 use ingester_core::object::{Identity, Meta, Object, name_based_uid};
 use ingester_store::guard::Version;
 use std::mem::size_of;
@@ -29,7 +29,7 @@ impl ObjectRef {
 
 /// How an object was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum Arrival {
     /// In a list: the object may be older than this process. `behind`: the whole list is behind what is stored, as after a restore
     /// of the cluster.
     List { behind: bool },
@@ -64,7 +64,7 @@ pub(crate) enum Why {
 #[derive(Debug)]
 pub(crate) enum Work {
     /// An object as it was received.
-    Object { object: Box<Object>, source: Source },
+    Object { object: Box<Object>, arrival: Arrival },
     /// An object to look at: first its row, then the object. `version` is the last one that is known of it.
     Look { object: ObjectRef, why: Why },
     /// No object has this uid any more; it was looked up at this version or later.
@@ -75,11 +75,11 @@ pub(crate) enum Work {
 
 /// What an item holds on to until it is written: memory, or the right to look.
 #[derive(Debug, Default)]
-pub(crate) enum Held {
+pub(crate) enum Retained {
     #[default]
     Nothing,
     Memory {
-        _share: Share,
+        _hold: Hold,
     },
     Look {
         _permit: OwnedSemaphorePermit,
@@ -93,7 +93,7 @@ pub(crate) struct Trail {
     pub(crate) since: Instant,
     /// How many attempts have failed.
     pub(crate) attempt: u32,
-    pub(crate) held: Held,
+    pub(crate) held: Retained,
 }
 
 /// A piece of work, with what the queue needs to know about it.
@@ -111,7 +111,7 @@ impl Item {
             Work::Look { object, .. } | Work::Gone { object, .. } => object.uid.clone(),
             Work::Broken { identity, .. } => uid_of(identity),
         };
-        Item { uid, work, trail: Trail { since: Instant::now(), attempt: 0, held: Held::Nothing } }
+        Item { uid, work, trail: Trail { since: Instant::now(), attempt: 0, held: Retained::Nothing } }
     }
 
     /// The work of looking at an object after `attempt` failures.
@@ -121,8 +121,8 @@ impl Item {
         item
     }
 
-    pub(crate) fn holding(mut self, share: Share) -> Self {
-        self.trail.held = Held::Memory { _share: share };
+    pub(crate) fn holding(mut self, hold: Hold) -> Self {
+        self.trail.held = Retained::Memory { _hold: hold };
         self
     }
 
@@ -153,12 +153,12 @@ impl Item {
     pub(crate) fn merge(self, new: Item) -> Item {
         let since = self.trail.since.min(new.trail.since);
         let mut item = match (&self.work, &new.work) {
-            (Work::Object { object: old, .. }, Work::Object { object, source }) => {
+            (Work::Object { object: old, .. }, Work::Object { object, arrival }) => {
                 let (before, after) = (old.meta().resource_version, object.meta().resource_version);
-                match source {
+                match arrival {
                     _ if after >= before => new,
                     // A list is later than what was received before it, and this one is behind it.
-                    Source::List { .. } | Source::Look { .. } => {
+                    Arrival::List { .. } | Arrival::Look { .. } => {
                         let mut reference = ObjectRef::of(object.meta());
                         reference.version = before;
                         Item::look(reference, Why::Due, 0)
@@ -168,13 +168,13 @@ impl Item {
                 }
             }
             // The last state of an object that is gone must not get lost, nor one that is about to be written.
-            (Work::Object { object: old, source }, Work::Look { object, why }) => {
-                let rewrite = *why == Why::Rewrite && *source != Source::Deletion;
+            (Work::Object { object: old, arrival }, Work::Look { object, why }) => {
+                let rewrite = *why == Why::Rewrite && *arrival != Arrival::Deletion;
                 if rewrite && object.version >= old.meta().resource_version { new } else { self }
             }
             (Work::Object { .. } | Work::Broken { .. }, Work::Gone { .. }) => self,
-            (Work::Look { object: old, why }, Work::Object { object, source }) => {
-                let newer = object.meta().resource_version > old.version || *source == Source::Deletion;
+            (Work::Look { object: old, why }, Work::Object { object, arrival }) => {
+                let newer = object.meta().resource_version > old.version || *arrival == Arrival::Deletion;
                 if newer || *why == Why::Swept { new } else { self }
             }
             (Work::Look { why: Why::Rewrite, .. }, Work::Look { .. }) => self,

@@ -82,11 +82,11 @@ pub(crate) trait Leases: Send + Sync {
 pub struct KubeLeases {
     api: Api<Lease>,
     group: Group,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<KnownLeases>>,
 }
 
 /// What the last list, and events since then, said.
-struct Known {
+struct KnownLeases {
     /// Up to which version; `None` until the next list says.
     version: Option<String>,
     /// The claims of each member.
@@ -95,7 +95,7 @@ struct Known {
     backoff: Backoff,
 }
 
-impl Known {
+impl KnownLeases {
     /// Whether this version is later than all that is known, which it is from now on.
     fn advances(&mut self, version: Option<String>) -> bool {
         let number = |version: &Option<String>| version.as_deref().and_then(|version| version.parse::<u64>().ok());
@@ -113,7 +113,7 @@ const WATCH_SECONDS: u32 = 240;
 impl KubeLeases {
     /// The Leases of a group.
     pub fn new(client: Client, group: Group) -> Self {
-        let known = Known { version: None, claims: BTreeMap::new(), backoff: Backoff::new(LEASES) };
+        let known = KnownLeases { version: None, claims: BTreeMap::new(), backoff: Backoff::new(LEASES) };
         KubeLeases { api: Api::namespaced(client, &group.namespace), group, known: Arc::new(Mutex::new(known)) }
     }
 
@@ -135,7 +135,7 @@ impl KubeLeases {
         format!("{GROUP}={}", self.group.name)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownLeases> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -2,7 +2,6 @@
 
 use super::assign::assign;
 use super::record::Record;
-use crate::mistakes::{self, Mistake};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
@@ -39,7 +38,7 @@ fn lives(peer: &Peer, now: Instant) -> bool {
 
 /// What is to be done.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Plan {
+pub(super) struct MemberPlan {
     /// The claims that the own Lease is to have.
     pub(super) claims: BTreeSet<String>,
     /// The units that may be worked on. Others are to be stopped.
@@ -115,7 +114,7 @@ impl Member {
     }
 
     /// What follows at `now`, with these units being worked on.
-    pub(super) fn plan(&mut self, running: &BTreeSet<String>, now: Instant) -> Plan {
+    pub(super) fn plan(&mut self, running: &BTreeSet<String>, now: Instant) -> MemberPlan {
         // Who has not looked for long knows nothing of the others.
         let now = self.listed.unwrap_or(now);
         let lives = |peer: &&Peer| lives(peer, now);
@@ -129,7 +128,7 @@ impl Member {
             self.serves.iter().filter(|unit| owners.get(unit.as_str()) == Some(&self.name.as_str())).collect();
         let claimed_elsewhere = |unit: &String| {
             let claims = |peer: &Peer| peer.record.claims.contains(unit);
-            self.peers.values().filter(lives).any(claims) && !mistakes::made(Mistake::ClaimIgnored)
+            self.peers.values().filter(lives).any(claims)
         };
         let may_run: BTreeSet<String> = own
             .iter()
@@ -143,7 +142,7 @@ impl Member {
         let claims = own.into_iter().chain(running.iter()).cloned().collect();
         let (living, units) = (living.len(), owners.len());
         self.begun.clone_from(&may_run);
-        Plan { claims, may_run, stale, living, units, mixed }
+        MemberPlan { claims, may_run, stale, living, units, mixed }
     }
 
     /// Whether the last list was asked for when the claim was stored.
@@ -154,7 +153,7 @@ impl Member {
 
 #[cfg(test)]
 mod tests {
-    use super::{Member, Plan};
+    use super::{Member, MemberPlan};
     use crate::replicas::record::Record;
     use std::collections::BTreeSet;
     use std::time::Duration;
@@ -193,7 +192,7 @@ mod tests {
         let mut alone = Member::new(&lease("m", 0, &[]));
         let plan = |member: &mut Member, now| member.plan(&BTreeSet::new(), now);
         alone.listed(vec![lease("m", 1, &[])], at(0), at(1));
-        let expected = Plan { claims: units(&["A", "B"]), living: 1, units: 2, ..Plan::default() };
+        let expected = MemberPlan { claims: units(&["A", "B"]), living: 1, units: 2, ..MemberPlan::default() };
         assert_eq!(plan(&mut alone, at(1)), expected, "nothing is claimed yet");
         alone.stored(&units(&["A", "B"]), at(3));
         // It was asked for before the claims were stored.

@@ -1,6 +1,6 @@
 //! Many ingesters share the work: which units this one may work on.
 //!
-//! May use: ingester-core, ingester-store, backoff, config, health, metrics, mistakes.
+//! May use: ingester-core, ingester-store, backoff, config, health, metrics.
 //! Must not: know what a unit does.
 //!
 //! A unit is a kind, in a namespace where namespaces are named, and one of its [shards](shard::Shard). Each member has a Lease of its own
@@ -14,7 +14,7 @@
 //! # Guarantees
 //! - A unit is begun only after a list that was asked for when the own claim was stored, and in which no living member claims it. Of two
 //!   that claim, at least one sees the other. So two work on one unit only if one of them is believed to be dead and is not.
-//! - Who cannot renew within `renewDeadline` stops, and writes nothing: [`Share::is_valid`] is asked before every write. Others wait for
+//! - Who cannot renew within `renewDeadline` stops, and writes nothing: [`Assignment::is_valid`] is asked before every write. Others wait for
 //!   `leaseDuration`, which is longer. Both count on clocks that only go forward, each on its own node: what time of day it is there
 //!   does not matter.
 //! - Who leaves releases its Lease as client-go does: nobody holds it, and it claims nothing. The others remove it.
@@ -29,22 +29,22 @@
 //! member that comes or goes moves few units.
 
 mod assign;
+mod assignment;
 mod leases;
 mod member;
 mod record;
 mod run;
 pub(crate) mod shard;
-mod share;
 #[cfg(test)]
-mod simulation;
+pub(crate) mod simulation;
 mod units;
 
+pub use assignment::{Assignment, AssignmentChanges, HeldUnit};
 #[cfg(test)]
 pub(crate) use leases::Leases;
 pub use leases::{Group, KubeLeases, LeaseError};
 pub use record::Record;
 pub use record::TooManyUnits;
 pub use run::{Membership, name_of_pod, random_name};
-pub use share::{Changes, Held, Share};
 #[cfg(test)]
 pub(crate) use simulation::{Frozen, freezable};

@@ -1,14 +1,13 @@
 //! A member at work: it renews its Lease, looks at those of the others, and says which units may be worked on.
 
+use super::assignment::Assignment;
 use super::leases::{LeaseError, Leases};
-use super::member::{Member, Plan};
+use super::member::{Member, MemberPlan};
 use super::record::{Record, TooManyUnits};
 use super::shard::fnv1a;
-use super::share::Share;
 use crate::config::Replicas;
 use crate::health::Health;
 use crate::metrics::ReplicaMetrics;
-use crate::mistakes::{self, Mistake};
 use futures::future::join_all;
 use ingester_core::Kind;
 use k8s_openapi::jiff::Timestamp;
@@ -43,7 +42,7 @@ pub struct Membership {
     /// Differs from that of members that write rows by other definitions.
     pub(crate) definitions: String,
     pub(crate) config: Replicas,
-    pub(crate) share: Share,
+    pub(crate) assignment: Assignment,
     pub(crate) metrics: ReplicaMetrics,
     pub(crate) health: Health,
     /// The time of day, which Leases tell to people.
@@ -53,7 +52,7 @@ pub struct Membership {
 }
 
 /// The own Lease.
-struct Own {
+struct OwnLease {
     member: Member,
     record: Record,
     /// When the request was begun that stored it last.
@@ -63,7 +62,7 @@ struct Own {
 }
 
 impl Membership {
-    /// A member that could serve these units, and says through `share` which of them are its own.
+    /// A member that could serve these units, and says through `assignment` which of them are its own.
     ///
     /// # Errors
     /// If a Lease has no room for them.
@@ -73,7 +72,7 @@ impl Membership {
         holder: String,
         serves: BTreeSet<String>,
         config: Replicas,
-        share: Share,
+        assignment: Assignment,
         metrics: ReplicaMetrics,
     ) -> Result<Self, TooManyUnits> {
         Record::member(&group.name, &holder, serves.clone(), serves.clone()).check_size()?;
@@ -85,7 +84,7 @@ impl Membership {
             serves,
             definitions: String::new(),
             config,
-            share,
+            assignment,
             metrics,
             health: Health::new([]),
             time_of_day: Timestamp::now,
@@ -124,8 +123,8 @@ impl Membership {
                     "The Lease of this member is gone: it begins anew, as another member"
                 );
                 self.stop_all(&mut own);
-                while !self.share.running().is_empty() {
-                    self.share.stopped().await;
+                while !self.assignment.running().is_empty() {
+                    self.assignment.stopped().await;
                 }
                 own = self.begin();
                 again = false;
@@ -145,7 +144,7 @@ impl Membership {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {}
-                () = self.share.stopped() => {}
+                () = self.assignment.stopped() => {}
                 () = sleep_until(next) => {}
                 () = &mut changed => {
                     changed = self.leases.changed();
@@ -158,7 +157,7 @@ impl Membership {
         self.end(own).await;
     }
 
-    fn begin(&self) -> Own {
+    fn begin(&self) -> OwnLease {
         let name = format!("{}-{}", self.group, (self.names)());
         let record = Record {
             acquired: Some((self.time_of_day)()),
@@ -166,13 +165,13 @@ impl Membership {
             definitions: self.definitions.clone(),
             ..Record::member(&name, &self.holder, self.serves.clone(), BTreeSet::new())
         };
-        Own { member: Member::new(&record), record, renewed: None, gone: false }
+        OwnLease { member: Member::new(&record), record, renewed: None, gone: false }
     }
 
     /// Renews, looks, decides. Returns whether the Lease does not claim yet what it has to.
-    async fn round(&self, own: &mut Own) -> bool {
+    async fn round(&self, own: &mut OwnLease) -> bool {
         self.check_time(own);
-        if own.renewed.is_none() && !self.share.running().is_empty() {
+        if own.renewed.is_none() && !self.assignment.running().is_empty() {
             // With a new Lease, what still ends would be allowed to write again.
             return false;
         }
@@ -183,7 +182,7 @@ impl Membership {
                 return false;
             }
         }
-        let plan = own.member.plan(&self.share.running(), Instant::now());
+        let plan = own.member.plan(&self.assignment.running(), Instant::now());
         self.follow(own, &plan);
         let claims_change = plan.claims != own.record.claims;
         let is_due = own.renewed.is_none_or(|renewed| renewed.elapsed() >= self.config.retry_period / 2);
@@ -200,7 +199,7 @@ impl Membership {
         if own.gone {
             return false;
         }
-        let plan = own.member.plan(&self.share.running(), Instant::now());
+        let plan = own.member.plan(&self.assignment.running(), Instant::now());
         self.follow(own, &plan);
         self.clear(&plan.stale).await;
         plan.claims != own.record.claims
@@ -214,7 +213,7 @@ impl Membership {
     async fn clear(&self, stale: &[Record]) {
         let changes = stale.iter().take(OTHERS).map(|record| async move {
             let (lease, holder) = (&record.name, &record.holder);
-            let done = match record.claims.is_empty() || mistakes::made(Mistake::RemovedUnreleased) {
+            let done = match record.claims.is_empty() {
                 true => self.leases.delete(record).await,
                 false => self.leases.replace(&record.left(self.notice())).await.map(drop),
             };
@@ -239,7 +238,7 @@ impl Membership {
     }
 
     /// Stops everything if the Lease was not renewed in time.
-    fn check_time(&self, own: &mut Own) {
+    fn check_time(&self, own: &mut OwnLease) {
         let is_late = own.renewed.is_some_and(|renewed| renewed.elapsed() >= self.config.renew_deadline);
         if is_late {
             tracing::error!(
@@ -253,16 +252,16 @@ impl Membership {
         }
     }
 
-    fn stop_all(&self, own: &mut Own) {
+    fn stop_all(&self, own: &mut OwnLease) {
         own.member.expired();
-        self.share.allow(BTreeSet::new());
+        self.assignment.allow(BTreeSet::new());
         self.metrics.units(0);
     }
 
     /// Says what may be worked on.
-    fn follow(&self, own: &Own, plan: &Plan) {
+    fn follow(&self, own: &OwnLease, plan: &MemberPlan) {
         let may_run = if own.renewed.is_some() { plan.may_run.clone() } else { BTreeSet::new() };
-        let before: BTreeSet<String> = self.serves.iter().filter(|unit| self.share.holds(unit)).cloned().collect();
+        let before: BTreeSet<String> = self.serves.iter().filter(|unit| self.assignment.holds(unit)).cloned().collect();
         for unit in may_run.difference(&before) {
             tracing::info!(unit, members = plan.living, "This member takes a unit over");
             self.metrics.taken();
@@ -274,11 +273,11 @@ impl Membership {
         self.metrics.units(may_run.len());
         self.metrics.members(plan.living);
         self.metrics.group_units(plan.units);
-        self.share.mix(plan.mixed);
-        self.share.allow(may_run);
+        self.assignment.mix(plan.mixed);
+        self.assignment.allow(may_run);
     }
 
-    async fn renew(&self, own: &mut Own) {
+    async fn renew(&self, own: &mut OwnLease) {
         let begun = Instant::now();
         own.record.renewed = Some((self.time_of_day)());
         let is_new = own.record.version.is_empty();
@@ -293,7 +292,7 @@ impl Membership {
                 own.member.stored(&own.record.claims, Instant::now());
                 own.renewed = Some(begun);
                 self.health.member(None);
-                self.share.valid_until(begun + self.config.renew_deadline);
+                self.assignment.valid_until(begun + self.config.renew_deadline);
             }
             Err(LeaseError::Gone) => own.gone = true,
             // The answer to an earlier attempt was lost: the next list has the version.
@@ -307,7 +306,7 @@ impl Membership {
         }
     }
 
-    async fn look(&self, own: &mut Own) {
+    async fn look(&self, own: &mut OwnLease) {
         let asked = Instant::now();
         match self.in_time(own, self.leases.list()).await {
             Ok(leases) => match own.member.listed(leases, asked, Instant::now()) {
@@ -330,7 +329,11 @@ impl Membership {
     }
 
     /// What the API server does within a renewal's time, and before everything has to be stopped.
-    async fn in_time<T>(&self, own: &Own, work: impl Future<Output = Result<T, LeaseError>>) -> Result<T, LeaseError> {
+    async fn in_time<T>(
+        &self,
+        own: &OwnLease,
+        work: impl Future<Output = Result<T, LeaseError>>,
+    ) -> Result<T, LeaseError> {
         let mut most = self.config.renew_deadline / 2;
         if let Some(renewed) = own.renewed {
             most = most.min((renewed + self.config.renew_deadline).saturating_duration_since(Instant::now()));
@@ -339,11 +342,11 @@ impl Membership {
         timeout(most, work).await.unwrap_or_else(late)
     }
 
-    async fn end(&self, mut own: Own) {
-        self.share.allow(BTreeSet::new());
+    async fn end(&self, mut own: OwnLease) {
+        self.assignment.allow(BTreeSet::new());
         let all_stopped = async {
-            while !self.share.running().is_empty() {
-                self.share.stopped().await;
+            while !self.assignment.running().is_empty() {
+                self.assignment.stopped().await;
             }
         };
         let _ = timeout(LAST, all_stopped).await;
@@ -404,7 +407,7 @@ mod tests {
     use crate::config::Replicas;
     use crate::health::Health;
     use crate::metrics::Metrics;
-    use crate::replicas::Share;
+    use crate::replicas::Assignment;
     use futures::FutureExt as _;
     use futures::future::BoxFuture;
     use k8s_openapi::jiff::Timestamp;
@@ -415,12 +418,12 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     /// An API server whose deletions take this long.
-    struct Server {
+    struct LeaseServer {
         leases: Mutex<BTreeMap<String, Record>>,
         deletion: Duration,
     }
 
-    impl Server {
+    impl LeaseServer {
         fn store(&self, record: &Record) -> Record {
             let mut leases = self.leases.lock().unwrap();
             let version = leases.get(&record.name).map_or(0, |stored| stored.version.parse::<u32>().unwrap()) + 1;
@@ -430,7 +433,7 @@ mod tests {
         }
     }
 
-    impl Leases for Server {
+    impl Leases for LeaseServer {
         fn list(&self) -> BoxFuture<'_, Result<Vec<Record>, LeaseError>> {
             async { Ok(self.leases.lock().unwrap().values().cloned().collect()) }.boxed()
         }
@@ -458,13 +461,13 @@ mod tests {
 
     /// How many Leases there are after a minute in which a member finds this many of the dead, and whether it lost its own.
     async fn removed(dead: u32, deletion: Duration) -> (usize, bool) {
-        let server = Arc::new(Server { leases: Mutex::default(), deletion });
+        let server = Arc::new(LeaseServer { leases: Mutex::default(), deletion });
         let (units, metrics) = (BTreeSet::from(["Model".to_owned()]), Metrics::new().unwrap());
         for number in 0..dead {
             let dead = Record::member(&format!("dead-{number}"), "pod", units.clone(), units.clone());
             server.store(&Record { duration: Duration::from_secs(5), ..dead });
         }
-        let (share, stop) = (Share::of_members(), CancellationToken::new());
+        let (assignment, stop) = (Assignment::of_members(), CancellationToken::new());
         let member = Membership {
             leases: server.clone(),
             group: "g".into(),
@@ -472,7 +475,7 @@ mod tests {
             serves: units,
             definitions: String::new(),
             config: Replicas { enabled: true, ..Replicas::default() },
-            share: share.clone(),
+            assignment: assignment.clone(),
             metrics: metrics.replicas(),
             health: Health::new([]),
             time_of_day: || Timestamp::UNIX_EPOCH,
@@ -480,7 +483,7 @@ mod tests {
         };
         let running = tokio::spawn(member.run(stop.clone()));
         sleep(Duration::from_secs(60)).await;
-        assert!(share.holds("Model"));
+        assert!(assignment.holds("Model"));
         let left = server.leases.lock().unwrap().len();
         stop.cancel();
         running.await.unwrap();

@@ -9,7 +9,7 @@ const MOST: usize = 1 << 20;
 /// Units that differ in their kinds, namespaces and shards, in all combinations; or their names.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Group {
+struct UnitSet {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     kinds: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -24,7 +24,7 @@ fn is_whole(shards: &u32) -> bool {
     *shards <= 1
 }
 
-impl Group {
+impl UnitSet {
     fn count(&self) -> usize {
         let of = |count: usize| count.max(1);
         let kinds = self.kinds.len().saturating_mul(of(self.namespaces.len()));
@@ -81,11 +81,11 @@ pub(super) fn encode(units: &BTreeSet<String>) -> String {
         of_kind.shards = of_kind.shards.max(shard.map_or(1, |(_, of)| of));
         of_kind.names.push(unit);
     }
-    let mut groups: BTreeMap<(Vec<&str>, u32), Group> = BTreeMap::new();
-    let mut rest = Group::default();
+    let mut groups: BTreeMap<(Vec<&str>, u32), UnitSet> = BTreeMap::new();
+    let mut rest = UnitSet::default();
     for (kind, OfKind { namespaces, shards, names }) in kinds {
         let namespaces: Vec<&str> = namespaces.into_iter().flatten().collect();
-        let of_kind = Group {
+        let of_kind = UnitSet {
             kinds: vec![kind.to_owned()],
             namespaces: namespaces.iter().map(|namespace| (*namespace).to_owned()).collect(),
             shards,
@@ -94,25 +94,25 @@ pub(super) fn encode(units: &BTreeSet<String>) -> String {
         if of_kind.count() == names.len() && of_kind.names().all(|name| units.contains(&name)) {
             groups
                 .entry((namespaces, shards))
-                .or_insert(Group { kinds: Vec::new(), ..of_kind })
+                .or_insert(UnitSet { kinds: Vec::new(), ..of_kind })
                 .kinds
                 .push(kind.to_owned());
         } else {
             rest.units.extend(names.into_iter().map(str::to_owned));
         }
     }
-    let groups: Vec<Group> = groups.into_values().chain([rest]).filter(|group| group.count() > 0).collect();
+    let groups: Vec<UnitSet> = groups.into_values().chain([rest]).filter(|group| group.count() > 0).collect();
     serde_json::to_string(&groups).unwrap_or_default()
 }
 
 /// The units that a text names; none if it is somebody else's.
 pub(super) fn decode(text: &str) -> BTreeSet<String> {
-    let groups: Vec<Group> = serde_json::from_str(text).unwrap_or_default();
+    let groups: Vec<UnitSet> = serde_json::from_str(text).unwrap_or_default();
     let count = groups.iter().fold(0_usize, |count, group| count.saturating_add(group.count()));
     if count > MOST {
         return BTreeSet::new();
     }
-    groups.iter().flat_map(Group::names).collect()
+    groups.iter().flat_map(UnitSet::names).collect()
 }
 
 /// Some of these units: a bit for each, in the order of their names, as hexadecimal digits.

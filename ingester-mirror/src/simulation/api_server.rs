@@ -2,14 +2,13 @@
 
 use super::checks;
 use super::kinds::Flavour;
-use super::members::Kept;
+use super::members::KeptLeases;
 use super::reports::Verb;
 use super::restores::Again;
 use super::things::{Thing, patched};
 use super::world::World;
 use crate::cluster::Deletion;
-use crate::lifecycle::finalizer::FINALIZER;
-use crate::mistakes::{self, Mistake};
+use ingester_core::marks::FINALIZER;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -42,7 +41,7 @@ pub(super) struct Event {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ServerState {
     Up,
     /// Nobody answers.
     Down,
@@ -67,9 +66,9 @@ struct Paged {
     since: Instant,
 }
 
-pub(super) struct ApiServer {
+pub(super) struct ApiServerModel {
     cluster: String,
-    pub(super) state: State,
+    pub(super) state: ServerState,
     /// Whether this version of the kind is served.
     pub(super) served: bool,
     pub(super) streams: Streams,
@@ -88,19 +87,17 @@ pub(super) struct ApiServer {
     pub(super) changed: Arc<Notify>,
     /// Until when it refuses every deletion by an ingester.
     pub(super) undeletable: Option<Instant>,
-    /// What it had before each change, where that is asked for.
-    past: VecDeque<(Instant, BTreeMap<String, Thing>)>,
     pub(super) again: Again,
     /// No backup has them, and no restart loses them.
-    pub(super) leases: Kept,
+    pub(super) leases: KeptLeases,
 }
 
-impl ApiServer {
+impl ApiServerModel {
     pub(super) fn new(cluster: &str, rng: &mut fastrand::Rng) -> Self {
         let version = rng.u64(5..50);
-        ApiServer {
+        ApiServerModel {
             cluster: cluster.to_owned(),
-            state: State::Up,
+            state: ServerState::Up,
             served: true,
             streams: [Streams::Missing, Streams::There, Streams::There, Streams::CutOff][rng.usize(..4)],
             version,
@@ -114,15 +111,14 @@ impl ApiServer {
             uids: 0,
             changed: Arc::new(Notify::new()),
             undeletable: None,
-            past: VecDeque::new(),
             again: Again::default(),
-            leases: Kept::default(),
+            leases: KeptLeases::default(),
         }
     }
 
     /// Whether it answers nothing, not even about what it has itself.
     pub(super) fn is_down(&self) -> bool {
-        self.state == State::Down
+        self.state == ServerState::Down
     }
 
     /// Ends all watches.
@@ -146,18 +142,18 @@ impl ApiServer {
     /// What a request for objects answers if it cannot be served at all.
     pub(super) fn answers(&self) -> Result<(), u16> {
         match self.state {
-            State::Up if self.served => Ok(()),
-            State::Up => Err(404),
-            State::Down => Err(0),
+            ServerState::Up if self.served => Ok(()),
+            ServerState::Up => Err(404),
+            ServerState::Down => Err(0),
             // The real one says 404, and then that it is not ready.
-            State::Starting => Err(503),
+            ServerState::Starting => Err(503),
         }
     }
 
     /// What a request that changes an object answers if it cannot be served: nobody asks whether the server is ready.
     pub(super) fn changes(&self) -> Result<(), u16> {
         match self.state {
-            State::Starting => Err(404),
+            ServerState::Starting => Err(404),
             _ => self.answers(),
         }
     }
@@ -172,13 +168,6 @@ pub(super) fn is_of(unit: Option<&str>, namespace: &str) -> bool {
 impl World {
     /// The object of a name as a look finds it.
     pub(super) fn found(&self, name: &str) -> Option<&Thing> {
-        /// How far the cache of an API server is behind.
-        const BEHIND: Duration = Duration::from_secs(10);
-        if mistakes::made(Mistake::CachedLook)
-            && let Some((_, things)) = self.server.past.iter().find(|(until, _)| until.elapsed() < BEHIND)
-        {
-            return things.get(name);
-        }
         self.server.things.get(name)
     }
 
@@ -238,9 +227,6 @@ impl World {
             since: Instant::now(),
         };
         self.server.events.push_back(event);
-        if mistakes::made(Mistake::CachedLook) {
-            self.server.past.push_back((Instant::now(), self.server.things.clone()));
-        }
         self.note("etcd", &format!("{}{}", if gone { "gone: " } else { "" }, thing.told()));
         if gone {
             self.server.things.remove(&thing.name);
@@ -347,7 +333,6 @@ impl World {
         checks::before_deletion(self, &thing);
         self.delete(name);
         let there = self.server.things.get(name).is_some_and(|thing| thing.uid == uid);
-        let there = there && !mistakes::made(Mistake::DeletionBelieved);
         Ok(if there { Deletion::Terminating } else { Deletion::Gone })
     }
 }

@@ -1,7 +1,7 @@
 //! What must hold after every step, and at rest.
 
-use super::api_server::State;
-use super::database::Kept;
+use super::api_server::ServerState;
+use super::database::KeptRow;
 use super::kinds::{Flavour, MODEL, NEWER};
 use super::things::Thing;
 use super::users::SWEEP_LIMIT;
@@ -149,7 +149,7 @@ impl Truth {
 }
 
 /// An ingester writes a row.
-pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow) {
+pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredRow) {
     let Some(old) = old else { return };
     let (stored, uid) = (old.version(), &*new.uid);
     let (deleted, evicted) = (new.delete_time.is_some(), new.evict_time.is_some());
@@ -181,7 +181,7 @@ pub(super) fn before_sweep(world: &mut World, uids: &[String]) {
     // That an evicted object is gone, or one that was to be deleted, is what was wanted. A database that took over may lack the rows of
     // others, which are not marked.
     let live = |uid: &&String| {
-        let version = world.database.rows.get(uid.as_str()).map(Kept::version);
+        let version = world.database.rows.get(uid.as_str()).map(KeptRow::version);
         version.is_some_and(|version| !version.deleted && !version.evicted()) && !world.truth.was_leaving(uid)
     };
     let live: Vec<String> = uids.iter().filter(live).cloned().collect();
@@ -256,7 +256,7 @@ fn sql_before_kubernetes(world: &mut World, thing: &Thing) {
 
 /// What is not as it must be once everybody has had time; `None` if all is well.
 pub(super) fn at_rest(world: &World) -> Option<String> {
-    if world.server.state != State::Up {
+    if world.server.state != ServerState::Up {
         return Some("the API server is not up".into());
     }
     if world.database.down.is_some_and(|down| down > Instant::now()) {
@@ -293,7 +293,7 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         return world.ghost_at_rest(thing);
     }
     let kept = world.database.rows.get(thing.uid.as_str());
-    let stored = kept.map(Kept::version);
+    let stored = kept.map(KeptRow::version);
     let rejected = matches!(thing.flavour, Flavour::Undecodable | Flavour::Refused);
     let reject = world.database.rejects.get(thing.uid.as_str());
     if thing.flavour == Flavour::Refused {

@@ -1,11 +1,10 @@
 //! The requests of an ingester to the API server's model.
 
-use super::api_server::{PAGE, State, Streams, is_of};
+use super::api_server::{PAGE, Streams, is_of};
 use super::streams::{CUT_OFF, Streaming, Watching};
 use super::things::Thing;
 use super::world::{Client, Service};
 use crate::cluster::{ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, Watch};
-use crate::mistakes::{self, Mistake};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::object::Meta;
@@ -117,9 +116,6 @@ impl Cluster for Client {
             let (name, who) = (name.to_owned(), self.name());
             let key = format!("look {name}");
             let look = self.request(Service::ApiServer, key, move |world| {
-                if mistakes::made(Mistake::BelievedNotFound) && world.server.state == State::Starting {
-                    return Ok(None);
-                }
                 world.server.answers()?;
                 let found = world.found(&name);
                 let told = found.map_or_else(|| format!("no {name}"), Thing::told);

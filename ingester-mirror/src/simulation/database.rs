@@ -4,14 +4,13 @@ use super::checks;
 use super::kinds::{Flavour, NEWER};
 use super::troubles::More;
 use super::world::World;
-use crate::mistakes::{self, Mistake};
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::Account;
-use ingester_store::guard::{self, Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use ingester_store::{Rejected, Report, RowChange, StoredRow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -26,13 +25,13 @@ const LEAST_AGE: Duration = Duration::from_secs(30);
 
 /// A row, and when it was written.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct KeptRow {
     pub(super) row: StoredRow,
     pub(super) since: Instant,
     before: Option<StoredRow>,
 }
 
-impl Kept {
+impl KeptRow {
     pub(super) fn version(&self) -> Version {
         version(&self.row)
     }
@@ -80,7 +79,7 @@ pub(super) struct KeptReject {
 
 #[derive(Default)]
 pub(super) struct Database {
-    pub(super) rows: BTreeMap<Box<str>, Kept>,
+    pub(super) rows: BTreeMap<Box<str>, KeptRow>,
     /// The objects that could not be mirrored.
     pub(super) rejects: BTreeMap<Box<str>, KeptReject>,
     /// Nobody answers before this time.
@@ -106,7 +105,7 @@ pub(super) struct Database {
 
 /// What another database has that may take over.
 pub(super) struct Replica {
-    rows: BTreeMap<Box<str>, Kept>,
+    rows: BTreeMap<Box<str>, KeptRow>,
     rejects: BTreeMap<Box<str>, KeptReject>,
     marked: BTreeMap<Box<str>, Instant>,
 }
@@ -123,7 +122,7 @@ impl Database {
 
     /// The newest version of a live row.
     pub(super) fn newest(&self) -> u64 {
-        let live = self.rows.values().map(Kept::version).filter(|version| !version.deleted && !version.evicted());
+        let live = self.rows.values().map(KeptRow::version).filter(|version| !version.deleted && !version.evicted());
         live.map(|version| version.res_version).max().unwrap_or_default()
     }
 }
@@ -141,8 +140,8 @@ impl World {
         }
         let before = now.0 - i64::try_from(AGE.as_micros()).unwrap_or_default();
         let old =
-            |kept: &&Kept| kept.row.evict_time.is_none() && kept.row.delete_time.is_some_and(|time| time.0 < before);
-        let old: Vec<Kept> = self.database.rows.values().filter(old).cloned().collect();
+            |kept: &&KeptRow| kept.row.evict_time.is_none() && kept.row.delete_time.is_some_and(|time| time.0 < before);
+        let old: Vec<KeptRow> = self.database.rows.values().filter(old).cloned().collect();
         for kept in old {
             let uid = &kept.row.uid;
             self.note(who, &format!("purged: {}", kept.told()));
@@ -158,11 +157,11 @@ impl World {
 
     /// Another database takes over.
     pub(super) fn fail_over(&mut self, Replica { rows, rejects, marked }: Replica) {
-        let state = |rows: &BTreeMap<Box<str>, Kept>, uid: &str| rows.get(uid).map(|kept| kept.row.clone());
+        let state = |rows: &BTreeMap<Box<str>, KeptRow>, uid: &str| rows.get(uid).map(|kept| kept.row.clone());
         let uids: BTreeSet<Box<str>> = self.database.rows.keys().chain(rows.keys()).cloned().collect();
         for uid in uids {
             if state(&self.database.rows, &uid) != state(&rows, &uid) {
-                let told = rows.get(&uid).map_or_else(|| "no row".to_owned(), Kept::told);
+                let told = rows.get(&uid).map_or_else(|| "no row".to_owned(), KeptRow::told);
                 self.note("world", &format!("the other database has of {uid}: {told}"));
                 self.copies.forget(&uid);
                 let evicted = |row: Option<StoredRow>| row.is_some_and(|row| row.eviction != Eviction::None);
@@ -184,7 +183,7 @@ impl World {
         for change in changes {
             let uid: Box<str> = change.uid().into();
             let old = self.database.rows.get(&uid).cloned();
-            let stored = old.as_ref().map(Kept::version);
+            let stored = old.as_ref().map(KeptRow::version);
             if let RowChange::Row(row) | RowChange::Replacement { row, .. } = &change
                 && matches!(&row.values[base::JSON], Value::Text(json) if json.contains(Flavour::Refused.text()))
             {
@@ -200,12 +199,11 @@ impl World {
                 (RowChange::Replacement { row, seen }, Some(stored)) => verdict_over(stored, *seen, row.version()),
                 (RowChange::Tombstone { res_version, .. }, Some(stored)) => verdict_of_tombstone(stored, *res_version),
             };
-            let verdict = mistaken(verdict, &change, stored);
             self.database.rejects.remove(&uid);
             match verdict {
                 Verdict::Unchanged => report.unchanged += 1,
                 Verdict::Stale => {
-                    let told = old.as_ref().map(Kept::told).unwrap_or_default();
+                    let told = old.as_ref().map(KeptRow::told).unwrap_or_default();
                     self.note(who, &format!("stale: {} (stored: {told})", told_change(&change)));
                     report.stale.push(uid);
                 }
@@ -233,7 +231,7 @@ impl World {
     }
 
     /// Marks a row of a later definition as deleted.
-    fn mark(&mut self, change: &RowChange, old: Option<Kept>) {
+    fn mark(&mut self, change: &RowChange, old: Option<KeptRow>) {
         if let (
             RowChange::Row(Row { delete_time, .. }) | RowChange::Replacement { row: Row { delete_time, .. }, .. },
             Some(old),
@@ -248,7 +246,7 @@ impl World {
 
     /// Gives rows of older definitions the columns of this one.
     pub(super) fn backfill(&mut self, who: &str, kind: Kind) {
-        let older: Vec<Kept> =
+        let older: Vec<KeptRow> =
             self.database.rows.values().filter(|kept| kind.is_older(kept.row.ingest_version)).cloned().collect();
         for old in older {
             let object = Object::parse(text(&old.row, base::JSON), ManagedFields::Keep);
@@ -267,7 +265,7 @@ impl World {
         }
     }
 
-    fn keep(&mut self, change: RowChange, old: Option<Kept>) {
+    fn keep(&mut self, change: RowChange, old: Option<KeptRow>) {
         let row = match change {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => {
                 let eviction = row.eviction();
@@ -308,7 +306,7 @@ impl World {
                 }
             }
             RowChange::Tombstone { res_version, delete_time, .. } => {
-                let Some(Kept { mut row, .. }) = old.clone() else { return };
+                let Some(KeptRow { mut row, .. }) = old.clone() else { return };
                 row.res_version = res_version;
                 row.values[base::RES_VERSION] = Value::UInt(res_version);
                 row.delete_time = Some(delete_time);
@@ -322,14 +320,14 @@ impl World {
         self.store(row, old);
     }
 
-    pub(super) fn store(&mut self, row: StoredRow, old: Option<Kept>) {
+    pub(super) fn store(&mut self, row: StoredRow, old: Option<KeptRow>) {
         let (uid, was) = (row.uid.clone(), old.as_ref().is_some_and(|old| old.row.delete_time.is_some()));
         if row.delete_time.is_none() {
             self.database.marked.remove(&uid);
         } else if !was {
             self.database.marked.insert(uid.clone(), Instant::now());
         }
-        let kept = Kept { since: Instant::now(), before: old.map(|old| old.row), row };
+        let kept = KeptRow { since: Instant::now(), before: old.map(|old| old.row), row };
         if kept.version().deleted || kept.version().evicted() {
             self.truth.stored(&uid, kept.row.res_version);
         }
@@ -373,47 +371,6 @@ impl World {
             }
         }
     }
-}
-
-/// The verdict with the mistake that is made.
-fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Verdict {
-    let Some(stored) = stored else { return verdict };
-    if mistakes::made(Mistake::DefinitionIgnored)
-        && let RowChange::Row(row) = change
-    {
-        return guard::verdict(Version { ingest_version: 0, ..stored }, Version { ingest_version: 0, ..row.version() });
-    }
-    if mistakes::made(Mistake::DeletedComesBack)
-        && let RowChange::Row(row) = change
-        && (stored.deleted && stored.evicted() && row.evict_time.is_some())
-    {
-        return Verdict::Write;
-    }
-    let row = match change {
-        RowChange::Row(row) | RowChange::Replacement { row, .. } => Some(row),
-        RowChange::Tombstone { .. } => None,
-    };
-    if mistakes::made(Mistake::GhostBelieved)
-        && stored.eviction.is_only_copy()
-        && row.is_some_and(|row| row.evict_time.is_none() && row.res_version > stored.res_version)
-    {
-        return Verdict::Write;
-    }
-    let lives = match change {
-        RowChange::Row(row) | RowChange::Replacement { row, .. } => {
-            row.res_version == stored.res_version && row.delete_time.is_none() && row.evict_time.is_none()
-        }
-        RowChange::Tombstone { .. } => false,
-    };
-    if mistakes::made(Mistake::TombstoneUnchanged) && verdict == Verdict::Stale && stored.deleted && lives {
-        return Verdict::Unchanged;
-    }
-    if mistakes::made(Mistake::EvictedMarkedDeleted)
-        && matches!(change, RowChange::Tombstone { res_version: u64::MAX, .. })
-    {
-        return Verdict::Write;
-    }
-    verdict
 }
 
 pub(super) fn told_change(change: &RowChange) -> String {

@@ -9,7 +9,7 @@ use crate::follow::panic_of;
 use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::part::{PartOfCluster, PartOfRows};
-use crate::replicas::{Frozen, LeaseError, Leases, Membership, Record, Share, freezable};
+use crate::replicas::{Assignment, Frozen, LeaseError, Leases, Membership, Record, freezable};
 use crate::suspend::Suspension;
 use crate::sync::supervise;
 use crate::unit::{Scope, Unit, scopes};
@@ -60,13 +60,13 @@ fn time_of_day() -> Timestamp {
 
 /// The Leases of an API server.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct KeptLeases {
     leases: BTreeMap<String, Record>,
     versions: u64,
     changed: Arc<Notify>,
 }
 
-impl Kept {
+impl KeptLeases {
     fn store(&mut self, record: Record) -> Record {
         self.versions += 1;
         let stored = Record { uid: record.name.clone(), version: self.versions.to_string(), ..record };
@@ -97,18 +97,18 @@ pub(super) struct Tally {
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) tally: Tally,
-    by: HashMap<State, usize>,
+    by: HashMap<SentState, usize>,
 }
 
 /// The state of a row: its object and version, the definition that wrote it, and whether it is deleted or evicted.
-type State = (Box<str>, u64, u32, bool, bool);
+type SentState = (Box<str>, u64, u32, bool, bool);
 
 impl World {
     /// A member is about to write for a unit: nobody else may.
     pub(super) fn works(&mut self, member: usize, unit: &str) {
         let others = self.ingesters.iter().enumerate().filter(|(other, ingester)| {
-            let holds = |share: &Share| share.is_valid() && share.running().contains(unit);
-            *other != member && !ingester.elsewhere && ingester.share.as_ref().is_some_and(holds)
+            let holds = |assignment: &Assignment| assignment.is_valid() && assignment.running().contains(unit);
+            *other != member && !ingester.elsewhere && ingester.assignment.as_ref().is_some_and(holds)
         });
         let others: Vec<String> = others.map(|(other, _)| format!("i{other}")).collect();
         if !others.is_empty() && !self.ingesters[member].elsewhere {
@@ -134,8 +134,8 @@ impl World {
         let shards = self.shards?;
         let names = scopes(&[MODEL], &config(Config::default(), shards)).into_iter().map(|scope| scope.name());
         let holders = |unit: &str| {
-            let holds = |share: &&Share| share.is_valid() && share.running().contains(unit);
-            self.ingesters.iter().filter_map(|ingester| ingester.share.as_ref()).filter(holds).count()
+            let holds = |assignment: &&Assignment| assignment.is_valid() && assignment.running().contains(unit);
+            self.ingesters.iter().filter_map(|ingester| ingester.assignment.as_ref()).filter(holds).count()
         };
         names
             .map(|unit| (holders(&unit), unit))
@@ -157,7 +157,7 @@ pub(super) fn begin(seed: u64) {
 
 /// One life of a member, until it is to stop. An error is the message of a panic.
 pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) -> Result<(), String> {
-    let (config, share) = (unit.config(), Share::of_members());
+    let (config, assignment) = (unit.config(), Assignment::of_members());
     let heard = client.sim.world().reports.metrics.clone();
     let metrics = match heard.map_or_else(Metrics::new, Ok) {
         Ok(metrics) => metrics,
@@ -168,7 +168,7 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
     let frozen = {
         let mut world = client.sim.world();
         let state = &mut world.ingesters[client.ingester];
-        (state.share, state.health) = (Some(share.clone()), Some(health.clone()));
+        (state.assignment, state.health) = (Some(assignment.clone()), Some(health.clone()));
         state.frozen = Frozen::default();
         state.frozen.clone()
     };
@@ -179,7 +179,7 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
         serves: parts.iter().map(Scope::name).collect(),
         definitions: String::new(),
         config: config.ingester.replicas.clone(),
-        share: share.clone(),
+        assignment: assignment.clone(),
         metrics: metrics.replicas(),
         health: health.clone(),
         time_of_day,
@@ -190,12 +190,12 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
     let (mut members, mut units) = (JoinSet::new(), JoinSet::new());
     members.spawn(freezable(frozen.clone(), member.run(left.clone())));
     for part in &parts {
-        let (shard, share) = (part.shard, share.clone());
+        let (shard, assignment) = (part.shard, assignment.clone());
         let whole = Arc::new(Client { unit: part.name().into(), ..client.clone() });
         let unit = Unit {
             shard,
-            cluster: Arc::new(PartOfCluster { whole: whole.clone(), shard, share: share.clone() }),
-            rows: Arc::new(PartOfRows { whole, shard, share: share.clone() }),
+            cluster: Arc::new(PartOfCluster { whole: whole.clone(), shard, assignment: assignment.clone() }),
+            rows: Arc::new(PartOfRows { whole, shard, assignment: assignment.clone() }),
             live: Live::fixed((*config).clone()),
             metrics: metrics.controller(client.kind.name()),
             health: health.clone(),
@@ -203,7 +203,7 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
             exit: stop.clone(),
             ..unit.clone()
         };
-        units.spawn(freezable(frozen.clone(), supervise(unit, share, suspension.clone())));
+        units.spawn(freezable(frozen.clone(), supervise(unit, assignment, suspension.clone())));
     }
     while let Some(ended) = units.join_next().await {
         ended.map_err(panic_of)?;
@@ -261,7 +261,7 @@ impl Client {
     /// Asks the API server for something about Leases. It is done even if who asked is killed meanwhile.
     fn ask<T: Send + 'static>(
         &self,
-        effect: impl FnOnce(&mut Kept) -> Result<T, LeaseError> + Send + 'static,
+        effect: impl FnOnce(&mut KeptLeases) -> Result<T, LeaseError> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, LeaseError>> {
         async move {
             self.thawed().await;

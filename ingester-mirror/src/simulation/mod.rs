@@ -1,13 +1,15 @@
 //! A simulation of everything around ingesters: an API server, a database, users, outages, clocks, and kills. The ingesters are the
 //! real ones.
 //!
-//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, mistakes, part, replicas, rows, suspend, sync, unit.
+//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, part, replicas, rows, suspend, sync, unit.
 //!
 //! Everything that happens comes from one seed, in one thread, in virtual time. So a seed that fails can be run again:
 //!
 //! - `cargo test -p ingester-mirror simulation` runs the seeds that CI runs;
 //! - `SIMULATION_SEEDS=1000..50000` in front of it runs these instead;
-//! - `SIMULATION_SEED=7` prints the history of one, `SIMULATION_MISTAKE=HastyLook` with one of [the mistakes](crate::mistakes).
+//! - `SIMULATION_SEED=7` prints the history of one.
+//!
+//! `tests/mistakes/` makes mistakes again, which must be found.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -23,6 +25,7 @@
 //! | `members` | a share of the seeds: ingesters that share the work by Leases, with freezes and cuts |
 //! | `checks`, `pace`, `reports` | what must hold after every step and at rest; how often an ingester may ask; what it must report |
 //! | `run` | one run: trouble, then rest |
+//! | `seeds` | which seeds are run, and what is said of a run |
 
 mod api_server;
 mod checks;
@@ -35,8 +38,10 @@ mod pace;
 mod reports;
 mod restores;
 mod rows;
-mod run;
+pub(crate) mod run;
+pub(crate) mod seeds;
 mod streams;
+#[cfg(test)]
 mod tests;
 mod things;
 mod troubles;

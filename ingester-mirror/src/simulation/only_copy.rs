@@ -1,11 +1,11 @@
 //! Evicted rows whose objects are gone: each is the only copy. What must hold of them, and what people do with them.
 
-use super::api_server::State;
-use super::database::{Kept, text};
+use super::api_server::ServerState;
+use super::database::{KeptRow, text};
 use super::kinds::{Flavour, NEWER};
 use super::things::Thing;
 use super::world::{Sim, World};
-use crate::lifecycle::finalizer::FINALIZER;
+use ingester_core::marks::FINALIZER;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::base;
 use ingester_core::value::Value as Column;
@@ -122,7 +122,7 @@ impl World {
     }
 
     /// An ingester writes over a row.
-    pub(super) fn before_overwrite(&mut self, old: &Kept, new: &StoredRow) {
+    pub(super) fn before_overwrite(&mut self, old: &KeptRow, new: &StoredRow) {
         let Some(copy) = self.copies.rows.get(&new.uid) else { return };
         if content(new) != *copy || new.eviction != Eviction::Confirmed {
             let what = "the only copy of an object changes by nothing that the cluster says";
@@ -148,7 +148,7 @@ impl World {
             return;
         }
         let evicted = self.database.rows.values().filter(|kept| self.copies.has(&kept.row.uid));
-        let evicted: Vec<Kept> = evicted.filter(|kept| !kept.version().deleted).cloned().collect();
+        let evicted: Vec<KeptRow> = evicted.filter(|kept| !kept.version().deleted).cloned().collect();
         if evicted.is_empty() {
             return;
         }
@@ -166,7 +166,7 @@ impl World {
     }
 
     /// Gives an evicted row another label, in the next version.
-    fn label(&mut self, old: &Kept) {
+    fn label(&mut self, old: &KeptRow) {
         let (mut row, label) = (old.row.clone(), self.dice.u32(..9).to_string());
         let mut object: Value = serde_json::from_str(text(&row, base::JSON)).unwrap_or_default();
         row.res_version += 1;
@@ -181,10 +181,10 @@ impl World {
     }
 
     /// Decides which of a ghost and its row stays.
-    fn decide(&mut self, old: &Kept, ghost: Option<Thing>) {
+    fn decide(&mut self, old: &KeptRow, ghost: Option<Thing>) {
         // One that is what its row holds is evicted again by itself.
         let decides = |world: &World, ghost: &Thing| {
-            world.server.state == State::Up && ghost.flavour == Flavour::Plain && !world.says_the_same(ghost)
+            world.server.state == ServerState::Up && ghost.flavour == Flavour::Plain && !world.says_the_same(ghost)
         };
         let Some(mut ghost) = ghost.filter(|ghost| decides(self, ghost)) else { return };
         if self.dice.bool() {
@@ -214,17 +214,17 @@ impl World {
         self.store(row, Some(old.clone()));
     }
 
-    fn delete_row(&mut self, old: &Kept) {
+    fn delete_row(&mut self, old: &KeptRow) {
         let row = StoredRow { delete_time: Some(self.database_time()), ..old.row.clone() };
         self.copies.rows.insert(row.uid.clone(), content(&row));
         self.store(row, Some(old.clone()));
     }
 
     /// Creates an object again out of its row, and deletes the row once the new object has one.
-    fn take_back(&mut self, sim: &Sim, old: &Kept) {
+    fn take_back(&mut self, sim: &Sim, old: &KeptRow) {
         let object: Value = serde_json::from_str(text(&old.row, base::JSON)).unwrap_or_default();
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        let serves = self.server.state == State::Up && self.server.served && !self.lost;
+        let serves = self.server.state == ServerState::Up && self.server.served && !self.lost;
         if !serves || self.server.things.contains_key(&name) {
             return;
         }

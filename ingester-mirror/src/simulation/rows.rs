@@ -2,13 +2,12 @@
 
 use super::api_server::is_of;
 use super::checks;
-use super::database::{Kept, KeptReject, text, told_change};
+use super::database::{KeptReject, KeptRow, text, told_change};
 use super::kinds::MODEL;
 use super::things::Thing;
 use super::world::{Client, Service, World};
 use crate::clock::Clock as _;
 use crate::identity::judge;
-use crate::mistakes::{self, Mistake};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -33,10 +32,7 @@ impl Client {
     pub(super) async fn backfill(self) {
         loop {
             let (kind, who) = (self.kind, self.name());
-            let done = self.change("backfill", String::new(), move |world| world.backfill(&who, kind)).await;
-            if done.is_ok() && mistakes::made(Mistake::DefinitionIgnored) {
-                return;
-            }
+            drop(self.change("backfill", String::new(), move |world| world.backfill(&who, kind)).await);
             tokio::time::sleep(BACKFILL).await;
         }
     }
@@ -160,7 +156,8 @@ impl Rows for Client {
     fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
         async move {
             let (uids, columns) = (owned(uids), self.kind.table().columns.len());
-            let seen = move |kept: &Kept| StoredRow { values: kept.row.values[..columns].into(), ..kept.row.clone() };
+            let seen =
+                move |kept: &KeptRow| StoredRow { values: kept.row.values[..columns].into(), ..kept.row.clone() };
             let stored = self.query("stored", uids.join(" "), move |world| {
                 uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str())).map(seen).collect()
             });
@@ -181,7 +178,7 @@ impl Rows for Client {
                 let after = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
                 let rows = world.database.rows.range(after).map(|(_, kept)| kept);
                 let rows = rows.filter(|kept| is_of(namespace, text(&kept.row, base::NAMESPACE)));
-                let wanted = |kept: &&Kept| evicted == Evicted::Included || kept.row.eviction != Eviction::Confirmed;
+                let wanted = |kept: &&KeptRow| evicted == Evicted::Included || kept.row.eviction != Eviction::Confirmed;
                 let live = rows.filter(|kept| kept.row.delete_time.is_none()).filter(wanted);
                 live.take(limit)
                     .map(|kept| LiveRow {
@@ -265,10 +262,7 @@ impl Rows for Client {
                 let before = world.database.accounts.get(&unit).cloned().unwrap_or_default();
                 world.database.accounts.insert(unit.clone(), before.clone().wanting(gone, now));
                 let accounts = world.database.accounts.iter().filter(|(name, _)| **name != unit);
-                let of_others: Vec<Account> = match mistakes::made(Mistake::FuseOfUnit) {
-                    true => Vec::new(),
-                    false => accounts.map(|(_, account)| account.clone()).collect(),
-                };
+                let of_others: Vec<Account> = accounts.map(|(_, account)| account.clone()).collect();
                 let gone = if gone > 0 { gone + others(&before, &of_others, now) } else { 0 };
                 let rows = world.database.rows.values();
                 let live = rows.filter(|kept| !kept.version().deleted && !kept.version().evicted()).count() as u64;

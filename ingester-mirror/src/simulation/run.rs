@@ -4,7 +4,7 @@ use super::api_server::NAMESPACES;
 use super::checks;
 use super::kinds::{MODEL, NEWER};
 use super::members::{self, Tally};
-use super::tests::is_kept;
+use super::seeds::is_kept;
 use super::things::Thing;
 use super::troubles::{More, Troubles};
 use super::users::{self, SWEEP_LIMIT};
@@ -16,7 +16,6 @@ use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
 use crate::health::Health;
 use crate::metrics::{ControllerMetrics, Metrics};
-use crate::mistakes::{self, Mistake};
 use crate::replicas::shard::Shard;
 use crate::unit::Unit;
 use ingester_core::value::Micros;
@@ -40,10 +39,10 @@ const REFUSED: usize = 20;
 
 /// How a run ended.
 #[derive(Debug)]
-pub(super) struct Outcome {
+pub(crate) struct RunOutcome {
     /// What was not as it must be.
-    pub(super) violation: Option<String>,
-    pub(super) history: Vec<String>,
+    pub(crate) violation: Option<String>,
+    pub(crate) history: Vec<String>,
     pub(super) requests: usize,
     /// What members sent to the database.
     pub(super) tally: Tally,
@@ -57,7 +56,7 @@ thread_local! {
 }
 
 /// Runs one seed. The same seed gives the same history.
-pub(super) fn run(seed: u64) -> Outcome {
+pub(crate) fn run(seed: u64) -> RunOutcome {
     // The pauses of `backon` are random, too.
     fastrand::seed(seed);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
@@ -108,7 +107,7 @@ pub(super) fn run(seed: u64) -> Outcome {
             () = all(&sim, troubles) => {}
         }
         let mut world = sim.world();
-        Outcome {
+        RunOutcome {
             violation: world.violation.take(),
             history: std::mem::take(&mut world.history),
             requests: world.requests,
@@ -200,9 +199,6 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             let life = world.ingesters[ingester].life;
             Client { sim: sim.clone(), ingester, life, kind, unit: "".into(), namespace: None }
         };
-        if mistakes::made(Mistake::WrittenFirst) {
-            client.make_tables().await;
-        }
         if setup.clusters && !is_right_cluster(&client).await {
             continue;
         }
@@ -326,7 +322,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         cluster: client.clone(),
         rows: client.clone(),
         clock: client,
-        memory: Budget::new(1 << 20).part(),
+        memory: Budget::new(1 << 20).quota(),
         live: Live::fixed(config),
         metrics,
         health: Health::new([]),
@@ -349,7 +345,7 @@ fn publisher(sim: &Sim, metrics: &Metrics) -> Publisher {
 impl Clock for Client {
     fn now(&self) -> Micros {
         let world = self.sim.world();
-        if world.more.retention && !mistakes::made(Mistake::NodesClock) {
+        if world.more.retention {
             return world.database_time();
         }
         Micros(world.micros() + world.ingesters[self.ingester].clock)

@@ -1,8 +1,8 @@
 //! An object of the API server's model, and what a patch makes of it.
 
 use super::kinds::{Flavour, MODEL};
-use crate::lifecycle::finalizer::FINALIZER;
-use crate::lifecycle::{DELETING, IMMUTABLE};
+use ingester_core::marks::FINALIZER;
+use ingester_core::marks::{DELETING, IMMUTABLE};
 use ingester_core::value::Micros;
 use serde_json::{Value, json};
 

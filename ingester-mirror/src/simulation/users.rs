@@ -1,11 +1,11 @@
 //! Everybody else: users who change objects, and what befalls the servers.
 
-use super::api_server::{State, Streams};
+use super::api_server::{ServerState, Streams};
 use super::kinds::Flavour;
 use super::things::Thing;
 use super::troubles::Troubles;
 use super::world::{Sim, World};
-use crate::lifecycle::finalizer::FINALIZER;
+use ingester_core::marks::FINALIZER;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -157,7 +157,7 @@ pub(super) async fn collect(sim: Sim) {
         let pause = sim.world().dice.u64(500..5000);
         tokio::time::sleep(Duration::from_millis(pause)).await;
         let mut world = sim.world();
-        if world.server.state != State::Up || !world.server.served || world.lost {
+        if world.server.state != ServerState::Up || !world.server.served || world.lost {
             continue;
         }
         for name in world.garbage() {
@@ -168,12 +168,14 @@ pub(super) async fn collect(sim: Sim) {
 }
 
 async fn restart(sim: Sim, down: Duration, starting: Duration) {
-    for (state, pause) in [(State::Down, down), (State::Starting, starting), (State::Up, Duration::ZERO)] {
+    for (state, pause) in
+        [(ServerState::Down, down), (ServerState::Starting, starting), (ServerState::Up, Duration::ZERO)]
+    {
         {
             let mut world = sim.world();
             world.note("world", &format!("the API server is {state:?}"));
             world.server.state = state;
-            if state == State::Starting && world.rng.u32(..4) == 0 {
+            if state == ServerState::Starting && world.rng.u32(..4) == 0 {
                 let streams = if world.server.streams == Streams::Missing { Streams::There } else { Streams::Missing };
                 world.note("world", &format!("the API server is of another release: streamed lists {streams:?}"));
                 world.server.streams = streams;
@@ -198,7 +200,7 @@ async fn withdraw(sim: Sim, pause: Duration) {
 
 /// A user does something with the object of a name.
 fn change(world: &mut World, name: &str) {
-    if world.server.state != State::Up || !world.server.served || world.lost {
+    if world.server.state != ServerState::Up || !world.server.served || world.lost {
         return;
     }
     let Some(mut thing) = world.server.things.get(name).cloned() else { return create(world, name) };

@@ -1,15 +1,15 @@
 //! The world around the ingesters: one source of chance, one history, one time. And how a request gets from an ingester to a server.
 
-use super::api_server::ApiServer;
+use super::api_server::ApiServerModel;
 use super::checks::Truth;
 use super::database::Database;
-use super::members::{Kept, Sent};
+use super::members::{KeptLeases, Sent};
 use super::only_copy::OnlyCopies;
 use super::pace::Pace;
 use super::reports::Reports;
 use super::troubles::{More, Troubles};
 use crate::health::Health;
-use crate::replicas::{Frozen, Share};
+use crate::replicas::{Assignment, Frozen};
 use ingester_core::Kind;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -74,7 +74,7 @@ pub(super) struct Ingester {
     /// It knows in this life that the database is its cluster's.
     pub(super) identified: bool,
     /// What it may work on, if it shares the work.
-    pub(super) share: Option<Share>,
+    pub(super) assignment: Option<Assignment>,
     pub(super) health: Option<Health>,
     pub(super) frozen: Frozen,
     /// Until when it does not reach the API server.
@@ -93,9 +93,9 @@ pub(super) struct World {
     /// The time of trouble is over.
     pub(super) calm: bool,
     pub(super) weather: Weather,
-    pub(super) server: ApiServer,
+    pub(super) server: ApiServerModel,
     /// The API server of another cluster.
-    pub(super) other: ApiServer,
+    pub(super) other: ApiServerModel,
     /// The API server has lost all objects.
     pub(super) lost: bool,
     /// The rows that sweeps asked about since then, and whether they were marked as deleted.
@@ -136,8 +136,8 @@ impl Sim {
             history: Vec::new(),
             calm: false,
             weather,
-            server: ApiServer::new("this", &mut rng),
-            other: ApiServer::new("other", &mut fastrand::Rng::with_seed(seed)),
+            server: ApiServerModel::new("this", &mut rng),
+            other: ApiServerModel::new("other", &mut fastrand::Rng::with_seed(seed)),
             lost: false,
             swept: BTreeMap::new(),
             database: Database::new(troubles.more, &mut dice),
@@ -202,12 +202,12 @@ impl World {
     }
 
     /// The API server that an ingester asks.
-    pub(super) fn server_of(&self, ingester: usize) -> &ApiServer {
+    pub(super) fn server_of(&self, ingester: usize) -> &ApiServerModel {
         if self.ingesters[ingester].elsewhere { &self.other } else { &self.server }
     }
 
     /// The Leases of the API server that an ingester asks.
-    pub(super) fn leases_of(&mut self, ingester: usize) -> &mut Kept {
+    pub(super) fn leases_of(&mut self, ingester: usize) -> &mut KeptLeases {
         if self.ingesters[ingester].elsewhere { &mut self.other.leases } else { &mut self.server.leases }
     }
 
@@ -218,7 +218,7 @@ impl World {
             && let Some(abort) = &state.abort
         {
             abort.abort();
-            self.ingesters[ingester].share = None;
+            self.ingesters[ingester].assignment = None;
             self.note(&format!("i{ingester}"), "killed");
         }
     }

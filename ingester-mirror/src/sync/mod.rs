@@ -10,14 +10,14 @@
 use crate::backoff::{Backoff, RESTART, RESTART_LONGEST};
 use crate::budget::Budget;
 use crate::clock::DatabaseClock;
-use crate::cluster::{Server, StreamedLists};
+use crate::cluster::{ApiServer, StreamedLists};
 use crate::config::{Config, Live};
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
 use crate::health::{Health, KindState};
 use crate::metrics::Metrics;
 use crate::part::{PartOfCluster, PartOfRows};
-use crate::replicas::{Held, Share};
+use crate::replicas::{Assignment, HeldUnit};
 use crate::rows::StoreRows;
 use crate::suspend::Suspension;
 use crate::unit::{Scope, Unit, scopes};
@@ -41,7 +41,7 @@ pub struct Context {
     /// Publishes Kubernetes Events.
     pub publisher: Publisher,
     /// Which units are this process's own.
-    pub share: Share,
+    pub assignment: Assignment,
 }
 
 /// The memory for objects that were read and are not written yet, in bytes.
@@ -55,7 +55,7 @@ const MEMORY: usize = 32 << 20;
 pub async fn run(context: Context, kinds: &[Kind], live: &Live, suspension: &Suspension, stop: CancellationToken) {
     let mut controllers = JoinSet::new();
     for unit in units(&context, kinds, live, &stop) {
-        controllers.spawn(supervise(unit, context.share.clone(), suspension.clone()));
+        controllers.spawn(supervise(unit, context.assignment.clone(), suspension.clone()));
     }
     while let Some(ended) = controllers.join_next().await {
         if let Err(error) = ended {
@@ -73,24 +73,24 @@ pub fn names(kinds: &[Kind], config: &Config) -> Vec<String> {
 
 /// The units of `kinds`.
 pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &CancellationToken) -> Vec<Unit> {
-    let Context { client, store, metrics, health, publisher, share } = context;
+    let Context { client, store, metrics, health, publisher, assignment } = context;
     let (budget, streams) = (Budget::new(MEMORY), StreamedLists::default());
     let scopes = scopes(kinds, &live.now()).into_iter();
     scopes
         .map(|Scope { kind, namespace, shard }| Unit {
             kind,
             cluster: Arc::new(PartOfCluster {
-                whole: Arc::new(Server::new(client.clone(), kind, namespace.clone(), shard, streams.clone())),
+                whole: Arc::new(ApiServer::new(client.clone(), kind, namespace.clone(), shard, streams.clone())),
                 shard,
-                share: share.clone(),
+                assignment: assignment.clone(),
             }),
             rows: Arc::new(PartOfRows {
                 whole: Arc::new(StoreRows { store: store.clone(), kind, namespace: namespace.clone() }),
                 shard,
-                share: share.clone(),
+                assignment: assignment.clone(),
             }),
             clock: Arc::new(DatabaseClock(store.clone())),
-            memory: budget.part(),
+            memory: budget.quota(),
             namespace,
             shard,
             live: live.clone(),
@@ -104,17 +104,17 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
 }
 
 /// Mirrors a unit whenever it is this process's own.
-pub(crate) async fn supervise(unit: Unit, share: Share, suspension: Suspension) {
+pub(crate) async fn supervise(unit: Unit, assignment: Assignment, suspension: Suspension) {
     let name = unit.name();
     let mut backoff = Backoff::new(RESTART);
     while !unit.exit.is_cancelled() {
-        if !share.holds(&name) {
+        if !assignment.holds(&name) {
             unit.health.kind(&name, KindState::Elsewhere);
             unit.metrics.given_away();
         }
-        let Some(mut held) = unit.exit.run_until_cancelled(share.hold(&name)).await else { return };
+        let Some(mut held) = unit.exit.run_until_cancelled(assignment.hold(&name)).await else { return };
         unit.metrics.taken_over();
-        while !unit.exit.is_cancelled() && share.holds(&name) {
+        while !unit.exit.is_cancelled() && assignment.holds(&name) {
             mirror(&unit, &name, &mut held, &suspension, &mut backoff).await;
         }
     }
@@ -122,7 +122,7 @@ pub(crate) async fn supervise(unit: Unit, share: Share, suspension: Suspension) 
 
 /// Mirrors a unit while it is held and its kind is not suspended. If that panics, it begins again: what was remembered may be wrong,
 /// what is in SQL is not.
-async fn mirror(unit: &Unit, name: &str, held: &mut Held, suspension: &Suspension, backoff: &mut Backoff) {
+async fn mirror(unit: &Unit, name: &str, held: &mut HeldUnit, suspension: &Suspension, backoff: &mut Backoff) {
     let kind = unit.kind.name();
     let suspended = suspension.is_suspended(kind);
     if suspended {
@@ -185,7 +185,7 @@ mod tests {
     use crate::fixture::MODEL;
     use crate::health::Health;
     use crate::metrics::Metrics;
-    use crate::replicas::Share;
+    use crate::replicas::Assignment;
     use crate::suspend::Suspension;
     use http::{Request, Response};
     use ingester_core::kind::Definition;
@@ -254,7 +254,7 @@ mod tests {
             metrics: metrics.clone(),
             health,
             publisher: Publisher::off(),
-            share: Share::alone(),
+            assignment: Assignment::alone(),
         };
         let (exit, suspension) = (CancellationToken::new(), Suspension::new(&[MODEL], config, &metrics));
         let (live, end) = (Live::fixed(config.clone()), exit.clone());
@@ -323,18 +323,18 @@ mod tests {
     async fn a_kind_that_is_given_away_leaves_no_metrics_behind() {
         let (metrics, config) = (Metrics::new().unwrap(), Config::default());
         let suspension = Suspension::new(&[MODEL], &config, &metrics);
-        let share = Share::of_members();
+        let assignment = Assignment::of_members();
         let context = Context {
             client: Client::new(tower::service_fn(answer), "default"),
             store: Arc::new(Store::in_memory(&[MODEL]).await.unwrap()),
             metrics: metrics.clone(),
             health: Health::new(["Model"]),
             publisher: Publisher::off(),
-            share: share.clone(),
+            assignment: assignment.clone(),
         };
         let exit = CancellationToken::new();
         let unit = units(&context, &[MODEL], &Live::fixed(config), &exit).remove(0);
-        let supervising = tokio::spawn(supervise(unit, share.clone(), suspension));
+        let supervising = tokio::spawn(supervise(unit, assignment.clone(), suspension));
         let until = async |holds: bool| {
             let both =
                 ["installed", "synced"].map(|name| format!("ingester_{name}{{kind=\"Model\"}} {}\n", u8::from(holds)));
@@ -343,7 +343,7 @@ mod tests {
             }
         };
         for holds in [false, true, false, true] {
-            share.allow(if holds { BTreeSet::from(["Model".to_owned()]) } else { BTreeSet::new() });
+            assignment.allow(if holds { BTreeSet::from(["Model".to_owned()]) } else { BTreeSet::new() });
             tokio::time::timeout(std::time::Duration::from_secs(30), until(holds)).await.unwrap();
         }
         exit.cancel();

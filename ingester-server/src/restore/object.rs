@@ -1,7 +1,7 @@
 //! The object that is created from the text of a row. Pure.
 
-use crate::marks::{DELETING, FINALIZER, IMMUTABLE, RESTORED_BY, RESTORED_FROM};
 use ingester_core::Kind;
+use ingester_core::marks::{DELETING, FINALIZER, IMMUTABLE, RESTORED_BY, RESTORED_FROM};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -1,10 +1,10 @@
 //! What a new state of an evicted object changes, and whether it may: labels and annotations, nothing else.
 
 use super::text::{Changeable, Pairs};
-use crate::marks::{DELETING, KEPT};
 use crate::status::{Cause, Resource, Status};
 use ingester_core::Kind;
 use ingester_core::labels::{check_annotation_key, check_label_key, check_label_value};
+use ingester_core::marks::{DELETING, KEPT};
 use ingester_core::object::{ManagedFields, Object};
 use serde_json::{Map, Value};
 

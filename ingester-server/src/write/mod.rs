@@ -10,7 +10,7 @@
 //!
 //! Only labels and annotations can be changed. A live object is written where it lives: in the cluster.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, access, body, former, marks, read, status.
+//! May use: ingester-core, ingester-sql, ingester-store, access, body, former, read, status.
 
 mod check;
 pub(crate) mod find;

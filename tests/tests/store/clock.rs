@@ -6,8 +6,8 @@ use ingester_core::row::Row;
 use ingester_core::value::Micros;
 use ingester_mirror::config::{Config, Live};
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::replicas::Share;
-use ingester_mirror::retention::Retention;
+use ingester_mirror::replicas::Assignment;
+use ingester_mirror::retention::RetentionTask;
 use ingester_mirror::suspend::Suspension;
 use ingester_store::{Changed, ConnectOptions, Effect, RowChange, Store};
 use ingester_tests::on_every_database;
@@ -71,12 +71,12 @@ async fn purged(store: &Arc<Store>, uid: &str) -> Result<()> {
     let (metrics, kinds) = (Metrics::new()?, vec![*kind("Model")]);
     let mut config = Config::default();
     config.retention.deleted = Some(DAYS_90);
-    let retention = Retention {
+    let retention = RetentionTask {
         store: store.clone(),
         suspension: Suspension::new(&kinds, &config, &metrics),
         live: Live::fixed(config),
         kinds,
-        share: Share::alone(),
+        assignment: Assignment::alone(),
         metrics,
     };
     let stop = CancellationToken::new();

@@ -6,7 +6,7 @@ use crate::config::live::{Effect, KEYS};
 #[test]
 fn every_key_has_an_effect_that_is_known() {
     let mut findings = Findings::default();
-    let nothing = Node { line: 1, content: Content::Null };
+    let nothing = YamlNode { line: 1, content: Content::Null };
     section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), &KINDS));
     let mut known: Vec<&str> = findings.known.iter().map(String::as_str).collect();
     let mut listed: Vec<&str> = KEYS.iter().map(|key| key.path).collect();
@@ -33,9 +33,9 @@ fn each_key_is_taken_up_or_named_and_no_other() {
         let mut now = before.clone();
         let changes = now.take_up(&changed);
         let expected = match effect {
-            Effect::Now => Changes { taken_up: vec![path], need_a_restart: Vec::new() },
-            Effect::Restart => Changes { taken_up: Vec::new(), need_a_restart: vec![path] },
-            Effect::None => Changes::default(),
+            Effect::Now => ConfigChanges { taken_up: vec![path], need_a_restart: Vec::new() },
+            Effect::Restart => ConfigChanges { taken_up: Vec::new(), need_a_restart: vec![path] },
+            Effect::None => ConfigChanges::default(),
         };
         assert_eq!(changes, expected, "{line}");
         assert_eq!(now, if effect == Effect::Now { changed } else { before }, "{line}");

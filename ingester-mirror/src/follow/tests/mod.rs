@@ -15,13 +15,13 @@ use crate::events::Publisher;
 use crate::fixture::MODEL;
 use crate::follow::Follower;
 use crate::health::Health;
-use crate::lifecycle::finalizer::FINALIZER;
 use crate::metrics::Metrics;
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use crate::unit::Unit;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
+use ingester_core::marks::FINALIZER;
 use ingester_core::object::{ManagedFields, Meta};
 use ingester_core::row::Row;
 use ingester_core::value::{Micros, Value};
@@ -49,7 +49,7 @@ enum Trouble {
     End,
 }
 
-struct State {
+struct SceneState {
     /// By name.
     objects: BTreeMap<String, Json>,
     version: u64,
@@ -75,7 +75,7 @@ impl Events {
 }
 
 struct Scene {
-    state: Mutex<State>,
+    state: Mutex<SceneState>,
     events: Arc<Events>,
     metrics: Metrics,
     /// How often the database has moved to another server.
@@ -88,7 +88,8 @@ fn text(object: &Json) -> Box<str> {
 
 impl Scene {
     fn new(trouble: fn(&str) -> Trouble) -> Arc<Self> {
-        let state = State { objects: BTreeMap::new(), version: 1, rows: BTreeMap::new(), calls: Vec::new(), trouble };
+        let state =
+            SceneState { objects: BTreeMap::new(), version: 1, rows: BTreeMap::new(), calls: Vec::new(), trouble };
         Arc::new(Scene {
             state: Mutex::new(state),
             events: Arc::default(),
@@ -97,7 +98,7 @@ impl Scene {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SceneState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -161,7 +162,11 @@ impl Scene {
     }
 
     /// Does a request, after what befalls it.
-    async fn request<T>(&self, call: String, work: impl FnOnce(&mut State) -> Result<T, u16>) -> Result<T, ApiError> {
+    async fn request<T>(
+        &self,
+        call: String,
+        work: impl FnOnce(&mut SceneState) -> Result<T, u16>,
+    ) -> Result<T, ApiError> {
         let trouble = {
             let mut state = self.state();
             state.calls.push((Instant::now(), call.clone()));
@@ -177,7 +182,7 @@ impl Scene {
         work(&mut self.state()).map_err(|code| ApiError::status(call, code))
     }
 
-    async fn query<T>(&self, call: &str, work: impl FnOnce(&mut State) -> T) -> Result<T, StoreError> {
+    async fn query<T>(&self, call: &str, work: impl FnOnce(&mut SceneState) -> T) -> Result<T, StoreError> {
         let done = self.request(call.to_owned(), |state| Ok(work(state))).await;
         done.map_err(|_| StoreError::silent(call, Duration::ZERO))
     }
@@ -230,7 +235,7 @@ impl Scene {
             cluster: self.clone(),
             rows: self.clone(),
             clock: Arc::new(SystemClock),
-            memory: Budget::new(1 << 20).part(),
+            memory: Budget::new(1 << 20).quota(),
             live: Live::fixed(config),
             metrics: self.metrics.controller("Model"),
             health: Health::new([]),
@@ -260,14 +265,14 @@ fn version_of(row: &StoredRow) -> Version {
 
 impl Cluster for Scene {
     fn list<'a>(&'a self, _: u32, _: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
-        let list = |state: &mut State| {
+        let list = |state: &mut SceneState| {
             Ok(Page { version: state.version, next: None, items: state.objects.values().map(text).collect() })
         };
         self.request("list".into(), list).boxed()
     }
 
     fn list_metadata<'a>(&'a self, _: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
-        let list = |state: &mut State| {
+        let list = |state: &mut SceneState| {
             let items =
                 state.objects.values().map(|object| serde_json::from_value(object["metadata"].clone()).unwrap());
             Ok(MetadataPage { version: state.version, next: None, items: items.collect() })
@@ -351,7 +356,7 @@ impl Cluster for Scene {
 
 impl Rows for Scene {
     fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>> {
-        let write = move |state: &mut State| {
+        let write = move |state: &mut SceneState| {
             let mut report = Report::default();
             for change in changes {
                 let stored = state.rows.get(change.uid()).map(version_of);
@@ -392,7 +397,7 @@ impl Rows for Scene {
     }
 
     fn versions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<HashMap<Box<str>, Version>, StoreError>> {
-        let versions = move |state: &mut State| {
+        let versions = move |state: &mut SceneState| {
             let found = uids.iter().filter_map(|uid| state.rows.get(*uid));
             found.map(|row| (row.uid.clone(), version_of(row))).collect()
         };
@@ -409,7 +414,7 @@ impl Rows for Scene {
         after: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
-        let live = move |state: &mut State| {
+        let live = move |state: &mut SceneState| {
             let wanted = |row: &&StoredRow| evicted == Evicted::Included || row.eviction != Eviction::Confirmed;
             let rows = state.rows.values().filter(|row| row.delete_time.is_none() && &*row.uid > after);
             rows.filter(wanted)
@@ -426,7 +431,7 @@ impl Rows for Scene {
     }
 
     fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>> {
-        let names = move |state: &mut State| {
+        let names = move |state: &mut SceneState| {
             let found = uids.iter().filter(|uid| state.rows.contains_key(**uid));
             found.map(|uid| ((*uid).into(), "ml".into(), uid.trim_start_matches("uid-").into())).collect()
         };
@@ -446,7 +451,7 @@ impl Rows for Scene {
     }
 
     fn ask_to_sweep<'a>(&'a self, _: &'a str, gone: u64, fuse: &'a Fuse) -> BoxFuture<'a, Result<Sweep, StoreError>> {
-        let ask = move |state: &mut State| {
+        let ask = move |state: &mut SceneState| {
             let live = state.rows.values().filter(|row| row.delete_time.is_none()).count() as u64;
             if fuse.refuses(gone, live) { Sweep::Refused { gone, live } } else { Sweep::Allowed }
         };

@@ -4,8 +4,7 @@
 mod table;
 
 use super::additions::Additions;
-use crate::lifecycle::State;
-use crate::mistakes::{self, Mistake};
+use crate::lifecycle::LifecycleState;
 use ingester_core::row::{Eviction, Expected};
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
@@ -16,7 +15,7 @@ use tokio::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowState {
     /// The row has the object's version.
-    Stored(State),
+    Stored(LifecycleState),
     /// The same, and the object lost its last finalizer: its DELETED event brings nothing new.
     Released,
     /// The object could not be stored.
@@ -34,7 +33,7 @@ pub(crate) enum RowState {
 impl RowState {
     /// Whether the object is being evicted: its row has an `evict_time`, and does not yet say that the object is gone.
     pub(crate) fn is_leaving(self) -> bool {
-        matches!(self, RowState::Stored(State::Evicted) | RowState::Left)
+        matches!(self, RowState::Stored(LifecycleState::Evicted) | RowState::Left)
     }
 }
 
@@ -52,7 +51,7 @@ pub(crate) struct KnownObject {
 impl KnownObject {
     /// What this process wrote, if the row is live.
     fn expected(&self) -> Option<Expected> {
-        let pairs = self.pairs.filter(|_| self.state == RowState::Stored(State::Live))?;
+        let pairs = self.pairs.filter(|_| self.state == RowState::Stored(LifecycleState::Live))?;
         Some(Expected::Stored { res_version: self.version, companions: pairs })
     }
 }
@@ -95,7 +94,6 @@ impl Known {
     pub(crate) fn load(&mut self, uid: &str, version: u64, eviction: Eviction) {
         match eviction {
             Eviction::None => self.load_live(uid, version),
-            Eviction::Intended if mistakes::made(Mistake::EvictionForgotten) => {}
             Eviction::Intended => self.load_evicted(uid, version),
             // An earlier release wrote it: only its object tells whether that has left.
             Eviction::Unrecorded => self.load_evicted(uid, 0),
@@ -105,9 +103,11 @@ impl Known {
 
     /// Records a row whose eviction is not confirmed. If no list has its object, that has left.
     fn load_evicted(&mut self, uid: &str, version: u64) {
-        let evicted = RowState::Stored(State::Evicted);
+        let evicted = RowState::Stored(LifecycleState::Evicted);
         let version = match self.get(uid) {
-            Some(old) if old.state != evicted && old.state != RowState::Stored(State::Live) => return self.seen(uid),
+            Some(old) if old.state != evicted && old.state != RowState::Stored(LifecycleState::Live) => {
+                return self.seen(uid);
+            }
             Some(old) if old.version != version => 0,
             _ => version,
         };
@@ -119,7 +119,7 @@ impl Known {
     /// Records a live row that was read. One that is remembered in another state is of no known version: somebody changed it, or it
     /// is just being written. So its object is looked at.
     fn load_live(&mut self, uid: &str, version: u64) {
-        let live = RowState::Stored(State::Live);
+        let live = RowState::Stored(LifecycleState::Live);
         let mut object = KnownObject { version, state: live, seen: true, pairs: None };
         match self.get(uid) {
             // Rejected objects are looked at anyway.
@@ -147,7 +147,8 @@ impl Known {
     /// All live rows were read: forgets those that are live in memory only, unless `busy` says that they are being written. The
     /// objects are then found in the cluster as if they were new. Returns how many.
     pub(crate) fn end_rows(&mut self, busy: impl Fn(&str) -> bool) -> usize {
-        let mut lost = self.objects.uids(|object| !object.seen && object.state == RowState::Stored(State::Live));
+        let mut lost =
+            self.objects.uids(|object| !object.seen && object.state == RowState::Stored(LifecycleState::Live));
         lost.retain(|uid| !busy(uid));
         for uid in &lost {
             let old = self.objects.remove(uid);
@@ -167,7 +168,7 @@ impl Known {
 
     fn recount(&mut self, old: Option<KnownObject>, new: Option<KnownObject>) {
         for (count, state) in [
-            (&mut self.live, RowState::Stored(State::Live)),
+            (&mut self.live, RowState::Stored(LifecycleState::Live)),
             (&mut self.rejected, RowState::Rejected),
             (&mut self.ghosts, RowState::Ghost),
         ] {
@@ -215,12 +216,14 @@ impl Known {
 
     /// The version of a row that is live, as far as this process knows.
     pub(crate) fn live_version(&self, uid: &str) -> Option<u64> {
-        self.get(uid).filter(|object| object.state == RowState::Stored(State::Live)).map(|object| object.version)
+        self.get(uid)
+            .filter(|object| object.state == RowState::Stored(LifecycleState::Live))
+            .map(|object| object.version)
     }
 
     /// The highest version of a live row. A list at a lower one comes from a cluster that was restored to an earlier state.
     pub(crate) fn newest(&self) -> u64 {
-        let live = self.objects.objects().filter(|object| object.state == RowState::Stored(State::Live));
+        let live = self.objects.objects().filter(|object| object.state == RowState::Stored(LifecycleState::Live));
         live.map(|object| object.version).max().unwrap_or_default()
     }
 
@@ -254,7 +257,7 @@ impl Known {
     /// The uids that the list, which has just ended, lacks and that must be read again. Objects that were leaving are
     /// forgotten.
     pub(crate) fn unseen(&mut self) -> Unseen {
-        let is_missed = |state| matches!(state, RowState::Stored(State::Live) | RowState::Rejected);
+        let is_missed = |state| matches!(state, RowState::Stored(LifecycleState::Live) | RowState::Rejected);
         self.objects.retain(|object| object.seen || is_missed(object.state) || object.state.is_leaving());
         self.objects.shrink();
         if self.ghosts > 0 {
@@ -289,18 +292,18 @@ pub(crate) struct Unseen {
 
 #[cfg(test)]
 mod tests {
-    use super::{Eviction, HashSet, Known, RowState, State};
+    use super::{Eviction, HashSet, Known, LifecycleState, RowState};
 
     #[test]
     fn a_row_that_contradicts_memory_is_of_no_known_version_until_its_object_was_looked_at() {
         let mut known = Known::default();
-        known.set("a", 7, RowState::Stored(State::Deleted), None);
+        known.set("a", 7, RowState::Stored(LifecycleState::Deleted), None);
         for _ in 0..2 {
             known.begin_rows();
             known.load("a", 7, Eviction::None);
             assert_eq!(known.live_version("a"), Some(0));
         }
-        known.set("a", 7, RowState::Stored(State::Live), None);
+        known.set("a", 7, RowState::Stored(LifecycleState::Live), None);
         known.load("a", 7, Eviction::None);
         assert_eq!(known.live_version("a"), Some(7));
     }
@@ -311,13 +314,13 @@ mod tests {
         for uid in ["here", "gone", "evicted", "deleted"] {
             known.load(uid, 1, Eviction::None);
         }
-        known.set("evicted", 2, RowState::Stored(State::Evicted), None);
-        known.set("deleted", 2, RowState::Stored(State::Deleted), None);
+        known.set("evicted", 2, RowState::Stored(LifecycleState::Evicted), None);
+        known.set("deleted", 2, RowState::Stored(LifecycleState::Deleted), None);
         known.begin_list(HashSet::new());
         known.seen("here");
         known.seen("never stored");
         // Stored during the list, which may be older than the object.
-        known.set("new", 3, RowState::Stored(State::Live), None);
+        known.set("new", 3, RowState::Stored(LifecycleState::Live), None);
         known.set("confirmed", 2, RowState::Confirmed, None);
         known.set("ghost", 2, RowState::Ghost, None);
         known.begin_list(HashSet::new());
@@ -336,7 +339,7 @@ mod tests {
         known.load("intended", 7, Eviction::Intended);
         known.load("unrecorded", 7, Eviction::Unrecorded);
         known.load("confirmed", 7, Eviction::Confirmed);
-        known.set("live", 6, RowState::Stored(State::Live), None);
+        known.set("live", 6, RowState::Stored(LifecycleState::Live), None);
         known.load("live", 7, Eviction::Intended);
         let versions = ["intended", "unrecorded", "live"].map(|uid| known.get(uid).map(|object| object.version));
         assert_eq!(versions, [Some(7), Some(0), Some(0)]);
@@ -351,7 +354,7 @@ mod tests {
     fn only_live_rows_tell_whether_the_cluster_went_back() {
         let mut known = Known::default();
         known.load("a", 5, Eviction::None);
-        known.set("b", 9, RowState::Stored(State::Deleted), None);
+        known.set("b", 9, RowState::Stored(LifecycleState::Deleted), None);
         assert_eq!((known.newest(), known.live()), (5, 1));
         known.set("c", 11, RowState::Rejected, None);
         assert_eq!((known.newest(), known.rejected()), (5, 1));
@@ -360,7 +363,9 @@ mod tests {
     #[test]
     fn a_row_that_is_live_although_it_was_marked_is_of_no_known_version() {
         let mut known = Known::default();
-        for (uid, state) in [("marked", State::Deleted), ("evicted", State::Evicted), ("live", State::Live)] {
+        for (uid, state) in
+            [("marked", LifecycleState::Deleted), ("evicted", LifecycleState::Evicted), ("live", LifecycleState::Live)]
+        {
             known.set(uid, 7, RowState::Stored(state), None);
             known.load(uid, 7, Eviction::None);
         }

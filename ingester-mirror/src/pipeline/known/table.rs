@@ -4,7 +4,7 @@
 //! up to 12 for its place in the hash table, which has one byte and the index in the vector. Uids of another form are kept as they are.
 
 use super::{KnownObject, RowState};
-use crate::lifecycle::State;
+use crate::lifecycle::LifecycleState;
 use hashbrown::HashTable;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -185,9 +185,9 @@ impl Entry {
     fn new(uid: Uuid, object: KnownObject) -> Self {
         let KnownObject { version, state, seen, pairs } = object;
         let state = match state {
-            RowState::Stored(State::Live) => 0,
-            RowState::Stored(State::Deleted) => 1,
-            RowState::Stored(State::Evicted) => 2,
+            RowState::Stored(LifecycleState::Live) => 0,
+            RowState::Stored(LifecycleState::Deleted) => 1,
+            RowState::Stored(LifecycleState::Evicted) => 2,
             RowState::Released => 3,
             RowState::Rejected => 4,
             RowState::LeftOut => 5,
@@ -201,9 +201,9 @@ impl Entry {
 
     fn object(&self) -> KnownObject {
         let state = match self.rest & STATE {
-            0 => RowState::Stored(State::Live),
-            1 => RowState::Stored(State::Deleted),
-            2 => RowState::Stored(State::Evicted),
+            0 => RowState::Stored(LifecycleState::Live),
+            1 => RowState::Stored(LifecycleState::Deleted),
+            2 => RowState::Stored(LifecycleState::Evicted),
             3 => RowState::Released,
             4 => RowState::Rejected,
             5 => RowState::LeftOut,
@@ -223,15 +223,15 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, KnownObject, RowState, State, Table};
+    use super::{Entry, KnownObject, LifecycleState, RowState, Table};
     use std::collections::BTreeMap;
     use std::num::NonZeroU64;
     use uuid::Uuid;
 
     const STATES: [RowState; 6] = [
-        RowState::Stored(State::Live),
-        RowState::Stored(State::Deleted),
-        RowState::Stored(State::Evicted),
+        RowState::Stored(LifecycleState::Live),
+        RowState::Stored(LifecycleState::Deleted),
+        RowState::Stored(LifecycleState::Evicted),
         RowState::Released,
         RowState::Rejected,
         RowState::LeftOut,
@@ -339,7 +339,8 @@ mod tests {
             "",
         ];
         let mut table = Table::default();
-        let object = |version| KnownObject { version, state: RowState::Stored(State::Live), seen: true, pairs: None };
+        let object =
+            |version| KnownObject { version, state: RowState::Stored(LifecycleState::Live), seen: true, pairs: None };
         for (version, uid) in (1..).zip(others.into_iter().chain([canonical])) {
             assert_eq!(table.set(uid, object(version)), None, "{uid}");
         }

@@ -1,6 +1,5 @@
-//! The part of the work that is this process's own.
+//! The units that are this process's own.
 
-use crate::mistakes::{self, Mistake};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,16 +9,16 @@ use tokio::time::Instant;
 
 /// Which units this process may work on. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Share(Arc<Inner>);
+pub struct Assignment(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Whether there is nobody to share with.
+    /// Whether no other process shares the work.
     alone: bool,
-    state: Mutex<State>,
+    state: Mutex<OwnUnits>,
     /// Whether others write rows by other definitions.
     mixed: AtomicBool,
-    /// How often something else was allowed, or these others came or went, and who waits for that. Whoever waits first is woken first.
+    /// How often something else was allowed, or these others came or went, and who waits for that, in order.
     changes: AtomicU64,
     changed: Notify,
     /// Told when a unit has been stopped.
@@ -31,31 +30,31 @@ struct Inner {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct OwnUnits {
     allowed: BTreeSet<String>,
     running: HashSet<String>,
 }
 
-/// The right to work on a unit, until it is dropped. [`Held::revoked`] says when that should be.
+/// The right to work on a unit, until it is dropped. [`HeldUnit::revoked`] says when that should be.
 #[derive(Debug)]
-pub struct Held {
-    share: Share,
+pub struct HeldUnit {
+    assignment: Assignment,
     unit: String,
-    changes: Changes,
+    changes: AssignmentChanges,
 }
 
 /// Changes of what a process may work on. None is missed, however late somebody waits for it.
 #[derive(Debug)]
-pub struct Changes {
-    share: Share,
+pub struct AssignmentChanges {
+    assignment: Assignment,
     seen: u64,
 }
 
-impl Changes {
+impl AssignmentChanges {
     /// Waits until other units may be worked on than when this was asked for, or was waited for last, or
-    /// [`Share::is_mixed`] has changed.
+    /// [`Assignment::is_mixed`] has changed.
     pub async fn next(&mut self) {
-        let inner = &self.share.0;
+        let inner = &self.assignment.0;
         loop {
             // It is woken by what happens from here on.
             let changed = inner.changed.notified();
@@ -69,19 +68,19 @@ impl Changes {
     }
 }
 
-impl Share {
+impl Assignment {
     /// Everything: there are no others.
     pub fn alone() -> Self {
-        Share::new(true)
+        Assignment::new(true)
     }
 
     /// Nothing, until a [`Membership`](super::Membership) says more.
     pub fn of_members() -> Self {
-        Share::new(false)
+        Assignment::new(false)
     }
 
     fn new(alone: bool) -> Self {
-        Share(Arc::new(Inner {
+        Assignment(Arc::new(Inner {
             alone,
             state: Mutex::default(),
             mixed: AtomicBool::new(false),
@@ -94,7 +93,7 @@ impl Share {
     }
 
     /// Waits until this process may work on a unit.
-    pub async fn hold(&self, unit: &str) -> Held {
+    pub async fn hold(&self, unit: &str) -> HeldUnit {
         let mut changes = self.changes();
         loop {
             // Whoever changes what is allowed finds the unit either not begun or running.
@@ -107,7 +106,7 @@ impl Share {
                 may
             };
             if may {
-                return Held { share: self.clone(), unit: unit.to_owned(), changes };
+                return HeldUnit { assignment: self.clone(), unit: unit.to_owned(), changes };
             }
             changes.next().await;
         }
@@ -119,16 +118,14 @@ impl Share {
     }
 
     /// Changes of what may be worked on from now on.
-    pub fn changes(&self) -> Changes {
-        Changes { share: self.clone(), seen: self.0.changes.load(Ordering::Acquire) }
+    pub fn changes(&self) -> AssignmentChanges {
+        AssignmentChanges { assignment: self.clone(), seen: self.0.changes.load(Ordering::Acquire) }
     }
 
     /// Whether this process may write now: nobody can have taken its units over. It is asked before every write, because a process that
     /// was frozen does not know that it was.
     pub fn is_valid(&self) -> bool {
-        self.0.alone
-            || mistakes::made(Mistake::LeaseNotAsked)
-            || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
+        self.0.alone || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
     }
 
     /// Until when this process may write, as far as nobody renews.
@@ -181,30 +178,30 @@ impl Share {
         self.0.stopped.notified().await;
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, OwnUnits> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl HeldUnit {
     /// Waits until the unit is to be stopped. What has begun may be finished; nothing new is begun.
     pub async fn revoked(&mut self) {
-        while self.share.holds(&self.unit) {
+        while self.assignment.holds(&self.unit) {
             self.changes.next().await;
         }
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldUnit {
     fn drop(&mut self) {
-        self.share.state().running.remove(&self.unit);
-        self.share.0.stopped.notify_one();
+        self.assignment.state().running.remove(&self.unit);
+        self.assignment.0.stopped.notify_one();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Share;
+    use super::Assignment;
     use std::time::Duration;
     use tokio::time::{Instant, sleep, timeout};
 
@@ -214,44 +211,44 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_unit_is_worked_on_while_it_is_allowed() {
-        let share = Share::of_members();
-        assert!(waits(share.hold("Model")).await);
-        share.allow(["Model".to_owned()].into());
-        let mut held = share.hold("Model").await;
-        assert!(waits(held.revoked()).await && waits(share.hold("Project")).await);
-        share.allow(["Project".to_owned()].into());
+        let assignment = Assignment::of_members();
+        assert!(waits(assignment.hold("Model")).await);
+        assignment.allow(["Model".to_owned()].into());
+        let mut held = assignment.hold("Model").await;
+        assert!(waits(held.revoked()).await && waits(assignment.hold("Project")).await);
+        assignment.allow(["Project".to_owned()].into());
         assert!(!waits(held.revoked()).await);
-        assert_eq!(share.running(), ["Model".to_owned()].into(), "it is still being stopped");
+        assert_eq!(assignment.running(), ["Model".to_owned()].into(), "it is still being stopped");
         drop(held);
-        assert!(share.running().is_empty() && !waits(share.stopped()).await);
-        assert!(!waits(share.hold("Project")).await);
+        assert!(assignment.running().is_empty() && !waits(assignment.stopped()).await);
+        assert!(!waits(assignment.hold("Project")).await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_change_is_seen_however_late_it_is_waited_for() {
-        let share = Share::of_members();
-        let mut changes = share.changes();
-        share.allow(["Model".to_owned()].into());
+        let assignment = Assignment::of_members();
+        let mut changes = assignment.changes();
+        assignment.allow(["Model".to_owned()].into());
         assert!(!waits(changes.next()).await && waits(changes.next()).await);
-        share.allow(["Model".to_owned()].into());
+        assignment.allow(["Model".to_owned()].into());
         assert!(waits(changes.next()).await, "nothing has changed");
     }
 
     #[tokio::test(start_paused = true)]
     async fn nothing_is_written_after_the_time_that_was_given() {
-        let share = Share::of_members();
-        assert!(!share.is_valid());
-        share.valid_until(Instant::now() + Duration::from_secs(10));
+        let assignment = Assignment::of_members();
+        assert!(!assignment.is_valid());
+        assignment.valid_until(Instant::now() + Duration::from_secs(10));
         sleep(Duration::from_secs(9)).await;
-        assert!(share.is_valid());
+        assert!(assignment.is_valid());
         sleep(Duration::from_secs(1)).await;
-        assert!(!share.is_valid());
+        assert!(!assignment.is_valid());
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_is_alone_may_do_everything() {
-        let share = Share::alone();
-        let mut held = share.hold("Model").await;
-        assert!(share.is_valid() && share.holds("anything") && waits(held.revoked()).await);
+        let assignment = Assignment::alone();
+        let mut held = assignment.hold("Model").await;
+        assert!(assignment.is_valid() && assignment.holds("anything") && waits(held.revoked()).await);
     }
 }

@@ -79,7 +79,7 @@ fn is_path_segment(name: &str) -> bool {
 
 /// The objects of one kind on the API server, in all namespaces or in one.
 #[derive(Clone)]
-pub(crate) struct Server {
+pub(crate) struct ApiServer {
     client: Client,
     kind: Kind,
     namespace: Option<Box<str>>,
@@ -90,7 +90,7 @@ pub(crate) struct Server {
     metadata_page: Arc<AtomicU32>,
 }
 
-impl Server {
+impl ApiServer {
     pub(crate) fn new(
         client: Client,
         kind: Kind,
@@ -98,7 +98,7 @@ impl Server {
         shard: Shard,
         streams: StreamedLists,
     ) -> Self {
-        Server { client, kind, namespace, shard, streams, metadata_page: Arc::new(AtomicU32::new(METADATA_PAGE)) }
+        ApiServer { client, kind, namespace, shard, streams, metadata_page: Arc::new(AtomicU32::new(METADATA_PAGE)) }
     }
 
     /// The same request for the objects of the shard.
@@ -321,7 +321,7 @@ impl Server {
 /// Asks for objects' metadata alone.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
-impl Cluster for Server {
+impl Cluster for ApiServer {
     fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
         async move {
             let doing = format!("listing {}", self.kind.plural());
@@ -500,8 +500,8 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 #[cfg(test)]
 mod tests {
     use super::{
-        ApiError, ApiErrorKind, Cluster as _, Deletion, Listed, Page, Server, StreamedLists, deletion, is_path_segment,
-        split,
+        ApiError, ApiErrorKind, ApiServer, Cluster as _, Deletion, Listed, Page, StreamedLists, deletion,
+        is_path_segment, split,
     };
     use crate::cluster::error::kind_of;
     use crate::fixture::MODEL;
@@ -551,7 +551,7 @@ mod tests {
             let answer = Response::builder().status(code).body(Body::from(text.into_bytes())).unwrap();
             async move { Ok::<_, Infallible>(answer) }
         });
-        let page = Server::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default())
+        let page = ApiServer::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default())
             .list(2, None)
             .await;
         assert!(left.lock().unwrap().is_empty(), "requests that were not made: {left:?}");
@@ -587,7 +587,8 @@ mod tests {
             let answer = Response::builder().status(code).body(Body::from(text.as_bytes().to_vec())).unwrap();
             async move { Ok::<_, Infallible>(answer) }
         });
-        let server = Server::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default());
+        let server =
+            ApiServer::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default());
         let mut results = Vec::new();
         for _ in 0..lists {
             results.push(match server.stream().await {

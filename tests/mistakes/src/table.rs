@@ -1,0 +1,577 @@
+//! The mistakes, and how each is made. `build.rs` reads this, and so do the tests.
+
+use FoundIn::{HandOvers, Histories};
+
+/// A mistake that the mirror once made.
+pub(crate) struct Mistake {
+    pub(crate) name: &'static str,
+    /// What happens then.
+    pub(crate) what: &'static str,
+    pub(crate) found_in: FoundIn,
+    /// All of them together make it.
+    pub(crate) edits: &'static [Edit],
+}
+
+/// Where a mistake shows.
+pub(crate) enum FoundIn {
+    /// The simulation of ingesters: something does not hold.
+    Histories,
+    /// The simulation of members alone: units wait too long for another member.
+    HandOvers,
+}
+
+/// A change of a source file of the mirror.
+pub(crate) struct Edit {
+    /// Its path within `ingester-mirror/src`.
+    pub(crate) file: &'static str,
+    /// The text of exactly one place in it. It may be broken into other lines there.
+    pub(crate) before: &'static str,
+    /// What is there instead: the same, unless `MADE`, which says whether the mistake is made.
+    pub(crate) after: &'static str,
+}
+
+#[rustfmt::skip]
+pub(crate) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        name: "EvictedMarkedDeleted",
+        what: "A row that was read back with a difference, and whose object is gone by then, is marked as deleted even if it is evicted.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/request.rs",
+                before: "let version = object.version.max(seen.map_or(0, |seen| seen.res_version));",
+                after: r"let version = match MADE && why == Why::Rewrite {
+                    true => u64::MAX,
+                    false => object.version.max(seen.map_or(0, |seen| seen.res_version)),
+                };",
+            },
+            Edit {
+                file: "simulation/database.rs",
+                before: r"            self.database.rejects.remove(&uid);
+            match verdict {",
+                after: r"            let overrules = matches!(&change, RowChange::Tombstone { res_version: u64::MAX, .. }) && stored.is_some();
+            let verdict = if MADE && overrules { Verdict::Write } else { verdict };
+            self.database.rejects.remove(&uid);
+            match verdict {",
+            },
+        ],
+    },
+    Mistake {
+        name: "TombstoneUnchanged",
+        what: "A live object of the version of a tombstone counts as stored.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/prepare.rs",
+                before: "(wrong || stale).then_some(seen)",
+                after: r"let stored = MADE && seen.res_version == row.res_version;
+                (wrong || stale && !stored).then_some(seen)",
+            },
+            Edit {
+                file: "simulation/database.rs",
+                before: r"            self.database.rejects.remove(&uid);
+            match verdict {",
+                after: r"            let lives = match (&change, stored) {
+                (RowChange::Row(row) | RowChange::Replacement { row, .. }, Some(stored)) => {
+                    let lives = row.delete_time.is_none() && row.evict_time.is_none();
+                    lives && stored.deleted && row.res_version == stored.res_version
+                }
+                _ => false,
+            };
+            let verdict = if MADE && lives && verdict == Verdict::Stale { Verdict::Unchanged } else { verdict };
+            self.database.rejects.remove(&uid);
+            match verdict {",
+            },
+        ],
+    },
+    Mistake {
+        name: "BelievedNotFound",
+        what: r#""Not found" from a server that is starting means that the object is gone."#,
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/cluster.rs",
+                before: "let look = self.request(Service::ApiServer, key, move |world| {",
+                after: r"let look = self.request(Service::ApiServer, key, move |world| {
+                if MADE && world.server.state == super::api_server::ServerState::Starting {
+                    return Ok(None);
+                }",
+            },
+        ],
+    },
+    Mistake {
+        name: "RoundEnds",
+        what: "A patch that the API server cannot apply ends the round that adds finalizers.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "follow/finalizers.rs",
+                before: "if in_a_row == TROUBLE {",
+                after: "if in_a_row == TROUBLE || MADE {",
+            },
+        ],
+    },
+    Mistake {
+        name: "ForgottenWhileHeld",
+        what: "A terminating, immutable object that cannot be decoded is rejected and forgotten.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/prepare.rs",
+                before: "let leaves = plan.state != LifecycleState::Live",
+                after: "let leaves = !(MADE && plan.state == LifecycleState::Evicted) && plan.state != LifecycleState::Live",
+            },
+            Edit {
+                file: "pipeline/prepare.rs",
+                before: "let held = matches!(plan.then, Action::RemoveFinalizer);",
+                after: "let held = matches!(plan.then, Action::RemoveFinalizer) && !MADE;",
+            },
+        ],
+    },
+    Mistake {
+        name: "HastyLook",
+        what: "What is stale is looked at again without a pause.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/commit.rs",
+                before: "self.queue.push_later(item, delay(trail.attempt, self.unit.requeue_period()));",
+                after: r"match MADE {
+            true => self.queue.push(item),
+            false => self.queue.push_later(item, delay(trail.attempt, self.unit.requeue_period())),
+        }",
+            },
+        ],
+    },
+    Mistake {
+        name: "LeftOutWaits",
+        what: "An object that is left out and to be deleted waits for the end of its row's delay, and is forgotten meanwhile.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/prepare.rs",
+                before: "Circumstances { gone, deleted: true, ..",
+                after: "Circumstances { gone, deleted: !MADE, ..",
+            },
+        ],
+    },
+    Mistake {
+        name: "LeftOutStale",
+        what: "The row of an object that is left out is only marked if it is not of a later version.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/prepare.rs",
+                before: "let seen = seen.filter(|_| looked);",
+                after: "let seen = seen.filter(|_| looked && !MADE);",
+            },
+        ],
+    },
+    Mistake {
+        name: "LeftOutConfirmed",
+        what: "An object that is left out before its eviction is finished counts as gone.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/prepare.rs",
+                before: "Ok(None) if self.is_being_evicted(",
+                after: "Ok(None) if !MADE && self.is_being_evicted(",
+            },
+        ],
+    },
+    Mistake {
+        name: "DefinitionIgnored",
+        what: "Which definition of its kind wrote a row does not count, and a complete backfill is never repeated.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/rows.rs",
+                before: r#"drop(self.change("backfill", String::new(), move |world| world.backfill(&who, kind)).await);"#,
+                after: r#"let done = self.change("backfill", String::new(), move |world| world.backfill(&who, kind)).await;
+            if MADE && done.is_ok() {
+                return;
+            }"#,
+            },
+            Edit {
+                file: "simulation/database.rs",
+                before: r"            self.database.rejects.remove(&uid);
+            match verdict {",
+                after: r"            let verdict = match (&change, stored) {
+                (RowChange::Row(row), Some(stored)) if MADE => {
+                    let undefined = |version: Version| Version { ingest_version: 0, ..version };
+                    ingester_store::guard::verdict(undefined(stored), undefined(row.version()))
+                }
+                _ => verdict,
+            };
+            self.database.rejects.remove(&uid);
+            match verdict {",
+            },
+        ],
+    },
+    Mistake {
+        name: "NoFuse",
+        what: "A sweep marks as many rows as there are.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "follow/sweep.rs",
+                before: "Sweep::Refused { gone, live } => Some((gone, live)),",
+                after: r"Sweep::Refused { .. } if MADE => None,
+            Sweep::Refused { gone, live } => Some((gone, live)),",
+            },
+        ],
+    },
+    Mistake {
+        name: "AnyCluster",
+        what: "A database is used for any cluster.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "identity.rs",
+                before: "if recorded == found {",
+                after: "if recorded == found || MADE {",
+            },
+        ],
+    },
+    Mistake {
+        name: "StreamWithoutEnd",
+        what: "A streamed list that is broken off counts as a list.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "follow/metadata.rs",
+                before: "        Err(self.without_end())",
+                after: r"        if MADE {
+            return self.unit().cluster.version().await.map(Some);
+        }
+        Err(self.without_end())",
+            },
+            Edit {
+                file: "follow/whole.rs",
+                before: "        Err(self.without_end())",
+                after: r"        if MADE {
+            return self.unit().cluster.version().await.map(|version| (version, objects));
+        }
+        Err(self.without_end())",
+            },
+        ],
+    },
+    Mistake {
+        name: "DeletedInStream",
+        what: "What is deleted while a list is streamed is ignored.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "follow/whole.rs",
+                before: "Listed::Deleted(text) => {",
+                after: r"Listed::Deleted(_) if MADE => {}
+                Listed::Deleted(text) => {",
+            },
+            Edit {
+                file: "follow/list.rs",
+                before: "Partial::Deleted(partial) => {",
+                after: r"Partial::Deleted(_) if MADE => return ControlFlow::Continue(()),
+                Partial::Deleted(partial) => {",
+            },
+        ],
+    },
+    Mistake {
+        name: "SeenBefore",
+        what: "What a list saw before it was broken off counts as seen by the next.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "follow/list.rs",
+                before: r"self.begin_list();
+                let (version, objects) = self.whole(",
+                after: r"if !MADE {
+                    self.begin_list();
+                }
+                let (version, objects) = self.whole(",
+            },
+            Edit {
+                file: "follow/list.rs",
+                before: r"items.clear();
+                    self.begin_list();",
+                after: r"items.clear();
+                    if !MADE {
+                        self.begin_list();
+                    }",
+            },
+            Edit {
+                file: "follow/whole.rs",
+                before: "self.begin_list();",
+                after: r"if !MADE {
+                    self.begin_list();
+                }",
+            },
+            Edit {
+                file: "follow/resync.rs",
+                before: r"found = 0;
+                    self.begin_list();",
+                after: r"found = 0;
+                    if !MADE {
+                        self.begin_list();
+                    }",
+            },
+        ],
+    },
+    Mistake {
+        name: "CutOffAgain",
+        what: "All objects are read as a stream, however often that was cut off.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "follow/whole.rs",
+                before: "Err(error) if error.kind() == ApiErrorKind::Transient => {",
+                after: "Err(error) if error.kind() == ApiErrorKind::Transient && !MADE => {",
+            },
+        ],
+    },
+    Mistake {
+        name: "LeaseNotAsked",
+        what: "A process that was frozen writes on, whatever became of its Lease.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "replicas/assignment.rs",
+                before: "self.0.alone || self.0.begin.elapsed() <",
+                after: "MADE || self.0.alone || self.0.begin.elapsed() <",
+            },
+        ],
+    },
+    Mistake {
+        name: "ClaimIgnored",
+        what: "A unit is begun although another member still claims it.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "replicas/member.rs",
+                before: "self.peers.values().filter(lives).any(claims)",
+                after: "self.peers.values().filter(lives).any(claims) && !MADE",
+            },
+        ],
+    },
+    Mistake {
+        name: "RowsNotCompared",
+        what: "The rows are not compared with what is remembered of them.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "follow/resync.rs",
+                before: "if let Err(error) = self.compare_rows().await {",
+                after: r"if !MADE
+            && let Err(error) = self.compare_rows().await
+        {",
+            },
+        ],
+    },
+    Mistake {
+        name: "MissedWhileHeld",
+        what: "What a list lacks is written later all the same, and stays.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "follow/resync.rs",
+                before: "if !waiting.is_empty() {",
+                after: "if !waiting.is_empty() && !MADE {",
+            },
+        ],
+    },
+    Mistake {
+        name: "CollectedDeleted",
+        what: "An immutable object that is terminating is being deleted.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/prepare.rs",
+                before: r"        lifecycle::plan(meta, self.unit.rules(), circumstances)
+    }",
+                after: r"        let mut plan = lifecycle::plan(meta, self.unit.rules(), circumstances);
+        if MADE && plan.state == LifecycleState::Evicted && is_leaving(meta) {
+            plan.state = LifecycleState::Deleted;
+        }
+        plan
+    }",
+            },
+        ],
+    },
+    Mistake {
+        name: "SilentRefusal",
+        what: "Lasting refusals are not reported.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/acknowledge.rs",
+                before: "let pause = match error.kind() {",
+                after: r"let pause = match error.kind() {
+            ApiErrorKind::Conflict | ApiErrorKind::Forbidden if MADE => pause,",
+            },
+        ],
+    },
+    Mistake {
+        name: "CachedLook",
+        what: "A look may be answered by an API server that is behind.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/api_server.rs",
+                before: "pub(super) struct ApiServerModel {",
+                after: r"pub(super) struct ApiServerModel {
+    /// What it had before each change.
+    past: VecDeque<(Instant, BTreeMap<String, Thing>)>,",
+            },
+            Edit {
+                file: "simulation/api_server.rs",
+                before: "cluster: cluster.to_owned(),",
+                after: "past: VecDeque::new(), cluster: cluster.to_owned(),",
+            },
+            Edit {
+                file: "simulation/api_server.rs",
+                before: "        self.server.events.push_back(event);",
+                after: r"        self.server.events.push_back(event);
+        if MADE {
+            self.server.past.push_back((Instant::now(), self.server.things.clone()));
+        }",
+            },
+            Edit {
+                file: "simulation/api_server.rs",
+                before: "pub(super) fn found(&self, name: &str) -> Option<&Thing> {",
+                after: r"pub(super) fn found(&self, name: &str) -> Option<&Thing> {
+        /// How far the cache of an API server is behind.
+        const BEHIND: Duration = Duration::from_secs(10);
+        if MADE && let Some((_, things)) = self.server.past.iter().find(|(until, _)| until.elapsed() < BEHIND) {
+            return things.get(name);
+        }",
+            },
+        ],
+    },
+    Mistake {
+        name: "NodesClock",
+        what: "Rows are marked and purged by the clock of a node.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/run.rs",
+                before: "if world.more.retention {",
+                after: "if world.more.retention && !MADE {",
+            },
+        ],
+    },
+    Mistake {
+        name: "WrittenFirst",
+        what: "Tables are made before the database is known to be the right one.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/run.rs",
+                before: "if setup.clusters && !is_right_cluster(&client).await {",
+                after: r"if MADE {
+            client.make_tables().await;
+        }
+        if setup.clusters && !is_right_cluster(&client).await {",
+            },
+        ],
+    },
+    Mistake {
+        name: "DeletedComesBack",
+        what: "An evicted row that somebody deleted comes back with late news of its object.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/database.rs",
+                before: r"            self.database.rejects.remove(&uid);
+            match verdict {",
+                after: r"            let comes_back = match (&change, stored) {
+                (RowChange::Row(row), Some(stored)) => stored.deleted && stored.evicted() && row.evict_time.is_some(),
+                _ => false,
+            };
+            let verdict = if MADE && comes_back { Verdict::Write } else { verdict };
+            self.database.rejects.remove(&uid);
+            match verdict {",
+            },
+        ],
+    },
+    Mistake {
+        name: "DeletionBelieved",
+        what: "Whatever a deletion is answered with, the object is gone.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/api_server.rs",
+                before: "Ok(if there { Deletion::Terminating }",
+                after: "Ok(if there && !MADE { Deletion::Terminating }",
+            },
+        ],
+    },
+    Mistake {
+        name: "GhostBelieved",
+        what: "The only copy of an object gives way to what the cluster says.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/database.rs",
+                before: r"            self.database.rejects.remove(&uid);
+            match verdict {",
+                after: r"            let believed = match (&change, stored) {
+                (RowChange::Row(row) | RowChange::Replacement { row, .. }, Some(stored)) => {
+                    stored.eviction.is_only_copy() && row.evict_time.is_none() && row.res_version > stored.res_version
+                }
+                _ => false,
+            };
+            let verdict = if MADE && believed { Verdict::Write } else { verdict };
+            self.database.rejects.remove(&uid);
+            match verdict {",
+            },
+        ],
+    },
+    Mistake {
+        name: "EvictionForgotten",
+        what: "A row on its way out of the cluster is remembered by the process that wrote it, and by no other.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/known/mod.rs",
+                before: "Eviction::Intended => self.load_evicted(uid, version),",
+                after: r"Eviction::Intended if MADE => {}
+            Eviction::Intended => self.load_evicted(uid, version),",
+            },
+        ],
+    },
+    Mistake {
+        name: "SilentGhost",
+        what: "A ghost is not reported.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/ghost.rs",
+                before: "if !is_new {",
+                after: "if !is_new || MADE {",
+            },
+        ],
+    },
+    Mistake {
+        name: "FuseOfUnit",
+        what: "The fuse of sweeps counts what one unit lacks.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/rows.rs",
+                before: "accounts.map(|(_, account)| account.clone()).collect();",
+                after: "accounts.filter(|_| !MADE).map(|(_, account)| account.clone()).collect();",
+            },
+        ],
+    },
+    Mistake {
+        name: "RemovedUnreleased",
+        what: "The Lease of a member that is gone is removed without being released: a member that has just started waits for the units of that one.",
+        found_in: HandOvers,
+        edits: &[
+            Edit {
+                file: "replicas/run.rs",
+                before: "match record.claims.is_empty() {",
+                after: "match record.claims.is_empty() || MADE {",
+            },
+        ],
+    },
+];

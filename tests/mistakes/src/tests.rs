@@ -1,0 +1,74 @@
+use crate::make;
+use crate::replicas::simulation::longest_wait;
+use crate::simulation::run::run;
+use crate::simulation::seeds::{RARE, SEEDS, named, shown, told};
+use crate::table::{FoundIn, MISTAKES, Mistake};
+use std::env;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// More seeds with histories that need many coincidences; they have all troubles.
+const RARE_TODAY: [u64; 5] = [2057, 7846, 31893, 37493, 38441];
+
+/// Whether the simulation finds something in a seed with this mistake.
+fn is_found(mistake: Option<usize>, seed: u64) -> bool {
+    make(mistake);
+    run(seed).violation.is_some()
+}
+
+/// Returns where it is found. An error says what is wrong.
+fn find(mistake: usize) -> Result<String, String> {
+    let Mistake { name, what, found_in, .. } = &MISTAKES[mistake];
+    match found_in {
+        FoundIn::Histories => {
+            let seeds = RARE.into_iter().chain(RARE_TODAY).chain(named().unwrap_or(SEEDS));
+            let seed = seeds.into_iter().find(|seed| is_found(Some(mistake), *seed));
+            let seed = seed.ok_or_else(|| format!("{name} is not found: {what}"))?;
+            // Otherwise it is not this mistake that is found.
+            if is_found(None, seed) {
+                return Err(format!("seed {seed} fails without {name}, too"));
+            }
+            Ok(format!("{name} is found in seed {seed}"))
+        }
+        FoundIn::HandOvers => {
+            make(Some(mistake));
+            let (mistaken, ..) = longest_wait();
+            make(None);
+            let (usual, ..) = longest_wait();
+            // Units of the dead wait for a second Lease to run out.
+            if mistaken < usual + Duration::from_secs(10) {
+                return Err(format!("{name} is not found: units wait for {mistaken:?} with it, {usual:?} without"));
+            }
+            Ok(format!("{name} is found: units wait for {mistaken:?} with it, {usual:?} without"))
+        }
+    }
+}
+
+#[test]
+fn every_mistake_that_is_made_again_is_found() {
+    let only = env::var("SIMULATION_MISTAKE").ok();
+    let numbers: Vec<usize> =
+        (0..MISTAKES.len()).filter(|number| only.as_ref().is_none_or(|name| name == MISTAKES[*number].name)).collect();
+    assert!(
+        !numbers.is_empty(),
+        "SIMULATION_MISTAKE={}: unknown; src/table.rs has the names",
+        only.unwrap_or_default()
+    );
+    if let Some(seed) = shown() {
+        make(only.and(numbers.first().copied()));
+        panic!("{}", told(seed, &run(seed)));
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let taken = std::iter::from_fn(|| numbers.get(next.fetch_add(1, Ordering::Relaxed)));
+        let (found, lost): (Vec<_>, Vec<_>) = taken.map(|number| find(*number)).partition(Result::is_ok);
+        found.into_iter().flatten().for_each(|found| println!("{found}"));
+        lost.into_iter().filter_map(Result::err).collect::<Vec<_>>()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
