@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The test command: installs the servers that the tests need, checks the formatting, lints, and runs every test.
 #
-#   bash tests/run.sh
+#   bash tests/run.sh          the default set
+#   bash tests/run.sh --all    also what takes longer: licences, sources and duplicates of the dependencies, and the oldest Rust
 #
 # It continues after a failure, so that one run shows all of them. It ends with what the failed tests said, and with a list of what ran,
 # failed and was skipped, and exits with 0 only if nothing failed.
@@ -14,6 +15,17 @@ export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 
 # Most tests wait for servers, not for a core.
 export RUST_TEST_THREADS="${RUST_TEST_THREADS:-4}"
+
+all=0
+for argument in "$@"; do
+  case "$argument" in
+    --all) all=1 ;;
+    *)
+      echo "unknown argument \`$argument\`; known: --all" >&2
+      exit 2
+      ;;
+  esac
+done
 
 # One line per step, for the list at the end.
 report=()
@@ -67,6 +79,22 @@ if [[ -d tests/outside ]]; then
   step "tests of the crate outside" cargo test --manifest-path tests/outside/Cargo.toml --target-dir target --locked --no-fail-fast
 else
   report+=("skipped  tests of the crate outside (there is no tests/outside)")
+fi
+
+if [[ $all -eq 1 ]]; then
+  # Compiled once, and kept with the servers.
+  tools="${HOME:?}/.cache/ingester-testbed/tools"
+  if [[ ! -x "$tools/bin/cargo-deny" ]]; then
+    step "cargo deny" cargo install cargo-deny --version 0.20.2 --locked --quiet --root "$tools"
+  fi
+  step "dependencies" "$tools/bin/cargo-deny" --locked check licenses bans sources
+  oldest="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)"
+  toolchain="$(rustup toolchain list 2>/dev/null | grep -o "^$oldest[.0-9]*" | head -n 1 || true)"
+  if [[ -n "$toolchain" ]]; then
+    step "oldest Rust ($oldest)" cargo "+$toolchain" check --workspace --locked --target-dir "target/$oldest"
+  else
+    report+=("skipped  compiling with Rust $oldest (not installed; clippy checks that nothing newer of the library is used)")
+  fi
 fi
 
 if [[ -s "$failures" ]]; then
