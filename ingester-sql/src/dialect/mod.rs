@@ -10,10 +10,10 @@
 mod catalog;
 mod conditions;
 mod filters;
-mod mysql;
+pub mod mysql;
 mod of_group;
 mod rules;
-mod sqlite;
+pub mod sqlite;
 pub mod statements;
 mod views;
 
@@ -219,7 +219,18 @@ impl Dialect {
 
     /// Whether the database runs in this process, by this process' clock.
     pub fn is_embedded(self) -> bool {
-        self.rules().variables().is_none()
+        self.rules().is_embedded()
+    }
+
+    /// Whether tables are defined and changed in transactions: what fails leaves nothing behind, and of two programs one waits for the
+    /// other without a lock.
+    pub fn defines_in_transactions(self) -> bool {
+        self.rules().defines_in_transactions()
+    }
+
+    /// Whether a connection decides if a commit is on disk when it is answered. Elsewhere the server's settings do.
+    pub fn durability_is_of_connections(self) -> bool {
+        self.rules().durability_is_of_connections()
     }
 
     /// Its name, as on the command line and in `generated-sql/`.
@@ -270,92 +281,12 @@ impl Dialect {
         self.rules().step(step, among)
     }
 
-    /// The statements that prepare a new connection.
-    pub fn session(self) -> Vec<Sql> {
-        self.rules().session().iter().map(|text| Sql::new(*text)).collect()
-    }
-
-    /// The statements that also prepare a connection that is to read only: the server then refuses every write.
-    pub fn session_of_readers(self) -> Vec<Sql> {
-        self.rules().session_of_readers().iter().map(|text| Sql::new(*text)).collect()
-    }
-
-    /// The statements that also prepare a connection for migrations.
-    pub fn session_of_migrations(self) -> Vec<Sql> {
-        self.rules().session_of_migrations().iter().map(|text| Sql::new(*text)).collect()
-    }
-
-    /// The query that waits until no other connection migrates this database, and then returns 1. `None` if a transaction is
-    /// enough.
-    pub fn lock_migrations(self) -> Option<Sql> {
-        self.rules().lock_migrations().map(Sql::new)
-    }
-
-    /// The query that tells what kind of server answers: names of its variables and their values, without those that it does not
-    /// have. `None` for an embedded database.
-    ///
-    /// - `version` names MariaDB.
-    /// - `wsrep_on` is `ON` on a node of Galera, which certifies transactions.
-    /// - `group_replication_group_name` is not empty on a member of a MySQL group.
-    /// - `read_only` or `innodb_read_only` is not `OFF` on a server that takes no writes.
-    /// - `timestamp` is the server's clock, in seconds since 1970, and `Uptime` how long it has run.
-    /// - `server_uuid`, `hostname` and `port` tell one server from another.
-    /// - `innodb_flush_log_at_trx_commit`, `log_bin`, `sync_binlog` and `rpl_semi_sync_source_enabled` (`rpl_semi_sync_master_enabled`) tell
-    ///   whether a commit that was answered can be lost.
-    pub fn variables(self) -> Option<Sql> {
-        self.rules().variables().map(Sql::new)
-    }
-
-    /// The statements that also prepare a connection to a node of Galera.
-    pub fn session_of_nodes(self) -> Vec<Sql> {
-        self.rules().session_of_nodes().iter().map(|text| Sql::new(*text)).collect()
-    }
-
-    /// The query whose second column is `ON` if a node of Galera answers questions and takes writes. `None` for an embedded database.
-    pub fn ready(self) -> Option<Sql> {
-        self.rules().ready().map(Sql::new)
-    }
-
-    /// The query whose second column names the node of Galera that answers, until it is restarted. `None` for an embedded database.
-    pub fn node(self) -> Option<Sql> {
-        self.rules().node().map(Sql::new)
-    }
-
-    /// The statement that begins a transaction.
-    pub fn begin(self, access: Access) -> &'static str {
-        self.rules().begin(access)
-    }
-
-    /// The statement after which each commit of a connection is on disk before it is answered, or is no longer. It has to come before
-    /// the transaction. `None` where the server's settings decide.
-    pub fn durability(self, is_durable: bool) -> Option<Sql> {
-        self.rules().durability(is_durable).map(Sql::new)
-    }
-
     /// One text that runs all of `statements` in a transaction, with the values of the parameters written into it. If a statement
     /// fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
     pub fn in_one_text(self, form: OneText, statements: &[&dyn Statement]) -> Option<Sql> {
         let write = self.rules().in_one_text()?;
         let statements: Vec<_> = statements.iter().map(|statement| (statement.sql(self), statement.params())).collect();
-        Some(write(form, self.begin(Access::Write), &statements))
-    }
-
-    /// The statement with the values of its parameters in it, behind a comment with `mark`, which is of this program alone. So another
-    /// connection finds it among those that run. `None` for an embedded database.
-    pub fn marked(self, mark: &str, statement: &Sql, params: &[Param<'_>]) -> Option<Sql> {
-        let write = self.rules().marked()?;
-        Some(write(mark, statement, params))
-    }
-
-    /// The query for the [marked](Dialect::marked) statements that run: the ids of their connections, and how their texts begin. `None`
-    /// for an embedded database.
-    pub fn marked_statements(self) -> Option<Sql> {
-        self.rules().marked_statements().map(Sql::new)
-    }
-
-    /// The statement that ends a connection with what it runs. `None` for an embedded database.
-    pub fn end_connection(self, id: u64) -> Option<Sql> {
-        self.rules().end_connection(id).map(Sql::new)
+        Some(write(form, &statements))
     }
 
     /// Whether [`Routes`](crate::query::Routes) to rows are chosen here. Without, the route is always [`Route::Free`](crate::query::Route).

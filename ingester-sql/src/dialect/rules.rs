@@ -1,16 +1,13 @@
 //! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
 
-use super::{Access, OneText, Param, Sql};
+use super::{OneText, Param, Sql};
 use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::view::ViewType;
 use std::borrow::Cow;
 
-/// Writes a statement with the values of its parameters behind a mark.
-pub(super) type Marked = fn(&str, &Sql, &[Param<'_>]) -> Sql;
-
-/// Writes statements with the values of their parameters as the text of one transaction; the second argument begins it.
-pub(super) type InOneText = fn(OneText, &str, &[(Sql, Vec<Param<'_>>)]) -> Sql;
+/// Writes statements with the values of their parameters as the text of one transaction.
+pub(super) type InOneText = fn(OneText, &[(Sql, Vec<Param<'_>>)]) -> Sql;
 
 pub(super) trait Rules: Sync {
     /// The name on the command line and in `generated-sql/`.
@@ -106,37 +103,16 @@ pub(super) trait Rules: Sync {
     /// Creates `ingester_settings`.
     fn create_settings(&self) -> Sql;
 
-    // Sessions and transactions.
+    // Sessions and transactions. What a driver says about them is in the dialect's `session.rs`.
 
-    /// See [`Dialect::session`](super::Dialect::session).
-    fn session(&self) -> &'static [&'static str];
-    /// See [`Dialect::session_of_readers`](super::Dialect::session_of_readers).
-    fn session_of_readers(&self) -> &'static [&'static str];
-    /// See [`Dialect::session_of_migrations`](super::Dialect::session_of_migrations).
-    fn session_of_migrations(&self) -> &'static [&'static str];
-    /// See [`Dialect::lock_migrations`](super::Dialect::lock_migrations).
-    fn lock_migrations(&self) -> Option<&'static str>;
-    /// See [`Dialect::variables`](super::Dialect::variables).
-    fn variables(&self) -> Option<&'static str>;
-    /// See [`Dialect::session_of_nodes`](super::Dialect::session_of_nodes).
-    fn session_of_nodes(&self) -> &'static [&'static str];
-    /// See [`Dialect::ready`](super::Dialect::ready).
-    fn ready(&self) -> Option<&'static str>;
-    /// See [`Dialect::node`](super::Dialect::node).
-    fn node(&self) -> Option<&'static str>;
-    /// Begins a transaction.
-    fn begin(&self, access: Access) -> &'static str;
-    /// See [`Dialect::durability`](super::Dialect::durability).
-    fn durability(&self, is_durable: bool) -> Option<&'static str>;
+    /// See [`Dialect::is_embedded`](super::Dialect::is_embedded).
+    fn is_embedded(&self) -> bool;
+    /// See [`Dialect::defines_in_transactions`](super::Dialect::defines_in_transactions).
+    fn defines_in_transactions(&self) -> bool;
+    /// See [`Dialect::durability_is_of_connections`](super::Dialect::durability_is_of_connections).
+    fn durability_is_of_connections(&self) -> bool;
     /// See [`Dialect::in_one_text`](super::Dialect::in_one_text).
     fn in_one_text(&self) -> Option<InOneText>;
-
-    /// See [`Dialect::marked`](super::Dialect::marked).
-    fn marked(&self) -> Option<Marked>;
-    /// See [`Dialect::marked_statements`](super::Dialect::marked_statements).
-    fn marked_statements(&self) -> Option<&'static str>;
-    /// See [`Dialect::end_connection`](super::Dialect::end_connection).
-    fn end_connection(&self, id: u64) -> Option<String>;
 
     // Queries of the catalog. The statements of the same names define their columns.
 

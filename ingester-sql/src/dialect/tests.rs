@@ -241,7 +241,7 @@ fn a_text_of_several_statements_has_its_values_in_it() {
 fn a_transaction_begins_with_what_every_server_takes() {
     // TiDB refuses START TRANSACTION READ ONLY, unless tidb_enable_noop_functions is on.
     for access in [Access::Read, Access::Write] {
-        assert!(!Dialect::MySql.begin(access).contains("READ ONLY"));
+        assert!(!super::mysql::session::begin(access).contains("READ ONLY"));
     }
 }
 

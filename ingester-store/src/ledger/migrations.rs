@@ -64,7 +64,7 @@ impl Store {
 impl Migrating {
     /// Whether a lock of the connection keeps other programs from migrating. Without one, the transaction of each migration does.
     fn has_lock(&self) -> bool {
-        self.dialect.lock_migrations().is_some()
+        !self.dialect.defines_in_transactions()
     }
 
     fn session(&mut self) -> &mut dyn Session {

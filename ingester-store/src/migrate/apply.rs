@@ -142,13 +142,11 @@ impl Released {
     /// # Errors
     /// If the database cannot be asked.
     pub async fn wait_for_others(&self, store: &Store) -> Result<(), StoreError> {
-        match store.dialect().lock_migrations() {
-            Some(_) => store.migrating().await?.end().await,
-            None => {
-                tokio::time::sleep(BETWEEN).await;
-                Ok(())
-            }
+        if store.dialect().defines_in_transactions() {
+            tokio::time::sleep(BETWEEN).await;
+            return Ok(());
         }
+        store.migrating().await?.end().await
     }
 
     /// The steps after the migrations. `made` has the views that they have made now.

@@ -107,7 +107,7 @@ impl Store {
                 }
                 // Without a lock another program may make the same changes at this moment: what was read is then neither the one
                 // nor the other.
-                Err(_) if self.dialect().lock_migrations().is_none() && attempt < LOOKS => {
+                Err(_) if self.dialect().defines_in_transactions() && attempt < LOOKS => {
                     tokio::time::sleep(BETWEEN).await
                 }
                 Err(error) => return Err(error),

@@ -84,7 +84,7 @@ pub(super) enum Single {
 /// Writes a batch of one object in one round trip, if possible.
 pub(super) async fn write_single(store: &Store, batch: &Batch<'_>) -> Result<Single, sqlx::Error> {
     // Where a connection decides what is on disk when a commit is answered, it does so before a transaction.
-    if store.dialect.durability(true).is_some() && batch.changes.iter().any(RowChange::is_eviction) {
+    if store.dialect.durability_is_of_connections() && batch.changes.iter().any(RowChange::is_eviction) {
         return Ok(Single::NotPossible);
     }
     let Some(one_trip) = batch.one_trip() else { return Ok(Single::NotPossible) };

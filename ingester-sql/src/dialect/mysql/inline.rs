@@ -1,9 +1,10 @@
 //! Writes statements as one text, with the values of the parameters in it.
 
-use crate::dialect::{OneText, Param, Sql};
+use super::session::begin;
+use crate::dialect::{Access, OneText, Param, Sql};
 use ingester_core::value::Value;
 
-pub(super) fn in_one_text(form: OneText, begin: &str, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
+pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
     let bytes: usize =
         statements.iter().map(|(sql, params)| sql.as_str().len() + params.iter().map(room).sum::<usize>()).sum();
     let mut text = String::with_capacity(bytes + 128);
@@ -11,7 +12,7 @@ pub(super) fn in_one_text(form: OneText, begin: &str, statements: &[(Sql, Vec<Pa
         OneText::Sequence => "",
         OneText::Compound => "BEGIN NOT ATOMIC ",
     });
-    text.push_str(begin);
+    text.push_str(begin(Access::Write));
     for (sql, params) in statements {
         text.push_str("; ");
         write(&mut text, sql, params);
@@ -23,8 +24,9 @@ pub(super) fn in_one_text(form: OneText, begin: &str, statements: &[(Sql, Vec<Pa
     Sql::new(text)
 }
 
-/// One statement behind a comment that marks it.
-pub(super) fn marked(mark: &str, sql: &Sql, params: &[Param<'_>]) -> Sql {
+/// A statement with the values of its parameters in it, behind a comment with `mark`, which is of this program alone. So another
+/// connection finds it among those that run.
+pub fn marked(mark: &str, sql: &Sql, params: &[Param<'_>]) -> Sql {
     let mut text = format!("/* {mark} */ ");
     text.reserve(sql.as_str().len() + params.iter().map(room).sum::<usize>());
     write(&mut text, sql, params);
@@ -69,7 +71,7 @@ fn literal(out: &mut String, param: Param<'_>) {
     };
 }
 
-/// Quotes text. The mode of the [session](super::SESSION) makes a backslash the escape character. In utf8mb4, neither a backslash nor
+/// Quotes text. The mode of the [session](super::session::SESSION) makes a backslash the escape character. In utf8mb4, neither a backslash nor
 /// a quote is ever part of another character, and the store accepts no URL with another character set.
 fn quoted(out: &mut String, text: &str) -> std::fmt::Result {
     out.push('\'');

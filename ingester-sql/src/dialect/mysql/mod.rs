@@ -5,45 +5,16 @@
 mod catalog;
 pub(super) mod ddl;
 mod inline;
+pub mod session;
 
-use super::rules::{InOneText, Marked, Rules};
-use super::{Access, Sql};
+use super::Sql;
+use super::rules::{InOneText, Rules};
 use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::view::ViewType;
 use std::borrow::Cow;
 
 pub(super) struct MySql;
-
-const SESSION: &[&str] = &[
-    // Strict, so that a value that does not fit is an error of its object and never cut off. The mode also decides how text is quoted.
-    "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-    // If a server is configured without it, a single statement would never be committed.
-    "SET SESSION autocommit = 1",
-];
-
-const SESSION_OF_READERS: &[&str] = &["SET SESSION TRANSACTION READ ONLY"];
-
-// A change of a table's definition waits for the transactions that use the table, and later transactions wait for the change. After
-// one second it gives up, so that they continue.
-const SESSION_OF_MIGRATIONS: &[&str] = &["SET SESSION lock_wait_timeout = 1"];
-
-// A read, or a transaction that begins, waits until the node has everything that was committed on any node before.
-const SESSION_OF_NODES: &[&str] = &["SET SESSION wsrep_sync_wait = 1"];
-
-// Unlike @@wsrep_on, it is no error on a server that does not know a variable.
-// The second statement goes in the same round trip, and its rows follow.
-const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'group_replication_group_name', 'read_only', 'innodb_read_only', \
-     'timestamp', 'server_uuid', 'hostname', 'port', 'log_bin', 'sync_binlog', 'innodb_flush_log_at_trx_commit', \
-     'rpl_semi_sync_master_enabled', 'rpl_semi_sync_source_enabled'); \
-     SHOW GLOBAL STATUS WHERE Variable_name = 'Uptime'";
-
-// Without the right PROCESS, a user sees its own connections: these are ours.
-const MARKED_STATEMENTS: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM information_schema.PROCESSLIST WHERE INFO LIKE '/* ingester %'";
-
-// sqlx's own lock has a negative time-out, which means forever on MySQL. MariaDB does not know that and returns NULL at once.
-const LOCK_MIGRATIONS: &str = "SELECT GET_LOCK(CONCAT('ingester', SHA2(DATABASE(), 224)), 31536000)";
 
 impl Rules for MySql {
     fn name(&self) -> &'static str {
@@ -218,66 +189,22 @@ impl Rules for MySql {
         ddl::create_settings()
     }
 
-    fn session(&self) -> &'static [&'static str] {
-        SESSION
+    fn is_embedded(&self) -> bool {
+        false
     }
 
-    fn session_of_readers(&self) -> &'static [&'static str] {
-        SESSION_OF_READERS
+    fn defines_in_transactions(&self) -> bool {
+        // A change of a table commits.
+        false
     }
 
-    fn session_of_migrations(&self) -> &'static [&'static str] {
-        SESSION_OF_MIGRATIONS
-    }
-
-    fn lock_migrations(&self) -> Option<&'static str> {
-        Some(LOCK_MIGRATIONS)
-    }
-
-    fn variables(&self) -> Option<&'static str> {
-        Some(VARIABLES)
-    }
-
-    fn session_of_nodes(&self) -> &'static [&'static str] {
-        SESSION_OF_NODES
-    }
-
-    fn ready(&self) -> Option<&'static str> {
-        Some("SHOW STATUS LIKE 'wsrep_ready'")
-    }
-
-    fn node(&self) -> Option<&'static str> {
-        Some("SHOW STATUS LIKE 'wsrep_gcomm_uuid'")
-    }
-
-    fn begin(&self, access: Access) -> &'static str {
-        match access {
-            // In READ COMMITTED, the mode of our sessions, each statement would see another state of the database. Not READ ONLY,
-            // which TiDB refuses (its "System Variables", tidb_enable_noop_functions).
-            Access::Read => "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION",
-            Access::Write => "START TRANSACTION",
-        }
-    }
-
-    fn durability(&self, _: bool) -> Option<&'static str> {
+    fn durability_is_of_connections(&self) -> bool {
         // It is a setting of the server (innodb_flush_log_at_trx_commit).
-        None
+        false
     }
 
     fn in_one_text(&self) -> Option<InOneText> {
         Some(inline::in_one_text)
-    }
-
-    fn marked(&self) -> Option<Marked> {
-        Some(inline::marked)
-    }
-
-    fn marked_statements(&self) -> Option<&'static str> {
-        Some(MARKED_STATEMENTS)
-    }
-
-    fn end_connection(&self, id: u64) -> Option<String> {
-        Some(format!("KILL {id}"))
     }
 
     fn server(&self) -> &'static str {

@@ -4,9 +4,10 @@
 
 mod catalog;
 pub(super) mod ddl;
+pub mod session;
 
-use super::rules::{InOneText, Marked, Rules};
-use super::{Access, Sql};
+use super::Sql;
+use super::rules::{InOneText, Rules};
 use crate::ddl::{SchemaChange, Step, TableDef, ViewDef, storage_class};
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::view::ViewType;
@@ -184,65 +185,19 @@ impl Rules for Sqlite {
         ddl::create_settings()
     }
 
-    fn session(&self) -> &'static [&'static str] {
-        &[]
+    fn is_embedded(&self) -> bool {
+        true
     }
 
-    fn session_of_readers(&self) -> &'static [&'static str] {
-        &["PRAGMA query_only = ON"]
+    fn defines_in_transactions(&self) -> bool {
+        true
     }
 
-    fn session_of_migrations(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn lock_migrations(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn variables(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn session_of_nodes(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn ready(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn node(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn begin(&self, access: Access) -> &'static str {
-        match access {
-            // Without the write lock, which another program may hold for long.
-            Access::Read => "BEGIN DEFERRED",
-            // Takes the write lock at once, because SQLite does not wait for a lock that is taken later.
-            Access::Write => "BEGIN IMMEDIATE",
-        }
-    }
-
-    fn durability(&self, is_durable: bool) -> Option<&'static str> {
-        Some(if is_durable { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" })
+    fn durability_is_of_connections(&self) -> bool {
+        true
     }
 
     fn in_one_text(&self) -> Option<InOneText> {
-        None
-    }
-
-    fn marked(&self) -> Option<Marked> {
-        // The connection itself ends it.
-        None
-    }
-
-    fn marked_statements(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn end_connection(&self, _: u64) -> Option<String> {
         None
     }
 

@@ -1,14 +1,13 @@
 //! Connecting to one server, and what is asked of it first.
 
-use super::DIALECT;
 use super::error::is_number;
 use super::servers::{Asked, asked};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
-use crate::driver::values::raw;
-use ingester_sql::dialect::Sql;
+use crate::driver::values::raw_text;
+use ingester_sql::dialect::mysql::session;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlPoolOptions};
-use sqlx::{Connection as _, Executor as _, MySqlPool, Row as _};
+use sqlx::{Connection as _, Executor as _, MySqlPool, Row as _, raw_sql};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,9 +63,7 @@ pub(super) async fn connect(
                     servers.clock.learn(time, begin);
                 }
                 if options.read_only {
-                    for sql in DIALECT.session_of_readers() {
-                        supported(connection.execute(raw(&sql)).await)?;
-                    }
+                    supported(connection.execute(raw_sql(session::READERS)).await)?;
                 }
                 // Of several servers, another one is the right one now. The only one may be read-only to others than this user.
                 if several && server.is_read_only && !options.read_only {
@@ -94,11 +91,10 @@ fn supported<T>(result: Result<T, sqlx::Error>) -> Result<(), sqlx::Error> {
 
 /// Prepares the session of a new connection, and asks what kind of server it leads to.
 pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Asked, sqlx::Error> {
-    for sql in DIALECT.session() {
-        connection.execute(raw(&sql)).await?;
+    for sql in session::SESSION {
+        connection.execute(raw_sql(sql)).await?;
     }
-    let Some(sql) = DIALECT.variables() else { return Ok(Asked::UNKNOWN) };
-    let rows = match connection.fetch_all(raw(&sql)).await {
+    let rows = match connection.fetch_all(raw_sql(session::VARIABLES)).await {
         Err(sqlx::Error::Database(_)) => return Ok(Asked::UNKNOWN),
         rows => rows?,
     };
@@ -108,16 +104,14 @@ pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Asked, s
     }
     let asked = asked(variables.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     if asked.is_node {
-        for sql in DIALECT.session_of_nodes() {
-            connection.execute(raw(&sql)).await?;
-        }
+        connection.execute(raw_sql(session::NODES)).await?;
     }
     Ok(asked)
 }
 
 /// The node of Galera to which a connection leads; empty elsewhere.
 pub(super) async fn node(connection: &mut MySqlConnection) -> Result<String, sqlx::Error> {
-    second_column(connection, DIALECT.node()).await
+    second_column(connection, session::NODE).await
 }
 
 /// Whether a server takes writes, or answers if it is to be read only.
@@ -127,16 +121,15 @@ pub(super) async fn probe(connect: &MySqlConnectOptions, for_reading: bool) -> R
     if server.is_read_only && !for_reading {
         return Err(read_only());
     }
-    if is_node && second_column(&mut connection, DIALECT.ready()).await? != "ON" {
+    if is_node && second_column(&mut connection, session::READY).await? != "ON" {
         return Err(std::io::Error::other("it has lost the others of its cluster, or joins them").into());
     }
     connection.close().await
 }
 
 /// The second column of the only row; empty without one.
-async fn second_column(connection: &mut MySqlConnection, sql: Option<Sql>) -> Result<String, sqlx::Error> {
-    let Some(sql) = sql else { return Ok(String::new()) };
-    let row = connection.fetch_optional(raw(&sql)).await?;
+async fn second_column(connection: &mut MySqlConnection, sql: &'static str) -> Result<String, sqlx::Error> {
+    let row = connection.fetch_optional(raw_sql(sql)).await?;
     row.map_or_else(|| Ok(String::new()), |row| row.try_get_unchecked(1))
 }
 
@@ -146,8 +139,7 @@ fn read_only() -> sqlx::Error {
 
 /// The ids of the connections that run marked statements, and how the texts begin.
 pub(super) async fn marked_statements(connection: &mut MySqlConnection) -> Result<Vec<(u64, String)>, sqlx::Error> {
-    let Some(sql) = DIALECT.marked_statements() else { return Ok(Vec::new()) };
-    let rows = connection.fetch_all(raw(&sql)).await?;
+    let rows = connection.fetch_all(raw_sql(session::MARKED_STATEMENTS)).await?;
     rows.iter().map(|row| Ok((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?))).collect()
 }
 
@@ -156,8 +148,7 @@ const NO_CONNECTION: u16 = 1094;
 
 /// Ends a connection with what it runs.
 pub(super) async fn end_connection(connection: &mut MySqlConnection, id: u64) -> Result<(), sqlx::Error> {
-    let Some(sql) = DIALECT.end_connection(id) else { return Ok(()) };
-    match connection.execute(raw(&sql)).await {
+    match connection.execute(raw_text(session::end_connection(id).into())).await {
         Err(error) if is_number(&error, NO_CONNECTION) => Ok(()),
         result => result.map(drop),
     }

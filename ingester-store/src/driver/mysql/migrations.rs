@@ -1,16 +1,15 @@
 //! Which program may migrate a database on a server.
 
-use super::DIALECT;
 use super::holder::Held;
 use super::session::Lent;
 use crate::driver::error::StoreError;
 use crate::driver::interface::{Migrations, Session};
-use crate::driver::values::raw;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_sql::dialect::mysql::session;
+use sqlx::Executor as _;
 use sqlx::migrate::{Migrate as _, MigrateError};
 use sqlx::mysql::MySqlConnectOptions;
-use sqlx::{AssertSqlSafe, Executor as _};
 
 /// A connection that runs migrations.
 pub(super) struct Migrating {
@@ -40,16 +39,12 @@ impl Migrations for Migrating {
             let connection = self.lent.connection();
             // The server releases the locks when the connection is closed, whatever happens.
             connection.close_on_drop();
-            for sql in DIALECT.session_of_migrations() {
-                connection.execute(raw(&sql)).await?;
-            }
+            connection.execute(sqlx::raw_sql(session::MIGRATIONS)).await?;
             connection.lock().await?;
-            if let Some(sql) = DIALECT.lock_migrations() {
-                let query = sqlx::query_scalar(AssertSqlSafe(sql.shared()));
-                let locked: Option<i64> = query.fetch_one(&mut **connection).await?;
-                if locked != Some(1) {
-                    return Err(sqlx::Error::Protocol("the server gave no lock".into()).into());
-                }
+            let query = sqlx::query_scalar(session::LOCK_MIGRATIONS);
+            let locked: Option<i64> = query.fetch_one(&mut **connection).await?;
+            if locked != Some(1) {
+                return Err(sqlx::Error::Protocol("the server gave no lock".into()).into());
             }
             if self.is_of_group {
                 self.held = Some(Held::take(connection, self.connect.clone()).await?);

@@ -10,6 +10,7 @@ use crate::driver::servers::Servers;
 use crate::driver::values::{raw, raw_text};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_sql::dialect::mysql::session;
 use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement};
 use sqlx::migrate::Migrate;
 use sqlx::pool::PoolConnection;
@@ -73,12 +74,8 @@ impl Session for Lent {
             self.is_torn = true;
             let running = self.abandoned.running();
             // The statement itself says how long it may take.
-            let rows = match DIALECT.marked(running.mark(), &call.sql, &call.params) {
-                Some(sql) => {
-                    self.connection.fetch_all(raw(&sql)).await.map(|rows| Box::new(Answer(rows)) as Box<dyn Rows>)
-                }
-                None => values::fetch(&mut *self.connection, call).await,
-            };
+            let sql = session::marked(running.mark(), &call.sql, &call.params);
+            let rows = self.connection.fetch_all(raw(&sql)).await.map(|rows| Box::new(Answer(rows)) as Box<dyn Rows>);
             Running::end(running);
             self.is_torn = false;
             rows
@@ -108,7 +105,7 @@ impl Session for Lent {
     fn begin(&mut self, access: Access, _: bool) -> BoxFuture<'_, Result<(), sqlx::Error>> {
         async move {
             self.is_torn = true;
-            self.connection.execute(sqlx::raw_sql(DIALECT.begin(access))).await.map(drop)
+            self.connection.execute(sqlx::raw_sql(session::begin(access))).await.map(drop)
         }
         .boxed()
     }

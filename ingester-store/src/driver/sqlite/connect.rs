@@ -1,10 +1,9 @@
 //! Connecting to a file, or to a database in memory.
 
-use super::DIALECT;
 use super::deadline::Deadline;
 use super::durability::Durability;
 use crate::driver::options::ConnectOptions;
-use crate::driver::values::raw;
+use ingester_sql::dialect::sqlite::session;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions};
 use sqlx::{Connection as _, Executor as _, SqlitePool};
 use std::time::Duration;
@@ -84,9 +83,7 @@ pub(super) async fn connect(
                     watch(connection, deadline).await?;
                 }
                 if options.read_only {
-                    for sql in DIALECT.session_of_readers() {
-                        connection.execute(raw(&sql)).await?;
-                    }
+                    connection.execute(sqlx::raw_sql(session::READERS)).await?;
                 }
                 Ok(())
             })

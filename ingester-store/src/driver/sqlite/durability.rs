@@ -1,8 +1,7 @@
 //! Commits that survive a crash of the machine where a connection decides that (SQLite): an evicted row is the only copy of its object, so
 //! what writes one is on disk before the object is deleted.
 
-use super::DIALECT;
-use crate::driver::values::raw;
+use ingester_sql::dialect::sqlite::session;
 use sqlx::{Executor as _, SqliteConnection};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,8 +32,5 @@ impl Durability {
 }
 
 async fn set(connection: &mut SqliteConnection, is_durable: bool) -> Result<(), sqlx::Error> {
-    match DIALECT.durability(is_durable) {
-        Some(sql) => connection.execute(raw(&sql)).await.map(drop),
-        None => Ok(()),
-    }
+    connection.execute(sqlx::raw_sql(session::durability(is_durable))).await.map(drop)
 }

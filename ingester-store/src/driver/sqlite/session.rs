@@ -1,6 +1,5 @@
 //! One connection to a file, or to a database in memory.
 
-use super::DIALECT;
 use super::connect::watch;
 use super::deadline::Deadline;
 use super::durability::Durability;
@@ -9,6 +8,7 @@ use crate::driver::interface::{Call, End, Rows, Session};
 use crate::driver::values::{raw, raw_text};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_sql::dialect::sqlite::session;
 use ingester_sql::dialect::{Access, Sql};
 use sqlx::migrate::Migrate;
 use sqlx::pool::PoolConnection;
@@ -100,7 +100,7 @@ impl Session for Lent {
             if is_durable {
                 self.durability.raise(&mut connection).await?;
             }
-            let begin = DIALECT.begin(access).into_sql_str();
+            let begin = session::begin(access).into_sql_str();
             self.state = State::Open(Transaction::begin(connection, Some(begin)).await?);
             Ok(())
         }

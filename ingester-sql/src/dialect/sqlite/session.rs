@@ -1,0 +1,21 @@
+//! What a driver says to the database about a connection: no statement of ours about rows or tables.
+
+use crate::dialect::Access;
+
+/// Prepares a connection that is to read only: every write is refused.
+pub const READERS: &str = "PRAGMA query_only = ON";
+
+/// Begins a transaction.
+pub const fn begin(access: Access) -> &'static str {
+    match access {
+        // Without the write lock, which another program may hold for long.
+        Access::Read => "BEGIN DEFERRED",
+        // Takes the write lock at once, because SQLite does not wait for a lock that is taken later.
+        Access::Write => "BEGIN IMMEDIATE",
+    }
+}
+
+/// After it each commit of a connection is on disk before it is answered, or is no longer. It has to come before the transaction.
+pub const fn durability(is_durable: bool) -> &'static str {
+    if is_durable { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" }
+}
