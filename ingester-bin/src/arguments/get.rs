@@ -239,6 +239,36 @@ fn get_format(text: &str) -> Result<GetFormat, String> {
     }
 }
 
+impl Get {
+    /// What is asked, by the keys of [`ingester_sql::query::Key`].
+    pub(crate) fn keys(&self) -> Vec<(&'static str, Vec<&str>)> {
+        let states = self.state.iter().map(|state| match state {
+            State::Live => "live",
+            State::Evicted => "evicted",
+            State::Deleted => "deleted",
+            State::All => "all",
+        });
+        fn all(texts: &[String]) -> Vec<&str> {
+            texts.iter().map(String::as_str).collect()
+        }
+        fn one(text: &Option<String>) -> Vec<&str> {
+            text.as_deref().into_iter().collect()
+        }
+        vec![
+            ("labelSelector", all(&self.selector)),
+            ("fieldSelector", all(&self.field_selector)),
+            ("state", states.collect()),
+            ("order-by", one(&self.sort_by)),
+            ("created-after", one(&self.created_after)),
+            ("created-before", one(&self.created_before)),
+            ("deleted-after", one(&self.deleted_after)),
+            ("deleted-before", one(&self.deleted_before)),
+            ("uid", all(&self.uid)),
+            ("scan", self.scan.then_some("true").into_iter().collect()),
+        ]
+    }
+}
+
 /// The state of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum State {

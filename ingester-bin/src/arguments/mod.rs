@@ -25,7 +25,7 @@ mod shared;
 mod tests;
 
 pub(crate) use declare::{Manifests, Rbac, Scaffold};
-pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat, State};
+pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat};
 pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};
 pub(crate) use import::Import;
 pub(crate) use kubeconfig::Kubeconfig;

@@ -8,7 +8,7 @@ use ingester_core::place::shortened;
 use ingester_core::schema::Table;
 use ingester_core::value::Value;
 use ingester_sql::query::{
-    Filter, Order, Query, States, Test, parse_field_selector, parse_label_selector, parse_order,
+    Ask, Filter, Order, Query, States, Test, parse_field_selector, parse_label_selector, parse_order,
 };
 use serde_json::Value as Json;
 
@@ -74,23 +74,28 @@ pub(super) fn read(
         return Asked { query: Query::default(), limit: None, faults: reader.faults };
     };
     reader.scan = scan.and_then(|scan| scan.truth(&mut reader.faults)).unwrap_or_default();
-    let mut query = Query { scan: reader.scan, ..Query::default() };
+    let mut ask = Ask::default();
+    ask.scan(reader.scan);
     if let Some(namespaces) = namespaces {
-        query.namespaces = reader.namespaces(&namespaces);
+        ask.namespaces(reader.namespaces(&namespaces));
     }
     if let Some(states) = states {
-        query.states = reader.states(&states);
+        ask.states(reader.states(&states));
     }
-    query.filters.extend(filter.and_then(|filter| reader.filter(&filter)));
+    ask.filter(filter.and_then(|filter| reader.filter(&filter)));
     if let Some(selector) = labels {
-        query.filters.extend(reader.selector(&selector, parse_label_selector));
+        ask.filter(reader.selector(&selector, parse_label_selector));
     }
     if let Some(selector) = fields {
-        query.filters.extend(reader.selector(&selector, parse_field_selector));
+        ask.filter(reader.selector(&selector, parse_field_selector));
     }
     if let Some(order) = order {
-        query.order = reader.order(&order);
+        ask.order(reader.order(&order));
     }
+    let query = ask.query().unwrap_or_else(|error| {
+        reader.faults.push(root.fault(error.to_string()));
+        Query::default()
+    });
     let limit = limit.and_then(|limit| reader.limit(&limit));
     let declared = declared.filter(|_| purpose == Purpose::Check { complete: true });
     let declared = declared.and_then(|list| list.elements()).unwrap_or_default();

@@ -5,11 +5,9 @@ use crate::request::names::{is_name, is_namespace};
 use crate::request::path::OUTER_GROUP;
 use crate::status::{Cause, Status};
 use ingester_core::nearest::nearest;
-use ingester_core::schema::{BASE_COLUMNS, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{
-    Filter, ListOptions, Query, States, Test, parse_field_selector, parse_label_selector_with_parameters,
-    parse_list_options, parse_order, parse_time,
+    Ask, Filter, Key, ListOptions, Query, Test, parse_label_selector_with_parameters, parse_list_options, truth,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -55,21 +53,13 @@ pub enum Include {
     Object,
 }
 
-/// Our own parameters. Each may be a requirement of the label selector as well.
-const OURS: [&str; 12] = [
-    "state",
-    "order-by",
-    "created-after",
-    "created-before",
-    "deleted-after",
-    "deleted-before",
-    "count",
-    "scan",
-    "uid",
-    "listOptionsExt",
-    "query",
-    "limit",
-];
+/// Our own parameters besides the [keys](Key) of a question. Each may be a requirement of the label selector as well.
+const OURS: [&str; 4] = ["count", "listOptionsExt", "query", "limit"];
+
+/// All parameters that may be requirements of the label selector.
+fn pseudo_labels() -> impl Iterator<Item = &'static str> {
+    Key::ALL.into_iter().filter(|key| key.is_pseudo_label).map(|key| key.name).chain(OURS)
+}
 
 /// Parameters of Kubernetes that are read elsewhere, or mean nothing here.
 const OTHERS: [&str; 16] = [
@@ -104,21 +94,22 @@ pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status>
         given.entry(key.into_owned()).or_default().push(value.into_owned());
     }
     let mut parameters = Parameters::default();
+    let mut ask = Ask::default();
     let last =
         |key: &str| given.get(key).and_then(|values| values.last()).map(String::as_str).filter(|text| !text.is_empty());
     for selector in given.get("labelSelector").into_iter().flatten() {
         let prefix = format!("{OUTER_GROUP}/");
         let (filters, own) = parse_label_selector_with_parameters(selector, &prefix)
             .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?;
-        parameters.query.filters.extend(filters);
+        ask.filter(filters);
         for (name, values) in own {
             let values = if values.is_empty() { vec!["true".to_owned()] } else { values };
-            parameters.own(&name, &values, kind, now)?;
+            parameters.own(&mut ask, &name, &values, kind, now)?;
         }
     }
-    for selector in given.get("fieldSelector").into_iter().flatten() {
-        let filters = parse_field_selector(selector).map_err(|error| Status::bad_request(error.to_string()))?;
-        parameters.query.filters.extend(filters);
+    if let Some(selectors) = given.get("fieldSelector") {
+        let selectors: Vec<&str> = selectors.iter().map(String::as_str).collect();
+        ask.set("fieldSelector", &selectors, now).map_err(|error| Status::bad_request(error.to_string()))?;
     }
     parameters.token = last("continue").map(str::to_owned);
     parameters.include = match last("includeObject") {
@@ -137,13 +128,17 @@ pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status>
     for (key, values) in &given {
         if let Some(name) = key.strip_prefix("param.") {
             of_query.extend(values.iter().map(|value| (name.to_owned(), value.clone())));
-        } else if OURS.contains(&key.as_str()) {
-            parameters.own(key, values, kind, now)?;
+        } else if pseudo_labels().any(|name| name == key) {
+            parameters.own(&mut ask, key, values, kind, now)?;
         } else if !OTHERS.contains(&key.as_str()) && !OF_DELETION.contains(&key.as_str()) {
-            let known: Vec<&str> = OURS.into_iter().chain(OTHERS).collect();
+            let known: Vec<&str> = pseudo_labels().chain(OTHERS).collect();
             let meant = nearest(key, &known).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
             parameters.warnings.push(format!("unknown parameter `{key}` is ignored{meant}"));
         }
+    }
+    parameters.query = ask.query().map_err(|error| Status::bad_request(error.to_string()))?;
+    if parameters.query.scan {
+        parameters.warnings.push("scan: fields without a column are read from the JSON of every row".into());
     }
     parameters.query.filters.iter().try_for_each(has_names)?;
     match &mut parameters.saved {
@@ -176,68 +171,26 @@ fn has_names(filter: &Filter) -> Result<(), Status> {
 }
 
 impl Parameters {
-    /// One of our own parameters.
-    fn own(&mut self, name: &str, values: &[String], kind: &str, now: Micros) -> Result<(), Status> {
+    /// One of our own parameters. What it says of the question goes into `ask`.
+    fn own(&mut self, ask: &mut Ask, name: &str, values: &[String], kind: &str, now: Micros) -> Result<(), Status> {
         let wrong = |what: String| Status::bad_request(format!("{name}: {what}"));
         let (Some(first), rest) = (values.first(), values.get(1..).unwrap_or_default()) else { return Ok(()) };
         let one = || match rest {
             [] => Ok(first.as_str()),
             _ => Err(wrong("it has one value".into())),
         };
-        let truth = |text: &str| match text {
-            "" | "true" | "1" => Ok(true),
-            "false" | "0" => Ok(false),
-            other => Err(wrong(format!("`{other}` is neither true nor false"))),
-        };
-        let since = |place: usize, from: bool, text: &str| {
-            parse_time(text, now).map_err(|error| wrong(error.to_string()))?;
-            // As it was written, so that the token of a page is good for the same question a minute later.
-            let time = Value::text(text);
-            let test = if from { Test::GreaterOrEqual(time) } else { Test::Less(time) };
-            Ok(Filter::field(BASE_COLUMNS[place].name.as_str(), test))
-        };
+        if Key::named(name).is_some() {
+            let values: Vec<&str> = values.iter().map(String::as_str).collect();
+            return ask.set(name, &values, now).map_err(|error| Status::bad_request(error.to_string()));
+        }
         match name {
-            "state" => {
-                let mut states = States { live: false, evicted: false, deleted: false };
-                for word in values.iter().flat_map(|value| value.split(',')) {
-                    match word {
-                        "live" => states.live = true,
-                        "evicted" => states.evicted = true,
-                        "deleted" => states.deleted = true,
-                        "all" => states = States::ALL,
-                        other => return Err(wrong(format!("`{other}` is none of live, evicted, deleted and all"))),
-                    }
-                }
-                self.query.states = states;
-            }
-            "order-by" => {
-                for value in values {
-                    self.query.order.extend(parse_order(value).map_err(|error| wrong(error.to_string()))?);
-                }
-            }
-            "created-after" => self.query.filters.push(since(base::CREATE_TIME, true, one()?)?),
-            "created-before" => self.query.filters.push(since(base::CREATE_TIME, false, one()?)?),
-            "deleted-after" | "deleted-before" => {
-                self.query.filters.push(since(base::DELETE_TIME, name == "deleted-after", one()?)?);
-                // Nothing that exists has such a time.
-                if self.query.states == States::default() {
-                    self.query.states = States::DELETED;
-                }
-            }
-            "count" => self.count = truth(one()?)?,
-            "scan" => {
-                self.query.scan = truth(one()?)?;
-                if self.query.scan {
-                    self.warnings.push("scan: fields without a column are read from the JSON of every row".into());
-                }
-            }
-            "uid" => self.query.uids.extend(values.iter().flat_map(|value| value.split(',')).map(str::to_owned)),
+            "count" => self.count = truth(one()?).map_err(wrong)?,
             "listOptionsExt" => {
                 let options =
                     parse_list_options(one()?, kind).map_err(|error| Status::bad_request(error.to_string()))?;
                 let ListOptions { filter, order, offset, limit, skip } = options;
-                self.query.filters.extend(filter);
-                self.query.order.extend(order);
+                ask.filter(filter);
+                ask.order(order);
                 self.offset = offset;
                 self.skip = skip;
                 self.limit = limit
@@ -252,10 +205,11 @@ impl Parameters {
                 self.limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
             }
             other => {
-                let meant = nearest(other, &OURS).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
+                let known: Vec<&str> = pseudo_labels().collect();
+                let meant = nearest(other, &known).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
                 return Err(Status::bad_request(format!(
-                    "{OUTER_GROUP}/{other} is no parameter{meant} There are {}",
-                    OURS.join(", ")
+                    "unknown parameter {OUTER_GROUP}/{other}{meant}; known: {}",
+                    known.join(", ")
                 )));
             }
         }
@@ -329,6 +283,7 @@ impl Parameters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ingester_sql::query::States;
     use ingester_sql::query::parse_label_selector;
     use proptest::prelude::*;
 
@@ -371,6 +326,8 @@ mod tests {
     fn deletion_times_are_those_of_deleted_objects() {
         assert_eq!(ok("deleted-after=2h").query.states, States::DELETED);
         assert_eq!(ok("deleted-after=2h&state=all").query.states, States::ALL);
+        let (code, message) = wrong("deleted-after=30d&state=live,evicted");
+        assert!(code == 400 && message.contains("have no time of deletion"), "{message}");
     }
 
     #[test]

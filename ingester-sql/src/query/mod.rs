@@ -3,6 +3,7 @@
 //! | file | what it has |
 //! |---|---|
 //! | `model.rs` | the query, as it is asked |
+//! | `ask.rs` | the same while it is read, in any spelling |
 //! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
 //! | `keys.rs` | which keys answer it |
 //! | `selector/` | Kubernetes' label and field selectors |
@@ -14,6 +15,7 @@
 //! May use: ingester-core.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
+mod ask;
 mod check;
 mod fingerprint;
 mod keys;
@@ -24,6 +26,7 @@ mod selector;
 mod time;
 mod token;
 
+pub use ask::{Ask, AskError, Key, truth};
 pub use check::{Checked, Comparison, Condition, Hint, Operand, PairTest, Pattern, QueryError, SortKey};
 pub use ingester_core::query::{Filter, Order, Test};
 pub use keys::{Route, Routes};

@@ -1,18 +1,14 @@
 //! What the arguments ask for.
 
-use crate::arguments::{Get, State};
+use crate::arguments::Get;
 use crate::commands::named;
 use crate::ending::Failure;
 use crate::saved;
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::schema::BASE_COLUMNS;
-use ingester_core::schema::base;
-use ingester_core::value::{Micros, Value};
+use ingester_core::value::Micros;
 use ingester_declare::saved::BoundQuery;
-use ingester_sql::query::{
-    Filter, Query, States, Test, parse_field_selector, parse_label_selector, parse_order, parse_time,
-};
+use ingester_sql::query::{Ask, AskError, Query};
 
 /// A query about one kind.
 pub(super) struct Question {
@@ -93,52 +89,110 @@ fn resources(words: &[String], kinds: &'static [Kind]) -> Result<Vec<(Kind, Vec<
 
 /// The query, without names.
 fn query(arguments: &Get, now: Micros) -> Result<Query, Failure> {
-    let wrong = |flag: &str, error: &dyn std::fmt::Display| Failure::Usage(anyhow!("{flag}: {error}"));
-    let mut filters = Vec::new();
-    for selector in &arguments.selector {
-        filters.extend(parse_label_selector(selector).map_err(|error| wrong("--selector", &error))?);
-    }
-    for selector in &arguments.field_selector {
-        filters.extend(parse_field_selector(selector).map_err(|error| wrong("--field-selector", &error))?);
-    }
-    for (flag, time, place, from) in [
-        ("--created-after", &arguments.created_after, base::CREATE_TIME, true),
-        ("--created-before", &arguments.created_before, base::CREATE_TIME, false),
-        ("--deleted-after", &arguments.deleted_after, base::DELETE_TIME, true),
-        ("--deleted-before", &arguments.deleted_before, base::DELETE_TIME, false),
-    ] {
-        if let Some(time) = time {
-            parse_time(time, now).map_err(|error| wrong(flag, &error))?;
-            // As it was written: the token of a page is good for the same question a minute later.
-            let time = Value::text(time.as_str());
-            let test = if from { Test::GreaterOrEqual(time) } else { Test::Less(time) };
-            filters.push(Filter::field(BASE_COLUMNS[place].name.as_str(), test));
-        }
-    }
-    let order = match &arguments.sort_by {
-        Some(order) => parse_order(order).map_err(|error| wrong("--sort-by", &error))?,
-        None => Vec::new(),
+    let usage = |error: &AskError| {
+        let option = error.key().map_or_else(String::new, |key| format!("--{}: ", key.option));
+        Failure::Usage(anyhow!("{option}{}", error.what()))
     };
-    Ok(Query {
-        namespaces: arguments.namespace.clone(),
-        names: Vec::new(),
-        uids: arguments.uid.clone(),
-        states: states(arguments),
-        filters,
-        order,
-        scan: arguments.scan,
-    })
+    let mut ask = Ask::default();
+    ask.namespaces(arguments.namespace.iter().cloned());
+    for (name, values) in arguments.keys() {
+        ask.set(name, &values, now).map_err(|error| usage(&error))?;
+    }
+    ask.query().map_err(|error| usage(&error))
 }
 
-/// The states: those that are named, else those that the other flags are about, else what exists.
-fn states(arguments: &Get) -> States {
-    if arguments.state.is_empty() {
-        return match arguments {
-            Get { deleted_after: Some(_), .. } | Get { deleted_before: Some(_), .. } => States::DELETED,
-            Get { uid, .. } if !uid.is_empty() => States::ALL,
-            _ => States::default(),
-        };
+#[cfg(test)]
+mod tests {
+    use super::query;
+    use crate::arguments::{Arguments, Command};
+    use crate::ending::Failure;
+    use clap::Parser as _;
+    use ingester_core::value::Micros;
+    use ingester_server::request::parameters;
+    use ingester_sql::query::{Key, Query};
+
+    const NOW: Micros = Micros(1_800_000_000_000_000);
+
+    fn by_command(words: &[&str]) -> Result<Query, String> {
+        let words = ["ingester", "get", "models", "--database-url", "sqlite://a.db"].iter().chain(words);
+        let Command::Get(arguments) = Arguments::parse_from(words).command else { panic!("get") };
+        query(&arguments, NOW).map_err(|failure| match failure {
+            Failure::Usage(error) | Failure::Work(error) => error.to_string(),
+        })
     }
-    let has = |state| arguments.state.contains(&state) || arguments.state.contains(&State::All);
-    States { live: has(State::Live), evicted: has(State::Evicted), deleted: has(State::Deleted) }
+
+    fn by_url(query: &str) -> Result<Query, String> {
+        parameters::parse(query, "Model", NOW).map(|parameters| parameters.query).map_err(|status| status.message)
+    }
+
+    fn encoded(text: &str) -> String {
+        percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+    }
+
+    /// The same keys as options, as parameters of a URL, and as pseudo-labels where all can be.
+    fn spellings(keys: &[(&Key, &str)]) -> Vec<Result<Query, String>> {
+        let options: Vec<String> = keys
+            .iter()
+            .map(|(key, value)| if key.name == "scan" { "--scan".into() } else { format!("--{}={value}", key.option) })
+            .collect();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let url: Vec<String> = keys.iter().map(|(key, value)| format!("{}={}", key.name, encoded(value))).collect();
+        let mut all = vec![by_command(&options), by_url(&url.join("&"))];
+        if keys.iter().all(|(key, _)| key.is_pseudo_label) {
+            let requirement =
+                |(key, value): &(&Key, &str)| format!("mirror.michelangelo.api/{} in ({value})", key.name);
+            let selector: Vec<String> = keys.iter().map(requirement).collect();
+            all.push(by_url(&format!("labelSelector={}", encoded(&selector.join(",")))));
+        }
+        all
+    }
+
+    #[test]
+    fn every_pair_of_keys_means_the_same_in_every_spelling() {
+        for one in &Key::ALL {
+            for other in &Key::ALL {
+                let keys = [(one, one.example), (other, other.example)];
+                let keys = if one.name == other.name { &keys[..1] } else { &keys[..] };
+                let all = spellings(keys);
+                let Ok(first) = &all[0] else { panic!("{}, {}: {all:?}", one.name, other.name) };
+                for asked in &all {
+                    let asked = asked.as_ref().unwrap_or_else(|error| panic!("{}, {}: {error}", one.name, other.name));
+                    let sorted = |query: &Query| {
+                        let mut filters: Vec<String> =
+                            query.filters.iter().map(|filter| format!("{filter:?}")).collect();
+                        filters.sort();
+                        (filters, Query { filters: Vec::new(), ..query.clone() })
+                    };
+                    assert_eq!(sorted(asked), sorted(first), "{}, {}", one.name, other.name);
+                }
+            }
+        }
+    }
+
+    /// A Model that was deleted three days ago was found by the label selector and not by the URL and the command.
+    #[test]
+    fn a_time_of_deletion_of_what_exists_is_refused_in_every_spelling() {
+        let (state, deleted) = (Key::named("state").unwrap(), Key::named("deleted-after").unwrap());
+        for keys in [[(state, "live,evicted"), (deleted, "30d")], [(deleted, "30d"), (state, "live,evicted")]] {
+            let all = spellings(&keys);
+            assert_eq!(all.len(), 3);
+            for asked in all {
+                let error = asked.unwrap_err();
+                assert!(
+                    error.contains("deleted-after: objects that are live or evicted have no time of deletion"),
+                    "{error}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_pages_have_every_key() {
+        let serving = include_str!("../../../../docs/serving.md");
+        let queries = include_str!("../../../../docs/queries.md");
+        for key in Key::ALL {
+            assert!(serving.contains(&format!("`{}`", key.name)), "docs/serving.md lacks {}", key.name);
+            assert!(queries.contains(&format!("--{}", key.option)), "docs/queries.md lacks --{}", key.option);
+        }
+    }
 }

@@ -26,7 +26,7 @@ fn broken_yaml_document_loses_only_itself() {
             "1 a",
             "3 !line 4 column 4: mapping values are not allowed in this context",
             "6 b",
-            "8 !line 9 column 1: invalid indentation in multiline quoted scalar",
+            "8 !line 8 column 4: unclosed quote",
             "10 c",
             "12 !the document is not an object but a string",
             "14 !the document is not an object but a number",
