@@ -357,7 +357,6 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.retried(2), &[("workqueue_retries_total", 2.0)]),
         (|m| m.workers(4), &[("controller_runtime_max_concurrent_reconciles", 4.0)]),
         (|m| m.reconciled(Outcome::Success, 7), &[("controller_runtime_reconcile_total success", 7.0)]),
-        (|m| m.reconciled(Outcome::Requeue, 7), &[("controller_runtime_reconcile_total requeue", 7.0)]),
         (|m| m.reconciled(Outcome::RequeueAfter, 7), &[("controller_runtime_reconcile_total requeue_after", 7.0)]),
         (
             |m| m.reconciled(Outcome::Error, 7),
