@@ -305,7 +305,7 @@ fn a_password_file_is_never_shown_and_its_errors_name_it() {
     let get = |file: &str| folder.run(&[&refused[..], &[file]].concat()).exits(2);
     let ran = get("password").says(&["mysql://u:***@127.0.0.1:1/d"]);
     assert!(!ran.err.contains("hunter2"), "{}", ran.err);
-    let ran = get("hunter2").says(&["there is no password file of the name that --password-file", "No such file"]);
+    let ran = get("hunter2").says(&["the password file that --password-file", "No such file"]);
     assert!(!ran.err.contains("hunter2"), "{}", ran.err);
     get("empty").says(&["the password file empty is empty"]);
     get(".").says(&["the password file . cannot be read"]);

@@ -180,7 +180,7 @@ impl ControllerMetrics {
         self.own.synced.store(false, Relaxed);
     }
 
-    /// Another member has the unit from now on: what this one knew of it says nothing any more.
+    /// Another member has the unit from now on: what this one knew of it is out of date.
     pub(crate) fn given_away(&self) {
         self.stopped();
         self.own.elsewhere.store(true, Relaxed);
