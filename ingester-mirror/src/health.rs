@@ -20,7 +20,7 @@ struct HealthState {
     database: bool,
     looked_up: bool,
     cluster: Option<ClusterCheck>,
-    /// Whether this process takes part in its group, or why not; `None` if it shares the work with nobody.
+    /// Whether this process takes part in its group, or why not; `None` if it does not share the work.
     member: Option<Result<(), String>>,
     kinds: Vec<KindHealth>,
     dead: Vec<(String, String)>,
@@ -117,7 +117,7 @@ impl Health {
         self.state().cluster = unknown.map(|reason| ClusterCheck::Unchecked(reason.to_owned()));
     }
 
-    /// This process takes part in the group of those who share the work; or it cannot, for a reason.
+    /// This process is a member of the group that shares the work; or it cannot be one, for a reason.
     pub(crate) fn member(&self, not: Option<&str>) {
         self.state().member = Some(not.map_or(Ok(()), |reason| Err(reason.to_owned())));
     }
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn what_another_member_mirrors_does_not_make_the_process_unready() {
         let health = started();
-        // Who is no member must not count on others.
+        // A process that is not a member must not rely on others.
         health.member(Some("forbidden"));
         lacks(
             &health,

@@ -1,6 +1,6 @@
 //! Which cluster a database belongs to. Of two clusters in one database, each ingester would mark the other's rows as deleted.
 //!
-//! A cluster is known by the uid of its namespace `kube-system`, which every cluster has and nobody can delete. The first ingester
+//! A cluster is known by the uid of its namespace `kube-system`, which every cluster has and which cannot be deleted. The first ingester
 //! records it in the database.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store.
@@ -104,7 +104,7 @@ pub async fn cluster(client: &Client) -> Result<ClusterUid, IdentityError> {
         return unchecked(format!("asked for namespace {NAMESPACE}, the API server answers {status}"));
     }
     if status == StatusCode::UNAUTHORIZED {
-        let remedy = "the API server knows nobody by this token or certificate: it may have expired, renew that of the kubeconfig";
+        let remedy = "the API server does not accept this token or certificate: it may have expired, renew that of the kubeconfig";
         return Err(IdentityError::NoAnswer(format!("{status} ({remedy})")));
     }
     if !status.is_success() {

@@ -124,7 +124,7 @@ mod tests {
         assert!(leading.loses(&MODEL).now_or_never().is_some());
         assert!(leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Project"]);
-        // Less is no reason to look, and what comes back may have been left in the middle.
+        // Fewer units are not a reason to look, and what comes back may have been left in the middle.
         allow(&assignment, &[]);
         assert!(leading.gains().now_or_never().is_none());
         allow(&assignment, &["Project"]);
@@ -143,7 +143,7 @@ mod tests {
         assignment.mix(true);
         assert!(leading.gains().now_or_never().is_none(), "it writes more of them");
         assignment.mix(false);
-        // It stays so until somebody looks.
+        // It stays so until the kinds are looked at.
         assert!(leading.gains().now_or_never().is_some() && leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Model"]);
         assert!(leading.gains().now_or_never().is_none());

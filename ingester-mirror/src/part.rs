@@ -27,7 +27,7 @@ pub(crate) struct PartOfCluster {
 }
 
 impl PartOfCluster {
-    /// Whether an object is in the part. A text without a uid is in the one that an empty uid is in: somebody reports it.
+    /// Whether an object is in the part. A text without a uid is in the one that an empty uid is in, so it is reported once.
     fn has(shard: Shard, text: &str) -> bool {
         shard.is_whole() || shard.has(Identity::probe(text).uid.as_deref().unwrap_or_default())
     }
@@ -269,7 +269,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_text_without_a_uid_is_somebodys() {
+    fn an_object_without_a_uid_belongs_to_one_shard() {
         for of in [1, 2, 3, 1024] {
             for text in ["{}", "no JSON", r#"{"metadata":{"uid":""}}"#] {
                 let has = Shard::all(of).filter(|shard| PartOfCluster::has(*shard, text)).count();
@@ -279,9 +279,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_no_lease_writes_nothing_and_says_why() {
+    async fn a_member_without_a_lease_writes_nothing_and_says_why() {
         let service = tower::service_fn(|request: Request<Body>| {
-            assert_eq!(request.method(), "never", "nobody is asked");
+            assert_eq!(request.method(), "never", "no server is asked");
             std::future::ready(Ok::<_, Infallible>(Response::new(Body::empty())))
         });
         let (shard, assignment) = (Shard::WHOLE, Assignment::of_members());

@@ -1,5 +1,5 @@
-//! Rows of objects that were deleted long ago are purged, while the mirror runs. Rows of evicted objects never are: nobody else has
-//! these objects. Rejects of objects that are gone are forgotten by every list.
+//! Rows of objects that were deleted long ago are purged, while the mirror runs. Rows of evicted objects never are: they are the only
+//! copies of these objects. Rejects of objects that are gone are forgotten by every list.
 //!
 //! May use: ingester-core, ingester-store, config, metrics, replicas, suspend, unit.
 

@@ -2,7 +2,7 @@
 //!
 //! May use: ingester-core, config, metrics.
 //!
-//! Whoever writes for a kind holds a [`Permit`] and gives it back once it is revoked. A kind counts as suspended, and a log line says
+//! Work that writes for a kind holds a [`Permit`] and gives it back once it is revoked. A kind counts as suspended, and a log line says
 //! so, when the last one is back: from then on nothing changes.
 
 use crate::config::{Config, Live};
@@ -28,7 +28,7 @@ struct Inner {
 #[derive(Debug)]
 struct Switch {
     suspended: watch::Sender<bool>,
-    /// Held for reading by whoever writes for the kind.
+    /// Held for reading by work that writes for the kind.
     work: Arc<RwLock<()>>,
 }
 
@@ -43,7 +43,7 @@ impl Permit {
     /// Waits until the kind is to be suspended. What has begun may be finished; nothing new is begun.
     pub async fn revoked(&mut self) {
         if self.suspended.wait_for(|suspended| *suspended).await.is_err() {
-            // Nobody is there any more who could suspend it.
+            // Nothing is left that could suspend it.
             std::future::pending().await
         }
     }
@@ -88,7 +88,7 @@ impl Suspension {
         let mut settling = Vec::new();
         for (kind, switch) in &self.0.switches {
             let wanted = kinds.iter().any(|name| name == *kind);
-            // The flag comes before the lock: whoever gets a permit after that gives it back at once.
+            // The flag comes before the lock: a permit that is given after that comes back at once.
             if switch.suspended.send_replace(wanted) == wanted {
                 continue;
             }
@@ -108,7 +108,7 @@ impl Suspension {
         let mut suspended = switch.suspended.subscribe();
         tokio::select! {
             biased;
-            // Whoever waits for the lock keeps new permits from a kind that goes on.
+            // Waiting for the lock keeps new permits from a kind that goes on.
             _ = suspended.wait_for(|suspended| !*suspended) => {}
             _ = switch.work.write() => {
                 self.0.metrics.suspended(kind, true);
@@ -208,7 +208,7 @@ mod tests {
         assert!(!waits(suspension.permit("Model")).await, "the kind goes on");
         drop(never_back);
         tokio::time::sleep(Duration::from_secs(1)).await;
-        assert_eq!(shown(), [false, true], "nobody says afterwards that it is suspended");
+        assert_eq!(shown(), [false, true], "it is not said to be suspended afterwards");
         change(&["Model"]).await;
         assert_eq!(shown(), [true, false]);
     }

@@ -305,7 +305,7 @@ fn a_password_file_is_never_shown_and_its_errors_name_it() {
     let get = |file: &str| folder.run(&[&refused[..], &[file]].concat()).exits(2);
     let ran = get("password").says(&["mysql://u:***@127.0.0.1:1/d"]);
     assert!(!ran.err.contains("hunter2"), "{}", ran.err);
-    let ran = get("hunter2").says(&["there is no password file of the name that --password-file", "No such file"]);
+    let ran = get("hunter2").says(&["the password file that --password-file", "No such file"]);
     assert!(!ran.err.contains("hunter2"), "{}", ran.err);
     get("empty").says(&["the password file empty is empty"]);
     get(".").says(&["the password file . cannot be read"]);
@@ -315,7 +315,8 @@ fn a_password_file_is_never_shown_and_its_errors_name_it() {
     with("mysql://u:other@127.0.0.1:1/d").says(&["mysql://u:***@127.0.0.1:1/d", "has one already"]);
     let mut by_variable = folder.command(&["get", "models"]);
     by_variable.envs([("MYSQL_HOST", "127.0.0.1"), ("MYSQL_DB_NAME", "d"), ("MYSQL_PASSWORD_FILE", "hunter2")]);
-    let ran = finish(&mut by_variable).exits(2).says(&["MYSQL_PASSWORD_FILE or `mysql.passwordFile` has"]);
+    let ran =
+        finish(&mut by_variable).exits(2).says(&["MYSQL_PASSWORD_FILE or `mysql.passwordFile` names does not exist"]);
     assert!(!ran.err.contains("hunter2"), "{}", ran.err);
 }
 

@@ -114,7 +114,7 @@ pub async fn audit(
     audit_parts(context, kinds, None, config, repair, report, progress).await
 }
 
-/// The same for some parts of the kinds: what is in the others is none of this process's business.
+/// The same for some parts of the kinds: what is in the others is another process's to audit.
 async fn audit_parts(
     context: &Context,
     kinds: &[Kind],
@@ -341,7 +341,7 @@ impl<'a> Auditor<'a> {
             for (suspect, text) in portion.iter().zip(texts) {
                 let text = match text {
                     Ok(text) => text,
-                    // The kind is not installed, so there is no such object.
+                    // The kind is not installed, so the object does not exist.
                     Err(error) if error.kind() == ApiErrorKind::NotFound => None,
                     Err(error) => return Err(error.into()),
                 };

@@ -46,8 +46,8 @@ impl Shown {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the findings of kinds that are not audited any more, and of those of which another member has something now: nobody
-    /// here would ever take them back.
+    /// Forgets the findings of kinds that are not audited any more, and of those of which another member has something now: this
+    /// process would never take them back.
     fn forget(&self, kinds: &[Kind], config: &Config, assignment: &Assignment, metrics: &Metrics) {
         let mut units = self.units();
         for kind in kinds {
@@ -140,7 +140,7 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) ->
         tokio::select! {
             biased;
             () = live.changed(&false, |config| config.ingester.is_suspended(name)) => {}
-            // What nobody mirrors for a moment may differ for that long.
+            // What is not mirrored for a moment may differ for that long.
             () = moved => pending.push(*kind),
             done = one(context, *kind, &units, live) => {
                 if done {
@@ -155,7 +155,7 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) ->
 /// Audits these units of one kind. Returns whether that came to an end.
 async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> bool {
     let (name, counted) = (kind.name(), context.metrics.audit(kind.name()));
-    // What the audit itself asks and holds is none of the mirror's.
+    // What the audit itself asks and holds does not count as the mirror's.
     let metrics = match Metrics::new() {
         Ok(metrics) => metrics,
         Err(error) => {

@@ -54,7 +54,7 @@ pub enum Finding {
     Different(Vec<Difference>),
     /// The object is live, its row has a `delete_time`.
     Deleted,
-    /// The row is live and not evicted, and there is no such object.
+    /// The row is live and not evicted, and the object does not exist.
     Orphaned,
     /// The object was evicted from etcd and is there again. Neither it nor its row is changed until a person decides.
     Ghost {
@@ -101,7 +101,7 @@ impl std::fmt::Display for Finding {
                 Ok(())
             }
             Finding::Deleted => f.write_str("the object lives, its row is marked as deleted"),
-            Finding::Orphaned => f.write_str("the row is live, there is no such object"),
+            Finding::Orphaned => f.write_str("the row is live, its object does not exist"),
             Finding::Ghost { object, stored } => write!(
                 f,
                 "the object was evicted at version {stored} and is in the cluster again, at version {object}: decide with \
@@ -114,7 +114,7 @@ impl std::fmt::Display for Finding {
 
 /// Compares one object with its row. `None` if nothing is wrong:
 /// - A terminating object may have a live row or a tombstone. After the tombstone it still loses finalizers, one by one, which
-///   nobody stores, so the tombstone may have any other version.
+///   is not stored, so the tombstone may have any other version.
 /// - An evicted row is correct without an object, and with one that is about to leave etcd.
 /// - A tombstone is correct without an object.
 /// - An object that is released needs no row: it was purged, or never had to be written. If the object is rejected, that is told.

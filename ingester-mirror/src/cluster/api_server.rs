@@ -37,8 +37,8 @@ const WATCH_SECONDS: u32 = 290;
 /// How long a watch may be silent. Bookmarks come once a minute, and the server ends the watch after [`WATCH_SECONDS`].
 const SILENCE: Duration = Duration::from_secs(330);
 
-/// After how many seconds the API server ends a streamed list: as late as it ends a watch that names no time. Whoever has not read
-/// everything by then goes on with a list that skips what is stored.
+/// After how many seconds the API server ends a streamed list: as late as it ends a watch that names no time. A reader that has not
+/// read everything by then goes on with a list that skips what is stored.
 const STREAM_SECONDS: u32 = 3600;
 
 /// How long a streamed list may be silent.

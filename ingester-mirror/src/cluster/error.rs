@@ -11,7 +11,7 @@ pub(crate) enum ApiErrorKind {
     Conflict,
     /// 410: the API server no longer has this version.
     Expired,
-    /// 401 and 403: somebody must grant a right.
+    /// 401 and 403: an operator must grant a right.
     Forbidden,
     /// Worth a retry: no connection, a time-out, 429, 5xx.
     Transient,

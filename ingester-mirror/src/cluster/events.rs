@@ -108,7 +108,7 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
                 }
                 Ok(Err(error)) if is_end(&error) => return None,
                 Ok(Err(error)) => return Some(Err(self.error(&super::error::chain(&error)))),
-                // What was cut off behind its last line end is no event.
+                // What was cut off after the last line end is not an event.
                 Ok(Ok(_)) if self.line.last() != Some(&b'\n') => return None,
                 Ok(Ok(_)) if self.line.trim_ascii().is_empty() => {}
                 Ok(Ok(_)) => {

@@ -6,7 +6,7 @@
 //! `partial` an object's metadata. `properties` tests all of it against the bytes of answers.
 //!
 //! An object is cut out of an answer by its brackets, however deep it is nested and whatever is wrong inside: whether it can be read
-//! is its own affair, and what came with it is not harmed.
+//! is decided for it alone, and does not affect what came with it.
 
 mod api_server;
 mod error;
@@ -74,7 +74,7 @@ pub(crate) type ListStream<T> = BoxStream<'static, Result<Listed<T>, ApiError>>;
 /// # Guarantees of an implementation
 /// - Lists, streamed or not, and [`Cluster::look`] are consistent reads: they show everything that was there when they were asked.
 /// - "Not found" as the answer to a list or a look means that a server that is ready does not serve the kind. That one object does
-///   not exist is no error: it is an empty answer. So no error ever means that an object is gone.
+///   not exist is not an error: it is an empty answer. So no error ever means that an object is gone.
 pub(crate) trait Cluster: Send + Sync {
     /// A page of up to `limit` objects: the first, or the one that the token of the page before it asks for.
     fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>>;
@@ -82,7 +82,7 @@ pub(crate) trait Cluster: Send + Sync {
     /// A page of the objects' metadata.
     fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>>;
 
-    /// All objects as a stream; `None` if the API server has no streamed lists. Whoever reads slowly may be cut off.
+    /// All objects as a stream; `None` if the API server has no streamed lists. A slow reader may be cut off.
     fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>>;
 
     /// The metadata of all objects as a stream; `None` if the API server has no streamed lists.

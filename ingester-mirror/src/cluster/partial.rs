@@ -52,7 +52,7 @@ impl PartialObjectMeta {
     pub(crate) fn into_meta(self) -> Meta {
         let time = |text: Box<str>| {
             let text: StrDeserializer<'_, Error> = (&*text).into_deserializer();
-            // What is no time was never deleted; the object itself is refused for it when it is read.
+            // What is not a time was never deleted; the object itself is refused for it when it is read.
             Time::deserialize(text).ok()
         };
         Meta {

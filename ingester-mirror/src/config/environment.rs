@@ -103,7 +103,7 @@ impl Environment {
         if problems.is_empty() { mysql.address() } else { Err(ConfigError::new(problems)) }
     }
 
-    /// Checks that no variable is about a server that none names: whoever has forgotten one would write into another database.
+    /// Checks that no variable is about a server that none names: where one was forgotten, another database would be written.
     fn names_nothing(&self) -> Result<(), ConfigError> {
         let about_a_server = [
             ("MYSQL_PORT", self.port.is_some()),

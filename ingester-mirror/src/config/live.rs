@@ -29,7 +29,7 @@ impl Live {
     pub async fn changed<T: PartialEq>(&self, before: &T, of: impl Fn(&Config) -> T) {
         let changed = self.0.clone().wait_for(|config| of(config) != *before).await.is_ok();
         if !changed {
-            // Nobody is there any more who could change it.
+            // Nothing is left that could change it.
             std::future::pending().await
         }
     }

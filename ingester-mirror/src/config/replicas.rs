@@ -42,7 +42,7 @@ impl Default for Replicas {
 }
 
 impl Replicas {
-    /// Into how many parts a kind is split. Who shares the work with nobody splits nothing.
+    /// Into how many shards a kind is split: one where the work is not shared.
     pub fn shards_of(&self, kind: &str) -> u32 {
         if !self.enabled {
             return 1;

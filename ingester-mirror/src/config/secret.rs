@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
-/// The longest password, in bytes: whoever names another file by mistake, or a device, is told so.
+/// The longest password, in bytes: more is a sign that another file, or a device, was named by mistake.
 const LONGEST: u64 = 4096;
 
 /// A password, or a URL that may contain one. It prints itself as `***`.
@@ -24,15 +24,15 @@ impl Secret {
     /// The text of a file, such as one that a Kubernetes Secret mounts. A newline at its end is not a part of it.
     ///
     /// # Errors
-    /// If the file cannot be read, is empty, or is no short text. They name the file, if there is one, and nothing of what is in it.
+    /// If the file cannot be read, is empty, is not UTF-8, or is too long. They name the file, if there is one, and nothing of what is in it.
     pub(super) fn read(file: &Path) -> Result<Self, ConfigError> {
         let wrong = |what: &str| ConfigError::of(format!("the password file {} {what}", file.display()));
         let mut bytes = Vec::new();
         let opened = File::open(file).map_err(|error| match error.kind() {
             // What should be its name may be the password itself.
             ErrorKind::NotFound | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => ConfigError::of(format!(
-                "there is no password file of the name that --password-file, MYSQL_PASSWORD_FILE or `mysql.passwordFile` has (the name of a \
-                 file is wanted there, not the password): {error}"
+                "the password file that --password-file, MYSQL_PASSWORD_FILE or `mysql.passwordFile` names does not exist (give the name of a \
+                 file there, not the password): {error}"
             )),
             _ => wrong(&format!("cannot be read: {error}")),
         })?;
@@ -41,7 +41,7 @@ impl Secret {
         if bytes.len() as u64 > LONGEST {
             return Err(wrong("has more than 4096 bytes, which no password has"));
         }
-        let Ok(mut text) = String::from_utf8(bytes) else { return Err(wrong("is no text in UTF-8")) };
+        let Ok(mut text) = String::from_utf8(bytes) else { return Err(wrong("is not UTF-8")) };
         if text.ends_with('\n') {
             text.pop();
             if text.ends_with('\r') {

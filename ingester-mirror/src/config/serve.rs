@@ -16,7 +16,7 @@ pub struct Serve {
     pub certificate: Option<PathBuf>,
     /// `key`: its key.
     pub key: Option<PathBuf>,
-    /// `clientCA`: the certificates of those who sign users' certificates, a PEM file.
+    /// `clientCA`: the authorities that sign users' certificates, a PEM file.
     pub client_ca: Option<PathBuf>,
     /// `frontProxy`: whether the API server is believed that names callers in headers.
     pub front_proxy: FrontProxy,
@@ -51,7 +51,7 @@ pub enum FrontProxy {
 /// Who may see deleted and evicted objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FormerObjects {
-    /// Whoever has the right to the objects of their namespace.
+    /// Every user who has the right to the objects of their namespace.
     #[default]
     Granted,
     /// The same, but not those that are older than the namespace.

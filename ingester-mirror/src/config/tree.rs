@@ -34,7 +34,7 @@ pub(super) struct MapEntry {
 }
 
 impl YamlNode {
-    /// The value of a key; `None` if this is no map, or does not have it.
+    /// The value of a key; `None` if this is not a map, or does not have it.
     pub(super) fn get(&self, key: &str) -> Option<&YamlNode> {
         match &self.content {
             Content::Map(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value),

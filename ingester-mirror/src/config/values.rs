@@ -139,7 +139,7 @@ pub(super) fn host(text: &str) -> Result<Option<String>, String> {
                 return Err("use the name alone; the port is a key of its own".into());
             }
             Some((name, port)) if several && (name.is_empty() || port.parse::<u16>().is_err()) => {
-                return Err(format!("`{host}` is no host with a port such as `db-1:3306`"));
+                return Err(format!("`{host}` is not a host with a port such as `db-1:3306`"));
             }
             _ => {}
         }

@@ -141,7 +141,7 @@ impl Publisher {
             note: Some(note(
                 "Not mirrored into SQL: ",
                 reason,
-                ". SQL keeps the last version that it took; mend the object and it is tried again by itself.",
+                ". SQL keeps the last version that it took; correct the object and it is tried again.",
             )),
             secondary: None,
         });
@@ -156,7 +156,7 @@ impl Publisher {
             note: Some(note(
                 "Deletion held back, the last state could not be stored in SQL: ",
                 reason,
-                ". It goes on by itself once it is stored: mend the object. To give the last state up, remove the \
+                ". It goes on once the state is stored: correct the object. To give the last state up, remove the \
                  ingester's finalizer by hand.",
             )),
             secondary: None,
@@ -171,7 +171,7 @@ impl Publisher {
             action: "Mirror".into(),
             note: Some(
                 "This object was evicted from etcd and is there again, in another state than SQL has. It is not mirrored until \
-                 somebody decides which of the two stays: see `ingester ghosts`."
+                 a person decides which of the two stays: see `ingester ghosts`."
                     .into(),
             ),
             secondary: None,

@@ -76,8 +76,8 @@ async fn a_rejected_object_gets_a_warning_with_its_reason() {
     let expected = json!({
         "type": "Warning", "reason": "Rejected", "action": "Mirror",
         "reportingController": "ingester", "reportingInstance": "ingester-0",
-        "note": "Not mirrored into SQL: spec.size: too long. SQL keeps the last version that it took; mend the object and \
-                 it is tried again by itself.",
+        "note": "Not mirrored into SQL: spec.size: too long. SQL keeps the last version that it took; correct the object \
+                 and it is tried again.",
         "regarding": {
             "apiVersion": "michelangelo.api/v2", "kind": "Model", "namespace": "ml", "name": "fraud", "uid": "0af1",
             "resourceVersion": "42"
@@ -174,7 +174,7 @@ async fn nothing_is_published_about_events() {
         p.rejected(
             &named("example.com", "v1", "Event"),
             SUBJECT,
-            "an event of somebody's own is an object like others",
+            "an event of another program is an object like others",
         );
     })
     .await;

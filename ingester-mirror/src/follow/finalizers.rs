@@ -45,7 +45,7 @@ impl Follower {
                     );
                     backoff.pause()
                 }
-                // The round took longer than the API server keeps the list's version. That is no failure: start over.
+                // The round took longer than the API server keeps the list's version. That is not a failure: start over.
                 Err(error) if error.kind() == ApiErrorKind::Expired => {
                     backoff.reset();
                     backoff.pause()

@@ -167,7 +167,7 @@ impl Follower {
                     tracing::info!(kind = unit.kind.name(), ?reason, "Listing again");
                     unit.metrics.watch_restarted(reason);
                 }
-                // The list took longer than the API server keeps its version. The first time, that is no failure.
+                // The list took longer than the API server keeps its version. The first time, that is not a failure.
                 Err(error) if error.kind() == ApiErrorKind::Expired && backoff.failures() == 0 => {
                     let _ = backoff.pause();
                 }
@@ -308,7 +308,7 @@ impl Follower {
             known.seen(&meta.uid);
             known.get(&meta.uid)
         };
-        // What waits may be a later state than the one that was evicted. Then it was not we who deleted the object.
+        // What waits may be a later state than the one that was evicted. Then the object was not deleted by us.
         let waits = arrival == Arrival::Deletion && self.pipeline.queue.holds(&meta.uid);
         if !waits && self.pipeline.is_echo(meta, arrival) {
             self.unit().metrics.skipped(Skip::Unchanged, 1);

@@ -1,4 +1,4 @@
-//! Compares cluster, rows and memory from time to time: a watch may miss a change, and somebody may change rows.
+//! Compares cluster, rows and memory from time to time: a watch may miss a change, and rows may be changed by hand.
 
 use super::metadata::Partial;
 use super::{Follower, ROWS};
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The longest pause after a list whose sweep was refused, whatever is configured: the limit may be raised, or the cluster mended.
+/// The longest pause after a list whose sweep was refused, whatever is configured: the limit may be raised, or the cluster repaired.
 const AFTER_REFUSAL: Duration = Duration::from_secs(1800);
 
 /// The shortest pause before a comparison because of the database: it may move several times, one after the other.

@@ -32,7 +32,7 @@ impl Follower {
         unseen.extend(evicted.into_iter().filter(|uid| !is_held(uid)));
         for uids in unseen.chunks(PORTION) {
             let references: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
-            // It is asked until it answers: nothing may list again for long, and until then nobody would know.
+            // It is asked until it answers: the next list may be far away, and until then the objects would stay unknown.
             let ask = || unit.rows.names(&references);
             let Ok(names) = unit.until_done("reading the names of objects that are gone", ask).await else { break };
             let mut nameless: Vec<&Box<str>> = uids.iter().collect();

@@ -13,7 +13,7 @@ const PAGE_BYTES: usize = 1 << 20;
 /// The most objects in a page. (kubectl asks for 500.)
 const MOST: u32 = 500;
 
-/// The objects of the first page: nobody knows yet how large they are. Ten of the largest that a cluster takes are 15 MB.
+/// The objects of the first page: their size is not known yet. Ten of the largest that a cluster takes are 15 MB.
 const FIRST: u32 = 10;
 
 /// How large the objects of a unit were so far, and how many are asked for at a time.

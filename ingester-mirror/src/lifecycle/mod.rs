@@ -139,7 +139,7 @@ pub(crate) fn is_leaving(meta: &Meta) -> bool {
     meta.deletion_timestamp.is_some() || is_true(meta, DELETING)
 }
 
-/// Whether an object that goes is evicted: it is immutable, and nobody asked for its deletion.
+/// Whether an object that goes is evicted: it is immutable, and its deletion was not requested.
 pub(crate) fn is_evicted(meta: &Meta, rules: Rules) -> bool {
     (rules.immutable || is_true(meta, IMMUTABLE)) && !is_true(meta, DELETING)
 }

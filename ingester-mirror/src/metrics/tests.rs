@@ -181,7 +181,7 @@ fn times_and_ages_are_those_of_the_controller_that_matters() {
     let silent = value("last_event_timestamp_seconds");
     assert!((before..=listed).contains(&silent), "a watch without an event is silent since the list: {silent}");
     one.list_ended();
-    assert_eq!(value("last_event_timestamp_seconds"), silent, "a list is no event");
+    assert_eq!(value("last_event_timestamp_seconds"), silent, "a list is not an event");
     one.event_received();
     assert!(value("last_event_timestamp_seconds") >= listed);
     one.oldest(|| Some(Duration::from_secs(7)));
@@ -216,7 +216,7 @@ fn a_controller_that_has_stopped_holds_nothing_and_is_not_synced() {
 }
 
 #[test]
-fn what_was_given_away_is_shown_by_nobody_here() {
+fn what_was_given_away_is_not_shown_here() {
     let (metrics, one) = model();
     let (two, kind) = (metrics.controller("Model"), "{kind=\"Model\"}");
     for controller in [&one, &two] {
@@ -231,7 +231,7 @@ fn what_was_given_away_is_shown_by_nobody_here() {
     let value = |name: &str| Rendered::of(&metrics).value(&format!("ingester_{name}{kind}"));
     let values = || ["objects", "rejected_objects", "held_objects", "installed", "synced"].map(value);
     assert_eq!(values(), [10.0, 2.0, 4.0, 1.0, 0.0]);
-    // What the other member has not listed yet is none of this one's business.
+    // What the other member has not listed yet does not count here.
     two.given_away();
     assert_eq!(values(), [5.0, 1.0, 2.0, 1.0, 1.0]);
     assert!(value("last_list_timestamp_seconds") > 1e9 && value("last_event_timestamp_seconds") > 1e9);
@@ -272,7 +272,7 @@ fn audits_show_what_the_last_that_ended_found() {
 }
 
 #[test]
-fn a_configuration_file_with_mistakes_shows_until_it_is_mended() {
+fn a_configuration_file_with_mistakes_shows_until_it_is_corrected() {
     let metrics = Metrics::new().unwrap();
     metrics.config_reloaded(false);
     Rendered::of(&metrics).has(&[
@@ -357,7 +357,6 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.retried(2), &[("workqueue_retries_total", 2.0)]),
         (|m| m.workers(4), &[("controller_runtime_max_concurrent_reconciles", 4.0)]),
         (|m| m.reconciled(Outcome::Success, 7), &[("controller_runtime_reconcile_total success", 7.0)]),
-        (|m| m.reconciled(Outcome::Requeue, 7), &[("controller_runtime_reconcile_total requeue", 7.0)]),
         (|m| m.reconciled(Outcome::RequeueAfter, 7), &[("controller_runtime_reconcile_total requeue_after", 7.0)]),
         (
             |m| m.reconciled(Outcome::Error, 7),
@@ -536,6 +535,6 @@ fn the_documentation_lists_every_metric_with_its_type_and_labels() {
     {
         let base = ["_bucket", "_sum", "_count"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
         let known = rendered.types.contains_key(word) || rendered.types.get(base).is_some_and(|t| t == "histogram");
-        assert!(known, "{word} is no metric");
+        assert!(known, "unknown metric {word}");
     }
 }

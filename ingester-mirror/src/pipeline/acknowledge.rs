@@ -149,7 +149,7 @@ impl Pipeline {
         let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
         let pause = match error.kind() {
-            // The object is gone, and its DELETED event follows; or the kind is not served now, and nobody knows.
+            // The object is gone, and its DELETED event follows; or the kind is not served now, and it may be there.
             ApiErrorKind::NotFound => pause,
             ApiErrorKind::Conflict | ApiErrorKind::Expired if attempt < REFUSALS => pause / 10,
             ApiErrorKind::Conflict => {

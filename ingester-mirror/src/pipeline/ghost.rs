@@ -1,4 +1,4 @@
-//! Objects that are in the cluster although they had left it: somebody has restored etcd from a backup. Their rows hold what was
+//! Objects that are in the cluster although they had left it: etcd was restored from a backup. Their rows hold what was
 //! evicted, often a later state than the one that came back, and versions do not tell which of the two is right.
 //!
 //! The object of a row that is the only copy is left alone: its row does not change, it gets no finalizer and is not deleted, and when it

@@ -139,7 +139,7 @@ impl Pipeline {
     pub(crate) async fn until_stopped(&self, work: impl Future<Output = ()>) {
         let stopped = async {
             self.unit.stop.cancelled().await;
-            // Whoever wants to write from here on waits, and is dropped.
+            // Work that wants to write from here on waits, and is dropped.
             drop(self.writing.write().await);
         };
         tokio::select! {

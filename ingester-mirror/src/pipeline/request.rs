@@ -106,7 +106,7 @@ impl Pipeline {
             Err(error) => {
                 tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, %error,
                     "Finalizer not added; the object is mirrored anyway");
-                // Whoever adds finalizers leaves out what has no row yet.
+                // The rounds that add finalizers leave out what has no row yet.
                 let again = error.may_pass();
                 Work::Object { object, arrival: Arrival::Patch { again } }
             }

@@ -14,7 +14,7 @@ pub(super) fn assign<'a>(living: &BTreeMap<&'a str, &'a BTreeSet<String>>) -> BT
             living.iter().filter(|(_, serves)| serves.contains(unit)).map(|(member, _)| *member).collect();
         candidates.sort_by_key(|member| (std::cmp::Reverse(rank(member, unit)), *member));
         let load = |member: &&str| loads.get(member).copied().unwrap_or_default();
-        // Where not everybody serves everything, all who could may have their part already.
+        // Where some members serve only some units, all that serve this one may have their part already.
         let chosen = candidates
             .iter()
             .find(|member| load(member) < part)
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_has_a_part_and_no_part_is_larger_by_more_than_one_unit() {
+    fn every_member_has_a_part_and_parts_differ_by_one_unit_at_most() {
         for count in [1, 5, 13, 64] {
             let units = units(count);
             for members in [&["a"][..], &["a", "b"], &["a", "b", "c"], &["d1", "d2", "d3", "d4", "d5"]] {

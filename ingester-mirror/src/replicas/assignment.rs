@@ -18,7 +18,7 @@ struct Inner {
     state: Mutex<OwnUnits>,
     /// Whether others write rows by other definitions.
     mixed: AtomicBool,
-    /// How often something else was allowed, or these others came or went, and who waits for that, in order.
+    /// How often something else was allowed, or these others came or went. Those who wait for that are woken in order.
     changes: AtomicU64,
     changed: Notify,
     /// Told when a unit has been stopped.
@@ -43,7 +43,7 @@ pub struct HeldUnit {
     changes: AssignmentChanges,
 }
 
-/// Changes of what a process may work on. None is missed, however late somebody waits for it.
+/// Changes of what a process may work on. None is missed, however late it is waited for.
 #[derive(Debug)]
 pub struct AssignmentChanges {
     assignment: Assignment,
@@ -96,7 +96,7 @@ impl Assignment {
     pub async fn hold(&self, unit: &str) -> HeldUnit {
         let mut changes = self.changes();
         loop {
-            // Whoever changes what is allowed finds the unit either not begun or running.
+            // A change of what is allowed finds the unit either not begun or running.
             let may = self.0.alone || {
                 let mut state = self.state();
                 let may = state.allowed.contains(unit);
@@ -122,19 +122,19 @@ impl Assignment {
         AssignmentChanges { assignment: self.clone(), seen: self.0.changes.load(Ordering::Acquire) }
     }
 
-    /// Whether this process may write now: nobody can have taken its units over. It is asked before every write, because a process that
+    /// Whether this process may write now: no other member can have taken its units over. It is asked before every write, because a process that
     /// was frozen does not know that it was.
     pub fn is_valid(&self) -> bool {
         self.0.alone || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
     }
 
-    /// Until when this process may write, as far as nobody renews.
+    /// Until when this process may write, unless its Lease is renewed.
     pub(super) fn valid_until(&self, until: Instant) {
         let millis = until.saturating_duration_since(self.0.begin).as_millis();
         self.0.until.store(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Release);
     }
 
-    /// For how long this process may write, as far as nobody renews.
+    /// For how long this process may write, unless its Lease is renewed.
     #[cfg(test)]
     pub(super) fn valid_for(&self) -> Duration {
         Duration::from_millis(self.0.until.load(Ordering::Acquire)).saturating_sub(self.0.begin.elapsed())

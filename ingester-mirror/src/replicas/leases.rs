@@ -24,8 +24,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// The group of those who are called `of` and have one database: it has recorded `recorded`, and is called `database`. A copy
-    /// of it has the same records, but mostly another name.
+    /// The group of the ingesters that are called `of` and have one database: it has recorded `recorded`, and is called `database`. A
+    /// copy of it has the same records, but mostly another name.
     pub fn of_database(namespace: String, of: &str, recorded: &str, database: &str) -> Self {
         let hash = fnv1a(database);
         let name = format!("{of}-{recorded}{:08x}", (hash ^ (hash >> 32)) & 0xffff_ffff);
@@ -40,7 +40,7 @@ pub enum LeaseError {
     Gone,
     /// It has another version than the one that was to be replaced.
     Conflict,
-    /// The API server did not do it, or nobody knows.
+    /// The API server did not do it, or its answer was lost.
     Failed(String),
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for LeaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LeaseError::Gone => f.write_str("the Lease is gone"),
-            LeaseError::Conflict => f.write_str("the Lease was changed by somebody else"),
+            LeaseError::Conflict => f.write_str("the Lease was changed meanwhile"),
             LeaseError::Failed(reason) => f.write_str(reason),
         }
     }
@@ -139,7 +139,7 @@ impl KubeLeases {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for news. It begins where the last list was: the state that a server sends to who names no version may be an old one,
+    /// Waits for news. It begins where the last list was: the state that a server sends without a version may be an old one,
     /// which would be news again and again.
     async fn watch(&self) -> Result<Watched, kube::Error> {
         let Some(version) = self.known().version.clone() else { return Ok(Watched::Nothing) };
@@ -325,7 +325,7 @@ mod tests {
         leases.changed().await;
         leases.changed().await;
         assert_eq!(*asked.lock().unwrap(), ["list", "7", "9"]);
-        assert_eq!(begin.elapsed(), Duration::ZERO, "nobody waits for news");
+        assert_eq!(begin.elapsed(), Duration::ZERO, "it does not wait for news");
     }
 
     #[tokio::test(start_paused = true)]

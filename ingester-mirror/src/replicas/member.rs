@@ -9,9 +9,9 @@ use tokio::time::Instant;
 #[derive(Debug)]
 struct Peer {
     record: Record,
-    /// When its present Lease was first seen here. Its own clock says nothing here.
+    /// When its present Lease was first seen here. Its own clock does not count.
     seen: Instant,
-    /// Whether its Lease was there in the last list. Somebody may have deleted it: then the member may not know it yet.
+    /// Whether its Lease was there in the last list. It may have been deleted by hand: then the member may not know it yet.
     there: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Member {
     listed: Option<Instant>,
     /// The claims that the stored Lease has, and when each was known to be stored.
     stored: BTreeMap<String, Instant>,
-    /// The units that were begun, and that nobody can have taken over since.
+    /// The units that were begun, and that no other member can have taken over since.
     begun: BTreeSet<String>,
 }
 
@@ -115,7 +115,7 @@ impl Member {
 
     /// What follows at `now`, with these units being worked on.
     pub(super) fn plan(&mut self, running: &BTreeSet<String>, now: Instant) -> MemberPlan {
-        // Who has not looked for long knows nothing of the others.
+        // A member that has not looked for long does not know which others live.
         let now = self.listed.unwrap_or(now);
         let lives = |peer: &&Peer| lives(peer, now);
         let members = self.peers.values().filter(lives).filter(|peer| peer.there && !peer.record.has_left());
@@ -133,7 +133,7 @@ impl Member {
         let may_run: BTreeSet<String> = own
             .iter()
             .filter(|unit| {
-                // One that was begun goes on: whoever wants it waits.
+                // One that was begun goes on: a member that wants it waits.
                 self.begun.contains(**unit) || (self.is_confirmed(unit) && !claimed_elsewhere(unit))
             })
             .map(|unit| (*unit).clone())
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_that_somebody_deletes_frees_its_units_as_late_as_one_that_is_not_renewed() {
+    fn a_deleted_lease_frees_its_units_as_late_as_one_that_is_not_renewed() {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
         let mut member = member(at(0));
@@ -232,7 +232,7 @@ mod tests {
                 "{second}"
             );
         }
-        // One that has left claims nothing, so nobody waits.
+        // One that has left claims nothing, so no member waits.
         let mut member = self::member(at(0));
         member.listed(vec![lease("other", 1, &["A"])], at(1), at(1));
         member.listed(vec![lease("other", 2, &["A"]).left(Duration::from_secs(6))], at(2), at(2));
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(member.plan(&BTreeSet::new(), at(1)).may_run, both);
         assert_eq!(member.plan(&both, at(2)).may_run, both);
         member.expired();
-        assert!(member.plan(&both, at(12)).may_run.is_empty(), "nobody knows whose they are");
+        assert!(member.plan(&both, at(12)).may_run.is_empty(), "it is unknown whose they are");
         member.stored(&both, at(13));
         assert!(member.plan(&both, at(13)).may_run.is_empty(), "others were not looked for yet");
         member.listed(vec![lease("other", 1, &["A", "B"])], at(14), at(14));

@@ -8,24 +8,25 @@
 //!
 //! ```text
 //! every retryPeriod, and when a claim of another one goes:
-//!   renew the own Lease ──> list all Leases ──> who lives? ──> whose is each unit? ──> stop, claim, start
+//!   renew the own Lease ──> list all Leases ──> living members ──> owner of each unit ──> stop, claim, start
 //! ```
 //!
 //! # Guarantees
 //! - A unit is begun only after a list that was asked for when the own claim was stored, and in which no living member claims it. Of two
 //!   that claim, at least one sees the other. So two work on one unit only if one of them is believed to be dead and is not.
-//! - Who cannot renew within `renewDeadline` stops, and writes nothing: [`Assignment::is_valid`] is asked before every write. Others wait for
+//! - A member that cannot renew within `renewDeadline` stops, and writes nothing: [`Assignment::is_valid`] is asked before every write. Others wait for
 //!   `leaseDuration`, which is longer. Both count on clocks that only go forward, each on its own node: what time of day it is there
 //!   does not matter.
-//! - Who leaves releases its Lease as client-go does: nobody holds it, and it claims nothing. The others remove it.
-//! - Who has waited for a Lease in vain releases it for the dead one, if it is still the version that ran out. All others believe that,
-//!   so a member that has just started need not wait again. A dead one that wakes finds its Lease released, and begins anew as another.
-//! - Where that fails all the same (a node that counts time wrongly, a write that is under way, somebody who deletes a Lease by hand), the guard of every row keeps the
-//!   later state. Leases make that rare; they are not what makes it safe.
+//! - A member that leaves releases its Lease as client-go does: it has no holder, and claims nothing. The others remove it.
+//! - A member that has waited for a Lease in vain releases it for the dead one, if it is still the version that ran out. All others
+//!   rely on that, so a member that has just started need not wait again. A dead one that wakes finds its Lease released, and begins
+//!   anew as another.
+//! - Where that fails all the same (a node that counts time wrongly, a write that is under way, a Lease that is deleted by hand), the
+//!   guard of every row keeps the later state. Leases make that rare; they are not what makes it safe.
 //!
-//! # Who gets what
+//! # Which member gets which unit
 //! Every member computes the same from the same Leases: a unit goes to the living member that is highest for it by a hash of both
-//! (rendezvous hashing), passing over those that have their part already. So nobody has more than an equal part, rounded up, and a
+//! (rendezvous hashing), passing over those that have their part already. So no member has more than an equal part, rounded up, and a
 //! member that comes or goes moves few units.
 
 mod assign;

@@ -89,12 +89,12 @@ impl Record {
         self.renewed.is_none_or(|renewed| now.duration_since(renewed) > waits)
     }
 
-    /// Whether the member has left its group, as client-go releases a Lease: nobody holds it.
+    /// Whether the member has left its group, as client-go releases a Lease: it has no holder.
     pub fn has_left(&self) -> bool {
         self.holder.is_empty()
     }
 
-    /// The same Lease of a member that has left: it claims nothing. It stays for this long, so that everybody sees that.
+    /// The same Lease of a member that has left: it claims nothing. It stays for this long, so that every member sees that.
     pub(super) fn left(&self, duration: Duration) -> Self {
         Record {
             holder: String::new(),
@@ -106,7 +106,7 @@ impl Record {
         }
     }
 
-    /// What a Lease says. One that somebody else made, or changed, says nothing of units.
+    /// What a Lease says. One that another program made, or changed, claims no units.
     pub(super) fn of(lease: Lease) -> Self {
         let Lease { metadata, spec } = lease;
         let spec = spec.unwrap_or_default();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_is_overdue_when_nobody_waits_for_it_any_more() {
+    fn a_member_is_overdue_when_the_others_stop_waiting_for_it() {
         let renewed = |second| Some(Timestamp::from_second(second).unwrap());
         let record = Record {
             renewed: renewed(100),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_of_somebody_else_claims_nothing() {
+    fn a_lease_of_another_program_claims_nothing() {
         let text = r#"{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "a",
             "annotations": {"ingester.michelangelo.api/claims": "all"}}, "spec": {"leaseDurationSeconds": -4}}"#;
         let record = Record::of(serde_json::from_str::<Lease>(text).unwrap());

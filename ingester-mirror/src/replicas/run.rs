@@ -27,8 +27,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// How many Leases of others are changed at the same time.
 const OTHERS: usize = 16;
 
-/// For how many renewals the Lease of a member that is gone stays, so that everybody sees that it claims nothing. Who misses that waits
-/// as for one that somebody has deleted.
+/// For how many renewals the Lease of a member that is gone stays, so that every member sees that it claims nothing. One that misses
+/// that waits as for a Lease that was deleted by hand.
 const NOTICE: u32 = 3;
 
 /// A member of a group.
@@ -47,7 +47,7 @@ pub struct Membership {
     pub(crate) health: Health,
     /// The time of day, which Leases tell to people.
     pub(crate) time_of_day: fn() -> Timestamp,
-    /// Names that nobody else will ever have.
+    /// Names that no other process will ever have.
     pub(crate) names: fn() -> String,
 }
 
@@ -57,7 +57,7 @@ struct OwnLease {
     record: Record,
     /// When the request was begun that stored it last.
     renewed: Option<Instant>,
-    /// Whether somebody else has taken it away.
+    /// Whether it was taken away.
     gone: bool,
 }
 
@@ -92,7 +92,7 @@ impl Membership {
         })
     }
 
-    /// Says here whether it takes part: who counts on others without being one of them is not ready.
+    /// Says here whether it takes part: a process that relies on members without being one is not ready.
     #[must_use]
     pub fn reporting(self, health: Health) -> Self {
         health.member(Some("it has no Lease yet"));
@@ -108,7 +108,7 @@ impl Membership {
         Membership { definitions: format!("{:016x}", fnv1a(&kinds.join(","))), ..self }
     }
 
-    /// Takes part until `stop` is cancelled; then waits until every unit is stopped, and takes its Lease away, so that nobody waits
+    /// Takes part until `stop` is cancelled; then waits until every unit is stopped, and takes its Lease away, so that no member waits
     /// for it. If its Lease goes meanwhile, it begins anew, as another member.
     pub async fn run(self, stop: CancellationToken) {
         let mut own = self.begin();
@@ -176,7 +176,7 @@ impl Membership {
             return false;
         }
         if own.member.is_new() {
-            // Who knows nobody would claim everything, and everybody would wait for it.
+            // A member that knows no other would claim everything, and all others would wait for it.
             self.look(own).await;
             if own.member.is_new() {
                 return false;
@@ -208,7 +208,7 @@ impl Membership {
     /// Releases the Leases of members that are gone, and removes those that claim nothing, some at once. Others wait for the next round:
     /// the own Lease must not wait.
     ///
-    /// A Lease is released before it is removed, because who sees it as long as this one did may be the only one: a member that has
+    /// A Lease is released before it is removed, because this may be the only member that has seen it for long enough: one that has
     /// just started would wait for the units of a Lease that goes, as it cannot know why.
     async fn clear(&self, stale: &[Record]) {
         let changes = stale.iter().take(OTHERS).map(|record| async move {
@@ -310,7 +310,7 @@ impl Membership {
         let asked = Instant::now();
         match self.in_time(own, self.leases.list()).await {
             Ok(leases) => match own.member.listed(leases, asked, Instant::now()) {
-                // Somebody has waited for it in vain.
+                // Another member has waited for it in vain.
                 Some(stored) if stored.has_left() => own.gone = true,
                 // The answer to a renewal may have been lost: what is stored counts.
                 Some(Record { uid, version, claims, .. }) => {
@@ -357,7 +357,7 @@ impl Membership {
         let farewell = async {
             let is_last = own.member.plan(&BTreeSet::new(), Instant::now()).living == 1;
             for _ in 0..2 {
-                // Others have to see that nobody claims anything here. They remove the Lease, if there are any.
+                // Others have to see that it claims nothing. They remove the Lease, if there are any.
                 let done = match is_last {
                     true => self.leases.delete(&own.record).await,
                     false => self.leases.replace(&own.record.left(self.notice())).await.map(drop),
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn removing_the_leases_of_the_dead_costs_nobody_the_own_one() {
+    async fn removing_the_leases_of_the_dead_does_not_cost_the_own_one() {
         assert_eq!(removed(1, Duration::ZERO).await, (1, false));
         assert_eq!(removed(100, Duration::from_secs(1)).await, (1, false));
         // They are not removed, and that is all.

@@ -1,5 +1,5 @@
 //! Members of a group in virtual time, with everything that befalls them: kills, freezes, slow and lost answers, an API server that one
-//! of them cannot reach, Leases that somebody deletes. The members are the real ones.
+//! of them cannot reach, Leases that are deleted by hand. The members are the real ones.
 //!
 //! `MEMBERS_SEEDS=0..5000 cargo test -p ingester-mirror members_agree` runs these seeds.
 
@@ -46,9 +46,9 @@ struct GroupState {
     begin: Instant,
     violation: Option<String>,
     calm: bool,
-    /// Since when nobody has worked on a unit.
+    /// Since when no process has worked on a unit.
     idle: BTreeMap<String, Instant>,
-    /// How long units were without anybody.
+    /// How long units were without a process.
     gaps: Vec<Duration>,
 }
 
@@ -59,7 +59,7 @@ struct Process {
     frozen: Frozen,
     /// Until when its requests fail.
     cut_off: Instant,
-    /// Until when it may not know that somebody has deleted its Lease. No other member can know that it works on.
+    /// Until when it may not know that its Lease was deleted. No other member can know that it works on.
     robbed: Instant,
     tasks: Vec<AbortHandle>,
     stop: CancellationToken,
@@ -86,7 +86,7 @@ impl World {
         self.0.state.lock().unwrap()
     }
 
-    /// Somebody begins to work on a unit, or goes on.
+    /// A process begins to work on a unit, or goes on.
     fn works(&self, member: usize, unit: &str) {
         let mut state = self.state();
         let others: Vec<usize> = (0..state.members.len())
@@ -147,7 +147,7 @@ impl MemberConnection {
                 let done = work(&mut world.state());
                 world.0.changed.notify_waiters();
                 sleep(back).await;
-                // It was done, and nobody hears of it.
+                // It was done, and its answer is lost.
                 if cut_off { Err(LeaseError::Failed("the answer was lost".into())) } else { done }
             });
             done.await.unwrap()
@@ -203,7 +203,7 @@ impl Leases for MemberConnection {
     }
 
     fn changed(&self) -> BoxFuture<'_, ()> {
-        // Renewals wake everybody, too, which is more than the real one does; some are missed.
+        // Renewals wake every member, too, which is more than the real one does; some are missed.
         async {
             self.world.0.changed.notified().await;
             sleep(Duration::from_millis(500)).await;
@@ -255,7 +255,7 @@ fn units() -> BTreeSet<String> {
 }
 
 thread_local! {
-    /// The next name, for each test its own: names decide who gets what.
+    /// The next name, for each test its own: names decide which member gets what.
     static NAMES: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -395,7 +395,7 @@ async fn trouble(world: &World) {
                     state.members[node].robbed = until;
                 }
                 drop(state);
-                world.note(format!("somebody deletes the Lease {name}"));
+                world.note(format!("the Lease {name} is deleted by hand"));
             }
         }
         _ => {}
@@ -423,7 +423,7 @@ fn wrong(world: &World) -> Option<String> {
     (state.leases.len() != living.len()).then(|| format!("{} Leases of {} members", state.leases.len(), living.len()))
 }
 
-/// Runs one seed; returns how long units were without anybody.
+/// Runs one seed; returns how long units were without a process.
 async fn run(seed: u64) -> Result<Vec<Duration>, (String, Vec<String>)> {
     let world = World::new(seed);
     for _ in 0..=seed % 4 {
@@ -526,7 +526,7 @@ mod tests {
         for seed in seeds.unwrap_or(0..60) {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-            // The names decide who gets what.
+            // The names decide which member gets what.
             NAMES.set(seed * 104_729);
             match runtime.block_on(run(seed)) {
                 Ok(more) => gaps.extend(more),

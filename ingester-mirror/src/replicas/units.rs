@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// As many units as are read out of a Lease: whoever may write Leases must not fill the memory of others.
+/// As many units as are read out of a Lease: a program that may write Leases must not fill the memory of the members.
 const MOST: usize = 1 << 20;
 
 /// Units that differ in their kinds, namespaces and shards, in all combinations; or their names.
@@ -71,7 +71,7 @@ struct OfKind<'a> {
     names: Vec<&'a str>,
 }
 
-/// Units as text, as JSON for people who look.
+/// Units as text, as JSON that people can read.
 pub(super) fn encode(units: &BTreeSet<String>) -> String {
     let mut kinds: BTreeMap<&str, OfKind<'_>> = BTreeMap::new();
     for unit in units {
@@ -105,7 +105,7 @@ pub(super) fn encode(units: &BTreeSet<String>) -> String {
     serde_json::to_string(&groups).unwrap_or_default()
 }
 
-/// The units that a text names; none if it is somebody else's.
+/// The units that a text names; none if another program wrote it.
 pub(super) fn decode(text: &str) -> BTreeSet<String> {
     let groups: Vec<UnitSet> = serde_json::from_str(text).unwrap_or_default();
     let count = groups.iter().fold(0_usize, |count, group| count.saturating_add(group.count()));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_somebody_else_names_nothing() {
+    fn a_text_of_another_program_names_nothing() {
         for text in [
             "",
             "all",

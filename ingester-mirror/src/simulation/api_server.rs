@@ -43,7 +43,7 @@ pub(super) struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServerState {
     Up,
-    /// Nobody answers.
+    /// It does not answer.
     Down,
     /// It answers 404 for every custom resource, and is not ready.
     Starting,
@@ -54,7 +54,7 @@ pub(super) enum ServerState {
 pub(super) enum Streams {
     Missing,
     There,
-    /// Something cuts off whoever reads more than a few whole objects.
+    /// Something cuts off a reader after a few whole objects.
     CutOff,
 }
 
@@ -150,7 +150,7 @@ impl ApiServerModel {
         }
     }
 
-    /// What a request that changes an object answers if it cannot be served: nobody asks whether the server is ready.
+    /// What a request that changes an object answers if it cannot be served: whether the server is ready is not asked.
     pub(super) fn changes(&self) -> Result<(), u16> {
         match self.state {
             ServerState::Starting => Err(404),

@@ -159,7 +159,7 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     // A late write of the last state as an evicted one does not revive the row: it keeps what a tombstone would let be purged.
     let saved = evicted && new.res_version == stored.res_version;
     let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
-    // A row that somebody removed comes again with late events, and then what was looked up before it was removed.
+    // A row that was removed by hand comes again with late events, and then what was looked up before it was removed.
     let again = world.database.by_hand.contains(uid);
     if !stored.deleted && !stored.evicted() && deleted {
         before_mark(world, uid);
@@ -225,7 +225,7 @@ pub(super) fn before_release(world: &mut World, thing: &Thing) {
 /// An ingester deletes an object.
 pub(super) fn before_deletion(world: &mut World, thing: &Thing) {
     if !thing.deleting && !thing.immutable {
-        world.violate(format!("nobody asked for the deletion of {}", thing.told()));
+        world.violate(format!("the deletion of {} was not asked for", thing.told()));
     }
     sql_before_kubernetes(world, thing);
 }
@@ -254,7 +254,7 @@ fn sql_before_kubernetes(world: &mut World, thing: &Thing) {
     }
 }
 
-/// What is not as it must be once everybody has had time; `None` if all is well.
+/// What is not as it must be once there was time for everything; `None` if all is well.
 pub(super) fn at_rest(world: &World) -> Option<String> {
     if world.server.state != ServerState::Up {
         return Some("the API server is not up".into());
@@ -301,7 +301,7 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     }
     let undeletable = thing.undeletable.is_some();
     if thing.unpatchable.is_some() && (thing.is_ours() || thing.stays()) {
-        // Nobody can change its finalizers.
+        // Its finalizers cannot be changed.
     } else if thing.deletion.is_some() && thing.is_ours() {
         return Some("no finalizer of ours stays on what may go");
     } else if thing.stays() && !thing.immutable && !rejected && !thing.is_ours() && !world.is_left(thing) {
@@ -310,13 +310,13 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         return Some("an object that is left out is deleted if that is asked for");
     }
     if thing.flavour == Flavour::LeftOut {
-        // Whether an object is left out is only found out when it changes, so a row that somebody revived stays: the audit finds it.
+        // Whether an object is left out is only found out when it changes, so a row that was revived by hand stays: the audit finds it.
         let revived = world.database.by_hand.contains(thing.uid.as_str());
         let live = stored.is_some_and(|stored| !stored.deleted && !stored.evicted()) && !revived;
         return live.then_some("an object that is left out has no live row");
     }
     if !thing.stays() {
-        // A tombstone that somebody removed is written again when the object is gone.
+        // A tombstone that was removed by hand is written again when the object is gone.
         let uid = thing.uid.as_str();
         let removed = world.database.by_hand.contains(uid) || world.database.purged.contains(uid);
         let gone = stored.map_or(removed, |stored| stored.deleted || stored.evicted());
@@ -378,8 +378,8 @@ mod tests {
     }
 
     /// What is violated when the row of an object that is gone, which comes again as evicted, is marked as deleted. `outlived`: the
-    /// object was to be deleted after it was to be evicted; otherwise all that is known is that it is gone. `removed`: somebody had
-    /// removed the row.
+    /// object was to be deleted after it was to be evicted; otherwise all that is known is that it is gone. `removed`: the row
+    /// had been removed by hand.
     async fn mark(outlived: bool, removed: bool) -> Option<String> {
         let sim = sim();
         sim.world().create("a", |thing| {

@@ -82,11 +82,11 @@ pub(super) struct Database {
     pub(super) rows: BTreeMap<Box<str>, KeptRow>,
     /// The objects that could not be mirrored.
     pub(super) rejects: BTreeMap<Box<str>, KeptReject>,
-    /// Nobody answers before this time.
+    /// It does not answer before this time.
     pub(super) down: Option<Instant>,
     /// The cluster that it belongs to.
     pub(super) cluster: Option<String>,
-    /// Rows that somebody changed by hand, or that another database lacked.
+    /// Rows that were changed by hand, or that another database lacked.
     pub(super) by_hand: BTreeSet<Box<str>>,
     /// What each unit wants to sweep, and has swept.
     pub(super) accounts: BTreeMap<String, Account>,
@@ -133,7 +133,7 @@ impl World {
         Micros(self.micros() + self.database.clock)
     }
 
-    /// Purges rows of objects that were deleted long ago, by the time of who asks for it.
+    /// Purges rows of objects that were deleted long ago, by the clock of the ingester that asks for it.
     pub(super) fn purge(&mut self, who: &str, now: Micros) {
         if !self.database.purges {
             return;
@@ -335,7 +335,7 @@ impl World {
         self.confirmed(&uid);
     }
 
-    /// Somebody changes a row that no object's life depends on.
+    /// A row is changed by hand that no object's life depends on.
     pub(super) fn change_by_hand(&mut self) {
         let uids: Vec<Box<str>> = self
             .database

@@ -41,7 +41,7 @@ pub(super) fn are_in(seed: u64) -> bool {
 }
 
 thread_local! {
-    /// The names of members come from the seed, too: they decide who gets what.
+    /// The names of members come from the seed, too: they decide which member gets what.
     static NAMES: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Tally {
     pub(super) twice: usize,
 }
 
-/// Who sent which state of a row.
+/// Which ingester sent which state of a row.
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) tally: Tally,
@@ -104,7 +104,7 @@ pub(super) struct Sent {
 type SentState = (Box<str>, u64, u32, bool, bool);
 
 impl World {
-    /// A member is about to write for a unit: nobody else may.
+    /// A member is about to write for a unit: no other may.
     pub(super) fn works(&mut self, member: usize, unit: &str) {
         let others = self.ingesters.iter().enumerate().filter(|(other, ingester)| {
             let holds = |assignment: &Assignment| assignment.is_valid() && assignment.running().contains(unit);
@@ -258,7 +258,7 @@ pub(super) async fn watch_panics(sim: Sim) {
 }
 
 impl Client {
-    /// Asks the API server for something about Leases. It is done even if who asked is killed meanwhile.
+    /// Asks the API server for something about Leases. It is done even if the one that asked is killed meanwhile.
     fn ask<T: Send + 'static>(
         &self,
         effect: impl FnOnce(&mut KeptLeases) -> Result<T, LeaseError> + Send + 'static,
@@ -329,7 +329,7 @@ impl Leases for Client {
         async {
             let changed = self.sim.world().leases_of(self.ingester).changed.clone();
             changed.notified().await;
-            // Renewals wake everybody, too, which is more than the real one does; some are missed.
+            // Renewals wake every member, too, which is more than the real one does; some are missed.
             tokio::time::sleep(Duration::from_millis(900)).await;
         }
         .boxed()

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long whoever restores an object waits for its row.
+/// How long a user who restores an object waits for its row.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The pause between two looks at it.

@@ -7,8 +7,8 @@ use tokio::time::Instant;
 
 /// The versions that a restored cluster gives again to other states of the same objects.
 ///
-/// A version that comes twice looks the same, so it can only be found by who knows that the cluster went back. Nothing can know that
-/// whose first list comes after the cluster has reached the newest version that is stored: what such a list cannot tell is not
+/// A version that comes twice looks the same, so only an ingester that knows that the cluster went back can find it. One whose first
+/// list comes after the cluster has reached the newest version that is stored cannot know: what such a list cannot tell is not
 /// asked for.
 #[derive(Default)]
 pub(super) struct Again {
@@ -85,7 +85,8 @@ impl World {
             self.server.again.begin(self.database.newest(), version);
         }
         self.note("etcd", &format!("restored from v{} to v{version}", self.server.version));
-        // Who has not seen that a person decided for an object, and finds it gone, takes its row for one that has lost its eviction.
+        // An ingester that has not seen that a person decided for an object, and finds it gone, takes its row for one that has lost its
+        // eviction.
         self.database.lost_evictions.extend(self.copies.just_decided().cloned());
         for thing in self.server.things.values() {
             self.truth.absent(&thing.uid);

@@ -34,7 +34,7 @@ const STAYS: Duration = Duration::from_secs(70);
 /// How many requests an ingester may make within [`STAYS`] for each namespace when nothing happens, and how many more for each object.
 const REQUESTS: (usize, usize) = (40, 40);
 
-/// How many more for an object that nobody may delete or whose finalizers nobody may change: that is tried again and again.
+/// How many more for an object that may not be deleted or whose finalizers may not be changed: that is tried again and again.
 const REFUSED: usize = 20;
 
 /// How a run ended.
@@ -275,7 +275,7 @@ async fn follow(client: Client, setup: Setup, stop: CancellationToken) -> Result
     Ok(())
 }
 
-/// Asks until both servers answer. Somebody corrects the configuration that named another cluster.
+/// Asks until both servers answer. A configuration that names another cluster is corrected.
 async fn is_right_cluster(client: &Client) -> bool {
     loop {
         match client.is_own_database().await {
@@ -291,7 +291,7 @@ async fn is_right_cluster(client: &Client) -> bool {
 }
 
 fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
-    // In the end, somebody sees that the objects are really gone, and raises the limit.
+    // In the end, a person sees that the objects are really gone, and raises the limit.
     let low = setup.clusters && !client.sim.world().calm;
     let (metrics, publisher) = {
         let world = client.sim.world();

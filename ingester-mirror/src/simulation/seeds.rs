@@ -20,16 +20,16 @@ pub(super) const KEPT: [u64; 11] = [
     6518,
     // The deletion of an object, whose evicted row was of an earlier version, left no trace.
     49917,
-    // A row that somebody revived was forgotten, because the cluster did not answer when its object was to be looked at.
+    // A row that was revived by hand was forgotten, because the cluster did not answer when its object was to be looked at.
     141598,
     // The cluster was restored to the moment before an object's deletion, which was not requested again.
     200627,
     // The database was away while the cluster was restored, and then ingesters wrote what they had received before over the last row of
     // an object: of one that was deleted, and of two that were evicted.
     295125, 468318, 834831,
-    // An evicted row, which somebody had removed, came again with late events, and then a look at the object from before that.
+    // An evicted row, which had been removed by hand, came again with late events, and then a look at the object from before that.
     428905,
-    // A row was marked as deleted at its version, late, when the object was to stay again: somebody had changed the row meanwhile, or
+    // A row was marked as deleted at its version, late, when the object was to stay again: the row had been changed by hand meanwhile, or
     // another ingester had written that version late, too.
     774123, 907058,
 ];

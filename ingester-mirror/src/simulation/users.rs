@@ -1,4 +1,4 @@
-//! Everybody else: users who change objects, and what befalls the servers.
+//! Users who change objects, and what befalls the servers.
 
 use super::api_server::{ServerState, Streams};
 use super::kinds::Flavour;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// The names of objects: few, so that a name is often used again.
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// A finalizer of somebody else.
+/// A finalizer of another program.
 const OTHER: &str = "example.com/other";
 
 /// How many rows a sweep may mark in any case, where the API server loses objects.
@@ -225,7 +225,7 @@ fn change(world: &mut World, name: &str) {
             None if !terminating => thing.finalizers.push(OTHER.to_owned()),
             None => return,
         },
-        // Somebody does not want to wait for us.
+        // A user does not want to wait for us.
         _ if terminating => thing.finalizers.retain(|finalizer| finalizer != FINALIZER),
         _ => thing.label = None,
     }

@@ -135,7 +135,7 @@ async fn mirror(unit: &Unit, name: &str, held: &mut HeldUnit, suspension: &Suspe
         permit = suspension.permit(kind) => permit,
     };
     let Some(mut permit) = permit else {
-        // A kind that nobody can suspend is not mirrored either.
+        // A kind that cannot be suspended is not mirrored either.
         return unit.exit.cancelled().await;
     };
     if suspended || !unit.health.is_known(name) {
@@ -209,7 +209,7 @@ mod tests {
         config.ingester.namespaces = vec!["ml".into()];
         assert_eq!(names(&kinds, &config), ["Model.apps in ml"]);
         config.ingester.replicas.shards = 2;
-        assert_eq!(names(&kinds, &config), ["Model.apps in ml"], "who shares with nobody splits nothing");
+        assert_eq!(names(&kinds, &config), ["Model.apps in ml"], "one process alone has no shards");
         config.ingester.replicas.enabled = true;
         assert_eq!(names(&kinds, &config), ["Model.apps in ml 1/2", "Model.apps in ml 2/2"]);
     }

@@ -21,8 +21,8 @@ fn find(mistake: usize) -> Result<String, String> {
     let Mistake { name, what, found_in, .. } = &MISTAKES[mistake];
     match found_in {
         FoundIn::Histories => {
-            let seeds = RARE.into_iter().chain(RARE_TODAY).chain(named().unwrap_or(SEEDS));
-            let seed = seeds.into_iter().find(|seed| is_found(Some(mistake), *seed));
+            let rare = RARE.into_iter().chain(RARE_TODAY).filter(|_| named().is_none());
+            let seed = rare.chain(named().unwrap_or(SEEDS)).find(|seed| is_found(Some(mistake), *seed));
             let seed = seed.ok_or_else(|| format!("{name} is not found: {what}"))?;
             // Otherwise it is not this mistake that is found.
             if is_found(None, seed) {

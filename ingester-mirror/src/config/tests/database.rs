@@ -70,7 +70,7 @@ fn a_half_named_database_is_reported_with_the_missing_key() {
     assert_eq!(address(&several, &[]), "mysql://root@a:3309,b:3307,[::1]:3308/d");
     assert_eq!(address(&several, &[("MYSQL_HOST", "x,y")]), "mysql://root@x:3309,y:3309/d");
     for (mistaken, part) in
-        [("a,,b", "one is empty"), ("a,b:port", "`b:port` is no host with a port"), ("a,b/c", "a URL belongs into")]
+        [("a,,b", "one is empty"), ("a,b:port", "`b:port` is not a host with a port"), ("a,b/c", "a URL belongs into")]
     {
         let text = format!("{ENABLED}mysql: {{host: '{mistaken}', database: d}}");
         let error = parse(&text).unwrap_err().to_string();
@@ -166,7 +166,7 @@ fn a_passwords_file_is_read_without_the_newline_at_its_end() {
     for (content, part) in [
         (b"".as_slice(), "is empty"),
         (b"\n", "is empty"),
-        (b"hunter2\xff", "is no text in UTF-8"),
+        (b"hunter2\xff", "is not UTF-8"),
         (&[b'x'; 5000], "has more than 4096 bytes"),
     ] {
         let error = read(content).unwrap_err().to_string();
@@ -174,7 +174,7 @@ fn a_passwords_file_is_read_without_the_newline_at_its_end() {
     }
     for password in ["none/hunter2", "hunter2", "hunter2\0", &"hunter2".repeat(100)] {
         let absent = Secret::read(password.as_ref()).unwrap_err().to_string();
-        assert!(absent.starts_with("there is no password file of the name that --password-file, MYSQL"), "{absent}");
+        assert!(absent.starts_with("the password file that --password-file, MYSQL"), "{absent}");
         assert!(!absent.contains("hunter2"), "{absent}");
     }
 

@@ -127,7 +127,7 @@ async fn a_database_that_is_silent_when_a_row_is_read_back_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_row_that_somebody_removed_is_written_again_by_the_resync() {
+async fn a_row_that_was_removed_by_hand_is_written_again_by_the_resync() {
     let scene = Scene::new(quiet);
     for name in ["a", "b", "c"] {
         scene.put(name, |_| {});

@@ -116,7 +116,7 @@ impl Known {
         self.recount(old, Some(object));
     }
 
-    /// Records a live row that was read. One that is remembered in another state is of no known version: somebody changed it, or it
+    /// Records a live row that was read. One that is remembered in another state is of no known version: it was changed by hand, or it
     /// is just being written. So its object is looked at.
     fn load_live(&mut self, uid: &str, version: u64) {
         let live = RowState::Stored(LifecycleState::Live);
@@ -134,7 +134,7 @@ impl Known {
         self.recount(old, Some(object));
     }
 
-    /// Nobody knows what is stored of an object: a list or a resync that has it looks at it, and one that lacks it sweeps it.
+    /// It is unknown what is stored of an object: a list or a resync that has it looks at it, and one that lacks it sweeps it.
     pub(crate) fn doubt(&mut self, uid: &str) {
         self.load_live(uid, 0);
     }

@@ -312,7 +312,7 @@ mod tests {
             if number >= 1000 {
                 check(&table, "that came");
             }
-            // As many come as go: until a table would be twice as large that nobody puts in order.
+            // As many come as go, until a table that is never put in order would be twice as large.
             if number == 40_000 {
                 for new in 1_000_000..1_150_000 {
                     let gone = if new < 1_040_000 { new - 1_000_000 } else { new - 40_000 };

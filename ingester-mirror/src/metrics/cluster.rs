@@ -1,0 +1,139 @@
+//! Lists, watches and requests: what an ingester does at the API server.
+
+use super::controller::ControllerMetrics;
+use super::count;
+use super::family::{By, Counters, Family as _, metrics};
+use prometheus::{Registry, Result};
+
+metrics! {
+    /// The lists, watches and finalizers of one kind.
+    ClusterSeries of ClusterFamilies:
+    lists: Counters by Kind, "ingester_lists_total", "Lists of all objects that were read to their end";
+    objects_listed: Counters ["read" in Read::LABELS] by Kind, "ingester_objects_listed_total",
+        "Objects that lists brought: whole, in a stream or in pages, or as metadata";
+    watch_restarts: Counters ["reason" in Restart::LABELS] by Kind, "ingester_watch_restarts_total",
+        "Watches begun anew after an error, by reason";
+    panics: Counters by Kind, "ingester_controller_panics_total", "Panics in the controller, a defect of the ingester";
+    finalizers_added: Counters by Kind, "ingester_finalizers_added_total", "Finalizers added to objects";
+    finalizers_removed: Counters by Kind, "ingester_finalizers_removed_total", "Finalizers removed from objects";
+    finalizers_given_up: Counters ["reason" in GivenUp::LABELS] by Kind, "ingester_finalizers_given_up_total",
+        "Objects that are left without the finalizer: the API server refused it, or it was removed again each time";
+}
+
+/// How a list read its objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// Whole, as a stream.
+    Stream,
+    /// Whole, page by page.
+    Pages,
+    /// Their metadata.
+    Metadata,
+}
+
+impl Read {
+    /// Indexed by what was read.
+    const LABELS: [&str; 3] = ["stream", "pages", "metadata"];
+}
+
+/// Why a watch was restarted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Restart {
+    /// The API server no longer has the watch's version (410 Gone): all objects are listed again.
+    Expired,
+    /// The cluster is behind what was observed, as after a restore from a backup: all objects are listed again.
+    Behind,
+    /// The kind's CRD was removed.
+    NotInstalled,
+    /// The connection broke, or the API server ended the watch with an error: the watch continues at its version.
+    Connection,
+}
+
+impl Restart {
+    /// Indexed by reason.
+    const LABELS: [&str; 4] = ["expired", "behind", "not_installed", "connection"];
+}
+
+/// Why an object is left without our finalizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GivenUp {
+    /// The API server refused it.
+    Refused,
+    /// It was removed again each time.
+    Removed,
+}
+
+impl GivenUp {
+    /// Indexed by reason.
+    const LABELS: [&str; 2] = ["refused", "removed"];
+}
+
+/// Codes whose series exist from the start, at 0, so that an alert sees the first error of each: `rate` sees no increase in a
+/// series that did not exist before.
+const API_CODES: [&str; 12] = [NETWORK, "lease", "401", "403", "404", "409", "410", "422", "429", "500", "503", "504"];
+
+/// The code of an error without a readable answer of the API server.
+const NETWORK: &str = "network";
+
+/// Errors of the API server. Their series are made when the first one comes, because the codes are not known in advance.
+#[derive(Clone)]
+pub(super) struct ApiErrors(Counters);
+
+impl ApiErrors {
+    pub(super) fn register(on: &Registry) -> Result<Self> {
+        let help = "Errors of the API server, by HTTP code; `network` where it gave no answer that can be read, `lease` where it was not asked";
+        let labels = [By::Kind.labels(), &["code"]].concat();
+        Counters::register(on, "ingester_api_errors_total", help, &labels, &[]).map(ApiErrors)
+    }
+
+    /// The same; those of a kind that alerts look at exist from now on.
+    pub(super) fn of(&self, kind: &str) -> Self {
+        for code in API_CODES {
+            self.0.of(&[kind, code]);
+        }
+        self.clone()
+    }
+}
+
+impl ControllerMetrics {
+    /// A list brought objects, whether it was read to its end or not.
+    pub(crate) fn objects_listed(&self, read: Read, objects: usize) {
+        self.kind.cluster.objects_listed[read as usize].inc_by(count(objects));
+    }
+
+    /// A list of all objects was completed.
+    pub(crate) fn listed(&self) {
+        self.kind.cluster.lists.inc();
+    }
+
+    /// A watch was restarted, for this reason.
+    pub(crate) fn watch_restarted(&self, reason: Restart) {
+        self.kind.cluster.watch_restarts[reason as usize].inc();
+    }
+
+    /// The controller panicked.
+    pub(crate) fn panicked(&self) {
+        self.kind.cluster.panics.inc();
+    }
+
+    /// A request to the API server failed with this HTTP status code, with `network` if it gave no readable answer, or with `lease` if it
+    /// was not sent.
+    pub(crate) fn api_error(&self, code: &str) {
+        self.kind.api_errors.0.of(&[&self.kind.kind, code]).inc();
+    }
+
+    /// Finalizers were added.
+    pub(crate) fn finalizers_added(&self, objects: usize) {
+        self.kind.cluster.finalizers_added.inc_by(count(objects));
+    }
+
+    /// Finalizers were removed.
+    pub(crate) fn finalizers_removed(&self, objects: usize) {
+        self.kind.cluster.finalizers_removed.inc_by(count(objects));
+    }
+
+    /// An object is left without our finalizer, for this reason.
+    pub(crate) fn finalizer_given_up(&self, why: GivenUp) {
+        self.kind.cluster.finalizers_given_up[why as usize].inc();
+    }
+}

@@ -1,0 +1,198 @@
+//! The gauges of controllers. A kind has one controller, or one for each configured namespace and shard; each keeps its own numbers, and
+//! they are put together when they are read.
+
+use super::controller::ControllerMetrics;
+use super::family::{Gauges, Seconds, metrics};
+use super::gauge;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+metrics! {
+    /// The gauges of one kind.
+    GaugeSeries of GaugeFamilies:
+    depth: Gauges by Queue, "workqueue_depth", "Objects that wait in the queue";
+    max_concurrent: Gauges by Controller, "controller_runtime_max_concurrent_reconciles",
+        "Workers that each controller may use at once";
+    waiting_bytes: Gauges by Kind, "ingester_waiting_bytes", "Bytes of the objects that wait in the queue";
+    oldest_waiting: Seconds by Kind, "ingester_oldest_waiting_seconds",
+        "How long ago the object came that waits longest; 0 if none waits";
+    objects: Gauges by Kind, "ingester_objects", "Objects that are mirrored and live now";
+    rejected_objects: Gauges by Kind, "ingester_rejected_objects",
+        "Objects whose present version could not be mirrored";
+    held_objects: Gauges by Kind, "ingester_held_objects",
+        "Terminating objects that cannot leave yet because they have our finalizer";
+    ghosts: Gauges by Kind, "ingester_ghosts",
+        "Objects that are in the cluster although they were evicted from it, in another state than their rows hold";
+    synced: Gauges by Kind, "ingester_synced", "1 once the first list is in SQL";
+    installed: Gauges by Kind, "ingester_installed", "1 while the kind's CRD is installed";
+    last_list: Seconds by Kind, "ingester_last_list_timestamp_seconds",
+        "When all objects were last listed to the end, by a list or a resync; 0 before the first and while suspended";
+    last_event: Seconds by Kind, "ingester_last_event_timestamp_seconds",
+        "When the watch last sent something, if only a bookmark, or the first list ended; 0 before that and while suspended";
+}
+
+/// What one controller has.
+#[derive(Default)]
+pub(super) struct OwnGauges {
+    /// Another member has the unit.
+    elsewhere: AtomicBool,
+    depth: AtomicUsize,
+    waiting_bytes: AtomicUsize,
+    max_concurrent: AtomicUsize,
+    objects: AtomicUsize,
+    rejected_objects: AtomicUsize,
+    held: AtomicUsize,
+    ghosts: AtomicUsize,
+    synced: AtomicBool,
+    installed: AtomicBool,
+    last_list: Time,
+    last_event: Time,
+    oldest: Mutex<Option<Oldest>>,
+}
+
+/// For how long the oldest object has waited; `None` if none waits.
+type Oldest = Box<dyn Fn() -> Option<Duration> + Send + Sync>;
+
+/// A time of day, as Prometheus has it: seconds since 1970, 0 for never.
+#[derive(Default)]
+pub(super) struct Time(AtomicU64);
+
+impl Time {
+    pub(super) fn now() -> f64 {
+        SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64()
+    }
+
+    fn set_now(&self) {
+        self.0.store(Time::now().to_bits(), Relaxed);
+    }
+
+    /// Sets it if it is never.
+    fn begin(&self) {
+        let _ = self.0.compare_exchange(0, Time::now().to_bits(), Relaxed, Relaxed);
+    }
+
+    fn forget(&self) {
+        self.0.store(0, Relaxed);
+    }
+
+    fn seconds(&self) -> f64 {
+        f64::from_bits(self.0.load(Relaxed))
+    }
+}
+
+impl GaugeSeries {
+    /// Shows what the controllers have now.
+    pub(super) fn update(&self, controllers: &[Arc<OwnGauges>]) {
+        // What another member has is shown by that one alone.
+        let here: Vec<&OwnGauges> =
+            controllers.iter().map(AsRef::as_ref).filter(|own| !own.elsewhere.load(Relaxed)).collect();
+        let sum = |of: fn(&OwnGauges) -> &AtomicUsize| gauge(here.iter().map(|own| of(own).load(Relaxed)).sum());
+        self.depth.set(sum(|own| &own.depth));
+        self.waiting_bytes.set(sum(|own| &own.waiting_bytes));
+        self.max_concurrent.set(sum(|own| &own.max_concurrent));
+        self.objects.set(sum(|own| &own.objects));
+        self.rejected_objects.set(sum(|own| &own.rejected_objects));
+        self.held_objects.set(sum(|own| &own.held));
+        self.ghosts.set(sum(|own| &own.ghosts));
+        // The one that was listed longest ago, and the one whose watch has been silent for longest.
+        let earliest = |of: fn(&OwnGauges) -> &Time| here.iter().map(|own| of(own).seconds()).reduce(f64::min);
+        self.last_list.set(earliest(|own| &own.last_list).unwrap_or_default());
+        self.last_event.set(earliest(|own| &own.last_event).unwrap_or_default());
+        let oldest = here.iter().filter_map(|own| {
+            let oldest = own.oldest.lock().unwrap_or_else(PoisonError::into_inner);
+            oldest.as_ref().and_then(|oldest| oldest())
+        });
+        self.oldest_waiting.set(oldest.max().unwrap_or_default().as_secs_f64());
+        // True of the kind once it is true of all that this process has of it.
+        let all = |of: fn(&OwnGauges) -> &AtomicBool| !here.is_empty() && here.iter().all(|own| of(own).load(Relaxed));
+        self.synced.set(all(|own| &own.synced).into());
+        self.installed.set(all(|own| &own.installed).into());
+    }
+}
+
+impl ControllerMetrics {
+    /// What waits in the queue now: objects, and the bytes of their texts.
+    pub(crate) fn waiting(&self, objects: usize, bytes: usize) {
+        self.own.depth.store(objects, Relaxed);
+        self.own.waiting_bytes.store(bytes, Relaxed);
+    }
+
+    /// From now on, `oldest` is asked for how long the oldest object has waited.
+    pub(crate) fn oldest(&self, oldest: impl Fn() -> Option<Duration> + Send + Sync + 'static) {
+        *self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(oldest));
+    }
+
+    /// How many workers may be busy at once.
+    pub(crate) fn workers(&self, workers: usize) {
+        self.own.max_concurrent.store(workers, Relaxed);
+    }
+
+    /// How many objects are mirrored and live now.
+    pub(crate) fn objects(&self, objects: usize) {
+        self.own.objects.store(objects, Relaxed);
+    }
+
+    /// How many objects have a current version that could not be mirrored.
+    pub(crate) fn rejected_objects(&self, objects: usize) {
+        self.own.rejected_objects.store(objects, Relaxed);
+    }
+
+    /// How many terminating objects have our finalizer.
+    pub(crate) fn held(&self, objects: usize) {
+        self.own.held.store(objects, Relaxed);
+    }
+
+    /// How many objects are in the cluster although they had left it.
+    pub(crate) fn ghosts(&self, objects: usize) {
+        self.own.ghosts.store(objects, Relaxed);
+    }
+
+    /// Whether the first list is in SQL.
+    pub(crate) fn synced(&self, synced: bool) {
+        self.own.synced.store(synced, Relaxed);
+    }
+
+    /// Whether the CRD is installed.
+    pub(crate) fn installed(&self, installed: bool) {
+        self.own.installed.store(installed, Relaxed);
+    }
+
+    /// All objects were listed, or their metadata. From the first list on, a watch that never sends anything is silent.
+    pub(crate) fn list_ended(&self) {
+        self.own.last_list.set_now();
+        self.own.last_event.begin();
+    }
+
+    /// The watch sent something.
+    pub(crate) fn event_received(&self) {
+        self.own.last_event.set_now();
+    }
+
+    /// The controller has stopped: nothing waits, no worker is busy, and nothing is known of the cluster.
+    pub(crate) fn stopped(&self) {
+        for gauge in [&self.own.depth, &self.own.waiting_bytes, &self.own.max_concurrent, &self.own.held] {
+            gauge.store(0, Relaxed);
+        }
+        self.own.last_list.forget();
+        self.own.last_event.forget();
+        self.own.synced.store(false, Relaxed);
+    }
+
+    /// Another member has the unit from now on: what this one knew of it is out of date.
+    pub(crate) fn given_away(&self) {
+        self.stopped();
+        self.own.elsewhere.store(true, Relaxed);
+        for gauge in [&self.own.objects, &self.own.rejected_objects, &self.own.ghosts] {
+            gauge.store(0, Relaxed);
+        }
+        self.own.installed.store(false, Relaxed);
+        *self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The unit is this process's own.
+    pub(crate) fn taken_over(&self) {
+        self.own.elsewhere.store(false, Relaxed);
+    }
+}

@@ -1,0 +1,64 @@
+//! Members that share the work.
+
+use super::family::{Counters, Gauges, metrics};
+use super::gauge;
+use std::fmt;
+use std::sync::Arc;
+
+metrics! {
+    /// The series of a member.
+    ReplicaSeries of ReplicaFamilies:
+    units: Gauges by Process, "ingester_replica_units", "Units of work that this member holds";
+    members: Gauges by Process, "ingester_replica_members",
+        "Members that live and share the work, as this one sees it";
+    group_units: Gauges by Process, "ingester_replica_group_units",
+        "Units of work that the members share among them, as this one sees it";
+    handovers: Counters ["direction" in ["taken", "given"]] by Process, "ingester_replica_handovers_total",
+        "Units that this member has taken over, or given away";
+    renewals: Counters ["result" in ["success", "failed"]] by Process, "ingester_lease_renewals_total",
+        "Attempts to renew the Lease of this member";
+    leases_lost: Counters by Process, "ingester_leases_lost_total",
+        "How often the Lease of this member was not renewed in time, and every unit was stopped";
+}
+
+/// The metrics of a member that shares the work.
+#[derive(Clone)]
+pub struct ReplicaMetrics(pub(super) Arc<ReplicaSeries>);
+
+impl ReplicaMetrics {
+    pub(crate) fn units(&self, held: usize) {
+        self.0.units.set(gauge(held));
+    }
+
+    pub(crate) fn members(&self, living: usize) {
+        self.0.members.set(gauge(living));
+    }
+
+    /// How many units there are to share. A process that shares the work says so before it is a member: otherwise it would not show
+    /// that there is none.
+    pub fn group_units(&self, units: usize) {
+        self.0.group_units.set(gauge(units));
+    }
+
+    pub(crate) fn taken(&self) {
+        self.0.handovers[0].inc();
+    }
+
+    pub(crate) fn given(&self) {
+        self.0.handovers[1].inc();
+    }
+
+    pub(crate) fn renewal(&self, done: bool) {
+        self.0.renewals[usize::from(!done)].inc();
+    }
+
+    pub(crate) fn lease_lost(&self) {
+        self.0.leases_lost.inc();
+    }
+}
+
+impl fmt::Debug for ReplicaMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReplicaMetrics")
+    }
+}

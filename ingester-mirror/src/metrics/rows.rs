@@ -1,0 +1,160 @@
+//! What becomes of objects in SQL.
+
+use super::controller::ControllerMetrics;
+use super::count;
+use super::family::{Counters, Histograms, metrics};
+use ingester_core::protobuf::Lost;
+use ingester_store::ErrorClass;
+use std::time::Duration;
+
+/// Buckets of a batch's commit, in seconds: an embedded database takes less than a millisecond, a lock wait up to a minute.
+const COMMIT_SECONDS: &[f64] =
+    &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+
+/// Buckets of the lag behind the watch, in seconds: up to minutes, because a database may be down that long.
+const LAG_SECONDS: &[f64] =
+    &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0];
+
+/// Buckets of a batch's size, in objects.
+const BATCH_OBJECTS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+
+metrics! {
+    /// The rows of one kind.
+    RowSeries of RowFamilies:
+    mirrored: Counters by Kind, "ingester_objects_mirrored_total",
+        "Objects brought to SQL, whether or not a row had to change for it";
+    written: Counters by Kind, "ingester_rows_written_total", "Rows of the main table inserted or updated";
+    skipped: Counters ["reason" in Skip::LABELS] by Kind, "ingester_rows_skipped_total",
+        "Rows left alone: SQL has the same version (unchanged) or a newer one (stale)";
+    deleted: Counters by Kind, "ingester_rows_deleted_total", "Rows that got a delete_time";
+    orphans_swept: Counters by Kind, "ingester_orphans_swept_total",
+        "Rows deleted because their object was gone when a list was compared with SQL";
+    sweeps_refused: Counters by Kind, "ingester_sweeps_refused_total",
+        "Lists that lacked so many objects that no row was deleted";
+    restored: Counters by Kind, "ingester_restored_total",
+        "Objects of which the cluster went back behind SQL, as after a restore of etcd";
+    evicted: Counters by Kind, "ingester_objects_evicted_total",
+        "Immutable objects that left etcd and live on in SQL";
+    evictions_failed: Counters by Kind, "ingester_evictions_failed_total",
+        "Attempts to evict an object that failed and are repeated";
+    evictions_lost: Counters by Kind, "ingester_evictions_lost_total",
+        "Evicted objects whose rows the database has lost";
+    rejects: Counters by Kind, "ingester_rejects_total", "Times that an object could not be mirrored";
+    proto_lost: Counters ["what" in ["field", "enum", "value"]] by Kind, "ingester_proto_lost_total",
+        "What objects said that their message has no place for";
+    database_errors: Counters ["class" in CLASSES] by Kind, "ingester_database_errors_total",
+        "Errors of the database, by what they mean for the work";
+    batch_size: Histograms by Kind, "ingester_batch_size", "Objects in one transaction", BATCH_OBJECTS;
+    batch_duration: Histograms by Kind, "ingester_batch_duration_seconds",
+        "How long a batch takes from the start of its transaction to the commit", COMMIT_SECONDS;
+    lag: Histograms by Kind, "ingester_sync_lag_seconds",
+        "How long an object takes from its event being received to its commit in SQL", LAG_SECONDS;
+}
+
+/// Why a row was not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Skip {
+    /// SQL has this version.
+    Unchanged,
+    /// SQL has a newer version, or a tombstone.
+    Stale,
+}
+
+impl Skip {
+    /// Indexed by reason.
+    const LABELS: [&str; 2] = ["unchanged", "stale"];
+}
+
+/// The classes of database errors.
+const CLASSES: [&str; 5] = ["transient", "object", "operator", "lease", "unknown"];
+
+/// The place of a class in [`CLASSES`].
+fn place(class: ErrorClass) -> usize {
+    match class {
+        ErrorClass::Transient => 0,
+        ErrorClass::Object => 1,
+        ErrorClass::Operator => 2,
+        ErrorClass::Lease => 3,
+        ErrorClass::Unknown => 4,
+    }
+}
+
+impl ControllerMetrics {
+    /// Objects were mirrored, whether or not their rows had to change.
+    pub(crate) fn mirrored(&self, objects: usize) {
+        self.kind.rows.mirrored.inc_by(count(objects));
+    }
+
+    /// Rows of the main table were inserted or updated.
+    pub fn written(&self, rows: usize) {
+        self.kind.rows.written.inc_by(count(rows));
+    }
+
+    /// Rows were not written, for this reason.
+    pub(crate) fn skipped(&self, reason: Skip, rows: usize) {
+        self.kind.rows.skipped[reason as usize].inc_by(count(rows));
+    }
+
+    /// Rows got a `delete_time`.
+    pub(crate) fn deleted(&self, rows: usize) {
+        self.kind.rows.deleted.inc_by(count(rows));
+    }
+
+    /// Rows were marked as deleted because a list lacked their objects.
+    pub(crate) fn orphans_swept(&self, rows: usize) {
+        self.kind.rows.orphans_swept.inc_by(count(rows));
+    }
+
+    /// A list lacked so many of the live rows that none was marked as deleted.
+    pub fn sweep_refused(&self) {
+        self.kind.rows.sweeps_refused.inc();
+    }
+
+    /// The cluster was behind SQL with these objects, and won.
+    pub(crate) fn restored(&self, objects: usize) {
+        self.kind.rows.restored.inc_by(count(objects));
+    }
+
+    /// Immutable objects left etcd.
+    pub(crate) fn evicted(&self, objects: usize) {
+        self.kind.rows.evicted.inc_by(count(objects));
+    }
+
+    /// An object could not be evicted now.
+    pub(crate) fn eviction_failed(&self) {
+        self.kind.rows.evictions_failed.inc();
+    }
+
+    /// The database has lost the row of an evicted object.
+    pub(crate) fn eviction_lost(&self) {
+        self.kind.rows.evictions_lost.inc();
+    }
+
+    /// An object could not be mirrored.
+    pub(crate) fn rejected(&self) {
+        self.kind.rows.rejects.inc();
+    }
+
+    /// An object had values that do not fit its protobuf message.
+    pub(crate) fn lost(&self, lost: Lost) {
+        for (counter, count) in self.kind.rows.proto_lost.iter().zip([lost.fields, lost.enums, lost.values]) {
+            counter.inc_by(count);
+        }
+    }
+
+    /// The database returned an error of this class.
+    pub(crate) fn database_error(&self, class: ErrorClass) {
+        self.kind.rows.database_errors[place(class)].inc();
+    }
+
+    /// A batch was committed: its objects, and the time since the start of its transaction.
+    pub(crate) fn batch(&self, objects: usize, took: Duration) {
+        self.kind.rows.batch_size.observe(objects as f64);
+        self.kind.rows.batch_duration.observe(took.as_secs_f64());
+    }
+
+    /// The time from an object's event to its commit.
+    pub(crate) fn lag(&self, lag: Duration) {
+        self.kind.rows.lag.observe(lag.as_secs_f64());
+    }
+}

@@ -1,0 +1,95 @@
+//! What is done for a kind once, beside its controllers: backfills, retention, audits, suspension.
+
+use super::controller::KindMetrics;
+use super::family::{Counters, Gauges, Seconds, metrics};
+use super::gauge;
+use super::gauges::Time;
+use std::fmt;
+use std::sync::Arc;
+
+metrics! {
+    /// The upkeep of one kind.
+    UpkeepSeries of UpkeepFamilies:
+    backfill_rows: Counters ["result" in ["filled", "unchanged", "failed"]] by Kind, "ingester_backfill_rows_total",
+        "Rows read to fill new columns, by what became of them";
+    incomplete_columns: Gauges by Kind, "ingester_incomplete_columns", "Columns whose rows are not all filled yet";
+    purged: Counters by Kind, "ingester_purged_rows_total",
+        "Rows that were purged because their objects were deleted long ago";
+    audits: Counters ["result" in ["success", "failed"]] by Kind, "ingester_audits_total",
+        "Scheduled audits, by result";
+    audit_findings: Gauges ["finding" in FINDINGS] by Kind, "ingester_audit_findings",
+        "Objects and rows that differed in the last scheduled audit, by what was found";
+    last_audit: Seconds by Kind, "ingester_last_audit_timestamp_seconds",
+        "When the last scheduled audit succeeded; 0 before the first";
+    suspended: Gauges by Kind, "ingester_suspended", "1 while the kind is suspended";
+}
+
+impl UpkeepSeries {
+    pub(super) fn suspended(&self, suspended: bool) {
+        self.suspended.set(suspended.into());
+    }
+}
+
+/// The metrics of a kind's backfills, of which there is one for all its controllers.
+#[derive(Clone)]
+pub struct BackfillMetrics(pub(super) Arc<KindMetrics>);
+
+impl BackfillMetrics {
+    /// Rows were read to backfill columns: some were filled, some had their values, some have objects that cannot be decoded.
+    pub fn rows(&self, filled: u64, unchanged: u64, failed: u64) {
+        for (counter, rows) in self.0.upkeep.backfill_rows.iter().zip([filled, unchanged, failed]) {
+            counter.inc_by(rows);
+        }
+    }
+
+    /// How many columns are not backfilled completely.
+    pub fn incomplete_columns(&self, columns: usize) {
+        self.0.upkeep.incomplete_columns.set(gauge(columns));
+    }
+}
+
+impl fmt::Debug for BackfillMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BackfillMetrics({})", self.0.kind)
+    }
+}
+
+/// The metric of a kind's retention.
+#[derive(Clone)]
+pub(crate) struct RetentionMetrics(pub(super) Arc<KindMetrics>);
+
+impl RetentionMetrics {
+    /// Rows were purged.
+    pub(crate) fn purged(&self, rows: u64) {
+        self.0.upkeep.purged.inc_by(rows);
+    }
+}
+
+/// What an audit may find, by the names of its report.
+pub(crate) const FINDINGS: [&str; 8] =
+    ["missing", "stale", "ahead", "different", "deleted", "orphaned", "ghost", "rejected"];
+
+/// The metrics of a kind's scheduled audits.
+#[derive(Clone)]
+pub(crate) struct AuditMetrics(pub(super) Arc<KindMetrics>);
+
+impl AuditMetrics {
+    /// An audit ended with so many findings of each of [`FINDINGS`].
+    pub(crate) fn succeeded(&self, findings: [u64; FINDINGS.len()]) {
+        for (gauge, found) in self.0.upkeep.audit_findings.iter().zip(findings) {
+            gauge.set(i64::try_from(found).unwrap_or(i64::MAX));
+        }
+        self.0.upkeep.audits[0].inc();
+        self.0.upkeep.last_audit.set(Time::now());
+    }
+
+    /// What the last one found is not looked at again: the kind is not audited any more.
+    pub(crate) fn forgotten(&self) {
+        self.0.upkeep.audit_findings.iter().for_each(|gauge| gauge.set(0));
+    }
+
+    /// An audit could not be finished: the findings remain those of the one before.
+    pub(crate) fn failed(&self) {
+        self.0.upkeep.audits[1].inc();
+    }
+}
