@@ -24,7 +24,6 @@ use ingester_mirror::replicas::{Assignment, Group, KubeLeases, Membership, name_
 use ingester_mirror::retention::RetentionTask;
 use ingester_mirror::suspend::{Permit, Suspension};
 use ingester_mirror::sync::{self, Context};
-use ingester_sql::dialect::Dialect;
 use ingester_store::migrate::{Backfill, BackfillProgress, Released};
 use ingester_store::{Store, StoreError};
 use std::num::NonZeroU32;
@@ -177,11 +176,7 @@ async fn mirror(
             metrics.cluster_checked();
         }
     }
-    let database = match store.dialect() {
-        Dialect::MySql => "MySQL",
-        Dialect::Sqlite => "SQLite",
-    };
-    tracing::info!(server = store.server(), "{database} connection established");
+    tracing::info!(server = store.server(), "{} connection established", store.dialect().title());
     let environment = Environment::of_process();
     let settings = &config.ingester.view_settings;
     tokio::select! {

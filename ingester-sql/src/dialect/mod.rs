@@ -238,6 +238,11 @@ impl Dialect {
         self.rules().name()
     }
 
+    /// Its name as people write it, in the log.
+    pub fn title(self) -> &'static str {
+        self.rules().title()
+    }
+
     /// Renders a shared statement.
     fn render(self, template: &impl askama::Template) -> Sql {
         // Writing into a string does not fail, and the filters always find the dialect.

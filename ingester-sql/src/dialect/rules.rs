@@ -12,6 +12,8 @@ pub(super) type InOneText = fn(OneText, &[(Sql, Vec<Param<'_>>)]) -> Sql;
 pub(super) trait Rules: Sync {
     /// The name on the command line and in `generated-sql/`.
     fn name(&self) -> &'static str;
+    /// See [`Dialect::title`](super::Dialect::title).
+    fn title(&self) -> &'static str;
 
     // Parts of shared statements.
 

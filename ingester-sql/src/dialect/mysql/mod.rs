@@ -21,6 +21,10 @@ impl Rules for MySql {
         "mysql"
     }
 
+    fn title(&self) -> &'static str {
+        "MySQL"
+    }
+
     fn requote(&self, text: &str) -> String {
         // Backticks quote names in every sql_mode, also for proxies that do not know the session's mode.
         text.replace('"', "`")

@@ -20,6 +20,10 @@ impl Rules for Sqlite {
         "sqlite"
     }
 
+    fn title(&self) -> &'static str {
+        "SQLite"
+    }
+
     fn requote(&self, text: &str) -> String {
         text.to_owned()
     }
