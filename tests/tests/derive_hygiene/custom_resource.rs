@@ -2,8 +2,8 @@
 
 #![deny(warnings)]
 
-use core_of_it::GeneratedSql;
-use core_of_it::{Indexed, Ingestable, Kind};
+use ingester_core::GeneratedSql;
+use ingester_core::{Indexed, Ingestable, Kind};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ fn in_a_function() -> &'static [Kind] {
     const { &[Kind::of::<Node>(), Kind::of::<WidgetObject>()] }
 }
 
-const SQL: GeneratedSql = core_of_it::generated_sql!("there-is-no-folder-yet");
+const SQL: GeneratedSql = ingester_core::generated_sql!("there-is-no-folder-yet");
 
 fn main() {
     println!("{:?} {SQL:?}", in_a_function());

@@ -2,7 +2,7 @@
 
 #![deny(warnings)]
 
-use core_of_it::{ColumnValue, Indexed, Ingestable};
+use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::Deserialize;
 
 #[derive(Ingestable, Deserialize, Debug)]

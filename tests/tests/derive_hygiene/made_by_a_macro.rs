@@ -2,7 +2,7 @@
 
 #![deny(warnings)]
 
-use core_of_it::{ColumnValue, Ingestable, Kind};
+use ingester_core::{ColumnValue, Ingestable, Kind};
 use serde::Deserialize;
 
 macro_rules! projection {

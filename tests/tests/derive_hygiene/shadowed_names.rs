@@ -3,14 +3,14 @@
 #![deny(warnings)]
 #![allow(dead_code, non_camel_case_types, unused_macros, reason = "names that are in the way need no use")]
 
-use core_of_it::{ColumnValue, Indexed, Ingestable, Kind};
+use ::ingester_core::{ColumnValue, Indexed, Ingestable, Kind};
 
 // Of crates.
 mod core {}
 mod std {}
 mod ingester_core {}
 mod reexported {
-    pub use ::core_of_it as renamed;
+    pub use ::ingester_core as renamed;
 }
 
 // Of the prelude.
@@ -137,7 +137,7 @@ fn shortened(text: &::std::option::Option<::std::string::String>) -> ::std::opti
 }
 
 const FIRST: &[Kind] = &[Kind::of::<Node>()];
-const KINDS: &[Kind] = core_of_it::registry![FIRST, &[Kind::of::<Event>()]];
+const KINDS: &[Kind] = ::ingester_core::registry![FIRST, &[Kind::of::<Event>()]];
 
 fn main() {
     println!("{KINDS:?}");

@@ -30,8 +30,8 @@
     variant_size_differences
 )]
 
-use core_of_it::protobuf::DescriptorSet;
-use core_of_it::{ColumnValue, Indexed, Ingestable, Kind};
+use ingester_core::protobuf::DescriptorSet;
+use ingester_core::{ColumnValue, Indexed, Ingestable, Kind};
 use serde::Deserialize;
 
 /// Somebody's messages; nobody reads them here.
@@ -90,6 +90,6 @@ fn shortened(street: &str) -> &str {
 }
 
 fn main() {
-    const KINDS: &[Kind] = core_of_it::registry![&[Kind::of::<Widget>()], &[Kind::of::<Node>()]];
+    const KINDS: &[Kind] = ingester_core::registry![&[Kind::of::<Widget>()], &[Kind::of::<Node>()]];
     println!("{KINDS:?}");
 }
