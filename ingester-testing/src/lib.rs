@@ -67,7 +67,7 @@ pub enum NoRow {
         error: DocumentError,
     },
     /// One object was expected.
-    #[error("the text has {0} objects, one was expected (`testing::rows` takes any number)")]
+    #[error("the text has {0} objects, one was expected (`ingester_testing::rows` takes any number)")]
     NotOne(usize),
     /// It lacks what every object has.
     #[error("document {number}, line {line}: {error}")]
