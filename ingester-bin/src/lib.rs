@@ -37,6 +37,9 @@ mod commands;
 mod database;
 mod declared;
 mod ending;
+#[cfg(test)]
+#[path = "../../ingester-core/src/fixture.rs"]
+mod fixture;
 mod logging;
 mod output;
 mod parts;

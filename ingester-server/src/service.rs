@@ -12,7 +12,7 @@ use crate::former::FormerObjects;
 use crate::identity::{Identity, Peer};
 use crate::places::Places;
 use crate::read;
-use crate::request::parameters::{self, Parameters};
+use crate::request::parameters::{self, Parameters, Saved};
 use crate::request::path::{self, Objects, Target};
 use crate::request::{accept, parameters::Include};
 use crate::status::Status;
@@ -23,7 +23,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, WARNING};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use ingester_core::Kind;
-use ingester_core::value::{Micros, Value};
+use ingester_core::value::Value;
 use ingester_declare::saved::SavedQueries;
 use ingester_sql::query::{Filter, Test};
 use ingester_store::Store;
@@ -198,7 +198,7 @@ impl Inner {
             (_, None | Some("restore"), _) => return Err(Status::method_not_allowed()),
             _ => return Err(Status::no_such_path()),
         };
-        let parameters = parameters::parse(query, kind.kind(), Micros::now());
+        let parameters = parameters::parse(query, kind.kind());
         let attributes = Attributes {
             verb,
             group: kind.group().to_owned(),
@@ -329,34 +329,17 @@ impl Inner {
 
     /// The kind, and the parameters with those of the saved query that they name.
     fn with_saved(&self, kind: &Kind, parameters: &mut Parameters) -> Result<Kind, Status> {
-        let Some((name, given)) = parameters.saved.take() else { return Ok(*kind) };
-        let wrong = |error: &dyn std::fmt::Display| Status::bad_request(error.to_string());
-        let saved = self.sources.saved.get(&name).map_err(|error| wrong(&error))?;
+        let Some(Saved { name, parameters: given, mut ask }) = parameters.saved.take() else { return Ok(*kind) };
+        let wrong = |error: &dyn std::fmt::Display| Status::bad_request(format!("the query `{name}`: {error}"));
+        let saved = self.sources.saved.get(&name).map_err(|error| Status::bad_request(error.to_string()))?;
         if saved.kind().table().name != kind.table().name {
             let message = format!("the query `{name}` is about {}, not about {}", saved.kind().name(), kind.name());
             return Err(Status::bad_request(message));
         }
-        let bound = saved.bind(&given).map_err(|error| wrong(&error))?;
-        let query = &mut parameters.query;
-        let mut namespaces = bound.query.namespaces;
-        if !query.namespaces.is_empty() {
-            let missing = !namespaces.is_empty() && !namespaces.contains(&query.namespaces[0]);
-            if missing {
-                let message = format!("the query `{name}` is about other namespaces: {}", namespaces.join(", "));
-                return Err(Status::bad_request(message));
-            }
-            namespaces = std::mem::take(&mut query.namespaces);
-        }
-        query.namespaces = namespaces;
-        // What both ask for; a saved query never widens a request.
-        query.names = both(std::mem::take(&mut query.names), bound.query.names);
-        query.uids = both(std::mem::take(&mut query.uids), bound.query.uids);
-        query.filters.extend(bound.query.filters);
-        query.states = bound.query.states;
-        query.scan |= bound.query.scan;
-        if query.order.is_empty() {
-            query.order = bound.query.order;
-        }
+        // That of the path.
+        parameters.query.namespaces.drain(..).for_each(|namespace| ask.namespace(namespace));
+        let bound = saved.bind_within(&given, ask).map_err(|error| wrong(&error))?;
+        parameters.query = bound.query;
         parameters.most = bound.limit.map(|limit| limit as usize);
         Ok(*kind)
     }
@@ -428,19 +411,6 @@ fn refuse_partial_deletion(parameters: &Parameters) -> Result<(), Status> {
         return Ok(());
     };
     Err(Status::bad_request(format!("the deletion of a collection: {why}")))
-}
-
-/// The texts of both lists, where an empty list stands for all. If there are none, one that nothing has.
-fn both(asked: Vec<String>, saved: Vec<String>) -> Vec<String> {
-    match (asked.is_empty(), saved.is_empty()) {
-        (true, _) => saved,
-        (_, true) => asked,
-        _ => {
-            let mut both = asked;
-            both.retain(|text| saved.contains(text));
-            if both.is_empty() { vec![String::new()] } else { both }
-        }
-    }
 }
 
 fn reads(method: &Method) -> bool {

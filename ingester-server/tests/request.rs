@@ -1,6 +1,5 @@
 //! What the parser of requests guarantees for any input. Also the body of the fuzz target in `tests/fuzz/`.
 
-use ingester_core::value::Micros;
 use ingester_server::request::path::{OUTER_PREFIX, Target};
 use ingester_server::request::{accept, parameters, path};
 
@@ -25,7 +24,7 @@ pub fn check(input: &[u8]) {
     if let Err(status) = &target {
         assert_eq!(status.code.as_u16(), 404, "{path:?}");
     }
-    if let Err(status) = parameters::parse(query, "Model", Micros(1_800_000_000_000_000)) {
+    if let Err(status) = parameters::parse(query, "Model") {
         assert!(status.code.is_client_error(), "{query:?}: {status}");
         assert!(serde_json::from_str::<serde_json::Value>(&status.json()).is_ok());
     }

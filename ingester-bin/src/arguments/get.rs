@@ -1,6 +1,6 @@
 //! `ingester get` and `ingester queries`.
 
-use super::Target;
+use super::{Target, Which};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -17,52 +17,20 @@ pub(crate) struct Get {
     pub(crate) resources: Vec<String>,
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Ask this saved query, instead of for a KIND and what `Which` and --sort-by say (`ingester queries` lists them). With --limit,
-    /// the query's own limit does not count.
-    #[arg(long, value_name = "NAME", conflicts_with_all = SAVED_SAYS, help_heading = "Saved queries")]
+    /// Ask this saved query instead of for a KIND (`ingester queries` lists them). What `Which` says narrows it, --sort-by takes the
+    /// place of its order, and --limit that of its limit.
+    #[arg(long, value_name = "NAME", conflicts_with = "resources", help_heading = "Saved queries")]
     pub(crate) query: Option<String>,
     /// A value for a parameter of the query; may be given several times. A list has commas between its values.
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter, help_heading = "Saved queries")]
     pub(crate) parameters: Vec<(String, String)>,
     #[command(flatten)]
     pub(crate) queries: QueriesFolder,
-    /// Only these namespaces. Without it, all of them: there is no context that has one.
-    #[arg(short, long, value_name = "NAMESPACE", value_delimiter = ',', help_heading = "Which")]
-    pub(crate) namespace: Vec<String>,
+    #[command(flatten)]
+    pub(crate) which: Which,
     /// In all namespaces, which is the default.
     #[arg(short = 'A', long, conflicts_with = "namespace", help_heading = "Which")]
     pub(crate) all_namespaces: bool,
-    /// Only objects whose labels pass: `team=pricing,stage in (dev,test),!old`.
-    #[arg(short = 'l', long, value_name = "SELECTOR", help_heading = "Which")]
-    pub(crate) selector: Vec<String>,
-    /// Only objects whose fields pass: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`. A field needs a column
-    /// (`ingester kinds -o wide` lists them), or --scan.
-    #[arg(long, value_name = "SELECTOR", help_heading = "Which")]
-    pub(crate) field_selector: Vec<String>,
-    /// Only objects with these uids, in any state unless --state says otherwise.
-    #[arg(long, value_name = "UID", value_delimiter = ',', help_heading = "Which")]
-    pub(crate) uid: Vec<String>,
-    /// Only objects in these states [default: live,evicted].
-    #[arg(long, value_name = "STATE", value_delimiter = ',', value_enum, help_heading = "Which")]
-    pub(crate) state: Vec<State>,
-    /// Only objects that were created then or later: RFC 3339, a date, or how long ago, such as 2h or 7d.
-    #[arg(long, value_name = "TIME", help_heading = "Which")]
-    pub(crate) created_after: Option<String>,
-    /// Only objects that were created before.
-    #[arg(long, value_name = "TIME", help_heading = "Which")]
-    pub(crate) created_before: Option<String>,
-    /// Only objects that were deleted then or later; means --state deleted.
-    #[arg(long, value_name = "TIME", help_heading = "Which")]
-    pub(crate) deleted_after: Option<String>,
-    /// Only objects that were deleted before; means --state deleted.
-    #[arg(long, value_name = "TIME", help_heading = "Which")]
-    pub(crate) deleted_before: Option<String>,
-    /// Allow fields without a column, in selectors: every stored object is read then.
-    #[arg(long, help_heading = "Which")]
-    pub(crate) scan: bool,
-    /// The order: columns or paths of fields, `-` for the greatest first: `-create_time,.metadata.name` [default: namespace and name].
-    #[arg(long, value_name = "FIELD,...", allow_hyphen_values = true, help_heading = "How many")]
-    pub(crate) sort_by: Option<String>,
     /// At most so many objects. If there are more, the token for --continue goes to standard error; on a terminal, the Enter key
     /// goes on.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How many")]
@@ -109,23 +77,6 @@ pub(crate) struct Get {
     #[arg(long, help_heading = "How")]
     pub(crate) explain: bool,
 }
-
-/// What a saved query says itself.
-const SAVED_SAYS: [&str; 13] = [
-    "resources",
-    "namespace",
-    "all_namespaces",
-    "selector",
-    "field_selector",
-    "uid",
-    "state",
-    "created_after",
-    "created_before",
-    "deleted_after",
-    "deleted_before",
-    "scan",
-    "sort_by",
-];
 
 /// Reads a parameter of a saved query.
 fn parameter(text: &str) -> Result<(String, String), String> {
@@ -237,47 +188,4 @@ fn get_format(text: &str) -> Result<GetFormat, String> {
         _ => Err("there are wide, json, yaml, name, csv, jsonpath=..., jsonpath-as-json=... and custom-columns=..."
             .to_owned()),
     }
-}
-
-impl Get {
-    /// What is asked, by the keys of [`ingester_sql::query::Key`].
-    pub(crate) fn keys(&self) -> Vec<(&'static str, Vec<&str>)> {
-        let states = self.state.iter().map(|state| match state {
-            State::Live => "live",
-            State::Evicted => "evicted",
-            State::Deleted => "deleted",
-            State::All => "all",
-        });
-        fn all(texts: &[String]) -> Vec<&str> {
-            texts.iter().map(String::as_str).collect()
-        }
-        fn one(text: &Option<String>) -> Vec<&str> {
-            text.as_deref().into_iter().collect()
-        }
-        vec![
-            ("labelSelector", all(&self.selector)),
-            ("fieldSelector", all(&self.field_selector)),
-            ("state", states.collect()),
-            ("order-by", one(&self.sort_by)),
-            ("created-after", one(&self.created_after)),
-            ("created-before", one(&self.created_before)),
-            ("deleted-after", one(&self.deleted_after)),
-            ("deleted-before", one(&self.deleted_before)),
-            ("uid", all(&self.uid)),
-            ("scan", self.scan.then_some("true").into_iter().collect()),
-        ]
-    }
-}
-
-/// The state of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum State {
-    /// In the cluster.
-    Live,
-    /// Moved from etcd to SQL.
-    Evicted,
-    /// Deleted.
-    Deleted,
-    /// All of these.
-    All,
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `shared.rs` | what means the same wherever it is taken: database, configuration, cluster, output |
 //! | `import.rs`, `get.rs`, `rejects.rs` | objects of files into SQL, objects out of SQL, objects that could not be stored |
+//! | `which.rs` | which objects `get` asks for, out of the table of keys |
 //! | `mirror.rs`, `kubeconfig.rs` | beside a cluster |
 //! | `schema.rs`, `declare.rs` | tables, columns, kinds |
 //!
@@ -23,6 +24,7 @@ mod schema;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod which;
 
 pub(crate) use declare::{Manifests, Rbac, Scaffold};
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat};
@@ -36,6 +38,7 @@ pub(crate) use schema::{
     SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
 pub(crate) use shared::{Cluster, ConfigFile, Format, Migrations, Output, Target};
+pub(crate) use which::Which;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};

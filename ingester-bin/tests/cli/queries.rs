@@ -62,6 +62,15 @@ fn a_saved_query_is_asked_by_its_name() {
 }
 
 #[test]
+fn options_narrow_a_saved_query_and_order_it() {
+    let folder = models();
+    assert_eq!(folder.asked(&["all", "-n", "ml", "--field-selector", "spec.algorithm=lstm"]), ["m4"]);
+    assert_eq!(folder.asked(&["all", "--uid", "uid-1,uid-3", "--sort-by", "-name"]), ["m3", "m1"]);
+    assert_eq!(folder.asked(&[&XGBOOST[..], &["--created-before", "2026-03-04"]].concat()), ["m2", "m1"]);
+    assert!(folder.asked(&["all", "--state", "evicted,deleted"]).is_empty());
+}
+
+#[test]
 fn a_saved_query_goes_with_pages_counts_and_formats() {
     let folder = models();
     assert_eq!(folder.ask(&XGBOOST).exits(0).err, "", "its limit is that of the whole answer");
@@ -94,9 +103,12 @@ fn wrong_use_of_a_saved_query_says_what_is_wrong() {
         (&["newest", "--param", "algorithm"], "give NAME=VALUE"),
         (&["newest", "--param", "algorithm=x", "--param", "after=soon"], "the parameter `after`: `soon` is not a time"),
         (&["all", "models"], "cannot be used with"),
-        (&["all", "-n", "ml"], "cannot be used with"),
-        (&["all", "-l", "a=b"], "cannot be used with"),
-        (&["all", "--sort-by", "name"], "cannot be used with"),
+        (
+            &["all", "-n", "lab"],
+            "the saved query `all`: --namespace: no object passes both this and `namespaces` of the saved query",
+        ),
+        (&["all", "--state", "gone"], "[possible values: live, evicted, deleted, all]"),
+        (&["all", "-l", "a=("], "--selector: label selector `a=(`"),
         (&["all", "--queries", "elsewhere"], "cannot read elsewhere: No such file"),
     ] {
         folder.ask(arguments).exits(2).says(&[said]);

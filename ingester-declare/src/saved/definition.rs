@@ -8,27 +8,36 @@ use crate::documents::documents;
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
+use ingester_sql::query::{AskKey, Spelling};
 use serde_json::Value as Json;
 
 /// The longest name: that of a DNS label.
 const LONGEST: usize = 63;
 
-/// The keys of a file.
-pub(super) const KEYS: [&str; 13] = [
-    "name",
-    "description",
-    "kind",
-    "apiVersion",
-    "namespaces",
-    "states",
-    "filter",
-    "labelSelector",
-    "fieldSelector",
-    "orderBy",
-    "limit",
-    "scan",
-    "parameters",
-];
+/// The keys of a file that are not those of every question.
+const OWN: [&str; 7] = ["name", "description", "kind", "apiVersion", "parameters", "filter", "limit"];
+
+/// How many keys a file may have.
+const ALL: usize = OWN.len() + AskKey::COUNT;
+
+/// A file, key by key.
+pub(super) struct Entries<'j> {
+    pub(super) own: [Option<Node<'j>>; OWN.len()],
+    /// What it asks for by the keys of every question.
+    pub(super) asked: Vec<(&'static AskKey, Node<'j>)>,
+}
+
+impl<'j> Entries<'j> {
+    /// Reads the keys of a file. Unknown ones are faults.
+    pub(super) fn read(root: &Node<'j>, faults: &mut Faults) -> Option<Self> {
+        let mut names = OWN.into_iter().chain(AskKey::names(Spelling::Saved));
+        let names: [&str; ALL] = std::array::from_fn(|_| names.next().unwrap_or_default());
+        let mut fields = root.fields(names, faults)?.into_iter();
+        let own = std::array::from_fn(|_| fields.next().flatten());
+        let asked = AskKey::all().iter().zip(fields).filter_map(|(key, node)| Some((key, node?))).collect();
+        Some(Entries { own, asked })
+    }
+}
 
 /// Reads a file.
 pub(super) fn read(text: &str, kinds: &[Kind]) -> Result<SavedQuery, Faults> {
@@ -85,7 +94,7 @@ struct Head {
 
 impl Head {
     fn read(root: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Self> {
-        let [name, description, kind, api_version, .., parameters] = root.fields(KEYS, faults)?;
+        let Entries { own: [name, description, kind, api_version, parameters, ..], .. } = Entries::read(root, faults)?;
         let name = match name {
             Some(name) => name.text(faults).and_then(|text| {
                 if !is_label(text) {

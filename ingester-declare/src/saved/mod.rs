@@ -24,7 +24,7 @@ use self::question::Purpose;
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
-use ingester_sql::query::Query;
+use ingester_sql::query::{Ask, Query, Spelling};
 use serde_json::{Value as Json, json};
 use std::fmt;
 
@@ -192,11 +192,19 @@ impl SavedQuery {
     /// # Errors
     /// [`BindError`] when a parameter is missing, unknown or given twice, a value is not of its type, or its column takes no such value.
     pub fn bind(&self, given: &[(String, String)]) -> Result<BoundQuery, BindError> {
+        self.bind_within(given, Ask::new(Spelling::Saved))
+    }
+
+    /// The same for those objects that a question asks for, too.
+    ///
+    /// # Errors
+    /// Those of [`SavedQuery::bind`]; [`BindError::Apart`] when no object can pass both.
+    pub fn bind_within(&self, given: &[(String, String)], ask: Ask) -> Result<BoundQuery, BindError> {
         let values = parameter::bind(&self.parameters, given)?;
         let asked = question::read(&self.definition, &self.kind, &self.parameters, &values, Purpose::Ask);
         match asked.faults.into_iter().next() {
             Some(Fault { path, what }) => Err(BindError::Unfit { path, what }),
-            None => Ok(BoundQuery { kind: self.kind, query: asked.query, limit: asked.limit }),
+            None => Ok(BoundQuery { kind: self.kind, query: ask.within(asked.ask)?, limit: asked.limit }),
         }
     }
 }

@@ -3,7 +3,7 @@
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
 use ingester_core::value::{Micros, Value};
-use ingester_sql::query::parse_time;
+use ingester_sql::query::{KeyError, parse_time};
 use serde_json::Value as Json;
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub enum ParameterType {
     Boolean,
     /// A time, as [`parse_time`] reads it: `2026-01-31T10:00:00Z`, `2026-01-31`, `7d`.
     Time,
-    /// Texts, for `in`, `notIn` and `namespaces`.
+    /// Texts, for `in`, `notIn`, `namespaces` and `uids`.
     List,
 }
 
@@ -75,6 +75,9 @@ pub enum BindError {
         /// What is wrong.
         what: String,
     },
+    /// No object can pass the query and what else is asked.
+    #[error(transparent)]
+    Apart(#[from] KeyError),
 }
 
 fn needed(parameters: &[(String, ParameterType)]) -> String {

@@ -1,15 +1,13 @@
 //! What a definition asks for, with values for its parameters.
 
-use super::definition::{KEYS, is_name};
+use super::definition::{Entries, is_name};
 use super::node::{Faults, Node};
 use super::parameter::{Bound, Parameter, meant};
 use ingester_core::kind::Kind;
 use ingester_core::place::shortened;
 use ingester_core::schema::Table;
 use ingester_core::value::Value;
-use ingester_sql::query::{
-    Ask, Filter, Order, Query, States, Test, parse_field_selector, parse_label_selector, parse_order,
-};
+use ingester_sql::query::{Ask, AskKey, Filter, Meaning, Query, Spelling, Test};
 use serde_json::Value as Json;
 
 /// The keys of a filter: what it is about, then what is tested.
@@ -38,7 +36,7 @@ const ABOUT: usize = 6;
 
 /// What is asked, and what is wrong with it.
 pub(super) struct Asked {
-    pub(super) query: Query,
+    pub(super) ask: Ask,
     pub(super) limit: Option<u32>,
     pub(super) faults: Faults,
 }
@@ -68,34 +66,16 @@ pub(super) fn read(
     let used = vec![false; parameters.len()];
     let mut reader = Reader { table, scan: false, parameters, values, purpose, used, faults: Vec::new() };
     // Unknown keys are faults of the file, which were found before.
-    let Some([_, _, _, _, namespaces, states, filter, labels, fields, order, limit, scan, declared]) =
-        root.fields(KEYS, &mut Vec::new())
-    else {
-        return Asked { query: Query::default(), limit: None, faults: reader.faults };
+    let mut ask = Ask::new(Spelling::Saved);
+    let Some(Entries { own: [.., declared, filter, limit], asked }) = Entries::read(&root, &mut Vec::new()) else {
+        return Asked { ask, limit: None, faults: reader.faults };
     };
-    reader.scan = scan.and_then(|scan| scan.truth(&mut reader.faults)).unwrap_or_default();
-    let mut ask = Ask::default();
-    ask.scan(reader.scan);
-    if let Some(namespaces) = namespaces {
-        ask.namespaces(reader.namespaces(&namespaces));
+    // It decides which fields the others may name.
+    reader.scan = asked.iter().any(|(key, node)| key.meaning() == Meaning::Scan && *node.json == Json::Bool(true));
+    ask.filters(None, filter.and_then(|filter| reader.filter(&filter)));
+    for (key, node) in asked {
+        reader.key(key, &node, &mut ask);
     }
-    if let Some(states) = states {
-        ask.states(reader.states(&states));
-    }
-    ask.filter(filter.and_then(|filter| reader.filter(&filter)));
-    if let Some(selector) = labels {
-        ask.filter(reader.selector(&selector, parse_label_selector));
-    }
-    if let Some(selector) = fields {
-        ask.filter(reader.selector(&selector, parse_field_selector));
-    }
-    if let Some(order) = order {
-        ask.order(reader.order(&order));
-    }
-    let query = ask.query().unwrap_or_else(|error| {
-        reader.faults.push(root.fault(error.to_string()));
-        Query::default()
-    });
     let limit = limit.and_then(|limit| reader.limit(&limit));
     let declared = declared.filter(|_| purpose == Purpose::Check { complete: true });
     let declared = declared.and_then(|list| list.elements()).unwrap_or_default();
@@ -106,12 +86,13 @@ pub(super) fn read(
         }
     }
     // What is wrong in single places was found there. Left is what is wrong with the whole.
-    if reader.faults.is_empty()
-        && let Err(error) = query.check(table)
-    {
-        reader.faults.push(root.fault(error.to_string()));
+    if reader.faults.is_empty() {
+        match ask.clone().query() {
+            Ok(query) => reader.check(&root, &query),
+            Err(error) => reader.faults.push(root.fault(error.to_string())),
+        }
     }
-    Asked { query, limit, faults: reader.faults }
+    Asked { ask, limit, faults: reader.faults }
 }
 
 struct Reader<'r> {
@@ -199,8 +180,9 @@ impl Reader<'_> {
         match self.value(node)? {
             Bound::One(value) => Some(value),
             Bound::Several(_) => {
-                self.faults
-                    .push(node.fault("this parameter is a list, which goes with `in`, `notIn` and `namespaces`"));
+                self.faults.push(
+                    node.fault("this parameter is a list, which goes with `in`, `notIn`, `namespaces` and `uids`"),
+                );
                 None
             }
         }
@@ -220,68 +202,63 @@ impl Reader<'_> {
         }
     }
 
-    fn namespaces(&mut self, node: &Node<'_>) -> Vec<String> {
-        let mut namespaces = Vec::new();
-        for value in self.several(node).unwrap_or_default() {
-            match value {
-                Value::Text(text) => namespaces.push(text.to_string()),
-                value => self.faults.push(node.fault(format!("a namespace is a text, not `{value}`"))),
-            }
-        }
-        namespaces
-    }
-
-    fn states(&mut self, node: &Node<'_>) -> States {
-        let mut states = States { live: false, evicted: false, deleted: false };
-        let elements = node.elements().unwrap_or_else(|| vec![node.clone()]);
-        if elements.is_empty() {
-            self.faults.push(node.fault("expected a state"));
-        }
-        for element in elements {
-            match element.json.as_str() {
-                Some("live") => states.live = true,
-                Some("evicted") => states.evicted = true,
-                Some("deleted") => states.deleted = true,
-                Some("all") => states = States::ALL,
-                _ => self.faults.push(element.expected("one of live, evicted, deleted, all")),
-            }
-        }
-        states
-    }
-
-    fn selector<E: std::fmt::Display>(
-        &mut self,
-        node: &Node<'_>,
-        parse: impl Fn(&str) -> Result<Vec<Filter>, E>,
-    ) -> Vec<Filter> {
-        let Some(text) = self.plain(node) else { return Vec::new() };
-        match parse(text) {
-            Ok(filters) => {
-                filters
-                    .iter()
-                    .for_each(|filter| self.check(node, Query { filters: vec![filter.clone()], ..self.none() }));
-                filters
-            }
-            Err(error) => {
-                self.faults.push(node.fault(error.to_string()));
-                Vec::new()
-            }
-        }
-    }
-
-    fn order(&mut self, node: &Node<'_>) -> Vec<Order> {
-        let mut order = Vec::new();
-        for element in node.elements().unwrap_or_else(|| vec![node.clone()]) {
-            let Some(text) = self.plain(&element) else { continue };
-            match parse_order(text) {
-                Ok(steps) => {
-                    self.check(&element, Query { order: steps.clone(), ..self.none() });
-                    order.extend(steps);
+    /// Sets a key, place by place, so that each mistake has its own.
+    fn key(&mut self, key: &'static AskKey, node: &Node<'_>, ask: &mut Ask) {
+        for (node, values) in self.values(key, node) {
+            let values: Vec<&str> = values.iter().map(String::as_str).collect();
+            let alone = || {
+                let mut ask = Ask::new(Spelling::Saved);
+                ask.set(key, &values)?;
+                ask.query()
+            };
+            match alone().and_then(|query| ask.set(key, &values).map(|()| query)) {
+                Ok(query) => self.check(&node, &query),
+                Err(error) => {
+                    let declared = self.declared(&node).unwrap_or_default();
+                    self.faults.push(node.fault(format!("{}{declared}", error.what())));
                 }
-                Err(error) => self.faults.push(element.fault(error.to_string())),
             }
         }
-        order
+    }
+
+    /// The values of a key, and where they are.
+    fn values<'j>(&mut self, key: &AskKey, node: &Node<'j>) -> Vec<(Node<'j>, Vec<String>)> {
+        match key.meaning() {
+            Meaning::Scan => {
+                let truth = node.truth(&mut self.faults);
+                truth.map(|truth| (node.clone(), vec![truth.to_string()])).into_iter().collect()
+            }
+            Meaning::Namespaces | Meaning::Uids => {
+                let values = self.several(node).unwrap_or_default();
+                let texts = values.into_iter().filter_map(|value| self.text(node, value)).collect();
+                vec![(node.clone(), texts)]
+            }
+            Meaning::Time { .. } => {
+                let text = self.one(node).and_then(|value| self.text(node, value));
+                text.map(|text| (node.clone(), vec![text])).into_iter().collect()
+            }
+            Meaning::States | Meaning::Labels | Meaning::Fields | Meaning::Order => {
+                let elements = node.elements().unwrap_or_else(|| vec![node.clone()]);
+                if elements.is_empty() && key.meaning() == Meaning::States {
+                    self.faults.push(node.fault("expected a state"));
+                }
+                let text = |element: Node<'j>| {
+                    let text = self.plain(&element)?.to_owned();
+                    Some((element, vec![text]))
+                };
+                elements.into_iter().filter_map(text).collect()
+            }
+        }
+    }
+
+    fn text(&mut self, node: &Node<'_>, value: Value) -> Option<String> {
+        match value {
+            Value::Text(text) => Some(text.to_string()),
+            value => {
+                self.faults.push(node.fault(format!("expected a text, found `{value}`")));
+                None
+            }
+        }
     }
 
     fn limit(&mut self, node: &Node<'_>) -> Option<u32> {
@@ -336,7 +313,8 @@ impl Reader<'_> {
             };
             filters.push(if negated { filter.negated() } else { filter });
         }
-        if let Err(error) = (Query { filters: filters.clone(), ..self.none() }).check(self.table) {
+        if let Err(error) = (Query { filters: filters.clone(), scan: self.scan, ..Query::default() }).check(self.table)
+        {
             let declared = tests.iter().filter_map(|(_, value)| self.declared(value)).collect::<String>();
             self.faults.push(node.fault(format!("{error}{declared}")));
         }
@@ -390,20 +368,16 @@ impl Reader<'_> {
     fn plain<'j>(&mut self, node: &Node<'j>) -> Option<&'j str> {
         let text = node.text(&mut self.faults)?;
         if text.contains("${") {
-            let what = "only a value of `filter`, a namespace and the limit can be a parameter";
+            let what = "only a value of `filter`, a namespace, a uid, a time and the limit can be a parameter";
             self.faults.push(node.fault(format!("`{}`: {what}", shortened(text))));
             return None;
         }
         Some(text)
     }
 
-    /// A query about everything, as far as this one may ask.
-    fn none(&self) -> Query {
-        Query { scan: self.scan, ..Query::default() }
-    }
-
     /// Holds a part of the query against the table.
-    fn check(&mut self, node: &Node<'_>, part: Query) {
+    fn check(&mut self, node: &Node<'_>, part: &Query) {
+        let part = Query { scan: self.scan, ..part.clone() };
         if let Err(error) = part.check(self.table) {
             self.faults.push(node.fault(error.to_string()));
         }

@@ -4,7 +4,7 @@ use ingester_core::kind::{Definition, Kind};
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::Select;
 use ingester_sql::dialect::{Dialect, OfGroup, Range, Statement as _};
-use ingester_sql::query::{Filter, Order, Query, States, Test};
+use ingester_sql::query::{Ask, AskKey, Filter, Order, Query, Spelling, States, Test};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -131,6 +131,45 @@ fn a_query_without_anything_else_asks_for_what_exists() {
 }
 
 #[test]
+fn the_keys_of_every_question_are_those_of_a_file() {
+    let query = saved(
+        "parameters: [{name: after, type: time}, {name: uids, type: list, default: [a]}]\n\
+         uids: ${uids}\ndeletedAfter: ${after}\ncreatedBefore: '2026-01-31'\nlabelSelector: [team=a, '!old']\n\
+         filter: {label: x, exists: true}",
+    );
+    let asked = bind(&query, &[("after", "30d"), ("uids", "b,c")]).unwrap().query;
+    let label = |key: &str| Filter::label(key, Test::Exists);
+    let expected = Query {
+        uids: vec!["b".into(), "c".into()],
+        states: States::DELETED,
+        filters: vec![
+            label("x"),
+            Filter::label("team", Test::Equal(text("a"))),
+            label("old").negated(),
+            Filter::field("create_time", Test::Less(text("2026-01-31"))),
+            Filter::field("delete_time", Test::GreaterOrEqual(text("30d"))),
+        ],
+        ..Query::default()
+    };
+    assert_eq!(asked, expected);
+}
+
+#[test]
+fn a_saved_query_is_narrowed_by_what_else_is_asked() {
+    let query = saved("states: deleted\nnamespaces: [ml, ads]");
+    let bind = |option: &str, value: &str| {
+        let mut ask = Ask::new(Spelling::Command);
+        ask.set(AskKey::named(Spelling::Command, option).unwrap(), &[value]).unwrap();
+        query.bind_within(&[], ask).map(|bound| bound.query).map_err(|error| error.to_string())
+    };
+    let (states, namespaces) = (States::DELETED, vec!["ml".to_owned()]);
+    let narrowed = Query { states, namespaces, ..Query::default() };
+    assert_eq!(bind("namespace", "ml"), Ok(narrowed));
+    let apart = "no object passes both this and `states` of the saved query: leave one of them out";
+    assert_eq!(bind("state", "live"), Err(format!("--state: {apart}")));
+}
+
+#[test]
 fn all_mistakes_of_all_files_are_found_at_once_with_their_places() {
     let files = [
         ("one.yaml", "name: A b\nkind: Modl\nfiltr: 1"),
@@ -184,10 +223,19 @@ fn what_does_not_fit_the_table_is_named_with_its_place() {
         ("labelSelector: a in (", "labelSelector: label selector `a in (`, at its end"),
         ("fieldSelector: spec.x=1", "fieldSelector: model has no column for the field `spec.x`"),
         ("limit: many", "limit: expected a whole number from 1 to 4294967295, found `many`"),
-        ("states: [live, gone]", "states[1]: expected one of live, evicted, deleted, all, found `gone`"),
+        ("states: [live, gone]", "states[1]: unknown state `gone`; known: live, evicted, deleted, all"),
         ("states: []", "states: expected a state"),
         ("namespaces: ml", "namespaces: expected a list, or a parameter that is one"),
-        ("namespaces: [5]", "namespaces: a namespace is a text, not `5`"),
+        ("namespaces: [5]", "namespaces: expected a text, found `5`"),
+        ("uids: [5]", "uids: expected a text, found `5`"),
+        ("createdAfter: soon", "createdAfter: time `soon`: expected `2026-01-31T10:00:00Z`"),
+        ("createdAfter: 7", "createdAfter: expected a text, found `7`"),
+        ("createdAfter: [7d]", "createdAfter: expected a value, found a list"),
+        ("created-after: 7d", "the key `created-after` is unknown, did you mean `createdAfter`?"),
+        (
+            "states: [live, evicted]\ndeletedAfter: 30d",
+            "deletedAfter: objects that are live or evicted have no time of deletion: leave out `states`, or add `deleted` to it",
+        ),
         ("scan: maybe", "scan: expected true or false, found `maybe`"),
         ("apiVersion: v1", "apiVersion: expected `michelangelo.api/v2`, found `v1`"),
         ("filter: []", "filter: expected a map, found a list"),
@@ -254,6 +302,13 @@ fn mistakes_about_parameters_are_named_with_their_places() {
         (one("string") + "filter: {label: '${x}', equals: '${x}'}", "filter.label: `${x}`: only a value of `filter`"),
         (one("string") + "labelSelector: 'a=${x}'", "labelSelector: `a=${x}`: only a value of `filter`"),
         (one("string") + "orderBy: ['${x}']", "orderBy[0]: `${x}`: only a value of `filter`"),
+        (one("string") + "states: ['${x}']", "states[0]: `${x}`: only a value of `filter`"),
+        (one("list") + "deletedAfter: ${x}", "deletedAfter: this parameter is a list"),
+        (
+            one("string") + "deletedAfter: ${x}",
+            "deletedAfter: time `${x}`: expected `2026-01-31T10:00:00Z`, `2026-01-31`, or how long ago: `2h`, `7d`, `2d3h` \
+             (`${x}` is of the type string)",
+        ),
         (one("string") + "limit: ${x}", "limit: expected a whole number from 1 to 4294967295, found `${x}`"),
         (
             one("string") + "filter: {field: create_time, less: '${x}'}",

@@ -12,7 +12,7 @@ use http_body_util::BodyExt as _;
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::value::{Micros, Value};
+use ingester_core::value::Value;
 use ingester_sql::query::{Filter, Query, Test};
 use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
@@ -56,7 +56,7 @@ fn models() -> &'static Kind {
 }
 
 async fn list(budget: &'static Budget, store: &Arc<Store>, query: &str) -> Response<Body> {
-    let parameters = parameters::parse(query, "Model", Micros::now()).unwrap();
+    let parameters = parameters::parse(query, "Model").unwrap();
     asked(budget, store, parameters, Limits::default()).await.unwrap()
 }
 
@@ -211,7 +211,7 @@ async fn a_list_that_may_read_a_whole_table_costs_more() {
         ("fieldSelector=metadata.resourceVersion%3D7", Cost::Whole),
         ("fieldSelector=spec.unknown%3Dx&scan=true", Cost::Whole),
     ] {
-        let parameters = parameters::parse(query, "Model", Micros::now()).unwrap();
+        let parameters = parameters::parse(query, "Model").unwrap();
         assert_eq!(cost(&store, models(), &parameters).unwrap(), expected, "{query}");
     }
     let limits = Limits { time: Duration::from_secs(3), ..Limits::default() };

@@ -5,9 +5,10 @@ use crate::request::names::{is_name, is_namespace};
 use crate::request::path::OUTER_GROUP;
 use crate::status::{Cause, Status};
 use ingester_core::nearest::nearest;
-use ingester_core::value::{Micros, Value};
+use ingester_core::value::Value;
 use ingester_sql::query::{
-    Ask, Filter, Key, ListOptions, Query, Test, parse_label_selector_with_parameters, parse_list_options, truth,
+    Ask, AskKey, Filter, KeyError, Meaning, Query, Spelling, Test, parse_label_selector_with_parameters,
+    parse_list_options, truth,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -33,12 +34,23 @@ pub struct Parameters {
     pub offset: u64,
     /// Paths of fields that the answer is to do without.
     pub skip: Vec<String>,
-    /// A saved query by its name, with its parameters.
-    pub saved: Option<(String, Vec<(String, String)>)>,
+    /// A saved query that is asked.
+    pub saved: Option<Saved>,
     /// `dryRun`, for requests that change something.
     pub dry_run: Vec<String>,
     /// What the client is to be told.
     pub warnings: Vec<String>,
+}
+
+/// A saved query that is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saved {
+    /// Its name.
+    pub name: String,
+    /// Values for its parameters.
+    pub parameters: Vec<(String, String)>,
+    /// What else is asked. It narrows the query.
+    pub ask: Ask,
 }
 
 /// What of each object a table has.
@@ -53,18 +65,11 @@ pub enum Include {
     Object,
 }
 
-/// Our own parameters besides the [keys](Key) of a question. Each may be a requirement of the label selector as well.
+/// Our own parameters besides the [keys](AskKey) of a question. Each may be a requirement of the label selector as well.
 const OURS: [&str; 4] = ["count", "listOptionsExt", "query", "limit"];
 
-/// All parameters that may be requirements of the label selector.
-fn pseudo_labels() -> impl Iterator<Item = &'static str> {
-    Key::ALL.into_iter().filter(|key| key.is_pseudo_label).map(|key| key.name).chain(OURS)
-}
-
 /// Parameters of Kubernetes that are read elsewhere, or mean nothing here.
-const OTHERS: [&str; 16] = [
-    "labelSelector",
-    "fieldSelector",
+const OTHERS: [&str; 14] = [
     "continue",
     "resourceVersion",
     "resourceVersionMatch",
@@ -84,33 +89,19 @@ const OTHERS: [&str; 16] = [
 /// Parameters of a deletion, which its body may have instead.
 const OF_DELETION: [&str; 3] = ["propagationPolicy", "gracePeriodSeconds", "orphanDependents"];
 
-/// Reads the parameters of a request for objects of a kind with this name. Texts such as `7d` count from `now`.
+/// Reads the parameters of a request for objects of a kind with this name.
 ///
 /// # Errors
 /// 400 where a parameter cannot be understood, 422 for options that are not valid: each as the API server has it.
-pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status> {
+pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
     let mut given: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (key, value) in form_urlencoded::parse(query.as_bytes()) {
         given.entry(key.into_owned()).or_default().push(value.into_owned());
     }
     let mut parameters = Parameters::default();
-    let mut ask = Ask::default();
+    let mut ask = Ask::new(Spelling::Url);
     let last =
         |key: &str| given.get(key).and_then(|values| values.last()).map(String::as_str).filter(|text| !text.is_empty());
-    for selector in given.get("labelSelector").into_iter().flatten() {
-        let prefix = format!("{OUTER_GROUP}/");
-        let (filters, own) = parse_label_selector_with_parameters(selector, &prefix)
-            .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?;
-        ask.filter(filters);
-        for (name, values) in own {
-            let values = if values.is_empty() { vec!["true".to_owned()] } else { values };
-            parameters.own(&mut ask, &name, &values, kind, now)?;
-        }
-    }
-    if let Some(selectors) = given.get("fieldSelector") {
-        let selectors: Vec<&str> = selectors.iter().map(String::as_str).collect();
-        ask.set("fieldSelector", &selectors, now).map_err(|error| Status::bad_request(error.to_string()))?;
-    }
     parameters.token = last("continue").map(str::to_owned);
     parameters.include = match last("includeObject") {
         None | Some("Metadata") => Include::Metadata,
@@ -128,21 +119,21 @@ pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status>
     for (key, values) in &given {
         if let Some(name) = key.strip_prefix("param.") {
             of_query.extend(values.iter().map(|value| (name.to_owned(), value.clone())));
-        } else if pseudo_labels().any(|name| name == key) {
-            parameters.own(&mut ask, key, values, kind, now)?;
+        } else if OURS.contains(&key.as_str()) || AskKey::named(Spelling::Url, key).is_some() {
+            parameters.own(&mut ask, (Spelling::Url, key), values, kind)?;
         } else if !OTHERS.contains(&key.as_str()) && !OF_DELETION.contains(&key.as_str()) {
-            let known: Vec<&str> = pseudo_labels().chain(OTHERS).collect();
+            let known: Vec<&str> = AskKey::names(Spelling::Url).chain(OURS).chain(OTHERS).collect();
             let meant = nearest(key, &known).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
             parameters.warnings.push(format!("unknown parameter `{key}` is ignored{meant}"));
         }
     }
-    parameters.query = ask.query().map_err(|error| Status::bad_request(error.to_string()))?;
+    parameters.query = ask.clone().query().map_err(refused)?;
     if parameters.query.scan {
         parameters.warnings.push("scan: fields without a column are read from the JSON of every row".into());
     }
     parameters.query.filters.iter().try_for_each(has_names)?;
     match &mut parameters.saved {
-        Some((_, bound)) => *bound = of_query,
+        Some(saved) => (saved.parameters, saved.ask) = (of_query, ask),
         None if of_query.is_empty() => {}
         None => {
             return Err(Status::bad_request(
@@ -151,6 +142,10 @@ pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status>
         }
     }
     Ok(parameters)
+}
+
+fn refused(error: KeyError) -> Status {
+    Status::bad_request(error.to_string())
 }
 
 /// Refuses a name that no object and no namespace has: rights are asked about as it is written, and a database may find others.
@@ -171,41 +166,55 @@ fn has_names(filter: &Filter) -> Result<(), Status> {
 }
 
 impl Parameters {
-    /// One of our own parameters. What it says of the question goes into `ask`.
-    fn own(&mut self, ask: &mut Ask, name: &str, values: &[String], kind: &str, now: Micros) -> Result<(), Status> {
+    /// A parameter that is a key of the question, which goes into `ask`, or one of our own.
+    fn own(
+        &mut self,
+        ask: &mut Ask,
+        (spelling, name): (Spelling, &str),
+        values: &[String],
+        kind: &str,
+    ) -> Result<(), Status> {
         let wrong = |what: String| Status::bad_request(format!("{name}: {what}"));
-        let (Some(first), rest) = (values.first(), values.get(1..).unwrap_or_default()) else { return Ok(()) };
-        let one = || match rest {
-            [] => Ok(first.as_str()),
+        if let Some(key) = AskKey::named(spelling, name) {
+            if key.meaning() == Meaning::Labels {
+                return values.iter().try_for_each(|selector| self.labels(ask, key, selector, kind));
+            }
+            let texts = values.iter().flat_map(|value| match key.is_list() {
+                true => value.split(',').collect(),
+                false => vec![value.as_str()],
+            });
+            return ask.set(key, &texts.collect::<Vec<_>>()).map_err(refused);
+        }
+        let one = || match values {
+            [one] => Ok(one.as_str()),
             _ => Err(wrong("it has one value".into())),
         };
-        if Key::named(name).is_some() {
-            let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            return ask.set(name, &values, now).map_err(|error| Status::bad_request(error.to_string()));
-        }
         match name {
-            "count" => self.count = truth(one()?).map_err(wrong)?,
+            "count" => self.count |= truth(one()?).map_err(wrong)?,
             "listOptionsExt" => {
                 let options =
                     parse_list_options(one()?, kind).map_err(|error| Status::bad_request(error.to_string()))?;
-                let ListOptions { filter, order, offset, limit, skip } = options;
-                ask.filter(filter);
-                ask.order(order);
-                self.offset = offset;
-                self.skip = skip;
-                self.limit = limit
+                ask.list_options(&options);
+                self.offset = options.offset;
+                self.skip = options.skip;
+                self.limit = options
+                    .limit
                     .filter(|limit| *limit > 0)
                     .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
                     .or(self.limit);
             }
-            "query" => self.saved = Some((one()?.to_owned(), Vec::new())),
+            "query" => {
+                let (name, parameters) = (one()?.to_owned(), Vec::new());
+                self.saved = Some(Saved { name, parameters, ask: Ask::new(spelling) });
+            }
             "limit" => {
-                let limit: i64 = one()?.parse().map_err(|_| wrong(format!("`{first}` is not a whole number")))?;
+                let text = one()?;
+                let limit: i64 = text.parse().map_err(|_| wrong(format!("`{text}` is not a whole number")))?;
                 // As the API server: what is not positive is no limit.
                 self.limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
             }
             other => {
-                let known: Vec<&str> = pseudo_labels().collect();
+                let known: Vec<&str> = AskKey::names(Spelling::PseudoLabel).chain(OURS).collect();
                 let meant = nearest(other, &known).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
                 return Err(Status::bad_request(format!(
                     "unknown parameter {OUTER_GROUP}/{other}{meant}; known: {}",
@@ -214,6 +223,17 @@ impl Parameters {
             }
         }
         Ok(())
+    }
+
+    /// A label selector, with the parameters that are in it.
+    fn labels(&mut self, ask: &mut Ask, key: &AskKey, selector: &str, kind: &str) -> Result<(), Status> {
+        let (filters, parameters) = parse_label_selector_with_parameters(selector, &format!("{OUTER_GROUP}/"))
+            .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?;
+        ask.filters(Some(key), filters);
+        parameters.into_iter().try_for_each(|(name, values)| {
+            let values = if values.is_empty() { vec!["true".to_owned()] } else { values };
+            self.own(ask, (Spelling::PseudoLabel, &name), &values, kind)
+        })
     }
 
     /// `resourceVersion` and how it is to be matched. Every answer is what SQL has now, so only "any" and "not older" can be promised.
@@ -288,11 +308,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn ok(query: &str) -> Parameters {
-        parse(query, "Model", Micros::now()).unwrap_or_else(|error| panic!("{query}: {error}"))
+        parse(query, "Model").unwrap_or_else(|error| panic!("{query}: {error}"))
     }
 
     fn wrong(query: &str) -> (u16, String) {
-        let status = parse(query, "Model", Micros::now()).expect_err(query);
+        let status = parse(query, "Model").expect_err(query);
         (status.code.as_u16(), status.message)
     }
 
@@ -337,12 +357,22 @@ mod tests {
             ("fieldSelector=a", 400, "field selector"),
             ("fieldSelector=metadata.name%3Da%20", 400, "\"a \" is not a name that Kubernetes takes"),
             ("fieldSelector=metadata.namespace%3DA", 400, "\"A\" is not a name that Kubernetes takes"),
-            ("state=gone", 400, "`gone` is none of live, evicted, deleted and all"),
+            ("state=gone", 400, "unknown state `gone`; known: live, evicted, deleted, all"),
             ("created-after=tuesday", 400, "created-after:"),
             ("created-after=1d&created-after=2d", 400, "it has one value"),
             ("count=maybe", 400, "`maybe` is neither true nor false"),
             ("limit=many", 400, "limit: `many` is not a whole number"),
             ("labelSelector=mirror.michelangelo.api/stat=live", 400, "did you mean `state`?"),
+            (
+                "labelSelector=mirror.michelangelo.api/labelSelector%3Da",
+                400,
+                "unknown parameter mirror.michelangelo.api/labelSelector",
+            ),
+            (
+                "labelSelector=mirror.michelangelo.api/namespace%3Da",
+                400,
+                "unknown parameter mirror.michelangelo.api/namespace",
+            ),
             ("labelSelector=!mirror.michelangelo.api/state", 400, "is a parameter"),
             ("listOptionsExt={", 400, "list options"),
             ("includeObject=Some", 400, "must be None, Metadata or Object"),
@@ -374,7 +404,7 @@ mod tests {
         let saved = ok("query=active&param.since=7d&param.team=a%26b&param.team=c").saved.unwrap();
         let bound =
             [("since", "7d"), ("team", "a&b"), ("team", "c")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(saved, ("active".to_owned(), bound.to_vec()));
+        assert_eq!((saved.name, saved.parameters), ("active".to_owned(), bound.to_vec()));
     }
 
     #[test]
@@ -388,7 +418,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_parameters_have_an_answer(query in "((labelSelector|fieldSelector|state|limit|uid|order-by|continue|created-after|listOptionsExt|query|param.x|[a-z]{1,4})=[ -~]{0,20}&?){0,5}") {
-            if let Err(status) = parse(&query, "Model", Micros::now()) {
+            if let Err(status) = parse(&query, "Model") {
                 prop_assert!(status.code.is_client_error());
             }
         }

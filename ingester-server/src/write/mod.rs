@@ -34,8 +34,6 @@ pub use options::Options;
 use options::{DeleteOptions, Preconditions};
 use serde::Serialize;
 
-const NONE: States = States { live: false, evicted: false, deleted: false };
-
 /// The most bytes of an object that is changed: etcd takes no request that is larger.
 const MOST_TEXT: usize = 3 << 19;
 
@@ -164,7 +162,7 @@ pub async fn delete_collection(
     let mut leaving = 0;
     for _ in 0..ROUNDS {
         (changed, leaving) = (0, 0);
-        let evicted = store.ask_about(kind, &among(States { evicted, ..NONE }), limits).map_err(find::wrong)?;
+        let evicted = store.ask_about(kind, &among(States { evicted, ..States::NONE }), limits).map_err(find::wrong)?;
         let places = vec![base::RES_VERSION];
         let mut reader = evicted
             .reader(&Wanted { places, labels: false }, None)
@@ -184,7 +182,7 @@ pub async fn delete_collection(
             break;
         }
     }
-    let live = store.ask_about(kind, &among(States { live, ..NONE }), limits).map_err(find::wrong)?;
+    let live = store.ask_about(kind, &among(States { live, ..States::NONE }), limits).map_err(find::wrong)?;
     let live = live.count().await.map_err(find::unanswered(kind))?;
     let mut warnings = Vec::new();
     let plural = kind.plural();

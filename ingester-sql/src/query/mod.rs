@@ -3,7 +3,7 @@
 //! | file | what it has |
 //! |---|---|
 //! | `model.rs` | the query, as it is asked |
-//! | `ask.rs` | the same while it is read, in any spelling |
+//! | `ask/` | the same while it is read, in any spelling: the only way from a text to a query |
 //! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
 //! | `keys.rs` | which keys answer it |
 //! | `selector/` | Kubernetes' label and field selectors |
@@ -26,7 +26,7 @@ mod selector;
 mod time;
 mod token;
 
-pub use ask::{Ask, AskError, Key, truth};
+pub use ask::{Ask, AskKey, KeyError, Meaning, Spelling, StateName, truth};
 pub use check::{Checked, Comparison, Condition, Hint, Operand, PairTest, Pattern, QueryError, SortKey};
 pub use ingester_core::query::{Filter, Order, Test};
 pub use keys::{Route, Routes};

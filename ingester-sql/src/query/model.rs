@@ -39,6 +39,9 @@ impl States {
     /// All of them.
     pub const ALL: States = States { live: true, evicted: true, deleted: true };
 
+    /// None of them.
+    pub const NONE: States = States { live: false, evicted: false, deleted: false };
+
     /// What is in the cluster.
     pub const LIVE: States = States { live: true, evicted: false, deleted: false };
 
@@ -47,6 +50,24 @@ impl States {
 
     /// What was deleted.
     pub const DELETED: States = States { live: false, evicted: false, deleted: true };
+
+    /// Those that are in either.
+    pub fn or(self, other: States) -> States {
+        States {
+            live: self.live || other.live,
+            evicted: self.evicted || other.evicted,
+            deleted: self.deleted || other.deleted,
+        }
+    }
+
+    /// Those that are in both.
+    pub fn and(self, other: States) -> States {
+        States {
+            live: self.live && other.live,
+            evicted: self.evicted && other.evicted,
+            deleted: self.deleted && other.deleted,
+        }
+    }
 }
 
 impl Default for States {

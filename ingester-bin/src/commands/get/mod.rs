@@ -12,6 +12,8 @@ mod format;
 mod layout;
 mod question;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 use super::lacks;
@@ -54,7 +56,7 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
     }
     let questions = match arguments.query.take() {
         Some(name) => vec![Question::saved(&name, &mut arguments, kinds)?],
-        None => Question::of(&arguments, kinds, Micros::now())?,
+        None => Question::of(&arguments, kinds)?,
     };
     let format = Format::of(arguments.output.as_ref())
         .map_err(|error| Failure::Usage(anyhow!("-o: {error}; `ingester get --help` has templates as examples")))?;

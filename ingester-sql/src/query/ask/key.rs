@@ -1,0 +1,273 @@
+//! The table of keys: what can be asked, and how each spelling writes it. A new key is a row of it.
+
+use ingester_core::schema::base;
+use std::sync::LazyLock;
+
+/// A way in which a question is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// Options of `ingester get`: `--created-after=7d`.
+    Command,
+    /// Parameters of a URL: `created-after=7d`.
+    Url,
+    /// Requirements of a label selector, less their prefix: `created-after=7d`.
+    PseudoLabel,
+    /// Keys of a saved query: `createdAfter: 7d`.
+    Saved,
+}
+
+/// What a key asks for, and so what its values are. Each value is a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Namespaces, each a value.
+    Namespaces,
+    /// Uids, each a value.
+    Uids,
+    /// States, each a value: see [`StateName`](super::StateName).
+    States,
+    /// A label selector in each value.
+    Labels,
+    /// A field selector in each value.
+    Fields,
+    /// A time, the only value.
+    Time {
+        /// The place of its column among those that every table has.
+        place: usize,
+        /// Then or later, and not earlier.
+        from: bool,
+    },
+    /// Steps of an order in each value.
+    Order,
+    /// `true` or `false`, the only value.
+    Scan,
+}
+
+/// Something that can be asked in every spelling.
+#[derive(Debug, PartialEq, Eq)]
+pub struct AskKey {
+    meaning: Meaning,
+    about: &'static str,
+    /// Its place in the table. Conditions of a query are in this order.
+    pub(super) rank: usize,
+    /// Its names, by [`Spelling`].
+    names: [Option<String>; 4],
+}
+
+/// A row of the table.
+struct Row {
+    /// The name, from which each spelling makes its own.
+    name: &'static str,
+    meaning: Meaning,
+    /// What it asks for, a line. `{state}` stands for the key of this name in the reader's spelling.
+    about: &'static str,
+    /// The names that are others than the spelling would make; `None` where the spelling lacks the key.
+    except: &'static [(Spelling, Option<&'static str>)],
+}
+
+use Spelling::{Command, PseudoLabel, Saved, Url};
+
+const ROWS: [Row; AskKey::COUNT] = [
+    Row {
+        name: "namespace",
+        meaning: Meaning::Namespaces,
+        about: "Only objects in these namespaces; without it, in all of them",
+        // A path has it.
+        except: &[(Url, None), (PseudoLabel, None), (Saved, Some("namespaces"))],
+    },
+    Row {
+        name: "label-selector",
+        meaning: Meaning::Labels,
+        about: "Only objects whose labels pass: `team=pricing,stage in (dev,test),!old`",
+        // As kubectl has it, and as Kubernetes has it. It is what pseudo-labels are in.
+        except: &[(Command, Some("selector")), (Url, Some("labelSelector")), (PseudoLabel, None)],
+    },
+    Row {
+        name: "field-selector",
+        meaning: Meaning::Fields,
+        about: "Only objects whose fields pass: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`. A field needs a column \
+                (`ingester kinds -o wide` lists them), or {scan}",
+        except: &[(Url, Some("fieldSelector")), (PseudoLabel, None)],
+    },
+    Row {
+        name: "uid",
+        meaning: Meaning::Uids,
+        about: "Only objects with these uids; means any state unless {state} says otherwise",
+        except: &[(Saved, Some("uids"))],
+    },
+    Row {
+        name: "state",
+        meaning: Meaning::States,
+        about: "Only objects in these states: live, evicted, deleted, all; without it live and evicted, unless another key means \
+                others",
+        except: &[(Saved, Some("states"))],
+    },
+    Row {
+        name: "created-after",
+        meaning: Meaning::Time { place: base::CREATE_TIME, from: true },
+        about: "Only objects that were created then or later: RFC 3339, a date, or how long ago, such as 2h or 7d",
+        except: &[],
+    },
+    Row {
+        name: "created-before",
+        meaning: Meaning::Time { place: base::CREATE_TIME, from: false },
+        about: "Only objects that were created before",
+        except: &[],
+    },
+    Row {
+        name: "deleted-after",
+        meaning: Meaning::Time { place: base::DELETE_TIME, from: true },
+        about: "Only objects that were deleted then or later; means deleted ones, so a {state} without them is an error",
+        except: &[],
+    },
+    Row {
+        name: "deleted-before",
+        meaning: Meaning::Time { place: base::DELETE_TIME, from: false },
+        about: "Only objects that were deleted before; means deleted ones, so a {state} without them is an error",
+        except: &[],
+    },
+    Row {
+        name: "scan",
+        meaning: Meaning::Scan,
+        about: "Allow fields without a column, in selectors: every stored object is read then",
+        except: &[],
+    },
+    Row {
+        name: "order-by",
+        meaning: Meaning::Order,
+        about: "The order: columns or paths of fields, `-` for descending: `-create_time,.metadata.name`; without it by namespace \
+                and name",
+        // As kubectl has it.
+        except: &[(Command, Some("sort-by"))],
+    },
+];
+
+static KEYS: LazyLock<Vec<AskKey>> = LazyLock::new(|| {
+    let key = |(rank, Row { name, meaning, about, except }): (usize, &Row)| AskKey {
+        meaning: *meaning,
+        about,
+        rank,
+        names: Spelling::ALL.map(|spelling| match except.iter().find(|(of, _)| *of == spelling) {
+            Some((_, other)) => other.map(str::to_owned),
+            None => Some(spelling.convention(name)),
+        }),
+    };
+    ROWS.iter().enumerate().map(key).collect()
+});
+
+impl Spelling {
+    /// All of them.
+    pub const ALL: [Spelling; 4] = [Command, Url, PseudoLabel, Saved];
+
+    /// How it writes a name.
+    fn convention(self, name: &str) -> String {
+        match self {
+            Command | Url | PseudoLabel => name.to_owned(),
+            Saved => {
+                let mut words = name.split('-');
+                let first = words.next().unwrap_or_default().to_owned();
+                words.fold(first, |name, word| name + &word[..1].to_ascii_uppercase() + &word[1..])
+            }
+        }
+    }
+}
+
+impl AskKey {
+    /// How many there are.
+    pub const COUNT: usize = 11;
+
+    /// All of them, in the order of the table.
+    pub fn all() -> &'static [AskKey] {
+        &KEYS
+    }
+
+    /// The key of this name in a spelling.
+    pub fn named(spelling: Spelling, name: &str) -> Option<&'static AskKey> {
+        KEYS.iter().find(|key| key.name(spelling) == Some(name))
+    }
+
+    /// The key that asks for this.
+    pub(super) fn of(meaning: Meaning) -> &'static AskKey {
+        KEYS.iter().find(|key| key.meaning == meaning).expect("a row of the table")
+    }
+
+    /// The names of all keys of a spelling.
+    pub fn names(spelling: Spelling) -> impl Iterator<Item = &'static str> {
+        KEYS.iter().filter_map(move |key| key.name(spelling))
+    }
+
+    /// Its name in a spelling: an option without `--`, a pseudo-label without its prefix. `None` where the spelling lacks it.
+    pub fn name(&self, spelling: Spelling) -> Option<&str> {
+        self.names[spelling as usize].as_deref()
+    }
+
+    /// Its name in a text in this spelling: an option with `--`, anything else between backticks.
+    pub fn shown(&self, spelling: Spelling) -> String {
+        match self.name(spelling) {
+            Some(name) if spelling == Command => format!("--{name}"),
+            Some(name) => format!("`{name}`"),
+            None => format!("the {}", ROWS[self.rank].name),
+        }
+    }
+
+    /// What it asks for.
+    pub fn meaning(&self) -> Meaning {
+        self.meaning
+    }
+
+    /// Whether several values may stand in one text, with commas between them.
+    pub fn is_list(&self) -> bool {
+        matches!(self.meaning, Meaning::Namespaces | Meaning::Uids | Meaning::States)
+    }
+
+    /// What it asks for, in a line that names other keys as the spelling does.
+    pub fn about(&self, spelling: Spelling) -> String {
+        ROWS.iter().zip(AskKey::all()).fold(self.about.to_owned(), |about, (row, key)| {
+            about.replace(&format!("{{{}}}", row.name), &key.shown(spelling))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AskKey, ROWS, Row, Spelling};
+
+    #[test]
+    fn each_spelling_writes_a_name_by_its_convention() {
+        let all: Vec<String> = Spelling::ALL.map(|spelling| spelling.convention("created-after")).into();
+        assert_eq!(all, ["created-after", "created-after", "created-after", "createdAfter"]);
+        let key = AskKey::named(Spelling::Command, "created-after").unwrap();
+        assert_eq!(AskKey::named(Spelling::Saved, "createdAfter"), Some(key));
+        assert_eq!(
+            Spelling::ALL.map(|spelling| key.shown(spelling)),
+            ["--created-after", "`created-after`", "`created-after`", "`createdAfter`"]
+        );
+    }
+
+    #[test]
+    fn no_two_keys_have_one_name_and_exceptions_are_exceptions() {
+        for spelling in Spelling::ALL {
+            let mut names: Vec<&str> = AskKey::names(spelling).collect();
+            names.sort_unstable();
+            let all = names.len();
+            names.dedup();
+            assert_eq!(names.len(), all, "{spelling:?}");
+        }
+        for Row { name, except, .. } in &ROWS {
+            for (spelling, other) in *except {
+                assert_ne!(other.map(str::to_owned), Some(spelling.convention(name)), "{name}, {spelling:?}");
+            }
+        }
+        // The files of saved queries are read by this.
+        assert_eq!(AskKey::names(Spelling::Saved).count(), AskKey::COUNT);
+    }
+
+    #[test]
+    fn what_a_key_is_for_names_other_keys_as_the_spelling_does() {
+        let of = |spelling, name| AskKey::named(spelling, name).unwrap().about(spelling);
+        assert!(of(Spelling::Command, "uid").ends_with("unless --state says otherwise"));
+        assert!(of(Spelling::Saved, "uids").ends_with("unless `states` says otherwise"));
+        for spelling in Spelling::ALL {
+            assert!(AskKey::all().iter().all(|key| !key.about(spelling).contains(['{', '}', '\n'])));
+        }
+    }
+}
