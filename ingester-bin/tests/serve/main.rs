@@ -8,4 +8,5 @@ mod clients;
 mod conformance;
 mod kubectl;
 mod program;
+mod questions;
 mod server;
