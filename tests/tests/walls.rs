@@ -126,6 +126,28 @@ fn no_room_of_the_store_but_the_drivers_names_a_database() -> Result<()> {
     Ok(())
 }
 
+/// A program that reads selectors or orders by itself makes a query that other spellings do not.
+#[test]
+fn programs_read_what_is_asked_by_the_keys_of_a_question_alone() -> Result<()> {
+    let (mut reading, mut asking) = (Vec::new(), 0);
+    for package in ["ingester-declare", "ingester-server", "ingester-bin"] {
+        let source = root().join(package).join("src");
+        for file in files(&source)? {
+            let text = std::fs::read_to_string(&file)?;
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            asking += usize::from(code.contains("Ask::new("));
+            for name in ["parse_label_selector(", "parse_field_selector(", "parse_order("] {
+                if code.contains(name) {
+                    reading.push(format!("{}: {name})", file.strip_prefix(root())?.display()));
+                }
+            }
+        }
+    }
+    ensure!(asking > 2, "{asking} files ask");
+    ensure!(reading.is_empty(), "set a key of an `Ask` instead: {}", reading.join("; "));
+    Ok(())
+}
+
 #[test]
 fn every_module_of_a_library_is_in_a_room() -> Result<()> {
     let mut outside = Vec::new();
