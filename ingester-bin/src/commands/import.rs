@@ -15,7 +15,7 @@ use ingester_core::Kind;
 use ingester_store::import::{
     Counts, Destination, Import, ImportError, Progress, Source, Summary, expand, is_of_objects,
 };
-use ingester_store::{Store, StoreError};
+use ingester_store::{Address, Store, StoreError};
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Meant {
                 let url = if rest.contains(['@', ':']) { format!("{scheme}://...") } else { path.to_string() };
                 let remedy = match scheme {
                     "http" | "https" => format!("`curl {url} | ingester import -` imports it"),
-                    "mysql" | "mariadb" | "sqlite" => "a database is named with --database-url URL".to_owned(),
+                    scheme if Address::is_scheme(scheme) => "a database is named with --database-url URL".to_owned(),
                     _ => continue,
                 };
                 return Err(Failure::Usage(anyhow!("{url} is no file: {remedy}")));

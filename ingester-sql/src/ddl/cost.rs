@@ -28,6 +28,21 @@ pub(super) enum Family {
     Sqlite,
 }
 
+impl Family {
+    /// All of them.
+    pub(super) const ALL: [Family; 3] = [Family::MySql, Family::MariaDb, Family::Sqlite];
+
+    /// Whether columns of one storage class are of one type: a column in a new type of its class is [left](InPlace) as it is.
+    pub(super) fn has_storage_classes(self) -> bool {
+        self == Family::Sqlite
+    }
+
+    /// Whether one program writes at a time, so that a change of a table keeps others waiting whatever it does.
+    pub(super) fn has_one_writer(self) -> bool {
+        self == Family::Sqlite
+    }
+}
+
 /// A server, as far as costs depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Server {
@@ -187,7 +202,7 @@ impl SchemaChange {
 
     /// The rules about it on servers of a family, where it is made together with `all` changes of a migration.
     pub(super) fn rules_on(&self, family: Family, all: &[SchemaChange]) -> impl Iterator<Item = &'static Rule> {
-        let rules = match in_place(self, all).filter(|_| family == Family::Sqlite) {
+        let rules = match in_place(self, all).filter(|_| family.has_storage_classes()) {
             None => self.rules(),
             Some(InPlace::Nothing) => LEFT_IN_PLACE,
             Some(InPlace::Clear { .. }) => CLEARED_IN_PLACE,

@@ -48,7 +48,7 @@ impl SchemaChange {
         match self {
             // The column is left as it is, so of values that stay none is lost either.
             SchemaChange::DropColumn { table, column }
-                if on_sqlite.is_some() && server.is_some_and(|server| server.family == Family::Sqlite) =>
+                if on_sqlite.is_some() && server.is_some_and(|server| server.family.has_storage_classes()) =>
             {
                 let narrower = on_sqlite.flatten()?;
                 Some(format!("the values of `{table}`.`{}` that do not fit {narrower}", column.name))
@@ -108,7 +108,7 @@ impl SchemaChange {
             text
         };
         let mut groups: Vec<(String, Vec<Family>)> = Vec::new();
-        for family in [Family::MySql, Family::MariaDb, Family::Sqlite] {
+        for family in Family::ALL {
             let cost = of(family);
             match groups.iter_mut().find(|(other, _)| *other == cost) {
                 Some((_, families)) => families.push(family),
@@ -164,8 +164,8 @@ pub fn summary(changes: &[SchemaChange], all: &[SchemaChange], backfilled: &Sche
                 text.push_str("    filled from the stored objects afterwards\n");
             }
             let copies = server.map_or_else(
-                || change.rules().iter().any(|rule| rule.cost == Cost::Copy && rule.family != Family::Sqlite),
-                |server| change.cost(server, all) == Cost::Copy && server.family != Family::Sqlite,
+                || change.rules().iter().any(|rule| rule.cost == Cost::Copy && !rule.family.has_one_writer()),
+                |server| change.cost(server, all) == Cost::Copy && !server.family.has_one_writer(),
             );
             if copies {
                 text.push_str("    who writes to this table waits until it is copied\n");

@@ -161,6 +161,10 @@ impl Rules for MySql {
         key
     }
 
+    fn reserved_prefix(&self) -> Option<&'static str> {
+        None
+    }
+
     fn create(&self, table: &TableDef) -> Vec<Sql> {
         ddl::create(table)
     }

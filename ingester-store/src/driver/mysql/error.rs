@@ -13,18 +13,18 @@ pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     let number = error.number();
     let classified = by_number(number).or_else(|| by_state(error.code()?));
     let (class, hint) = classified.unwrap_or((ErrorClass::Unknown, None));
-    let about = about(number, error.message());
+    let about = about(number);
     let missing = (about == Some(About::Right)).then(|| granting(error.message())).flatten();
-    Some(Facts { class, hint: missing.map(Into::into).or(hint.map(Into::into)), about })
+    let why_json = (number == CHECKED && error.message().contains(".json`")).then_some(refused_json as fn(&str) -> _);
+    Some(Facts { class, hint: missing.map(Into::into).or(hint.map(Into::into)), about, why_json })
 }
 
-fn about(number: u16, message: &str) -> Option<About> {
+fn about(number: u16) -> Option<About> {
     Some(match number {
         number if READ_ONLY.contains(&number) || LEFT.contains(&number) || UNPREPARED.contains(&number) => About::Stale,
         number if DENIED.contains(&number) => About::Right,
         number if ENDED.contains(&number) => About::Time,
         number if STORAGE.contains(&number) => About::Storage,
-        CHECKED if message.contains(".json`") => About::Json,
         NO_KEY => About::Key,
         _ => return None,
     })
@@ -59,6 +59,33 @@ const NEEDS: &str =
 
 /// MariaDB's error of a CHECK; that of a JSON column is JSON_VALID.
 const CHECKED: u16 = 4025;
+
+/// What MariaDB has against JSON that is none the less well-formed: its error only says that a column takes no such JSON.
+fn refused_json(json: &str) -> &'static str {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = json.bytes();
+    let mut in_string = false;
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => drop(bytes.next()),
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    if deepest > MARIADB_DEPTH {
+        "MariaDB takes JSON of at most 32 levels, and this object is nested deeper"
+    } else {
+        "MariaDB does not take its JSON"
+    }
+}
+
+/// MariaDB's JSON_DEPTH_LIMIT.
+const MARIADB_DEPTH: usize = 32;
 
 /// The server ended the statement because it took too long: MySQL, MariaDB.
 const ENDED: [u16; 2] = [3024, 1969];
