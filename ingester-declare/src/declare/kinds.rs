@@ -642,7 +642,21 @@ fn read_default(at: &Node<'_>, ty: SqlType, faults: &mut Faults) -> Value {
         (SqlType::DateTime, Tree::Text(text)) => {
             text.parse::<jiff::Timestamp>().ok().map(|time| Value::Time(Micros(time.as_microsecond())))
         }
-        _ => None,
+        (
+            SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::Boolean
+            | SqlType::Int
+            | SqlType::BigInt
+            | SqlType::IntUnsigned
+            | SqlType::BigIntUnsigned
+            | SqlType::Double
+            | SqlType::DateTime
+            | SqlType::LongBlob
+            | SqlType::Json,
+            _,
+        ) => None,
     };
     value.unwrap_or_else(|| {
         let wanted = match ty {
@@ -652,7 +666,11 @@ fn read_default(at: &Node<'_>, ty: SqlType, faults: &mut Faults) -> Value {
             SqlType::Boolean => "true or false",
             SqlType::DateTime => "a time such as `2026-03-09T20:36:46Z`",
             SqlType::Double => "a number",
-            _ => "a whole number that the type holds",
+            SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
+                "a whole number that the type holds"
+            }
+            // No column of a file has these types.
+            SqlType::LongBlob | SqlType::Json => "no default",
         };
         faults.push(at.expected(&format!("{wanted}, as the column is {ty}")));
         Value::Null

@@ -173,7 +173,7 @@ impl Declaration<'_> {
             Form::Map => (u32::from(limits::LABEL_KEY_CHARACTERS), check::MOST_OF_MAP),
         };
         match ty.key_bytes() {
-            _ if matches!(ty, SqlType::Boolean | SqlType::Double) => Some(format!(
+            _ if !ty.may_be_many() => Some(format!(
                 "column `{name}` of many values: they may be texts, integers or times: use VARCHAR(n), with `| text` behind the path, INT, BIGINT or DATETIME(6)"
             )),
             None => Some(format!(

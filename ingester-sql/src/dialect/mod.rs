@@ -80,7 +80,14 @@ impl<'a> Param<'a> {
             SqlType::Int | SqlType::BigInt => text.parse().ok().map(Param::Int),
             SqlType::BigIntUnsigned => text.parse().ok().map(Param::UInt),
             SqlType::DateTime => Micros::from_sql(text).map(Param::Time),
-            _ => None,
+            SqlType::Boolean
+            | SqlType::IntUnsigned
+            | SqlType::Double
+            | SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::LongBlob
+            | SqlType::Json => None,
         };
         typed.unwrap_or(Param::Text(text))
     }
