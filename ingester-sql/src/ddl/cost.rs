@@ -45,7 +45,7 @@ impl Family {
 
 /// A server, as far as costs depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Server {
+pub struct ServerVersion {
     pub(super) family: Family,
     /// Major, minor, patch.
     pub(super) version: [u16; 3],
@@ -212,7 +212,7 @@ impl SchemaChange {
 
     /// What it costs on this server, where it is made together with `all` changes of a migration; [`Cost::Copy`] if the server is older
     /// than the rules.
-    pub fn cost(&self, server: Server, all: &[SchemaChange]) -> Cost {
+    pub fn cost(&self, server: ServerVersion, all: &[SchemaChange]) -> Cost {
         let rules = self.rules_on(server.family, all).filter(|rule| rule.since <= server.version);
         rules.last().map_or(Cost::Copy, |rule| rule.cost)
     }
@@ -238,7 +238,7 @@ fn is_longer(from: SqlType, to: SqlType) -> bool {
     matches!((from, to), (SqlType::VarChar(from), SqlType::VarChar(to)) if from <= to && short(from) == short(to))
 }
 
-impl Server {
+impl ServerVersion {
     /// Parses what a server reports about itself: `10.11.6-MariaDB ...`, `8.4.3 MySQL Community Server`, `SQLite 3.46.0`.
     pub fn parse(text: &str) -> Self {
         let (family, version) = match text.strip_prefix("SQLite ") {
@@ -248,7 +248,7 @@ impl Server {
         };
         let version = version.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
         let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
-        Server { family, version: std::array::from_fn(|_| parts.next().unwrap_or(0)) }
+        ServerVersion { family, version: std::array::from_fn(|_| parts.next().unwrap_or(0)) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Changes as text, for a pull request and for a terminal.
 
-use super::cost::{Cost, Family, Server};
+use super::cost::{Cost, Family, ServerVersion};
 use super::diff::{SchemaChange, no_longer_staying};
 use super::in_place::{InPlace, in_place};
 use super::model::{ColumnDef, Schema, TableDef};
@@ -39,7 +39,7 @@ impl SchemaChange {
 
     /// The data that it drops, as text; `None` if it drops none. `all` are the changes that it is one of.
     /// On `server`, or without one on all of them; `refilled` says whether a backfill follows.
-    fn loss(&self, all: &[SchemaChange], refilled: bool, server: Option<Server>) -> Option<String> {
+    fn loss(&self, all: &[SchemaChange], refilled: bool, server: Option<ServerVersion>) -> Option<String> {
         let added_again = refilled && is_added_again(self, all);
         let on_sqlite = match self {
             SchemaChange::DropColumn { table, column } => lost_in_place(*table, column, all),
@@ -128,7 +128,12 @@ impl SchemaChange {
 
 /// The changes as text, table by table, with their costs on `server`, or without one on each family of servers. They are made together with
 /// `all` changes of a migration. `backfilled` has the tables whose new columns are backfilled afterwards.
-pub fn summary(changes: &[SchemaChange], all: &[SchemaChange], backfilled: &Schema, server: Option<Server>) -> String {
+pub fn summary(
+    changes: &[SchemaChange],
+    all: &[SchemaChange],
+    backfilled: &Schema,
+    server: Option<ServerVersion>,
+) -> String {
     let mut text = String::new();
     let place = |change: &SchemaChange| (change.within(), change.is_of_view());
     let mut places: Vec<(Option<Ident>, bool)> = Vec::new();
