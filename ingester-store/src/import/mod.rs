@@ -174,6 +174,35 @@ struct Pending {
     reject: Reject,
 }
 
+/// The rows that wait to be written, by the place of their kind in the registry.
+struct Waiting {
+    rows: Vec<Vec<Pending>>,
+    /// How many bytes they take.
+    bytes: Vec<usize>,
+}
+
+impl Waiting {
+    fn of(kinds: usize) -> Self {
+        Waiting { rows: std::iter::repeat_with(Vec::new).take(kinds).collect(), bytes: vec![0; kinds] }
+    }
+
+    /// Adds a row. Returns the batch that is to be written before more are read, with its kind's place: one that is full, or the largest
+    /// if all together are too large.
+    fn push(&mut self, place: usize, pending: Pending) -> Option<(usize, Vec<Pending>)> {
+        self.bytes[place] += pending.row.total_bytes();
+        self.rows[place].push(pending);
+        let full = if self.rows[place].len() >= BATCH_ROWS {
+            place
+        } else if self.bytes.iter().sum::<usize>() >= WAITING_BYTES {
+            (0..self.bytes.len()).max_by_key(|place| self.bytes[*place])?
+        } else {
+            return None;
+        };
+        self.bytes[full] = 0;
+        Some((full, std::mem::take(&mut self.rows[full])))
+    }
+}
+
 /// Where the objects go.
 #[derive(Clone, Copy)]
 pub enum Destination<'s> {
@@ -231,8 +260,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
     let Import { destination, kinds, inputs, namespace, progress, stop } = import;
     let counts = kinds.iter().map(|kind| (*kind, Counts::default())).collect();
     let mut summary = Summary { kinds: counts, ..Summary::default() };
-    let mut waiting: Vec<Vec<Pending>> = kinds.iter().map(|_| Vec::new()).collect();
-    let mut bytes = vec![0; kinds.len()];
+    let mut waiting = Waiting::of(kinds.len());
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<Loaded>>(4);
     let reader = tokio::task::spawn_blocking({
         let progress = progress.clone();
@@ -246,18 +274,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
             match found {
                 Found::Row { place, row, reject } => {
                     summary.kinds[place].1.read += 1;
-                    bytes[place] += row.total_bytes();
-                    waiting[place].push(Pending { row, origin, reject });
-                    let full = if waiting[place].len() >= BATCH_ROWS {
-                        Some(place)
-                    } else if bytes.iter().sum::<usize>() >= WAITING_BYTES {
-                        (0..kinds.len()).max_by_key(|place| bytes[*place])
-                    } else {
-                        None
-                    };
-                    if let Some(place) = full {
-                        bytes[place] = 0;
-                        let batch = std::mem::take(&mut waiting[place]);
+                    if let Some((place, batch)) = waiting.push(place, Pending { row, origin, reject }) {
                         let writing = write(destination, &mut summary.kinds[place], batch, &mut problem);
                         match unless_stopped(&stop, writing).await {
                             Some(written) => rejects.extend(written?),
@@ -292,7 +309,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
             None => break,
         }
     }
-    for (place, batch) in waiting.into_iter().enumerate() {
+    for (place, batch) in waiting.rows.into_iter().enumerate() {
         if !batch.is_empty() && !stop.is_cancelled() {
             let writing = async {
                 let rejects = write(destination, &mut summary.kinds[place], batch, &mut problem).await?;
