@@ -169,6 +169,25 @@ fn naming_databases(text: &str) -> Result<Vec<usize>> {
     Ok(lines.into_iter().collect())
 }
 
+/// Where values are kept to the end of the process: kinds of files, and names of kinds.
+const KEEPING: [&str; 2] = ["ingester-declare/src/kept.rs", "ingester-core/src/registry.rs"];
+
+#[test]
+fn nothing_is_leaked_but_what_lives_to_the_end_of_the_process() -> Result<()> {
+    let mut leaking = Vec::new();
+    for (package, _) in CRATES {
+        for file in files(&root().join(package).join("src"))? {
+            let text = std::fs::read_to_string(&file)?;
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            if code.contains("leak(") && !KEEPING.iter().any(|place| file == root().join(place)) {
+                leaking.push(file.strip_prefix(root())?.display().to_string());
+            }
+        }
+    }
+    ensure!(leaking.is_empty(), "these leak; use `ingester_declare::kept`, or an Arc: {}", leaking.join(", "));
+    Ok(())
+}
+
 #[test]
 fn every_module_of_a_library_is_in_a_room() -> Result<()> {
     let mut outside = Vec::new();

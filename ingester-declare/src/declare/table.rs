@@ -1,5 +1,6 @@
 //! Tables of kinds that are declared at run time. What constant evaluation checks of a derived table is checked here, all at once.
 
+use crate::kept::kept;
 use ingester_core::nearest::nearest;
 use ingester_core::schema::{
     BASE_COLUMNS, BASE_KEYS, Column, Companion, Form, Ident, Key, Many, Path, SqlType, Stays, Table, check,
@@ -83,8 +84,7 @@ impl Declaration<'_> {
             let places: Vec<u16> = names.iter().filter_map(|name| place(name)).collect();
             keys.push(Key::new(composite_name(names), &places));
         }
-        let table =
-            Table::derived(Box::leak(self.kind.into()), self.name, columns.leak(), keys.leak()).with_many(many.leak());
+        let table = Table::derived(kept(self.kind), self.name, kept(columns), kept(keys)).with_many(kept(many));
         let table = match self.was {
             Some(was) => table.was_unchecked(was),
             None => table,
