@@ -6,6 +6,7 @@ use crate::ending::Failure;
 use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
 use ingester_declare::declare;
+use ingester_declare::kept::kept;
 use ingester_mirror::config::Config;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,7 @@ pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>)
     };
     match declare::kinds(&file.display().to_string(), &text, &open) {
         Ok(declared) => {
-            // Once in a process, which uses its kinds to its end.
-            let kinds_file = KindsFile { name: name.leak(), files: files.into_inner().leak() };
+            let kinds_file = KindsFile { name: kept(name), files: kept(files.into_inner()) };
             Ok(Program { kinds_file: Some(kinds_file), ..program.with_declared(declared) })
         }
         Err(error) => Err(Failure::Usage(anyhow!("{}", error.to_string().replace('\n', "\nerror: ")))),

@@ -6,6 +6,7 @@ use ingester_core::GeneratedSql;
 use ingester_core::view::View;
 use ingester_core::{Kind, KindNames, Registry};
 use ingester_declare::declare::DeclaredKinds;
+use ingester_declare::kept::kept;
 
 /// An ingester for a registry of kinds.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +68,7 @@ impl Program {
 
     /// The same program with what a file declares.
     pub(crate) fn with_declared(self, file: DeclaredKinds) -> Self {
-        let (declared, declared_views) = (file.kinds.leak(), file.views);
+        let (declared, declared_views) = (kept(file.kinds), file.views);
         match file.built_in {
             true => Program { declared, declared_views, ..self }.with_built_in(self.built_in),
             false => {
@@ -80,8 +81,7 @@ impl Program {
     pub(crate) fn with_built_in(self, built_in: &'static [Kind]) -> Self {
         let kinds: &'static [Kind] = match self.declared {
             [] => built_in,
-            // Once or twice in a process, which uses its kinds to its end.
-            declared => [built_in, declared].concat().leak(),
+            declared => kept([built_in, declared].concat()),
         };
         Program { kinds, built_in, ..self }
     }
@@ -89,8 +89,7 @@ impl Program {
     /// The same program, in which each kind is called by a name of its own.
     pub(crate) fn with_names(self) -> Self {
         let Some(kinds) = KindNames::distinct(self.kinds) else { return self };
-        // Once in a process, which uses its kinds to its end.
-        let kinds: &'static [Kind] = kinds.leak();
+        let kinds: &'static [Kind] = kept(kinds);
         let (built_in, declared) = kinds.split_at(self.built_in.len());
         Program { kinds, built_in, declared, ..self }
     }

@@ -300,7 +300,22 @@ fn check(column: &Column, value: &Value) -> Result<(), RowError> {
         (SqlType::DateTime, Value::Time(time)) if time.0 < YEAR_1000 => {
             return Err(out_of_range(column, time.rfc3339()));
         }
-        _ => {}
+        // Any other value fits, whatever the type.
+        (
+            SqlType::Boolean
+            | SqlType::Int
+            | SqlType::BigInt
+            | SqlType::IntUnsigned
+            | SqlType::BigIntUnsigned
+            | SqlType::Double
+            | SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::DateTime
+            | SqlType::LongBlob
+            | SqlType::Json,
+            _,
+        ) => {}
     }
     Ok(())
 }
@@ -334,7 +349,14 @@ fn check_many(column: &Many, pairs: &StringMap) -> Result<(), RowError> {
                 SqlType::BigInt => text.parse::<i64>().is_ok(),
                 SqlType::BigIntUnsigned => text.parse::<u64>().is_ok(),
                 SqlType::DateTime => Micros::from_sql(text).is_some_and(|time| time.0 >= YEAR_1000),
-                _ => true,
+                SqlType::Boolean
+                | SqlType::IntUnsigned
+                | SqlType::Double
+                | SqlType::VarChar(_)
+                | SqlType::Text
+                | SqlType::MediumText
+                | SqlType::LongBlob
+                | SqlType::Json => true,
             };
             if !fits {
                 let (column, value) = (column.name.to_string(), shortened(text));

@@ -6,5 +6,6 @@ pub mod documents;
 #[cfg(test)]
 #[path = "../../ingester-core/src/fixture.rs"]
 mod fixture;
+pub mod kept;
 pub mod saved;
 pub mod yaml;

@@ -106,23 +106,85 @@ fn files_of_a_room_have_no_circle() -> Result<()> {
     Ok(())
 }
 
-/// What differs from one database to another is a driver's or a dialect's.
+/// Where databases are named: what differs from one to another is a dialect's or a driver's, and so are the costs of changes, of which
+/// MariaDB has other ones than MySQL.
+const NAMING: [&str; 3] = ["ingester-sql/src/dialect", "ingester-sql/src/ddl/cost.rs", "ingester-store/src/driver"];
+
+/// A new database is a folder of its dialect, one of its driver and its costs: no other code asks which one it has.
 #[test]
-fn no_room_of_the_store_but_the_drivers_names_a_database() -> Result<()> {
-    let source = root().join("ingester-store/src");
+fn no_code_but_dialects_and_drivers_names_a_database() -> Result<()> {
     let mut naming = Vec::new();
-    for file in files(&source)? {
-        if file.starts_with(source.join("driver")) {
-            continue;
-        }
-        let text = std::fs::read_to_string(&file)?;
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-        for line in lines.filter(|line| line.contains("MySql") || line.contains("Sqlite") || line.contains("mysql::")) {
-            naming.push(format!("{}: {}", file.strip_prefix(&source)?.display(), line.trim()));
+    for (package, _) in CRATES {
+        for file in files(&root().join(package).join("src"))? {
+            if NAMING.iter().any(|place| file.starts_with(root().join(place))) {
+                continue;
+            }
+            let shown = file.strip_prefix(root())?.display().to_string();
+            let text = std::fs::read_to_string(&file)?;
+            naming.extend(naming_databases(&text)?.into_iter().map(|line| format!("{shown}:{line}")));
         }
     }
-    ensure!(naming.is_empty(), "these name a database: {}", naming.join("; "));
+    ensure!(naming.is_empty(), "these name a database: {}", naming.join(", "));
+    Ok(())
+}
+
+#[test]
+fn code_that_names_a_database_is_found_with_its_line() -> Result<()> {
+    for naming in [
+        "\nif store.dialect() == Dialect::MySql {}",
+        "\nuse ingester_sql::dialect::{Param, mysql::session};",
+        "\nfn f() { m!(sqlx::Sqlite) }",
+        "\nlet name = match it { _ => \"MariaDB\" };",
+    ] {
+        assert_eq!(naming_databases(naming)?, [2], "{naming}");
+    }
+    for other in [
+        "config.mysql.tls; Address::mysql(host); Mysql::default()",
+        "let text = \"MySQL allows 61 tables\"; let url = \"sqlite::memory:\";",
+        "#[cfg(test)]\nmod tests { use sqlx::MySql; }",
+        "/// As Dialect::MySql.\nfn f() {}",
+    ] {
+        assert_eq!(naming_databases(other)?, Vec::<usize>::new(), "{other}");
+    }
+    Ok(())
+}
+
+/// The lines of code that name a database: in a path, or as a text that is its name and nothing else.
+fn naming_databases(text: &str) -> Result<Vec<usize>> {
+    let tokens: TokenStream = text.parse().map_err(|error| anyhow::anyhow!("{error}"))?;
+    let (mut references, mut texts) = (Vec::new(), Vec::new());
+    collect(tokens.clone(), &[], &mut references);
+    literals(tokens, &mut texts);
+    let is_name = |path: &[String]| {
+        path.split_last().is_some_and(|(last, before)| {
+            // `Address::mysql` is where a server is, by the keys of the configuration that begin with `mysql`.
+            let is_room = before.iter().any(|name| name == "mysql" || name == "sqlite");
+            is_room || ["MySql", "MariaDb", "Sqlite"].contains(&last.as_str())
+        })
+    };
+    let paths = references.iter().filter(|reference| is_name(&reference.path)).map(|reference| reference.line);
+    let texts =
+        texts.into_iter().filter(|(text, _)| ["\"MySQL\"", "\"MariaDB\"", "\"SQLite\""].contains(&text.as_str()));
+    let lines: BTreeSet<usize> = paths.chain(texts.map(|(_, line)| line)).collect();
+    Ok(lines.into_iter().collect())
+}
+
+/// Where values are kept to the end of the process: kinds of files, and names of kinds.
+const KEEPING: [&str; 2] = ["ingester-declare/src/kept.rs", "ingester-core/src/registry.rs"];
+
+#[test]
+fn nothing_is_leaked_but_what_lives_to_the_end_of_the_process() -> Result<()> {
+    let mut leaking = Vec::new();
+    for (package, _) in CRATES {
+        for file in files(&root().join(package).join("src"))? {
+            let text = std::fs::read_to_string(&file)?;
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            if code.contains("leak(") && !KEEPING.iter().any(|place| file == root().join(place)) {
+                leaking.push(file.strip_prefix(root())?.display().to_string());
+            }
+        }
+    }
+    ensure!(leaking.is_empty(), "these leak; use `ingester_declare::kept`, or an Arc: {}", leaking.join(", "));
     Ok(())
 }
 
@@ -428,19 +490,7 @@ fn collect(tokens: TokenStream, modules: &[String], references: &mut Vec<Referen
     let mut at = 0;
     while at < tokens.len() {
         if is_test_attribute(&tokens[at..]) {
-            // The item that follows: up to its braces or its semicolon.
-            at += 2;
-            while at < tokens.len() {
-                let ends = match &tokens[at] {
-                    TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
-                    TokenTree::Punct(punct) => punct.as_char() == ';',
-                    _ => false,
-                };
-                at += 1;
-                if ends {
-                    break;
-                }
-            }
+            at = behind_item(&tokens, at + 2);
             continue;
         }
         match &tokens[at..] {
@@ -466,6 +516,34 @@ fn collect(tokens: TokenStream, modules: &[String], references: &mut Vec<Referen
             }
             _ => at += 1,
         }
+    }
+}
+
+/// Where the item at `at` ends: behind its braces or its semicolon.
+fn behind_item(tokens: &[TokenTree], at: usize) -> usize {
+    let ends = |token: &TokenTree| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        TokenTree::Punct(punct) => punct.as_char() == ';',
+        _ => false,
+    };
+    tokens[at..].iter().position(ends).map_or(tokens.len(), |end| at + end + 1)
+}
+
+/// All literals in code that is not only for tests, as they are written, with their lines.
+fn literals(tokens: TokenStream, found: &mut Vec<(String, usize)>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut at = 0;
+    while at < tokens.len() {
+        if is_test_attribute(&tokens[at..]) {
+            at = behind_item(&tokens, at + 2);
+            continue;
+        }
+        match &tokens[at] {
+            TokenTree::Literal(literal) => found.push((literal.to_string(), literal.span().start().line)),
+            TokenTree::Group(group) => literals(group.stream(), found),
+            _ => {}
+        }
+        at += 1;
     }
 }
 

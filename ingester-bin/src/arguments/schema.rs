@@ -38,7 +38,7 @@ Examples:
 #[command(after_help = PRINT)]
 pub(crate) struct SchemaPrint {
     /// The SQL dialect; mysql also covers MariaDB, TiDB and Vitess.
-    #[arg(long, value_parser = dialect(), default_value_t = Dialect::MySql)]
+    #[arg(long, value_parser = dialect(), default_value_t)]
     pub(crate) dialect: Dialect,
     /// Only these kinds.
     #[arg(value_name = "KIND")]

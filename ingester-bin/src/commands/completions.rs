@@ -7,18 +7,18 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::{Generator, shells};
 use ingester_core::Kind;
+use ingester_declare::kept::kept;
 
 /// What an argument that names kinds is called.
 const KIND: &str = "KIND";
 
 pub(crate) fn run(arguments: &Completions, kinds: &[Kind]) -> Result<Ending, Failure> {
-    // Once in a process, which ends with the script.
     let name = |kind: &Kind| match kind.name() == kind.kind() {
         true => kind.plural().into_owned(),
         // Another kind has its name.
         false => kind.full_name(),
     };
-    let names: Vec<&'static str> = kinds.iter().map(|kind| &*name(kind).leak()).collect();
+    let names: Vec<&'static str> = kinds.iter().map(|kind| kept(name(kind))).collect();
     let mut command = with_kinds(Arguments::command(), &names);
     let mut script = match arguments.shell {
         Shell::Bash => script(shells::Bash, &mut command)?,

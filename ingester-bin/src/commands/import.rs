@@ -13,9 +13,9 @@ use anyhow::anyhow;
 use indicatif::ProgressBar;
 use ingester_core::Kind;
 use ingester_store::import::{
-    Counts, Destination, Import, ImportError, Progress, Source, Summary, expand, is_of_objects,
+    Counts, Destination, Import, ImportError, Input, Progress, Summary, expand, is_of_objects,
 };
-use ingester_store::{Store, StoreError};
+use ingester_store::{Address, Store, StoreError};
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// What is imported, and where to.
 struct Meant {
-    sources: Vec<Source>,
+    inputs: Vec<Input>,
     database: Database,
 }
 
@@ -39,7 +39,7 @@ impl Meant {
                 let url = if rest.contains(['@', ':']) { format!("{scheme}://...") } else { path.to_string() };
                 let remedy = match scheme {
                     "http" | "https" => format!("`curl {url} | ingester import -` imports it"),
-                    "mysql" | "mariadb" | "sqlite" => "a database is named with --database-url URL".to_owned(),
+                    scheme if Address::is_scheme(scheme) => "a database is named with --database-url URL".to_owned(),
                     _ => continue,
                 };
                 return Err(Failure::Usage(anyhow!("{url} is no file: {remedy}")));
@@ -52,18 +52,18 @@ impl Meant {
                 false => paths.extend(directly(path)),
             }
         }
-        let sources = expand(&paths);
-        let unreadable: Vec<String> = sources
+        let inputs = expand(&paths);
+        let unreadable: Vec<String> = inputs
             .iter()
-            .filter_map(|source| match source {
-                Source::Unreadable { reason, .. } => Some(format!("cannot read {}: {reason}", source.name())),
+            .filter_map(|input| match input {
+                Input::Unreadable { reason, .. } => Some(format!("cannot read {}: {reason}", input.name())),
                 _ => None,
             })
             .collect();
-        if !unreadable.is_empty() && unreadable.len() == sources.len() {
+        if !unreadable.is_empty() && unreadable.len() == inputs.len() {
             return Err(Failure::Usage(anyhow!(unreadable.join("; "))));
         }
-        if sources.is_empty() {
+        if inputs.is_empty() {
             let named: Vec<String> = named().map(|path| path.display().to_string()).collect();
             let deeper = if arguments.filename.is_empty() || arguments.recursive {
                 ""
@@ -75,7 +75,7 @@ impl Meant {
                 named.join(", ")
             )));
         }
-        Ok(Meant { sources, database })
+        Ok(Meant { inputs, database })
     }
 }
 
@@ -90,7 +90,7 @@ fn directly(path: &Path) -> Vec<PathBuf> {
 }
 
 pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
-    let Meant { sources, database } = Meant::of(&arguments, program.kinds)?;
+    let Meant { inputs, database } = Meant::of(&arguments, program.kinds)?;
     let interrupt = Interrupt::listen("behind the batch that is being written")?;
     let opening = async {
         match arguments.dry_run {
@@ -110,11 +110,11 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         None => Destination::Nowhere,
     };
     let progress = Arc::new(Progress::default());
-    let bar = bar(&sources, &progress);
+    let bar = bar(&inputs, &progress);
     let import = Import {
         destination,
         kinds: program.kinds,
-        sources,
+        inputs,
         namespace: arguments.namespace.clone(),
         progress,
         stop: interrupt.stop.clone(),
@@ -208,8 +208,8 @@ async fn opened_to_compare(database: &Database, program: Program) -> Result<Opti
 }
 
 /// A progress bar if the number of bytes is known, else a counter. It is hidden if standard error is not a terminal.
-fn bar(sources: &[Source], progress: &Arc<Progress>) -> ProgressBar {
-    let total: Option<u64> = sources.iter().map(Source::bytes).sum();
+fn bar(inputs: &[Input], progress: &Arc<Progress>) -> ProgressBar {
+    let total: Option<u64> = inputs.iter().map(Input::bytes).sum();
     let bar = match total {
         Some(total) if total > 0 => progress::bar(
             total,

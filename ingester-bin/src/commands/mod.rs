@@ -37,6 +37,7 @@ use crate::server::Render;
 use anyhow::anyhow;
 use ingester_core::nearest::nearest;
 use ingester_core::{Kind, Registry};
+use ingester_declare::kept::kept;
 use ingester_mirror::config::Config;
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
@@ -170,8 +171,7 @@ pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
     for kind in kinds.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(kind = kind.name(), "Rows do not say which definition of their kind wrote them: {BEHIND}");
     }
-    // Once in a process, which uses its kinds to its end.
-    Ok(program.with_built_in(kinds.leak()))
+    Ok(program.with_built_in(kept(kinds)))
 }
 
 /// Whether rows can be written into a database.

@@ -12,9 +12,9 @@ use crate::progress;
 use anyhow::anyhow;
 use indicatif::ProgressBar;
 use ingester_core::Registry;
-use ingester_sql::ddl::{self, Schema, Server};
+use ingester_sql::ddl::{self, Schema, ServerVersion};
 use ingester_store::migrate::{
-    ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, Planned, Progress, Released, State, drift,
+    ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, MigrationState, Planned, Progress, Released, drift,
     left_alone, own_drift, schema_of,
 };
 use ingester_store::{ConnectOptions, Store};
@@ -76,7 +76,7 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
     let store = arguments.target.database(program.kinds)?.open_existing().await?;
     refuse_foreign(&store, super::built_in(program)?.as_ref(), program).await?;
     let code = Schema::of(program.of_schema());
-    let server = Server::parse(store.server());
+    let server = ServerVersion::parse(store.server());
     let live = schema_of(&store.catalog().await?, store.dialect(), &code);
     let left = match program.declared {
         [] => Vec::new(),
@@ -346,7 +346,7 @@ async fn plan(
         note(&format!("dry run: {} tables{views} would be made in {database}", schema.tables.len()));
         return Ok(Ending::Done);
     };
-    let server = Server::parse(store.server());
+    let server = ServerVersion::parse(store.server());
     let planned = released.plan(&store).await.map_err(failure)?;
     store.close().await;
     let (mut text, code) = (String::new(), &released.lock_file().tables);
@@ -384,17 +384,17 @@ pub(crate) async fn info(arguments: SchemaInfo, program: Program) -> Result<Endi
         }
         table.to_string()
     })?;
-    let any = |wanted: State| migrations.iter().any(|migration| migration.state == wanted);
-    if any(State::Pending) || any(State::Interrupted) {
+    let any = |wanted: MigrationState| migrations.iter().any(|migration| migration.state == wanted);
+    if any(MigrationState::Pending) || any(MigrationState::Interrupted) {
         note("`ingester schema apply` runs what is pending");
     }
-    if any(State::Changed) {
+    if any(MigrationState::Changed) {
         note("changed: take the file that was run from version control again");
     }
-    if any(State::Missing) {
+    if any(MigrationState::Missing) {
         note("missing: the database belongs to a later release, use that one");
     }
-    Ok(if any(State::Changed) || any(State::Missing) { Ending::Problem } else { Ending::Done })
+    Ok(if any(MigrationState::Changed) || any(MigrationState::Missing) { Ending::Problem } else { Ending::Done })
 }
 
 /// A program without migrations.

@@ -11,6 +11,7 @@ use crate::server::Server;
 use anyhow::anyhow;
 use backon::Retryable as _;
 use ingester_core::Kind;
+use ingester_declare::kept::kept;
 use ingester_mirror::config::{self, Config, FormerObjects, FrontProxy};
 use ingester_mirror::health::Health;
 use ingester_server::former::{self, Namespaces};
@@ -101,8 +102,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             health.database_reached();
             health.kinds_looked_up();
             let service = Service::new(Sources {
-                // Once in a process, which uses them to its end.
-                kinds: kinds.leak(),
+                kinds: kept(kinds),
                 reads: reads.clone(),
                 writes: Some(writes.clone()),
                 cluster: client,

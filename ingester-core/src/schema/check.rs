@@ -178,17 +178,16 @@ const fn check_many_values(field: &Field, p: usize, form: Form) {
     let name = field.name(p);
     let about = Text::new("column `").str(name.as_str()).str("` of many values: ");
     let ty = field.part_type(p);
-    let bytes = match (ty, ty.key_bytes()) {
-        (SqlType::Json, _) => about
-            .str("each of them is several columns: make a list or map of texts with `many, with = function`")
-            .fail(),
-        (SqlType::Boolean | SqlType::Double, _) => about
+    if matches!(ty, SqlType::Json) {
+        about.str("each of them is several columns: make a list or map of texts with `many, with = function`").fail()
+    }
+    if !ty.may_be_many() {
+        about
             .str("they may be texts, integers or times: make a list or map of these with `many, with = function`")
-            .fail(),
-        (_, None) => {
-            about.str("they are in a key, and their type has no bounded length: use `type = \"VARCHAR(n)\"`").fail()
-        }
-        (_, Some(bytes)) => bytes,
+            .fail()
+    }
+    let Some(bytes) = ty.key_bytes() else {
+        about.str("they are in a key, and their type has no bounded length: use `type = \"VARCHAR(n)\"`").fail()
     };
     // With the uid, or with the key of a map.
     let (beside, most) = match form {

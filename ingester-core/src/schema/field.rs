@@ -87,9 +87,16 @@ impl Shape {
             SqlType::Double => one!(SqlType::Double),
             SqlType::VarChar(255) => one!(SqlType::VarChar(255)),
             SqlType::DateTime => one!(SqlType::DateTime),
-            _ => Text::new("a scalar is BOOLEAN, INT, BIGINT, BIGINT UNSIGNED, DOUBLE, VARCHAR(255) or DATETIME(6); ")
-                .str("build another Shape from a constant slice of parts")
-                .fail(),
+            SqlType::IntUnsigned
+            | SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::LongBlob
+            | SqlType::Json => {
+                Text::new("a scalar is BOOLEAN, INT, BIGINT, BIGINT UNSIGNED, DOUBLE, VARCHAR(255) or DATETIME(6); ")
+                    .str("build another Shape from a constant slice of parts")
+                    .fail()
+            }
         }
     }
 
@@ -336,9 +343,9 @@ impl Field {
 
     /// What part `i`'s column is, and where its value comes from.
     pub(super) const fn part_fingerprint(&self, i: usize) -> Fingerprint {
-        let length = match self.part_type(i) {
-            SqlType::VarChar(length) => length as u64,
-            _ => 0,
+        let length = match self.part_type(i).length() {
+            Some(length) => length as u64,
+            None => 0,
         };
         let column = Fingerprint::NONE.text(self.name(i).as_str()).text(self.part_type(i).word()).number(length);
         let column = column.and(self.part_source(i));

@@ -147,7 +147,13 @@ impl SqlType {
         match self {
             SqlType::VarChar(n) => Some(n as u32 * CHARACTER_BYTES),
             SqlType::Text | SqlType::MediumText | SqlType::LongBlob | SqlType::Json => None,
-            other => Some(other.row_bytes()),
+            SqlType::Boolean
+            | SqlType::Int
+            | SqlType::BigInt
+            | SqlType::IntUnsigned
+            | SqlType::BigIntUnsigned
+            | SqlType::Double
+            | SqlType::DateTime => Some(self.row_bytes()),
         }
     }
 
@@ -174,6 +180,42 @@ impl SqlType {
         matches!(self, SqlType::IntUnsigned)
     }
 
+    /// Whether values are texts as objects have them; JSON is not.
+    pub const fn is_text(self) -> bool {
+        matches!(self.value_kind(), ValueKind::Text)
+    }
+
+    /// Whether a column of many values may have values of this type, where their length is bounded.
+    pub const fn may_be_many(self) -> bool {
+        match self.value_kind() {
+            ValueKind::Integer
+            | ValueKind::Count
+            | ValueKind::Text
+            | ValueKind::Time
+            | ValueKind::Bytes
+            | ValueKind::Json => true,
+            ValueKind::Truth | ValueKind::Float => false,
+        }
+    }
+
+    /// The length that is a part of the type's name; `None` for types without one.
+    pub(super) const fn length(self) -> Option<u16> {
+        match self {
+            SqlType::VarChar(n) => Some(n),
+            SqlType::Boolean
+            | SqlType::Int
+            | SqlType::BigInt
+            | SqlType::IntUnsigned
+            | SqlType::BigIntUnsigned
+            | SqlType::Double
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::DateTime
+            | SqlType::LongBlob
+            | SqlType::Json => None,
+        }
+    }
+
     /// The name in MySQL's spelling without the length of a VARCHAR.
     pub(super) const fn word(self) -> &'static str {
         match self {
@@ -194,9 +236,9 @@ impl SqlType {
 
     /// The name in MySQL's spelling, which the lock file and messages use too.
     pub fn name(self) -> std::borrow::Cow<'static, str> {
-        match self {
-            SqlType::VarChar(n) => format!("VARCHAR({n})").into(),
-            other => other.word().into(),
+        match self.length() {
+            Some(n) => format!("{}({n})", self.word()).into(),
+            None => self.word().into(),
         }
     }
 }

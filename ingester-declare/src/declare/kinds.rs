@@ -7,6 +7,7 @@ use super::recipe::Recipe;
 use super::table::{About, Declaration, DeclaredColumn};
 use super::{DeclaredKinds, Open, views};
 use crate::documents::{DocumentError, Tree, located};
+use crate::kept::kept;
 use ingester_core::check_registry;
 use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, Recipes, Record};
 use ingester_core::nearest::nearest;
@@ -72,7 +73,7 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     if !faults.is_empty() {
         return Err(faults);
     }
-    Ok(DeclaredKinds { kinds, views: views.leak(), built_in })
+    Ok(DeclaredKinds { kinds, views: kept(views), built_in })
 }
 
 /// An error of the document, whose place is said apart.
@@ -305,11 +306,11 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
     let (version, kind, table) = (version?, kind?, table?);
     let plural = plural.map_or_else(|| plural_of(kind), str::to_owned);
     let definition = Definition {
-        group: leaked(group.unwrap_or_default()),
-        version: leaked(version),
-        kind: leaked(kind),
+        group: kept(group.unwrap_or_default()),
+        version: kept(version),
+        kind: kept(kind),
         namespaced: namespaced?,
-        table: Box::leak(Box::new(table)),
+        table: kept(table),
         immutable,
         protobuf,
         finalizer: finalizer.unwrap_or(Finalizer::Never),
@@ -319,11 +320,11 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
     let of_columns = columns.iter().map(|column| (Ident::new(column.name), column.fingerprint()));
     let recipes = Recipes { row, columns: of_columns.collect() };
     let functions = Functions {
-        plural: Plural::Literal(leaked(&plural)),
-        decode: Decode::Declared(Box::leak(Box::new(recipe))),
+        plural: Plural::Literal(kept(plural)),
+        decode: Decode::Declared(kept::<Recipe>(recipe)),
         crd: None,
     };
-    Some(Kind::new(definition, functions).recorded(Box::leak(Box::new(Record::new(recipes)))))
+    Some(Kind::new(definition, functions).recorded(kept(Record::new(recipes))))
 }
 
 /// A column as it is declared.
@@ -374,7 +375,7 @@ impl Column<'_> {
             computed: names.is_none(),
             stays: self.stays,
             many: self.many,
-            path: names.map(|names| schema::Path::new(leaked(&names.join(".")))),
+            path: names.map(|names| schema::Path::new(kept(names.join(".")))),
         }
     }
 }
@@ -642,7 +643,21 @@ fn read_default(at: &Node<'_>, ty: SqlType, faults: &mut Faults) -> Value {
         (SqlType::DateTime, Tree::Text(text)) => {
             text.parse::<jiff::Timestamp>().ok().map(|time| Value::Time(Micros(time.as_microsecond())))
         }
-        _ => None,
+        (
+            SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::Boolean
+            | SqlType::Int
+            | SqlType::BigInt
+            | SqlType::IntUnsigned
+            | SqlType::BigIntUnsigned
+            | SqlType::Double
+            | SqlType::DateTime
+            | SqlType::LongBlob
+            | SqlType::Json,
+            _,
+        ) => None,
     };
     value.unwrap_or_else(|| {
         let wanted = match ty {
@@ -652,7 +667,11 @@ fn read_default(at: &Node<'_>, ty: SqlType, faults: &mut Faults) -> Value {
             SqlType::Boolean => "true or false",
             SqlType::DateTime => "a time such as `2026-03-09T20:36:46Z`",
             SqlType::Double => "a number",
-            _ => "a whole number that the type holds",
+            SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
+                "a whole number that the type holds"
+            }
+            // No column of a file has these types.
+            SqlType::LongBlob | SqlType::Json => "no default",
         };
         faults.push(at.expected(&format!("{wanted}, as the column is {ty}")));
         Value::Null
@@ -671,8 +690,8 @@ fn read_protobuf(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option
     );
     let ((message_node, message), (at, file)) = (message?, file?);
     let bytes = open(file).map_err(|error| faults.push(at.fault(format!("cannot read {file}: {error}")))).ok()?;
-    let descriptors = Box::leak(Box::new(DescriptorSet::new(bytes.leak())));
-    let protobuf = Protobuf { message: leaked(message), descriptors };
+    let descriptors = kept(DescriptorSet::new(kept(bytes)));
+    let protobuf = Protobuf { message: kept(message), descriptors };
     match protobuf.get() {
         Ok(_) => Some(protobuf),
         Err(error) => {
@@ -765,9 +784,4 @@ fn plural_of(kind: &str) -> String {
         Some(b'y') => singular[..singular.len() - 1].to_owned() + "ies",
         _ => singular + "s",
     }
-}
-
-/// A text for the rest of the process.
-pub(super) fn leaked(text: &str) -> &'static str {
-    Box::leak(text.into())
 }

@@ -23,7 +23,7 @@
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD |
 //! | `node.rs` | a place in a file, and what is wrong there |
 //!
-//! May use: ingester-core, ingester-sql, documents.
+//! May use: ingester-core, ingester-sql, documents, kept.
 //! Must not: open files; whoever reads a file passes what it has.
 
 mod crd;

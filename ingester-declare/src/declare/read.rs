@@ -549,7 +549,14 @@ fn numeric(number: i128, ty: SqlType) -> Value {
     match ty {
         SqlType::Double => Value::Double(quantity::float(number)),
         SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => Value::text(quantity::decimal(number)),
-        _ => whole(quantity::rounded_up(number), ty),
+        SqlType::Boolean
+        | SqlType::Int
+        | SqlType::BigInt
+        | SqlType::IntUnsigned
+        | SqlType::BigIntUnsigned
+        | SqlType::DateTime
+        | SqlType::LongBlob
+        | SqlType::Json => whole(quantity::rounded_up(number), ty),
     }
 }
 
@@ -559,7 +566,16 @@ fn whole(number: i128, ty: SqlType) -> Value {
         SqlType::Double => Value::Double(number as f64),
         SqlType::BigIntUnsigned => u64::try_from(number).map_or(Value::Int(-1), Value::UInt),
         // What is beyond the column is refused by its row, as any number is.
-        _ => match i64::try_from(number) {
+        SqlType::Boolean
+        | SqlType::Int
+        | SqlType::BigInt
+        | SqlType::IntUnsigned
+        | SqlType::VarChar(_)
+        | SqlType::Text
+        | SqlType::MediumText
+        | SqlType::DateTime
+        | SqlType::LongBlob
+        | SqlType::Json => match i64::try_from(number) {
             Ok(number) => Value::Int(number),
             Err(_) if number < 0 => Value::Int(i64::MIN),
             Err(_) => Value::UInt(u64::try_from(number).unwrap_or(u64::MAX)),

@@ -225,7 +225,13 @@ fn options(proposed: &Proposed) -> String {
         | SqlType::BigInt
         | SqlType::Double
         | SqlType::DateTime => {}
-        ty => {
+        ty @ (SqlType::IntUnsigned
+        | SqlType::BigIntUnsigned
+        | SqlType::VarChar(_)
+        | SqlType::Text
+        | SqlType::MediumText
+        | SqlType::LongBlob
+        | SqlType::Json) => {
             let _ = write!(options, ", type = \"{ty}\"");
         }
     }
@@ -243,7 +249,9 @@ fn rust_type(ty: SqlType) -> &'static str {
         SqlType::BigIntUnsigned | SqlType::IntUnsigned => "Option<u64>",
         SqlType::Double => "Option<f64>",
         SqlType::DateTime => "Option<Time>",
-        _ => "Option<String>",
+        SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::LongBlob | SqlType::Json => {
+            "Option<String>"
+        }
     }
 }
 

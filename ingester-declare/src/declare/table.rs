@@ -1,10 +1,12 @@
 //! Tables of kinds that are declared at run time. What constant evaluation checks of a derived table is checked here, all at once.
 
+use crate::kept::kept;
 use ingester_core::nearest::nearest;
 use ingester_core::schema::{
     BASE_COLUMNS, BASE_KEYS, Column, Companion, Form, Ident, Key, Many, Path, SqlType, Stays, Table, check,
     composite_name, limits,
 };
+use ingester_sql::dialect::Dialect;
 
 /// A table as somebody declares it.
 #[derive(Clone, Debug)]
@@ -32,6 +34,13 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) stays: Stays,
     /// Whether it has many values, in a table of its own.
     pub(super) many: Option<Form>,
+}
+
+/// How names of tables begin that are not for kinds, and whose tables these are.
+fn owners() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_databases =
+        Dialect::ALL.into_iter().filter_map(|dialect| Some((dialect.reserved_prefix()?, dialect.title())));
+    [("ingester_", "the ingester"), ("_sqlx_", "sqlx")].into_iter().chain(of_databases)
 }
 
 /// Which part of a declaration a mistake is about.
@@ -75,8 +84,7 @@ impl Declaration<'_> {
             let places: Vec<u16> = names.iter().filter_map(|name| place(name)).collect();
             keys.push(Key::new(composite_name(names), &places));
         }
-        let table =
-            Table::derived(Box::leak(self.kind.into()), self.name, columns.leak(), keys.leak()).with_many(many.leak());
+        let table = Table::derived(kept(self.kind), self.name, kept(columns), kept(keys)).with_many(kept(many));
         let table = match self.was {
             Some(was) => table.was_unchecked(was),
             None => table,
@@ -93,14 +101,9 @@ impl Declaration<'_> {
             let lower = name.to_ascii_lowercase();
             if let Err(error) = Ident::parse(name) {
                 mistakes.push((about, error.to_string()));
-            } else if let Some(owner) = [("ingester_", "the ingester"), ("_sqlx_", "sqlx"), ("sqlite_", "SQLite")]
-                .iter()
-                .find(|(head, _)| lower.starts_with(head))
-            {
-                mistakes.push((
-                    about,
-                    format!("tables that begin with `{}` are those of {}: give another name", owner.0, owner.1),
-                ));
+            } else if let Some((head, owner)) = owners().find(|(head, _)| lower.starts_with(head)) {
+                mistakes
+                    .push((about, format!("tables that begin with `{head}` are those of {owner}: give another name")));
             } else if name.len() > most {
                 let what = format!(
                     "table `{name}` has {} bytes and may have {most}, as `_{}` is added for a companion and an identifier may have 64: give a shorter name with `table`",
@@ -170,7 +173,7 @@ impl Declaration<'_> {
             Form::Map => (u32::from(limits::LABEL_KEY_CHARACTERS), check::MOST_OF_MAP),
         };
         match ty.key_bytes() {
-            _ if matches!(ty, SqlType::Boolean | SqlType::Double) => Some(format!(
+            _ if !ty.may_be_many() => Some(format!(
                 "column `{name}` of many values: they may be texts, integers or times: use VARCHAR(n), with `| text` behind the path, INT, BIGINT or DATETIME(6)"
             )),
             None => Some(format!(

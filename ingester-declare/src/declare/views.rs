@@ -10,9 +10,9 @@
 //!   - {column: phase, value: {coalesce: [phase, {text: Unknown}]}}
 //! ```
 
-use super::kinds::leaked;
 use super::node::{Faults, Node};
 use crate::documents::Tree;
+use crate::kept::kept;
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::view::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType, check_views};
@@ -63,7 +63,7 @@ fn read_view(node: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Vie
         };
         let Some(called) = called.text(faults) else { continue };
         let ty = ty.and_then(|at| read_type(&at, faults));
-        declared.push((ViewColumn { name: leaked(called), ty }, value));
+        declared.push((ViewColumn { name: kept(called), ty }, value));
     }
     let chosen: Vec<Kind> = match of {
         None => kinds.to_vec(),
@@ -90,10 +90,10 @@ fn read_view(node: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Vie
             Some(filter) => Some(condition(filter, &of, DEPTH, faults)?),
             None => None,
         };
-        sources.push(Source { kind, values: values.leak(), filter });
+        sources.push(Source { kind, values: kept(values), filter });
     }
     let columns: Vec<ViewColumn> = declared.iter().map(|(column, _)| *column).collect();
-    Some(View { name: leaked(name), columns: columns.leak(), sources: sources.leak() })
+    Some(View { name: kept(name), columns: kept(columns), sources: kept(sources) })
 }
 
 /// The kinds of a list; one that is there twice is a fault, with what would follow from it.
@@ -228,20 +228,20 @@ fn expression(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -
             "$kind" => Expression::text(of.kind.kind()),
             "$group" => Expression::text(of.kind.group()),
             "$null" => Expression::Null,
-            column => Expression::Column(leaked(column)),
+            column => Expression::Column(kept(column)),
         });
     }
     let (key, value) = single(node, EXPRESSIONS, faults)?;
     match key {
         "text" | "integer" => literal(key, &value, faults).map(Expression::Literal),
-        "setting" => Some(Expression::Setting(leaked(value.text(faults)?))),
+        "setting" => Some(Expression::Setting(kept(value.text(faults)?))),
         "coalesce" | "concat" => {
             let all = value
                 .list(faults)?
                 .iter()
                 .map(|value| expression(value, of, depth, faults))
                 .collect::<Option<Vec<_>>>()?;
-            Some(if key == "concat" { Expression::Concat(all.leak()) } else { Expression::Coalesce(all.leak()) })
+            Some(if key == "concat" { Expression::Concat(kept(all)) } else { Expression::Coalesce(kept(all)) })
         }
         "cast" => {
             let [inner, to] = value.fields(["value", "to"], faults)?;
@@ -255,7 +255,7 @@ fn expression(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -
                 faults.push(to.expected("text, integer or time"));
                 return None;
             }
-            Some(Expression::Cast(Box::leak(Box::new(inner)), ty))
+            Some(Expression::Cast(kept(inner), ty))
         }
         "case" => {
             let [when, otherwise] = value.fields(["when", "else"], faults)?;
@@ -280,7 +280,7 @@ fn expression(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -
                 Some(otherwise) => expression(&otherwise, of, depth, faults)?,
                 None => Expression::Null,
             };
-            Some(Expression::Case(cases.leak(), Box::leak(Box::new(otherwise))))
+            Some(Expression::Case(kept(cases), kept(otherwise)))
         }
         _ => {
             faults.push(node.fault(format!("`{key}` is unknown here: expected {EXPRESSIONS}")));
@@ -291,7 +291,7 @@ fn expression(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -
 
 fn literal(key: &str, value: &Node<'_>, faults: &mut Faults) -> Option<Literal> {
     match (key, value.tree()) {
-        ("text", _) => Some(Literal::Text(leaked(value.text(faults)?))),
+        ("text", _) => Some(Literal::Text(kept(value.text(faults)?))),
         (_, Tree::Number(number)) if number.parse::<i64>().is_ok() => Some(Literal::Integer(number.parse().ok()?)),
         _ => {
             faults.push(value.expected("a whole number"));
@@ -329,7 +329,7 @@ fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) ->
                 let key = if matches!(element.tree(), Tree::Number(_)) { "integer" } else { "text" };
                 literals.push(literal(key, &element, faults)?);
             }
-            return Some(Condition::OneOf(expression(&value, of, depth, faults)?, literals.leak()));
+            return Some(Condition::OneOf(expression(&value, of, depth, faults)?, kept(literals)));
         }
         Tree::Map(entries) if entries.iter().any(|(key, _)| key == "stored") => {
             let [value, kinds] = node.fields(["value", "stored"], faults)?;
@@ -344,7 +344,7 @@ fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) ->
             if faults.len() > before {
                 return None;
             }
-            return Some(Condition::Stored(expression(&value, of, depth, faults)?, kinds.leak()));
+            return Some(Condition::Stored(expression(&value, of, depth, faults)?, kept(kinds)));
         }
         _ => {}
     }
@@ -352,11 +352,11 @@ fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) ->
     let all = |value: &Node<'_>, faults: &mut Faults| -> Option<&'static [Condition]> {
         let all =
             value.list(faults)?.iter().map(|value| condition(value, of, depth, faults)).collect::<Option<Vec<_>>>()?;
-        Some(all.leak())
+        Some(kept(all))
     };
     match key {
         "isNull" => Some(Condition::Null(expression(&value, of, depth, faults)?)),
-        "not" => Some(Condition::Not(Box::leak(Box::new(condition(&value, of, depth, faults)?)))),
+        "not" => Some(Condition::Not(kept(condition(&value, of, depth, faults)?))),
         "all" => Some(Condition::All(all(&value, faults)?)),
         "any" => Some(Condition::Any(all(&value, faults)?)),
         _ => {

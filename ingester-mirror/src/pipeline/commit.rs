@@ -2,7 +2,7 @@
 
 use super::acknowledge::{Acknowledgement, FollowUp};
 use super::known::RowState;
-use super::prepare::{Becomes, Rejection, Write};
+use super::prepare::{Becomes, Consequences, Rejection, Write};
 use super::work::{Item, ObjectRef, Trail, Why};
 use super::{Pipeline, Stopped};
 use crate::backoff::delay;
@@ -27,18 +27,19 @@ impl Pipeline {
     /// Writes what a batch has to write, and records what cannot be mirrored.
     pub(super) async fn commit(
         &self,
-        mut writes: Vec<Write>,
+        writes: Vec<Write>,
         rejections: Vec<Rejection>,
         singly: bool,
         restores: u32,
     ) -> Result<Vec<Acknowledgement>, Stopped> {
         self.count_swept(&writes).await?;
-        let changes: Vec<RowChange> = writes.iter_mut().map(|write| self.taken(write)).collect();
+        let (changes, consequences): (Vec<_>, Vec<_>) =
+            writes.into_iter().map(|write| (write.change, write.consequences)).unzip();
         let mut remaining = Remaining { rejections, ..Remaining::default() };
         match self.write(changes, restores).await? {
-            Some(report) => self.conclude(writes, &report, singly, &mut remaining),
+            Some(report) => self.conclude(consequences, &report, singly, &mut remaining),
             None => {
-                for Write { object, .. } in writes {
+                for Consequences { object, .. } in consequences {
                     self.known().doubt(&object.uid);
                     remaining.done.push(object.uid);
                 }
@@ -64,8 +65,8 @@ impl Pipeline {
         let rows = {
             let known = self.known();
             let is_swept = |write: &&Write| {
-                let is_live = known.live_version(&write.object.uid).is_some();
-                matches!(write.becomes, Becomes::Gone { swept: true }) && is_live
+                let Consequences { object, becomes, .. } = &write.consequences;
+                matches!(becomes, Becomes::Gone { swept: true }) && known.live_version(&object.uid).is_some()
             };
             writes.iter().filter(is_swept).count() as u64
         };
@@ -78,39 +79,33 @@ impl Pipeline {
         self.unit.until_done("counting rows that are marked as deleted", count).await
     }
 
-    /// The change of a write. It is taken out, because it is large and not needed after the commit.
-    fn taken(&self, write: &mut Write) -> RowChange {
-        let rest = super::prepare::forgotten(&write.object.uid, 0, self.unit.clock.now());
-        std::mem::replace(&mut write.change, rest)
-    }
-
     /// Decides what follows from what became of each write.
-    fn conclude(&self, writes: Vec<Write>, report: &Report, singly: bool, remaining: &mut Remaining) {
+    fn conclude(&self, all: Vec<Consequences>, report: &Report, singly: bool, remaining: &mut Remaining) {
         let reasons = |rejected: &'_ [Rejected]| -> HashMap<Box<str>, String> {
             rejected.iter().map(|rejected| (rejected.uid.clone(), rejected.reason.clone())).collect()
         };
         let (mut refused, mut postponed) = (reasons(&report.rejected), reasons(&report.postponed));
         let stale: HashSet<&str> = report.stale.iter().map(AsRef::as_ref).collect();
-        for write in writes {
-            self.unit.metrics.lag(write.trail.since.elapsed());
-            let uid = write.object.uid.clone();
+        for its in all {
+            self.unit.metrics.lag(its.trail.since.elapsed());
+            let uid = its.object.uid.clone();
             if let Some(reason) = refused.remove(&uid) {
-                self.refused(write, reason, remaining);
+                self.refused(its, reason, remaining);
             } else if let Some(reason) = postponed.remove(&uid) {
-                self.postpone(write.object, &write.trail, &reason);
+                self.postpone(its.object, &its.trail, &reason);
                 remaining.done.push(uid);
             } else if stale.contains(&*uid) {
-                self.look_at_stale(write.object, &write.trail);
+                self.look_at_stale(its.object, &its.trail);
                 remaining.done.push(uid);
             } else {
-                self.stored(write, singly, remaining);
+                self.stored(its, singly, remaining);
             }
         }
     }
 
     /// The database refused the object for what it is.
-    fn refused(&self, write: Write, reason: String, remaining: &mut Remaining) {
-        let Write { object, becomes, then, again, trail, .. } = write;
+    fn refused(&self, its: Consequences, reason: String, remaining: &mut Remaining) {
+        let Consequences { object, becomes, then, again, trail } = its;
         // Its row must not stay live if it is gone, whatever the last state of it was.
         if let Becomes::Gone { .. } | Becomes::LeftOut | Becomes::Confirmed = becomes {
             let orphan = super::prepare::forgotten(&object.uid, object.version, self.unit.clock.now());
@@ -127,9 +122,9 @@ impl Pipeline {
     }
 
     /// The row is stored, so what follows the commit is due.
-    fn stored(&self, write: Write, singly: bool, remaining: &mut Remaining) {
-        self.remember(&write);
-        let Write { object, then, again, trail, .. } = write;
+    fn stored(&self, its: Consequences, singly: bool, remaining: &mut Remaining) {
+        self.remember(&its);
+        let Consequences { object, then, again, trail, .. } = its;
         self.log(singly, &object.namespace, &object.name);
         if let Some(delay) = again {
             // A planned look is not a failure.
@@ -206,11 +201,11 @@ impl Pipeline {
     }
 
     /// Remembers the row's state after the commit.
-    fn remember(&self, write: &Write) {
-        let ObjectRef { uid, version, .. } = &write.object;
+    fn remember(&self, its: &Consequences) {
+        let ObjectRef { uid, version, .. } = &its.object;
         let mut known = self.known();
         let before = known.get(uid).map(|entry| entry.state);
-        match write.becomes {
+        match its.becomes {
             Becomes::Stored(state, pairs) => known.set(uid, *version, RowState::Stored(state), Some(pairs)),
             Becomes::LeftOut => known.set(uid, *version, RowState::LeftOut, None),
             Becomes::Gone { .. } => known.remove(uid),
@@ -219,7 +214,7 @@ impl Pipeline {
         drop(known);
         let metrics = &self.unit.metrics;
         let was_marked = matches!(before, Some(RowState::Stored(LifecycleState::Deleted) | RowState::Released));
-        match write.becomes {
+        match its.becomes {
             Becomes::Stored(LifecycleState::Live, _) => metrics.mirrored(1),
             Becomes::Stored(LifecycleState::Evicted, _) | Becomes::Confirmed => {}
             Becomes::Gone { .. } if before.is_some_and(RowState::is_leaving) => {}
@@ -227,11 +222,11 @@ impl Pipeline {
             Becomes::Stored(LifecycleState::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } if was_marked => {}
             Becomes::Stored(LifecycleState::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } => metrics.deleted(1),
         }
-        if before == Some(RowState::Rejected) && matches!(write.becomes, Becomes::Stored(..)) {
+        if before == Some(RowState::Rejected) && matches!(its.becomes, Becomes::Stored(..)) {
             let (api_version, version) = (self.unit.kind.api_version(), version.to_string());
-            self.unit.publisher.mirrored(&self.unit.kind, write.object.subject(&api_version, &version));
+            self.unit.publisher.mirrored(&self.unit.kind, its.object.subject(&api_version, &version));
         }
-        metrics.reconciled(if write.again.is_some() { Outcome::RequeueAfter } else { Outcome::Success }, 1);
+        metrics.reconciled(if its.again.is_some() { Outcome::RequeueAfter } else { Outcome::Success }, 1);
     }
 
     /// Records objects that cannot be mirrored. One that Kubernetes keeps for us is tried again, and an Event says so.

@@ -31,8 +31,13 @@ pub(super) struct PreparedBatch {
 
 /// One object's row, ready to be written.
 pub(super) struct Write {
-    pub(super) object: ObjectRef,
     pub(super) change: RowChange,
+    pub(super) consequences: Consequences,
+}
+
+/// What follows for an object from the commit of its change, which the store has by then.
+pub(super) struct Consequences {
+    pub(super) object: ObjectRef,
     pub(super) becomes: Becomes,
     /// What is requested once the row is committed.
     pub(super) then: FollowUp,
@@ -112,7 +117,8 @@ impl Pipeline {
                 let change = self.tombstone(&object);
                 let evicted = self.known().get(&uid).is_some_and(|entry| entry.state.is_leaving());
                 let becomes = if evicted { Becomes::Confirmed } else { Becomes::Gone { swept } };
-                batch.writes.push(Write { object, change, becomes, then: FollowUp::Nothing, again: None, trail });
+                let consequences = Consequences { object, becomes, then: FollowUp::Nothing, again: None, trail };
+                batch.writes.push(Write { change, consequences });
             }
             Work::Broken { identity, reason } => {
                 let text = |part: &Option<Box<str>>| part.clone().unwrap_or_default();
@@ -240,7 +246,8 @@ impl Pipeline {
     /// Marks the row of an object that is gone.
     fn mark_gone(&self, object: ObjectRef, trail: Trail, batch: &mut PreparedBatch) {
         let (change, becomes) = (self.tombstone(&object), Becomes::Gone { swept: false });
-        batch.writes.push(Write { object, change, becomes, then: FollowUp::Nothing, again: None, trail });
+        let consequences = Consequences { object, becomes, then: FollowUp::Nothing, again: None, trail };
+        batch.writes.push(Write { change, consequences });
     }
 
     /// Writes the object's row in the state of its plan.
@@ -272,7 +279,8 @@ impl Pipeline {
         let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::Stored(plan.state, pairs) };
         let reference = ObjectRef::of(meta);
         let change = self.change(row, arrival, &reference);
-        batch.writes.push(Write { object: reference, change, becomes, then, again: plan.again, trail });
+        let consequences = Consequences { object: reference, becomes, then, again: plan.again, trail };
+        batch.writes.push(Write { change, consequences });
     }
 
     /// How the row is written: under the guard, unless the cluster itself contradicts the row that was read before it was asked.
@@ -324,7 +332,8 @@ impl Pipeline {
             let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::LeftOut };
             let version = reference.version.max(seen.map_or(0, |seen| seen.res_version));
             let change = self.tombstone(&ObjectRef { version, ..reference.clone() });
-            batch.writes.push(Write { object: reference, change, becomes, then, again: None, trail });
+            let consequences = Consequences { object: reference, becomes, then, again: None, trail };
+            batch.writes.push(Write { change, consequences });
             return;
         }
         let mut known = self.known();

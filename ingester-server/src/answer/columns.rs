@@ -182,7 +182,9 @@ impl Column {
                     SqlType::BigInt | SqlType::BigIntUnsigned => ("integer", "int64"),
                     SqlType::Double => ("number", "double"),
                     SqlType::DateTime => ("string", "date-time"),
-                    _ => ("string", ""),
+                    SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::LongBlob | SqlType::Json => {
+                        ("string", "")
+                    }
                 };
                 let path = column.path.map_or_else(String::new, |path| format!(", from {path}"));
                 (ty, format, format!("Column `{}`{path}.", column.name))

@@ -28,9 +28,24 @@ pub(super) enum Family {
     Sqlite,
 }
 
+impl Family {
+    /// All of them.
+    pub(super) const ALL: [Family; 3] = [Family::MySql, Family::MariaDb, Family::Sqlite];
+
+    /// Whether columns of one storage class are of one type: a column in a new type of its class is [left](InPlace) as it is.
+    pub(super) fn has_storage_classes(self) -> bool {
+        self == Family::Sqlite
+    }
+
+    /// Whether one program writes at a time, so that a change of a table keeps others waiting whatever it does.
+    pub(super) fn has_one_writer(self) -> bool {
+        self == Family::Sqlite
+    }
+}
+
 /// A server, as far as costs depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Server {
+pub struct ServerVersion {
     pub(super) family: Family,
     /// Major, minor, patch.
     pub(super) version: [u16; 3],
@@ -187,7 +202,7 @@ impl SchemaChange {
 
     /// The rules about it on servers of a family, where it is made together with `all` changes of a migration.
     pub(super) fn rules_on(&self, family: Family, all: &[SchemaChange]) -> impl Iterator<Item = &'static Rule> {
-        let rules = match in_place(self, all).filter(|_| family == Family::Sqlite) {
+        let rules = match in_place(self, all).filter(|_| family.has_storage_classes()) {
             None => self.rules(),
             Some(InPlace::Nothing) => LEFT_IN_PLACE,
             Some(InPlace::Clear { .. }) => CLEARED_IN_PLACE,
@@ -197,7 +212,7 @@ impl SchemaChange {
 
     /// What it costs on this server, where it is made together with `all` changes of a migration; [`Cost::Copy`] if the server is older
     /// than the rules.
-    pub fn cost(&self, server: Server, all: &[SchemaChange]) -> Cost {
+    pub fn cost(&self, server: ServerVersion, all: &[SchemaChange]) -> Cost {
         let rules = self.rules_on(server.family, all).filter(|rule| rule.since <= server.version);
         rules.last().map_or(Cost::Copy, |rule| rule.cost)
     }
@@ -223,7 +238,7 @@ fn is_longer(from: SqlType, to: SqlType) -> bool {
     matches!((from, to), (SqlType::VarChar(from), SqlType::VarChar(to)) if from <= to && short(from) == short(to))
 }
 
-impl Server {
+impl ServerVersion {
     /// Parses what a server reports about itself: `10.11.6-MariaDB ...`, `8.4.3 MySQL Community Server`, `SQLite 3.46.0`.
     pub fn parse(text: &str) -> Self {
         let (family, version) = match text.strip_prefix("SQLite ") {
@@ -233,7 +248,7 @@ impl Server {
         };
         let version = version.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
         let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
-        Server { family, version: std::array::from_fn(|_| parts.next().unwrap_or(0)) }
+        ServerVersion { family, version: std::array::from_fn(|_| parts.next().unwrap_or(0)) }
     }
 }
 

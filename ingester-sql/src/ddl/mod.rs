@@ -15,7 +15,7 @@ mod summary;
 mod tests;
 mod view;
 
-pub use cost::{Cost, Server};
+pub use cost::{Cost, ServerVersion};
 pub use diff::{SchemaChange, diff};
 pub(crate) use in_place::{InPlace, in_place};
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};

@@ -1,6 +1,6 @@
 //! Changes as text, for a pull request and for a terminal.
 
-use super::cost::{Cost, Family, Server};
+use super::cost::{Cost, Family, ServerVersion};
 use super::diff::{SchemaChange, no_longer_staying};
 use super::in_place::{InPlace, in_place};
 use super::model::{ColumnDef, Schema, TableDef};
@@ -39,7 +39,7 @@ impl SchemaChange {
 
     /// The data that it drops, as text; `None` if it drops none. `all` are the changes that it is one of.
     /// On `server`, or without one on all of them; `refilled` says whether a backfill follows.
-    fn loss(&self, all: &[SchemaChange], refilled: bool, server: Option<Server>) -> Option<String> {
+    fn loss(&self, all: &[SchemaChange], refilled: bool, server: Option<ServerVersion>) -> Option<String> {
         let added_again = refilled && is_added_again(self, all);
         let on_sqlite = match self {
             SchemaChange::DropColumn { table, column } => lost_in_place(*table, column, all),
@@ -48,7 +48,7 @@ impl SchemaChange {
         match self {
             // The column is left as it is, so of values that stay none is lost either.
             SchemaChange::DropColumn { table, column }
-                if on_sqlite.is_some() && server.is_some_and(|server| server.family == Family::Sqlite) =>
+                if on_sqlite.is_some() && server.is_some_and(|server| server.family.has_storage_classes()) =>
             {
                 let narrower = on_sqlite.flatten()?;
                 Some(format!("the values of `{table}`.`{}` that do not fit {narrower}", column.name))
@@ -108,7 +108,7 @@ impl SchemaChange {
             text
         };
         let mut groups: Vec<(String, Vec<Family>)> = Vec::new();
-        for family in [Family::MySql, Family::MariaDb, Family::Sqlite] {
+        for family in Family::ALL {
             let cost = of(family);
             match groups.iter_mut().find(|(other, _)| *other == cost) {
                 Some((_, families)) => families.push(family),
@@ -128,7 +128,12 @@ impl SchemaChange {
 
 /// The changes as text, table by table, with their costs on `server`, or without one on each family of servers. They are made together with
 /// `all` changes of a migration. `backfilled` has the tables whose new columns are backfilled afterwards.
-pub fn summary(changes: &[SchemaChange], all: &[SchemaChange], backfilled: &Schema, server: Option<Server>) -> String {
+pub fn summary(
+    changes: &[SchemaChange],
+    all: &[SchemaChange],
+    backfilled: &Schema,
+    server: Option<ServerVersion>,
+) -> String {
     let mut text = String::new();
     let place = |change: &SchemaChange| (change.within(), change.is_of_view());
     let mut places: Vec<(Option<Ident>, bool)> = Vec::new();
@@ -164,8 +169,8 @@ pub fn summary(changes: &[SchemaChange], all: &[SchemaChange], backfilled: &Sche
                 text.push_str("    filled from the stored objects afterwards\n");
             }
             let copies = server.map_or_else(
-                || change.rules().iter().any(|rule| rule.cost == Cost::Copy && rule.family != Family::Sqlite),
-                |server| change.cost(server, all) == Cost::Copy && server.family != Family::Sqlite,
+                || change.rules().iter().any(|rule| rule.cost == Cost::Copy && !rule.family.has_one_writer()),
+                |server| change.cost(server, all) == Cost::Copy && !server.family.has_one_writer(),
             );
             if copies {
                 text.push_str("    who writes to this table waits until it is copied\n");

@@ -181,7 +181,7 @@ fn every_change_has_a_cost_rule_and_new_servers_never_copy_additions() {
         }
         for server in ["9.7.4 MySQL Community", "10.11.6-MariaDB-1"] {
             assert!(
-                change.cost(Server::parse(server), std::slice::from_ref(change)) < Cost::Copy,
+                change.cost(ServerVersion::parse(server), std::slice::from_ref(change)) < Cost::Copy,
                 "{change:?} {server}"
             );
         }
@@ -201,7 +201,7 @@ fn a_server_is_parsed_from_its_version_text_and_gets_its_rules() {
         ("SQLite 3.50.4", [3, 50, 4], Cost::Instant, Cost::Copy),
         ("something else", [0, 0, 0], Cost::Copy, Cost::Copy),
     ] {
-        let server = Server::parse(text);
+        let server = ServerVersion::parse(text);
         assert_eq!(
             (server.version, add.cost(server, &[]), drop.cost(server, &[])),
             (version, adding, dropping),
@@ -212,7 +212,7 @@ fn a_server_is_parsed_from_its_version_text_and_gets_its_rules() {
 
 #[test]
 fn a_varchar_grows_in_place_while_its_length_prefix_stays() {
-    let mysql = Server::parse("8.4.0");
+    let mysql = ServerVersion::parse("8.4.0");
     for (from, to, cost) in [(10, 63, Cost::InPlace), (63, 64, Cost::Copy), (64, 3000, Cost::InPlace)] {
         let (from, to) = (column("a", SqlType::VarChar(from)), column("a", SqlType::VarChar(to)));
         let change = SchemaChange::Retype { table: Ident::new("job"), from, to };

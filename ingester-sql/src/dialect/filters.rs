@@ -94,9 +94,9 @@ pub(super) fn texts_of(columns: &[Column], values: &dyn Values) -> Result<Safe<S
         if place > 0 {
             texts.push_str(", ");
         }
-        match column.ty {
-            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => push_name(&mut texts, column),
-            _ => texts.push_str(&rules(values)?.shown(column.name.as_str())),
+        match column.ty.is_text() {
+            true => push_name(&mut texts, column),
+            false => texts.push_str(&rules(values)?.shown(column.name.as_str())),
         }
     }
     Ok(Safe(texts))
@@ -262,7 +262,14 @@ pub(super) fn sqlite_unfit(unfit: &(Ident, SqlType), _: &dyn Values) -> Result<S
         SqlType::Int => format!("\"{column}\" NOT BETWEEN {} AND {}", i32::MIN, i32::MAX),
         SqlType::BigIntUnsigned => format!("\"{column}\" < 0"),
         // Whatever is stored fits.
-        _ => "FALSE".to_owned(),
+        SqlType::Boolean
+        | SqlType::BigInt
+        | SqlType::IntUnsigned
+        | SqlType::Double
+        | SqlType::MediumText
+        | SqlType::DateTime
+        | SqlType::LongBlob
+        | SqlType::Json => "FALSE".to_owned(),
     }))
 }
 

@@ -80,7 +80,14 @@ impl<'a> Param<'a> {
             SqlType::Int | SqlType::BigInt => text.parse().ok().map(Param::Int),
             SqlType::BigIntUnsigned => text.parse().ok().map(Param::UInt),
             SqlType::DateTime => Micros::from_sql(text).map(Param::Time),
-            _ => None,
+            SqlType::Boolean
+            | SqlType::IntUnsigned
+            | SqlType::Double
+            | SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::LongBlob
+            | SqlType::Json => None,
         };
         typed.unwrap_or(Param::Text(text))
     }
@@ -169,10 +176,11 @@ pub trait Columns {
     fn value(&self, place: usize, ty: SqlType) -> Result<Value, Self::Error>;
 }
 
-/// A family of databases that understand the same SQL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A family of databases that understand the same SQL. The default is that of which commands print SQL if none is named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// MySQL 5.7 to 9.x, MariaDB 10.6 and later, TiDB, Vitess.
+    #[default]
     MySql,
     /// SQLite 3.37 and later (STRICT tables).
     Sqlite,
@@ -241,6 +249,11 @@ impl Dialect {
     /// Its name as people write it, in the log.
     pub fn title(self) -> &'static str {
         self.rules().title()
+    }
+
+    /// How names of tables begin that the database keeps for itself, in lower case; `None` if it keeps none.
+    pub fn reserved_prefix(self) -> Option<&'static str> {
+        self.rules().reserved_prefix()
     }
 
     /// Renders a shared statement.

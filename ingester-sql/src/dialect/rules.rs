@@ -86,6 +86,9 @@ pub(super) trait Rules: Sync {
     /// The name of a table's key in the catalog.
     fn key_name(&self, table: Ident, key: Ident) -> Ident;
 
+    /// See [`Dialect::reserved_prefix`](super::Dialect::reserved_prefix).
+    fn reserved_prefix(&self) -> Option<&'static str>;
+
     // Definitions.
 
     /// Creates a table with its keys.

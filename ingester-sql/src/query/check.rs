@@ -433,10 +433,10 @@ impl Context {
             Test::LessOrEqual(of) => (compare(Comparison::LessOrEqual, of)?, holds),
             Test::Greater(of) => (compare(Comparison::Greater, of)?, holds),
             Test::GreaterOrEqual(of) => (compare(Comparison::GreaterOrEqual, of)?, holds),
-            Test::Like(pattern) if is_text(ty) => (PairTest::Like(Pattern::new(pattern)), holds),
+            Test::Like(pattern) if ty.is_text() => (PairTest::Like(Pattern::new(pattern)), holds),
             Test::Like(_) => return Err(wrong("compared with a pattern", "its values are no texts")),
             // No value, or only empty ones.
-            Test::Empty if is_text(ty) => (PairTest::Compare(Comparison::NotEqual, Value::text("")), !holds),
+            Test::Empty if ty.is_text() => (PairTest::Compare(Comparison::NotEqual, Value::text("")), !holds),
             Test::Empty => (PairTest::Any, !holds),
         };
         Ok(Condition::Pair { companion: Companion::Values(many), key, test, has })
@@ -473,7 +473,7 @@ impl Context {
                 }
                 Ok(among(operand, values, holds, or_null))
             }
-            Test::Like(pattern) if is_text(ty) => {
+            Test::Like(pattern) if ty.is_text() => {
                 Ok(Condition::Like { operand, pattern: Pattern::new(pattern), is: holds, or_null })
             }
             Test::Like(_) => {
@@ -481,7 +481,7 @@ impl Context {
             }
             Test::Empty => {
                 let null = nullable.then(|| Condition::Null(operand.clone(), holds));
-                let empty = is_text(ty).then(|| Condition::Compare {
+                let empty = ty.is_text().then(|| Condition::Compare {
                     operand,
                     comparison: if holds { Comparison::Equal } else { Comparison::NotEqual },
                     value: Value::text(""),
@@ -564,7 +564,7 @@ impl Context {
         for Order { field, descending } in asked {
             let place = self.place_of_one(field, "sorted by")?;
             let column = &self.table.columns[place];
-            if matches!(column.ty, SqlType::LongBlob | SqlType::Json | SqlType::MediumText | SqlType::Text) {
+            if column.ty.key_bytes().is_none() {
                 let why = "it may hold more than a database compares";
                 return Err(QueryError::WrongTest { field: field.to_string(), how: "sorted by", why });
             }
@@ -596,10 +596,6 @@ fn stored_key(key: &str) -> String {
 
 const NAMESPACE: Order = Order { field: std::borrow::Cow::Borrowed("namespace"), descending: false };
 const NAME: Order = Order { field: std::borrow::Cow::Borrowed("name"), descending: false };
-
-fn is_text(ty: SqlType) -> bool {
-    matches!(ty, SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText)
-}
 
 /// A path in the stored JSON; `None` if a part of it is empty or no name.
 fn json_path(field: &str) -> Option<String> {

@@ -25,6 +25,11 @@ impl Address {
         Address(mysql::of_parts(host, port, user, password, database))
     }
 
+    /// Whether URLs of databases begin with this scheme, such as `mysql`.
+    pub fn is_scheme(scheme: &str) -> bool {
+        SCHEMES.iter().any(|(schemes, _)| schemes.contains(&scheme))
+    }
+
     /// The same database, with a password that its URL leaves out.
     ///
     /// # Errors

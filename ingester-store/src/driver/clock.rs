@@ -13,10 +13,10 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 /// What the clock of the database says, as far as it was asked.
 #[derive(Debug, Default)]
-pub(crate) struct Clock(Mutex<State>);
+pub(crate) struct Clock(Mutex<ClockReading>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ClockReading {
     /// A time of the database's, and when it was that time.
     told: Option<(Micros, Instant)>,
     /// When it was asked last, whatever came of it.
@@ -24,14 +24,14 @@ struct State {
 }
 
 impl Clock {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ClockReading> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// It was this time at some moment between `asked` and now.
     pub(crate) fn learn(&self, time: Micros, asked: Instant) {
         let told = asked + asked.elapsed() / 2;
-        *self.state() = State { told: Some((time, told)), asked: Some(asked) };
+        *self.state() = ClockReading { told: Some((time, told)), asked: Some(asked) };
     }
 
     /// The time; `None` if the database never told it.

@@ -94,6 +94,12 @@ impl StoreError {
         self.source.as_deref().is_some_and(|error| is_about(error, about))
     }
 
+    /// Why the database refuses this JSON, if the error itself does not tell.
+    pub(crate) fn why_json(&self, json: &str) -> Option<&'static str> {
+        let why = facts_of(self.source.as_deref()?).why_json?;
+        Some(why(json))
+    }
+
     /// What the database said, without what was being done.
     pub(crate) fn reason(&self) -> &str {
         &self.reason
@@ -138,8 +144,8 @@ pub(crate) fn is_lost(error: &sqlx::Error) -> bool {
 
 fn facts_of(error: &sqlx::Error) -> Facts {
     use sqlx::Error as E;
-    let said = |class, hint: &'static str| Facts { class, hint: Some(hint.into()), about: None };
-    let only = |class| Facts { class, hint: None, about: None };
+    let said = |class, hint: &'static str| Facts { class, hint: Some(hint.into()), about: None, why_json: None };
+    let only = |class| Facts { class, hint: None, about: None, why_json: None };
     match error {
         E::Database(error) => {
             let known = DRIVERS.into_iter().find_map(|driver| driver(error.as_ref()));

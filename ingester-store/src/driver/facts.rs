@@ -28,14 +28,12 @@ pub(crate) enum About {
     Time,
     /// The disk.
     Storage,
-    /// The database refuses the JSON of a column, without saying why.
-    Json,
     /// A key that the statement names is not there.
     Key,
 }
 
 /// What a driver knows of an error.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// Its class.
     pub(crate) class: ErrorClass,
@@ -43,4 +41,6 @@ pub(crate) struct Facts {
     pub(crate) hint: Option<Cow<'static, str>>,
     /// What it is about.
     pub(crate) about: Option<About>,
+    /// Where the database refuses the JSON of a column without saying why: tells from that JSON why it does.
+    pub(crate) why_json: Option<fn(&str) -> &'static str>,
 }

@@ -31,13 +31,13 @@ pub(crate) struct Servers {
 /// The server that was reached last, and when.
 #[derive(Debug)]
 struct Reached {
-    server: Server,
+    server: DatabaseServer,
     at: Instant,
 }
 
 /// What a server says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Server {
+pub(super) struct DatabaseServer {
     /// It takes a compound statement as one text.
     pub(super) has_compound: bool,
     /// It is a member of a group that certifies transactions.
@@ -54,15 +54,15 @@ pub(super) struct Server {
     pub(super) risks: Vec<String>,
 }
 
-impl Server {
+impl DatabaseServer {
     /// Whether this is the same server as the one that was reached some time before, and has not been started since.
-    fn goes_on(&self, before: &Server, since: Duration) -> bool {
+    fn goes_on(&self, before: &DatabaseServer, since: Duration) -> bool {
         let has_run = |expected: u64| self.uptime.is_none_or(|uptime| uptime + ROUNDED.as_secs() >= expected);
         self.identity == before.identity && before.uptime.is_none_or(|uptime| has_run(uptime + since.as_secs()))
     }
 
     /// A server, or a proxy, that does not know the question: it is safe to assume the worst.
-    pub(super) const UNKNOWN: Self = Server {
+    pub(super) const UNKNOWN: Self = DatabaseServer {
         has_compound: false,
         certifies: true,
         is_read_only: false,
@@ -86,7 +86,7 @@ impl Servers {
     }
 
     /// A connection leads to this server.
-    pub(super) fn reached(&self, server: Server) {
+    pub(super) fn reached(&self, server: DatabaseServer) {
         self.certifies.fetch_or(server.certifies, Ordering::Relaxed);
         self.others.fetch_or(!server.has_compound, Ordering::Relaxed);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,11 +6,11 @@
 //! May use: ingester-core, ingester-declare, driver, store, rows.
 //! Must not: print (the program does that).
 
+mod inputs;
 mod namespace;
 mod read;
-mod sources;
 
-pub use sources::{Source, expand, is_of_objects};
+pub use inputs::{Input, expand, is_of_objects};
 
 use crate::driver::StoreError;
 use crate::rows::guard::{Verdict, verdict};
@@ -38,7 +38,7 @@ const WAITING_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file, or `standard input`.
-    pub source: Arc<str>,
+    pub input: Arc<str>,
     /// The number of its document, from 1; each item of a list counts. 0 for the file as a whole.
     pub document: u64,
     /// The line where it begins, from 1; 0 for the file as a whole.
@@ -48,8 +48,8 @@ pub struct Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.document {
-            0 => f.write_str(&self.source),
-            document => write!(f, "{}: document {document} (line {})", self.source, self.line),
+            0 => f.write_str(&self.input),
+            document => write!(f, "{}: document {document} (line {})", self.input, self.line),
         }
     }
 }
@@ -119,7 +119,7 @@ pub struct Summary {
     pub kinds: Vec<(Kind, Counts)>,
     /// Files and parts of files that could not be read, and objects of kinds that are not in the registry.
     pub unknown: u64,
-    /// Those of them that are whole sources, or the rests of such.
+    /// Those of them that are whole inputs, or the rests of such.
     pub unreadable: u64,
     /// It was stopped: what was not written yet is not counted as such.
     pub stopped: bool,
@@ -131,7 +131,7 @@ impl Summary {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.read).sum::<u64>()
     }
 
-    /// Whether there was nothing but sources that cannot be read.
+    /// Whether there was nothing but inputs that cannot be read.
     pub fn is_unreadable(&self) -> bool {
         self.unreadable > 0 && self.read() == self.unreadable
     }
@@ -174,6 +174,35 @@ struct Pending {
     reject: Reject,
 }
 
+/// The rows that wait to be written, by the place of their kind in the registry.
+struct Waiting {
+    rows: Vec<Vec<Pending>>,
+    /// How many bytes they take.
+    bytes: Vec<usize>,
+}
+
+impl Waiting {
+    fn of(kinds: usize) -> Self {
+        Waiting { rows: std::iter::repeat_with(Vec::new).take(kinds).collect(), bytes: vec![0; kinds] }
+    }
+
+    /// Adds a row. Returns the batch that is to be written before more are read, with its kind's place: one that is full, or the largest
+    /// if all together are too large.
+    fn push(&mut self, place: usize, pending: Pending) -> Option<(usize, Vec<Pending>)> {
+        self.bytes[place] += pending.row.total_bytes();
+        self.rows[place].push(pending);
+        let full = if self.rows[place].len() >= BATCH_ROWS {
+            place
+        } else if self.bytes.iter().sum::<usize>() >= WAITING_BYTES {
+            (0..self.bytes.len()).max_by_key(|place| self.bytes[*place])?
+        } else {
+            return None;
+        };
+        self.bytes[full] = 0;
+        Some((full, std::mem::take(&mut self.rows[full])))
+    }
+}
+
 /// Where the objects go.
 #[derive(Clone, Copy)]
 pub enum Destination<'s> {
@@ -192,7 +221,7 @@ pub struct Import<'s> {
     /// The kinds that are known.
     pub kinds: &'static [Kind],
     /// What is read.
-    pub sources: Vec<Source>,
+    pub inputs: Vec<Input>,
     /// The namespace of objects that have none. Objects of another one are rejected, but not recorded as rejects.
     pub namespace: Option<String>,
     /// How far it is.
@@ -201,20 +230,20 @@ pub struct Import<'s> {
     pub stop: CancellationToken,
 }
 
-/// Imports `sources` into `store`. Calls `problem` for each object that was not stored, and for each source that cannot be read;
-/// the other objects and sources are imported anyway.
+/// Imports `inputs` into `store`. Calls `problem` for each object that was not stored, and for each input that cannot be read;
+/// the other objects and inputs are imported anyway.
 ///
 /// # Errors
 /// If the database cannot be written at all.
 pub async fn import(
     store: &Store,
     kinds: &'static [Kind],
-    sources: Vec<Source>,
+    inputs: Vec<Input>,
     progress: Arc<Progress>,
     problem: impl FnMut(&Problem),
 ) -> Result<Summary, ImportError> {
     let (destination, stop) = (Destination::Store(store), CancellationToken::new());
-    Import { destination, kinds, sources, namespace: None, progress, stop }.run(problem).await
+    Import { destination, kinds, inputs, namespace: None, progress, stop }.run(problem).await
 }
 
 impl Import<'_> {
@@ -228,15 +257,14 @@ impl Import<'_> {
 }
 
 async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Summary, ImportError> {
-    let Import { destination, kinds, sources, namespace, progress, stop } = import;
+    let Import { destination, kinds, inputs, namespace, progress, stop } = import;
     let counts = kinds.iter().map(|kind| (*kind, Counts::default())).collect();
     let mut summary = Summary { kinds: counts, ..Summary::default() };
-    let mut waiting: Vec<Vec<Pending>> = kinds.iter().map(|_| Vec::new()).collect();
-    let mut bytes = vec![0; kinds.len()];
+    let mut waiting = Waiting::of(kinds.len());
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<Loaded>>(4);
     let reader = tokio::task::spawn_blocking({
         let progress = progress.clone();
-        move || read::read(sources, kinds, namespace.as_deref(), &progress, &sender)
+        move || read::read(inputs, kinds, namespace.as_deref(), &progress, &sender)
     });
 
     'reading: while let Some(chunk) = stop.run_until_cancelled(receiver.recv()).await.flatten() {
@@ -246,18 +274,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
             match found {
                 Found::Row { place, row, reject } => {
                     summary.kinds[place].1.read += 1;
-                    bytes[place] += row.total_bytes();
-                    waiting[place].push(Pending { row, origin, reject });
-                    let full = if waiting[place].len() >= BATCH_ROWS {
-                        Some(place)
-                    } else if bytes.iter().sum::<usize>() >= WAITING_BYTES {
-                        (0..kinds.len()).max_by_key(|place| bytes[*place])
-                    } else {
-                        None
-                    };
-                    if let Some(place) = full {
-                        bytes[place] = 0;
-                        let batch = std::mem::take(&mut waiting[place]);
+                    if let Some((place, batch)) = waiting.push(place, Pending { row, origin, reject }) {
                         let writing = write(destination, &mut summary.kinds[place], batch, &mut problem);
                         match unless_stopped(&stop, writing).await {
                             Some(written) => rejects.extend(written?),
@@ -292,7 +309,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
             None => break,
         }
     }
-    for (place, batch) in waiting.into_iter().enumerate() {
+    for (place, batch) in waiting.rows.into_iter().enumerate() {
         if !batch.is_empty() && !stop.is_cancelled() {
             let writing = async {
                 let rejects = write(destination, &mut summary.kinds[place], batch, &mut problem).await?;

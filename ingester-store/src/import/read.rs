@@ -1,6 +1,6 @@
 //! The reading thread: files to documents to objects to rows.
 
-use super::{Origin, Progress, Source, namespace};
+use super::{Input, Origin, Progress, namespace};
 use crate::rows::Reject;
 use ingester_core::kind::{Kind, find};
 use ingester_core::nearest::nearest;
@@ -35,18 +35,18 @@ pub(super) enum Found {
     Rejected { place: Option<usize>, object: String, reason: String, reject: Option<Reject> },
 }
 
-/// Reads all sources to their ends, or until the receiver is gone. Objects without a namespace are in that of `into`.
+/// Reads all inputs to their ends, or until the receiver is gone. Objects without a namespace are in that of `into`.
 pub(super) fn read(
-    sources: Vec<Source>,
+    inputs: Vec<Input>,
     kinds: &[Kind],
     into: Option<&str>,
     progress: &Progress,
     sender: &Sender<Vec<Loaded>>,
 ) {
-    for source in sources {
-        let name: Arc<str> = source.name().into();
+    for input in inputs {
+        let name: Arc<str> = input.name().into();
         let before = progress.bytes.load(Ordering::Relaxed);
-        let mut documents = match source.open() {
+        let mut documents = match input.open() {
             Ok(reader) => documents(reader),
             Err(error) => match sender.blocking_send(vec![unreadable(&name, &error)]) {
                 Ok(()) => continue,
@@ -73,7 +73,7 @@ pub(super) fn read(
             }
         }
         progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
-        if matches!(source, Source::Stdin) && documents.bytes_read() == 0 {
+        if matches!(input, Input::Stdin) && documents.bytes_read() == 0 {
             // A closed one reads as empty, too. Whoever names it has something to say: the program before the pipe has failed.
             chunk.push(unreadable(
                 &name,
@@ -87,13 +87,13 @@ pub(super) fn read(
 }
 
 /// A file that cannot be read, or not to its end. The other files are still read.
-fn unreadable(source: &Arc<str>, error: &io::Error) -> Loaded {
-    let origin = Origin { source: source.clone(), document: 0, line: 0 };
+fn unreadable(input: &Arc<str>, error: &io::Error) -> Loaded {
+    let origin = Origin { input: input.clone(), document: 0, line: 0 };
     Loaded { origin, found: Found::Unreadable { reason: format!("cannot be read: {error}") } }
 }
 
-fn load(source: &Arc<str>, document: Document, kinds: &[Kind], into: Option<&str>) -> Loaded {
-    let origin = Origin { source: source.clone(), document: document.number, line: document.line };
+fn load(input: &Arc<str>, document: Document, kinds: &[Kind], into: Option<&str>) -> Loaded {
+    let origin = Origin { input: input.clone(), document: document.number, line: document.line };
     let found = match document.content {
         Ok(text) => match into {
             Some(into) => namespace::put(text, kinds, into).map_or_else(|refused| *refused, |text| decode(text, kinds)),

@@ -139,7 +139,7 @@ impl Folder {
     pub fn check<'a>(&self, registry: impl Into<Registry<'a>>) -> Result<Outcome, GenerateError> {
         let plan =
             self.plan(registry.into(), &GenerateOptions { allow_destructive: true, ..GenerateOptions::default() })?;
-        let Plan { files, migrations, deleted, summary } = plan;
+        let Generated { files, migrations, deleted, summary } = plan;
         Ok(Outcome { changed: self.differing(&files)?, migrations, deleted, summary })
     }
 
@@ -158,7 +158,7 @@ impl Folder {
         Released::new(lock_file, files)
     }
 
-    fn plan(&self, registry: Registry<'_>, options: &GenerateOptions<'_>) -> Result<Plan, GenerateError> {
+    fn plan(&self, registry: Registry<'_>, options: &GenerateOptions<'_>) -> Result<Generated, GenerateError> {
         let mut lock_file = self.lock_file()?;
         self.check_released(&lock_file)?;
         let amended = if options.amend { Some(self.take_back(&mut lock_file)?) } else { None };
@@ -210,7 +210,7 @@ impl Folder {
             .map_err(|error| GenerateError::LockFile { path: LOCK_FILE.into(), reason: error.to_string() })?;
         files.insert(LOCK_FILE.into(), text + "\n");
         let summary = ddl::summary(&changes, &changes, &code, None) + &definitions.concat();
-        Ok(Plan { files, migrations, deleted, summary })
+        Ok(Generated { files, migrations, deleted, summary })
     }
 
     /// Takes the last migration out of the lock file.
@@ -308,7 +308,7 @@ pub fn assert_current<'a>(kinds: impl Into<Registry<'a>>, folder: impl Into<Path
 }
 
 /// What is to be written.
-struct Plan {
+struct Generated {
     /// Every file by its path in the folder.
     files: BTreeMap<String, String>,
     /// The names of the new migrations.

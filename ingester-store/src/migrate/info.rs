@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// What a database knows of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum MigrationState {
     /// It was run.
     Applied,
     /// It was not run.
@@ -25,15 +25,15 @@ pub enum State {
     Missing,
 }
 
-impl State {
+impl MigrationState {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            State::Applied => "applied",
-            State::Pending => "pending",
-            State::Interrupted => "interrupted",
-            State::Changed => "changed",
-            State::Missing => "missing",
+            MigrationState::Applied => "applied",
+            MigrationState::Pending => "pending",
+            MigrationState::Interrupted => "interrupted",
+            MigrationState::Changed => "changed",
+            MigrationState::Missing => "missing",
         }
     }
 }
@@ -46,7 +46,7 @@ pub struct MigrationInfo {
     /// What it does, in words joined by underscores; empty if the program does not have it.
     pub description: String,
     /// What the database knows of it.
-    pub state: State,
+    pub state: MigrationState,
 }
 
 /// A migration that a run would come to.
@@ -73,17 +73,17 @@ impl Released {
         for released in &self.lock_file().migrations {
             let version = i64::from(released.version);
             let state = match entries.get(&version) {
-                None => State::Pending,
-                Some(LedgerEntry { interrupted: true, .. }) => State::Interrupted,
+                None => MigrationState::Pending,
+                Some(LedgerEntry { interrupted: true, .. }) => MigrationState::Interrupted,
                 Some(entry) if self.migration(store.dialect(), released, true)?.checksum != entry.checksum => {
-                    State::Changed
+                    MigrationState::Changed
                 }
-                Some(_) => State::Applied,
+                Some(_) => MigrationState::Applied,
             };
             all.insert(version, MigrationInfo { version, description: released.description.clone(), state });
         }
         for version in entries.into_keys() {
-            let missing = MigrationInfo { version, description: String::new(), state: State::Missing };
+            let missing = MigrationInfo { version, description: String::new(), state: MigrationState::Missing };
             all.entry(version).or_insert(missing);
         }
         Ok(all.into_values().collect())

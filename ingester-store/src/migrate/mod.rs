@@ -19,6 +19,6 @@ pub use backfill::{Backfill, BackfillProgress, ColumnBackfill, RATE, UnknownColu
 pub use declared::{Declared, DeclaredError, May, left_alone};
 pub use drift::{Drift, drift, own_drift};
 pub use folder::{Folder, GenerateError, GenerateOptions, Outcome, assert_current};
-pub use info::{MigrationInfo, Planned, State};
+pub use info::{MigrationInfo, MigrationState, Planned};
 pub use lock_file::{Definitions, LockFile, ReleasedMigration};
 pub use released::Released;

@@ -20,7 +20,7 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
     for (number, step) in steps.iter().enumerate() {
         let mut effects: Vec<Effect<'_>> = step.iter().flat_map(effects).collect();
         // Of what takes another's name in the same step, the one that goes was there before, and the one that comes is there after.
-        effects.sort_by_key(|effect| effect.before == State::Absent);
+        effects.sort_by_key(|effect| effect.before == InCatalog::Absent);
         for Effect { name, before, after } in effects {
             let last = things.iter_mut().find(|thing| thing.name == name);
             match last {
@@ -40,7 +40,7 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
     let is_at = |place: usize| {
         things.iter().all(|thing| waits(thing.name, place) || is(thing.name, thing.at(place), catalog, dialect))
     };
-    let made_again = |thing: &Thing<'_>| thing.states.len() > 1 && thing.states[0].1 == State::Any;
+    let made_again = |thing: &Thing<'_>| thing.states.len() > 1 && thing.states[0].1 == InCatalog::Any;
     let mut places = 0..=steps.len();
     match up && things.iter().any(made_again) {
         true => places.find(|place| is_at(*place)),
@@ -65,7 +65,7 @@ enum Name {
 
 /// What is known of it at some place.
 #[derive(Clone, Copy, PartialEq)]
-enum State<'c> {
+enum InCatalog<'c> {
     /// Nothing: a statement that can be repeated leads from whatever is there to the next state.
     Any,
     Absent,
@@ -77,23 +77,23 @@ enum State<'c> {
 /// What a change makes of one thing.
 struct Effect<'c> {
     name: Name,
-    before: State<'c>,
-    after: State<'c>,
+    before: InCatalog<'c>,
+    after: InCatalog<'c>,
 }
 
 /// One thing, with each step that changes it: its number, the states before and after.
 struct Thing<'c> {
     name: Name,
-    states: Vec<(usize, State<'c>, State<'c>)>,
+    states: Vec<(usize, InCatalog<'c>, InCatalog<'c>)>,
 }
 
 impl<'c> Thing<'c> {
     /// Its state after `place` steps.
-    fn at(&self, place: usize) -> State<'c> {
+    fn at(&self, place: usize) -> InCatalog<'c> {
         let next = self.states.iter().find(|(step, ..)| *step >= place).map(|(_, before, _)| *before);
         let last = self.states.iter().rev().find(|(step, ..)| *step < place).map(|(.., after)| *after);
         match (last, next) {
-            (_, Some(State::Any)) | (None, None) => State::Any,
+            (_, Some(InCatalog::Any)) | (None, None) => InCatalog::Any,
             (Some(state), _) | (None, Some(state)) => state,
         }
     }
@@ -111,7 +111,7 @@ impl Name {
 
 /// What a change makes of each thing. Statements about whole tables and views can be repeated.
 fn effects(change: &SchemaChange) -> Vec<Effect<'_>> {
-    use State::{Absent, Any, Column, Exists, Key};
+    use InCatalog::{Absent, Any, Column, Exists, Key};
     let effect = |name, before, after| Effect { name, before, after };
     match change {
         SchemaChange::CreateTable(table) => vec![effect(Name::Table(table.name), Any, Exists)],
@@ -145,27 +145,27 @@ fn effects(change: &SchemaChange) -> Vec<Effect<'_>> {
 }
 
 /// Whether the catalog has something in this state. Columns and keys of a table that is not there are in none.
-fn is(name: Name, state: State<'_>, catalog: &Catalog, dialect: Dialect) -> bool {
+fn is(name: Name, state: InCatalog<'_>, catalog: &Catalog, dialect: Dialect) -> bool {
     let table = |name: Ident| catalog.tables.get(name.as_str());
     let within = |of: Ident, is: &dyn Fn(&FoundTable) -> bool| table(of).is_some_and(is);
     let has_name =
         |of: Ident, key: Ident| within(of, &|found| found.keys.contains_key(dialect.key_name(of, key).as_str()));
     match (name, state) {
-        (_, State::Any) => true,
-        (Name::Table(name), State::Absent) => table(name).is_none(),
+        (_, InCatalog::Any) => true,
+        (Name::Table(name), InCatalog::Absent) => table(name).is_none(),
         (Name::Table(name), _) => table(name).is_some(),
-        (Name::View(name), State::Absent) => !catalog.views.contains_key(name.as_str()),
+        (Name::View(name), InCatalog::Absent) => !catalog.views.contains_key(name.as_str()),
         (Name::View(name), _) => catalog.views.contains_key(name.as_str()),
-        (Name::Column(of, name), State::Column(column)) => {
+        (Name::Column(of, name), InCatalog::Column(column)) => {
             within(of, &|found| found.column(name.as_str()).is_some_and(|found| is_column(dialect, column, found)))
         }
-        (Name::Column(of, name), State::Exists) => within(of, &|found| found.column(name.as_str()).is_some()),
+        (Name::Column(of, name), InCatalog::Exists) => within(of, &|found| found.column(name.as_str()).is_some()),
         (Name::Column(of, name), _) => within(of, &|found| found.column(name.as_str()).is_none()),
-        (Name::Key(of, name), State::Key(columns)) => {
+        (Name::Key(of, name), InCatalog::Key(columns)) => {
             within(of, &|found| has_key(dialect, of, &KeyDef { name, columns: columns.to_vec() }, found))
         }
         (Name::Key(of, name), _) => within(of, &|_| true) && !has_name(of, name),
-        (Name::PrimaryKey(of), State::Key(columns)) => within(of, &|found| same_names(columns, &found.primary_key)),
+        (Name::PrimaryKey(of), InCatalog::Key(columns)) => within(of, &|found| same_names(columns, &found.primary_key)),
         (Name::PrimaryKey(_), _) => true,
     }
 }

@@ -16,7 +16,8 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::Access;
 use ingester_sql::dialect::statements::{
     BackfillRow, Backfilled, BeginBackfill, EndBackfill, ForgetBackfills, Gone, MarkRows, OlderRows, ReadBackfills,
-    ReadForBackfill, RecordRejects, RowsToBackfill, SettleRejects, StepBackfill, Tombstone, WriteBackfilled,
+    ReadForBackfill, RecordRejects, RowToBackfill, RowsToBackfill, SettleRejects, StepBackfill, Tombstone,
+    WriteBackfilled,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -252,33 +253,18 @@ impl Changed<'_> {
     }
 }
 
-async fn page(
-    tx: &mut Transaction,
-    target: Target<'_>,
-    rows: Rows<'_>,
-    terms: Terms,
-    decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
-) -> Result<Page, sqlx::Error> {
-    let Target { kind, scope, places, whole, noted, companions } = target;
-    let Terms { now, max_packet, settle } = terms;
-    let (table, number) = (kind.table(), kind.ingest_version());
-    let mut page = Page::default();
-    let stored = match rows {
-        Rows::After(uid, limit) => {
-            tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::After { uid, limit } }).await?
-        }
-        Rows::These(uids) => {
-            page.last = uids.last().cloned();
-            let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
-            let mut stored = Vec::with_capacity(uids.len());
-            for uids in chunks(&uids, MOST_ROWS) {
-                stored.extend(tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::These(uids) }).await?);
-            }
-            stored
-        }
-    };
-    let mut changes = Changes::default();
-    for row in stored {
+impl<'k> Changes<'k> {
+    /// Decides what is to be done with a row, and counts it in `page`.
+    fn add(
+        &mut self,
+        row: RowToBackfill,
+        target: Target<'k>,
+        max_packet: usize,
+        decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
+        page: &mut Page,
+    ) -> Result<(), sqlx::Error> {
+        let Target { kind, scope, places, whole, companions, .. } = target;
+        let (table, number) = (kind.table(), kind.ingest_version());
         let Value::Text(json) = row.json else {
             return Err(sqlx::Error::Decode("a row without json".into()));
         };
@@ -294,15 +280,15 @@ async fn page(
             Scope::Older => !kind.is_older(row.ingest_version),
         };
         if skipped {
-            continue;
+            return Ok(());
         }
         // A row that gets only some of its columns from this definition is of the older one of both.
         let ingest_version = if whole { number } else { number.min(row.ingest_version) };
         let changed = Changed { kind, version: (scope == Scope::Older).then_some(row.ingest_version) };
         // Nothing that this row has is made in another way.
         if whole && !changed.row() && !places.iter().any(|place| changed.place(*place)) && !changed.companions() {
-            changes.mark.push(row.uid);
-            continue;
+            self.mark.push(row.uid);
+            return Ok(());
         }
         let decoded = decode(json).map(|new| new.map(|new| changed.within(new, places, &row.values)));
         let reason = match decoded {
@@ -313,10 +299,10 @@ async fn page(
                 let bytes = write.bytes(places);
                 page.bytes += bytes;
                 if bytes <= room(max_packet) {
-                    changes.pairs.extend(companions.then(|| (changed, pairs_of(&row.uid, &write.row))));
-                    changes.good.push((row.uid, row.res_version.to_string()));
-                    changes.write.push(write);
-                    continue;
+                    self.pairs.extend(companions.then(|| (changed, pairs_of(&row.uid, &write.row))));
+                    self.good.push((row.uid, row.res_version.to_string()));
+                    self.write.push(write);
+                    return Ok(());
                 }
                 too_large(bytes, max_packet)
             }
@@ -324,14 +310,14 @@ async fn page(
                 // A row that its kind leaves out now, and whose object is in the cluster, is no live row. Of others nobody needs
                 // the values.
                 if left.is_none() && whole && number > 0 && row.in_cluster {
-                    changes.gone.push((row.uid.clone(), row.res_version));
+                    self.gone.push((row.uid.clone(), row.res_version));
                 }
-                changes.pairs.extend(left.filter(|_| companions).map(|new| (changed, pairs_of(&row.uid, &new))));
+                self.pairs.extend(left.filter(|_| companions).map(|new| (changed, pairs_of(&row.uid, &new))));
                 if whole && row.ingest_version != number {
-                    changes.mark.push(row.uid.clone());
+                    self.mark.push(row.uid.clone());
                 }
-                changes.good.push((row.uid, row.res_version.to_string()));
-                continue;
+                self.good.push((row.uid, row.res_version.to_string()));
+                return Ok(());
             }
             Err(reason) => reason,
         };
@@ -344,20 +330,68 @@ async fn page(
             res_version: row.res_version.to_string(),
             reason,
         });
+        Ok(())
+    }
+}
+
+async fn page(
+    tx: &mut Transaction,
+    target: Target<'_>,
+    rows: Rows<'_>,
+    terms: Terms,
+    decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
+) -> Result<Page, sqlx::Error> {
+    let mut page = Page::default();
+    if let Rows::These(uids) = rows {
+        page.last = uids.last().cloned();
+    }
+    let mut changes = Changes::default();
+    for row in read(tx, target, rows).await? {
+        changes.add(row, target, terms.max_packet, &decode, &mut page)?;
     }
     page.filled = write(tx, target, &changes, terms).await?;
-    note(tx, table, noted, &page).await?;
-    let rejected: Vec<_> = page.failed.iter().map(rejects::row).collect();
-    for rejects in rejected.chunks(100) {
-        tx.execute(&RecordRejects { rejects, reject_time: now }).await?;
+    note(tx, target.kind.table(), target.noted, &page).await?;
+    record(tx, target.kind, &page.failed, &changes.good, terms).await?;
+    Ok(page)
+}
+
+/// Reads the rows of a page.
+async fn read(tx: &mut Transaction, target: Target<'_>, rows: Rows<'_>) -> Result<Vec<RowToBackfill>, sqlx::Error> {
+    let (table, places) = (target.kind.table(), target.places);
+    match rows {
+        Rows::After(uid, limit) => {
+            tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::After { uid, limit } }).await
+        }
+        Rows::These(uids) => {
+            let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
+            let mut stored = Vec::with_capacity(uids.len());
+            for uids in chunks(&uids, MOST_ROWS) {
+                stored.extend(tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::These(uids) }).await?);
+            }
+            Ok(stored)
+        }
     }
-    if settle {
-        let versions: Vec<(&str, String)> = changes.good.iter().map(|(uid, v)| (uid.as_str(), v.clone())).collect();
+}
+
+/// Records rows that cannot be filled, and deletes the rejects of those that can be.
+async fn record(
+    tx: &mut Transaction,
+    kind: &Kind,
+    failed: &[Reject],
+    good: &[(String, String)],
+    terms: Terms,
+) -> Result<(), sqlx::Error> {
+    let rejected: Vec<_> = failed.iter().map(rejects::row).collect();
+    for rejects in rejected.chunks(100) {
+        tx.execute(&RecordRejects { rejects, reject_time: terms.now }).await?;
+    }
+    if terms.settle {
+        let versions: Vec<(&str, String)> = good.iter().map(|(uid, version)| (uid.as_str(), version.clone())).collect();
         for versions in chunks(&versions, MOST_ROWS) {
             tx.execute(&SettleRejects { kind: kind.kind(), versions }).await?;
         }
     }
-    Ok(page)
+    Ok(())
 }
 
 /// The rows of companion tables, under the uid by which the row is stored.

@@ -29,6 +29,59 @@ pub(super) struct Batch<'a> {
     pub(super) trusting: bool,
 }
 
+/// The changes of a batch, by what is to be done with their rows.
+#[derive(Default)]
+struct Sorted<'a> {
+    /// Rows that do not exist.
+    absent: Vec<&'a Row>,
+    /// Rows that exist.
+    present: Vec<&'a Row>,
+    /// Rows that exist and have the right rows in the companion tables already.
+    alike: Vec<&'a Row>,
+    /// Rows that are to be marked as deleted.
+    gone: Vec<Gone<'a>>,
+    /// The uids of evicted rows whose objects have left etcd.
+    confirmed: Vec<&'a str>,
+}
+
+impl<'a> Sorted<'a> {
+    /// Adds a change, beside the version of the stored row.
+    fn add(&mut self, change: &'a RowChange, old: Option<Version>, report: &mut Report) {
+        match change {
+            RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
+                Some((Verdict::Write, old)) if has_its_companions(row, old) => self.alike.push(row),
+                judged => self.add_row(row, judged.map(|(verdict, _)| verdict), report),
+            },
+            RowChange::Replacement { row, seen } => {
+                self.add_row(row, old.map(|old| verdict_over(old, *seen, row.version())), report);
+            }
+            RowChange::Tombstone { uid, res_version, delete_time } => {
+                match old.map(|old| verdict_of_tombstone(old, *res_version)) {
+                    // Without a row, the object was never stored, and there is nothing to mark.
+                    None | Some(Verdict::Unchanged) => report.unchanged += 1,
+                    Some(Verdict::Stale) => report.stale.push(uid.clone()),
+                    Some(Verdict::Confirm) => self.confirmed.push(uid),
+                    Some(Verdict::Write | Verdict::Mark) => {
+                        self.gone.push(Gone { uid, res_version: *res_version, delete_time: *delete_time });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a row with the guard's verdict; `None` if none is stored.
+    fn add_row(&mut self, row: &'a Row, verdict: Option<Verdict>, report: &mut Report) {
+        match verdict {
+            None => self.absent.push(row),
+            Some(Verdict::Write) => self.present.push(row),
+            Some(Verdict::Mark) => self.gone.extend(as_gone(row)),
+            Some(Verdict::Confirm) => self.confirmed.push(&row.uid),
+            Some(Verdict::Unchanged) => report.unchanged += 1,
+            Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
+        }
+    }
+}
+
 impl Batch<'_> {
     /// Writes the batch; the caller commits.
     pub(super) async fn write(&self, tx: &mut Transaction) -> Result<Report, sqlx::Error> {
@@ -38,70 +91,12 @@ impl Batch<'_> {
         let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(RowChange::uid).collect();
         let stored = self.versions(tx, &asked).await?;
 
-        let (mut absent, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-        // The uids of evicted rows whose objects have left etcd.
-        let mut confirmed: Vec<&str> = Vec::new();
-        // Rows that exist and have the right rows in the companion tables already.
-        let mut alike = Vec::new();
+        let mut sorted = Sorted::default();
         for change in self.changes {
-            let old = stored.get(change.uid()).copied();
-            match change {
-                RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
-                    None => absent.push(row),
-                    Some((Verdict::Write, old)) if has_its_companions(row, old) => alike.push(row),
-                    Some((Verdict::Write, _)) => present.push(row),
-                    Some((Verdict::Mark, _)) => gone.extend(as_gone(row)),
-                    Some((Verdict::Confirm, _)) => confirmed.push(&row.uid),
-                    Some((Verdict::Unchanged, _)) => report.unchanged += 1,
-                    Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
-                },
-                RowChange::Replacement { row, seen } => match old.map(|old| verdict_over(old, *seen, row.version())) {
-                    None => absent.push(row),
-                    Some(Verdict::Write) => present.push(row),
-                    Some(Verdict::Mark) => gone.extend(as_gone(row)),
-                    Some(Verdict::Confirm) => confirmed.push(&row.uid),
-                    Some(Verdict::Unchanged) => report.unchanged += 1,
-                    Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
-                },
-                RowChange::Tombstone { uid, res_version, delete_time } => {
-                    match old.map(|old| verdict_of_tombstone(old, *res_version)) {
-                        // Without a row, the object was never stored, and there is nothing to mark.
-                        None | Some(Verdict::Unchanged) => report.unchanged += 1,
-                        Some(Verdict::Stale) => report.stale.push(uid.clone()),
-                        Some(Verdict::Confirm) => confirmed.push(uid),
-                        Some(Verdict::Write | Verdict::Mark) => {
-                            gone.push(Gone { uid, res_version: *res_version, delete_time: *delete_time });
-                        }
-                    }
-                }
-            }
+            sorted.add(change, stored.get(change.uid()).copied(), &mut report);
         }
-
-        let mut inserted = Vec::new();
-        while !absent.is_empty() {
-            let (done, refused) = self.insert(tx, &absent).await?;
-            let rest = absent.split_off(done);
-            inserted.append(&mut absent);
-            let Some(refused) = refused else { break };
-            // Another writer has inserted one of these rows in the meantime. Now it can be read and locked.
-            let uids: Vec<&str> = rest.iter().map(|row| row.uid.as_ref()).collect();
-            let stored = self.versions(tx, &uids).await?;
-            if !rest.iter().any(|row| stored.contains_key(row.uid.as_ref())) {
-                // Another unique key was violated, one that somebody added by hand; or the server compares two uids as equal
-                // because they differ only in trailing blanks.
-                return Err(refused);
-            }
-            for row in rest {
-                match stored.get(row.uid.as_ref()).map(|old| verdict(*old, row.version())) {
-                    None => absent.push(row),
-                    Some(Verdict::Write) => present.push(row),
-                    Some(Verdict::Mark) => gone.extend(as_gone(row)),
-                    Some(Verdict::Confirm) => confirmed.push(&row.uid),
-                    Some(Verdict::Unchanged) => report.unchanged += 1,
-                    Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
-                }
-            }
-        }
+        let inserted = self.insert_absent(tx, &mut sorted, &mut report).await?;
+        let Sorted { present, alike, gone, confirmed, .. } = sorted;
         let (changed, winners) = (present.len(), [present, alike].concat());
         self.overwrite(tx, &winners).await?;
         for companion in self.table.companions() {
@@ -118,6 +113,35 @@ impl Batch<'_> {
             }
         }
         Ok(report)
+    }
+
+    /// Inserts the rows that are absent; returns them. Those that another writer has inserted meanwhile are sorted anew.
+    async fn insert_absent<'c>(
+        &self,
+        tx: &mut Transaction,
+        sorted: &mut Sorted<'c>,
+        report: &mut Report,
+    ) -> Result<Vec<&'c Row>, sqlx::Error> {
+        let mut inserted = Vec::new();
+        while !sorted.absent.is_empty() {
+            let (done, refused) = self.insert(tx, &sorted.absent).await?;
+            let rest = sorted.absent.split_off(done);
+            inserted.append(&mut sorted.absent);
+            let Some(refused) = refused else { break };
+            // Another writer has inserted one of these rows in the meantime. Now it can be read and locked.
+            let uids: Vec<&str> = rest.iter().map(|row| row.uid.as_ref()).collect();
+            let stored = self.versions(tx, &uids).await?;
+            if !rest.iter().any(|row| stored.contains_key(row.uid.as_ref())) {
+                // Another unique key was violated, one that somebody added by hand; or the server compares two uids as equal
+                // because they differ only in trailing blanks.
+                return Err(refused);
+            }
+            for row in rest {
+                let verdict = stored.get(row.uid.as_ref()).map(|old| verdict(*old, row.version()));
+                sorted.add_row(row, verdict, report);
+            }
+        }
+        Ok(inserted)
     }
 
     /// Whether the writer expects that the object has no row.

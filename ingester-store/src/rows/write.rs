@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::change::{Rejected, Report, RowChange, latest_of_each};
 use super::single::{Single, write_single};
-use crate::driver::{About, ErrorClass, StoreError};
+use crate::driver::{ErrorClass, StoreError};
 use crate::store::Store;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::Value;
@@ -104,39 +104,18 @@ impl Store {
     }
 }
 
-/// Why the database refuses an object. MariaDB only says that a column takes no such JSON, so the object's text has to tell the rest.
+/// Why the database refuses an object. Where it does not tell what it has against the object's JSON, the driver does.
 fn why(error: &StoreError, change: &RowChange) -> String {
-    let text = match change {
+    let json = match change {
         RowChange::Row(row) | RowChange::Replacement { row, .. } => row.values.get(base::JSON),
         RowChange::Tombstone { .. } => None,
     };
-    match text {
-        Some(Value::Text(text)) if error.is_about(About::Json) => {
-            format!("{}: {}", error.reason(), refused_json(text).unwrap_or("MariaDB does not take its JSON"))
-        }
-        _ => error.reason().to_owned(),
+    let why = match json {
+        Some(Value::Text(json)) => error.why_json(json),
+        _ => None,
+    };
+    match why {
+        Some(why) => format!("{}: {why}", error.reason()),
+        None => error.reason().to_owned(),
     }
 }
-
-/// What MariaDB does not take in JSON that is none the less well-formed.
-fn refused_json(text: &str) -> Option<&'static str> {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    let mut bytes = text.bytes();
-    let mut in_string = false;
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => in_string = !in_string,
-            b'\\' if in_string => drop(bytes.next()),
-            b'{' | b'[' if !in_string => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    (deepest > MARIADB_DEPTH).then_some("MariaDB takes JSON of at most 32 levels, and this object is nested deeper")
-}
-
-/// MariaDB's JSON_DEPTH_LIMIT.
-const MARIADB_DEPTH: usize = 32;

@@ -2,7 +2,7 @@
 
 use crate::kinds::{FIRST_KIND, SECOND, SECOND_KIND, apply, connect, first, job, releases, second, write};
 use anyhow::{Context as _, Result, ensure};
-use ingester_store::migrate::{Released, State};
+use ingester_store::migrate::{MigrationState, Released};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::{on_every_database, on_galera};
@@ -195,7 +195,7 @@ async fn a_migration_that_differs_from_the_released_one_is_named(database: Datab
 async fn each_migration_has_its_state_and_a_plan_runs_nothing(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
-    let states = async |released: &Released| -> Result<Vec<(i64, State)>> {
+    let states = async |released: &Released| -> Result<Vec<(i64, MigrationState)>> {
         Ok(released.info(&store).await?.into_iter().map(|info| (info.version, info.state)).collect())
     };
     let planned = async || -> Result<Vec<(String, bool)>> {
@@ -206,7 +206,7 @@ async fn each_migration_has_its_state_and_a_plan_runs_nothing(database: Database
     let named = |names: &[&str], done: bool| -> Vec<(String, bool)> {
         names.iter().map(|name| ((*name).to_owned(), done)).collect()
     };
-    use State::{Applied, Changed, Interrupted, Missing, Pending};
+    use MigrationState::{Applied, Changed, Interrupted, Missing, Pending};
     ensure!(states(&releases.second).await? == [(1, Pending), (2, Pending)]);
     ensure!(planned().await? == named(&SECOND, false));
     ensure!(store.tables().await?.is_empty(), "neither makes a table");

@@ -48,7 +48,12 @@ pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
         }
         // MariaDB Server documentation, "JSON Data Type": an alias for LONGTEXT.
         SqlType::Json => spelled == "json" || spelled == "longtext",
-        other => spelled == other.name().to_ascii_lowercase(),
+        SqlType::Double
+        | SqlType::VarChar(_)
+        | SqlType::Text
+        | SqlType::MediumText
+        | SqlType::DateTime
+        | SqlType::LongBlob => spelled == ty.name().to_ascii_lowercase(),
     }
 }
 

@@ -66,7 +66,17 @@ impl Rules for MySql {
         match ty {
             // The driver reads times only as a type of its own; as text, they are the same for all dialects.
             SqlType::DateTime => self.shown(column),
-            _ => format!("\"{column}\""),
+            SqlType::Boolean
+            | SqlType::Int
+            | SqlType::BigInt
+            | SqlType::IntUnsigned
+            | SqlType::BigIntUnsigned
+            | SqlType::Double
+            | SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::LongBlob
+            | SqlType::Json => format!("\"{column}\""),
         }
     }
 
@@ -159,6 +169,10 @@ impl Rules for MySql {
 
     fn key_name(&self, _: Ident, key: Ident) -> Ident {
         key
+    }
+
+    fn reserved_prefix(&self) -> Option<&'static str> {
+        None
     }
 
     fn create(&self, table: &TableDef) -> Vec<Sql> {

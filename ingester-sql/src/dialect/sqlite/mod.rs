@@ -157,6 +157,10 @@ impl Rules for Sqlite {
         ddl::index_name(table, key)
     }
 
+    fn reserved_prefix(&self) -> Option<&'static str> {
+        Some("sqlite_")
+    }
+
     fn create(&self, table: &TableDef) -> Vec<Sql> {
         ddl::create(table)
     }

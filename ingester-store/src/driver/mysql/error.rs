@@ -13,18 +13,18 @@ pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     let number = error.number();
     let classified = by_number(number).or_else(|| by_state(error.code()?));
     let (class, hint) = classified.unwrap_or((ErrorClass::Unknown, None));
-    let about = about(number, error.message());
+    let about = about(number);
     let missing = (about == Some(About::Right)).then(|| granting(error.message())).flatten();
-    Some(Facts { class, hint: missing.map(Into::into).or(hint.map(Into::into)), about })
+    let why_json = (number == CHECKED && error.message().contains(".json`")).then_some(refused_json as fn(&str) -> _);
+    Some(Facts { class, hint: missing.map(Into::into).or(hint.map(Into::into)), about, why_json })
 }
 
-fn about(number: u16, message: &str) -> Option<About> {
+fn about(number: u16) -> Option<About> {
     Some(match number {
         number if READ_ONLY.contains(&number) || LEFT.contains(&number) || UNPREPARED.contains(&number) => About::Stale,
         number if DENIED.contains(&number) => About::Right,
         number if ENDED.contains(&number) => About::Time,
         number if STORAGE.contains(&number) => About::Storage,
-        CHECKED if message.contains(".json`") => About::Json,
         NO_KEY => About::Key,
         _ => return None,
     })
@@ -60,6 +60,33 @@ const NEEDS: &str =
 /// MariaDB's error of a CHECK; that of a JSON column is JSON_VALID.
 const CHECKED: u16 = 4025;
 
+/// What MariaDB has against JSON that is none the less well-formed: its error only says that a column takes no such JSON.
+fn refused_json(json: &str) -> &'static str {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = json.bytes();
+    let mut in_string = false;
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => drop(bytes.next()),
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    if deepest > MARIADB_DEPTH {
+        "MariaDB takes JSON of at most 32 levels, and this object is nested deeper"
+    } else {
+        "MariaDB does not take its JSON"
+    }
+}
+
+/// MariaDB's JSON_DEPTH_LIMIT.
+const MARIADB_DEPTH: usize = 32;
+
 /// The server ended the statement because it took too long: MySQL, MariaDB.
 const ENDED: [u16; 2] = [3024, 1969];
 
@@ -86,10 +113,14 @@ fn by_state(state: &str) -> Option<Classified> {
     }
 }
 
-/// By MySQL's number (MySQL and MariaDB Reference Manuals, "Server Error Message Reference"; TiDB's "Error Codes and
-/// Troubleshooting" for 8000 to 9999).
+/// By MySQL's number (MySQL and MariaDB Reference Manuals, "Server Error Message Reference").
 fn by_number(number: u16) -> Option<Classified> {
-    use ErrorClass::{Object, Operator, Transient, Unknown};
+    of_server(number).or_else(|| of_tidb(number)).or_else(|| of_operator(number)).or_else(|| of_object(number))
+}
+
+/// Errors of locks, of the server's state and limits, and of the connection.
+fn of_server(number: u16) -> Option<Classified> {
+    use ErrorClass::{Transient, Unknown};
     Some(match number {
         // A deadlock; a wait for a lock.
         1213 | 1205 => (Transient, None),
@@ -118,14 +149,6 @@ fn by_number(number: u16) -> Option<Classified> {
         1206 => (Transient, Some("the server has no memory left for locks: raise innodb_buffer_pool_size")),
         // Galera, at a commit while a node leaves or the quorum is lost. Group replication, which rolled the commit back.
         1180 | 3101 => (Transient, None),
-        // TiDB: write conflicts (8002, 8005, 8022, 9007); the schema changed meanwhile, or this server's is out of date (8027,
-        // 8028); a locked table (8020); memory (8001, 8175, 8176); PD, TiKV or TiFlash silent or busy, a lock that cannot be resolved,
-        // a region without a leader (9001 to 9005, 9012, 9013); a transaction older than what garbage collection keeps (8055, 9006).
-        8001 | 8002 | 8005 | 8020 | 8022 | 8027 | 8028 | 8055 | 8175 | 8176 | 9001..=9007 | 9012 | 9013 => {
-            (Transient, None)
-        }
-        // TiDB: the transaction or one entry is too large. Halving the batch finds the object.
-        8004 | 8025 => (Object, Some("raise TiDB's txn-total-size-limit or txn-entry-size-limit")),
         // Whatever TiDB, Vitess and plugins have no number for. On Galera, also a write set that is too large, which halving the
         // batch mends. So it is known by its number, and still says nothing.
         1105 => (Unknown, None),
@@ -138,6 +161,30 @@ fn by_number(number: u16) -> Option<Classified> {
         number if READ_ONLY.contains(&number) => {
             (Transient, Some("the server is read-only: name the primary, or wait for the fail-over"))
         }
+        _ => return None,
+    })
+}
+
+/// Errors that TiDB alone has (its "Error Codes and Troubleshooting", 8000 to 9999).
+fn of_tidb(number: u16) -> Option<Classified> {
+    use ErrorClass::{Object, Transient};
+    Some(match number {
+        // TiDB: write conflicts (8002, 8005, 8022, 9007); the schema changed meanwhile, or this server's is out of date (8027,
+        // 8028); a locked table (8020); memory (8001, 8175, 8176); PD, TiKV or TiFlash silent or busy, a lock that cannot be resolved,
+        // a region without a leader (9001 to 9005, 9012, 9013); a transaction older than what garbage collection keeps (8055, 9006).
+        8001 | 8002 | 8005 | 8020 | 8022 | 8027 | 8028 | 8055 | 8175 | 8176 | 9001..=9007 | 9012 | 9013 => {
+            (Transient, None)
+        }
+        // TiDB: the transaction or one entry is too large. Halving the batch finds the object.
+        8004 | 8025 => (Object, Some("raise TiDB's txn-total-size-limit or txn-entry-size-limit")),
+        _ => return None,
+    })
+}
+
+/// Errors that an operator mends: of accounts, the database, the schema and its changes, the disk.
+fn of_operator(number: u16) -> Option<Classified> {
+    use ErrorClass::{Operator, Transient};
+    Some(match number {
         1129 => (Operator, Some("the server has blocked this host: run FLUSH HOSTS there")),
         number if DENIED.contains(&number) => (Operator, Some(NEEDS)),
         1045 | 1698 | 1130 | 1251 | 1524 => {
@@ -177,6 +224,14 @@ fn by_number(number: u16) -> Option<Classified> {
             (Operator, Some("the tables are of another release than this ingester: see `ingester schema verify`"))
         }
         number if STORAGE.contains(&number) => (Operator, Some("make room on the database's disk")),
+        _ => return None,
+    })
+}
+
+/// Errors of an object.
+fn of_object(number: u16) -> Option<Classified> {
+    use ErrorClass::Object;
+    Some(match number {
         // Packet too large; a text or value that does not fit, which has no class of its own on some servers (1265, 1366); a row
         // that is too large for its page; invalid JSON (text, depth, ...); MySQL's and MariaDB's CHECK.
         1153 | 1265 | 1366 | 1118 | 3140..=3158 | 3819 | 4025 => (Object, None),

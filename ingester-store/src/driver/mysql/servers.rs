@@ -1,23 +1,23 @@
 //! What a server of MySQL's family says of itself.
 
-use crate::driver::servers::Server;
+use crate::driver::servers::DatabaseServer;
 use ingester_core::value::Micros;
 
 /// What a new connection has found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
-    pub(super) server: Server,
+    pub(super) server: DatabaseServer,
     /// It is a node of Galera.
     pub(super) is_node: bool,
 }
 
 impl Asked {
-    pub(super) const UNKNOWN: Self = Asked { server: Server::UNKNOWN, is_node: false };
+    pub(super) const UNKNOWN: Self = Asked { server: DatabaseServer::UNKNOWN, is_node: false };
 }
 
 /// By the names and values of [`Dialect::variables`](ingester_sql::dialect::Dialect::variables).
 pub(super) fn asked<'v>(variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Asked {
-    let mut server = Server::default();
+    let mut server = DatabaseServer::default();
     let (mut is_node, mut logs, mut waits_for_replica) = (false, false, false);
     let mut flushes_log = true;
     for (name, value) in variables {
@@ -66,7 +66,7 @@ fn seconds(text: &str) -> Option<Micros> {
 #[cfg(test)]
 mod tests {
     use super::asked;
-    use crate::driver::servers::{Server, Servers};
+    use crate::driver::servers::{DatabaseServer, Servers};
     use ingester_sql::dialect::OneText::{self, Compound, Sequence};
 
     /// What a server says of itself.
@@ -96,7 +96,7 @@ mod tests {
             assert_eq!((servers.one_text(), servers.certifies()), (form, certifies), "{reached:?}");
         }
         let servers = Servers::default();
-        servers.reached(Server::UNKNOWN);
+        servers.reached(DatabaseServer::UNKNOWN);
         assert_eq!(servers.one_text(), None, "a proxy that does not answer");
     }
 
@@ -107,7 +107,7 @@ mod tests {
         };
         let servers = Servers::default();
         let moves = servers.moves();
-        let reached = |server: Server| {
+        let reached = |server: DatabaseServer| {
             servers.reached(server);
             *moves.borrow()
         };
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(reached(server("b", "500")), 1, "a fail-over");
         assert_eq!(reached(server("b", "2")), 2, "a crash");
         assert_eq!(reached(server("a", "9000")), 3, "a fail-over back");
-        let node = |host: &str| Server { certifies: true, ..server(host, "9") };
+        let node = |host: &str| DatabaseServer { certifies: true, ..server(host, "9") };
         assert_eq!((reached(node("a")), reached(node("b"))), (3, 3), "nodes of a group have the same commits");
     }
 

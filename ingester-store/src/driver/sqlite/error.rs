@@ -17,7 +17,7 @@ pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
         code if STORAGE.contains(&code) => Some(About::Storage),
         _ => None,
     };
-    Some(Facts { class, hint: hint.map(Into::into), about })
+    Some(Facts { class, hint: hint.map(Into::into), about, why_json: None })
 }
 
 /// SQLITE_INTERRUPT.

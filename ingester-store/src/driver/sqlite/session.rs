@@ -21,10 +21,10 @@ pub(super) struct Lent {
     pool: SqlitePool,
     deadline: Deadline,
     durability: Durability,
-    state: State,
+    state: Held,
 }
 
-enum State {
+enum Held {
     Idle(PoolConnection<Sqlite>),
     Open(Transaction<'static, Sqlite>),
     /// The connection went back with its transaction: the next statement takes one again.
@@ -37,18 +37,18 @@ impl Lent {
         deadline: &Deadline,
         durability: &Durability,
     ) -> Result<Self, sqlx::Error> {
-        let state = State::Idle(pool.acquire().await?);
+        let state = Held::Idle(pool.acquire().await?);
         Ok(Lent { pool: pool.clone(), deadline: deadline.clone(), durability: durability.clone(), state })
     }
 
     pub(super) async fn connection(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
-        if let State::Returned = self.state {
-            self.state = State::Idle(self.pool.acquire().await?);
+        if let Held::Returned = self.state {
+            self.state = Held::Idle(self.pool.acquire().await?);
         }
         match &mut self.state {
-            State::Idle(connection) => Ok(connection),
-            State::Open(tx) => Ok(tx),
-            State::Returned => Err(sqlx::Error::PoolClosed),
+            Held::Idle(connection) => Ok(connection),
+            Held::Open(tx) => Ok(tx),
+            Held::Returned => Err(sqlx::Error::PoolClosed),
         }
     }
 }
@@ -93,15 +93,15 @@ impl Session for Lent {
 
     fn begin(&mut self, access: Access, is_durable: bool) -> BoxFuture<'_, Result<(), sqlx::Error>> {
         async move {
-            let mut connection = match std::mem::replace(&mut self.state, State::Returned) {
-                State::Idle(connection) => connection,
-                State::Open(_) | State::Returned => self.pool.acquire().await?,
+            let mut connection = match std::mem::replace(&mut self.state, Held::Returned) {
+                Held::Idle(connection) => connection,
+                Held::Open(_) | Held::Returned => self.pool.acquire().await?,
             };
             if is_durable {
                 self.durability.raise(&mut connection).await?;
             }
             let begin = session::begin(access).into_sql_str();
-            self.state = State::Open(Transaction::begin(connection, Some(begin)).await?);
+            self.state = Held::Open(Transaction::begin(connection, Some(begin)).await?);
             Ok(())
         }
         .boxed()
@@ -109,7 +109,7 @@ impl Session for Lent {
 
     fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
         async move {
-            let State::Open(tx) = std::mem::replace(&mut self.state, State::Returned) else { return Ok(()) };
+            let Held::Open(tx) = std::mem::replace(&mut self.state, Held::Returned) else { return Ok(()) };
             match end {
                 End::Commit => tx.commit().await,
                 End::RollBack(_) => {

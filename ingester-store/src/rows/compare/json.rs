@@ -25,7 +25,7 @@ pub(super) struct JsonDifferences<'a> {
 }
 
 /// A value with its text.
-struct Node<'a> {
+struct JsonValue<'a> {
     raw: &'a str,
     tree: Tree<'a>,
 }
@@ -35,9 +35,9 @@ enum Tree<'a> {
     Literal,
     Number,
     Text(Cow<'a, str>),
-    Array(Vec<Node<'a>>),
+    Array(Vec<JsonValue<'a>>),
     /// Sorted by key; each key occurs once.
-    Object(Vec<(Cow<'a, str>, Node<'a>)>),
+    Object(Vec<(Cow<'a, str>, JsonValue<'a>)>),
 }
 
 /// The first `most` differences between the values of two texts.
@@ -52,13 +52,13 @@ pub(super) fn differences<'a>(wanted: &'a str, stored: &'a str, most: usize) -> 
     Ok(found)
 }
 
-fn whole(text: &str) -> Result<Node<'_>, Error> {
+fn whole(text: &str) -> Result<JsonValue<'_>, Error> {
     let mut reader = Reader::new(text);
     node(&mut reader).and_then(|node| reader.finish().map(|()| node)).map_err(|error| error.locate(text))
 }
 
 /// Recursive; the reader refuses more than [`MAX_DEPTH`](ingester_core::json::MAX_DEPTH) levels.
-fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
+fn node<'a>(reader: &mut Reader<'a>) -> Result<JsonValue<'a>, Error> {
     let start = reader.offset();
     let tree = match reader.peek()? {
         TokenKind::Null | TokenKind::Bool => reader.skip().map(|()| Tree::Literal)?,
@@ -86,10 +86,16 @@ fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
             Tree::Object(members)
         }
     };
-    Ok(Node { raw: reader.text().get(start..reader.offset()).unwrap_or_default(), tree })
+    Ok(JsonValue { raw: reader.text().get(start..reader.offset()).unwrap_or_default(), tree })
 }
 
-fn walk<'a>(path: &mut String, wanted: &Node<'a>, stored: &Node<'a>, most: usize, found: &mut JsonDifferences<'a>) {
+fn walk<'a>(
+    path: &mut String,
+    wanted: &JsonValue<'a>,
+    stored: &JsonValue<'a>,
+    most: usize,
+    found: &mut JsonDifferences<'a>,
+) {
     let same = match (&wanted.tree, &stored.tree) {
         (Tree::Array(wanted), Tree::Array(stored)) => {
             for index in 0..wanted.len().max(stored.len()) {
@@ -108,7 +114,7 @@ fn walk<'a>(path: &mut String, wanted: &Node<'a>, stored: &Node<'a>, most: usize
             } {
                 let back = path.len();
                 push_name(path, key);
-                let of_key = |(other, _): &&(Cow<'_, str>, Node<'_>)| other == key;
+                let of_key = |(other, _): &&(Cow<'_, str>, JsonValue<'_>)| other == key;
                 let (wanted, stored) = (left.next_if(of_key), right.next_if(of_key));
                 step(path, wanted.map(|(_, node)| node), stored.map(|(_, node)| node), most, found);
                 path.truncate(back);
@@ -127,8 +133,8 @@ fn walk<'a>(path: &mut String, wanted: &Node<'a>, stored: &Node<'a>, most: usize
 
 fn step<'a>(
     path: &mut String,
-    wanted: Option<&Node<'a>>,
-    stored: Option<&Node<'a>>,
+    wanted: Option<&JsonValue<'a>>,
+    stored: Option<&JsonValue<'a>>,
     most: usize,
     found: &mut JsonDifferences<'a>,
 ) {
@@ -140,15 +146,15 @@ fn step<'a>(
 
 fn add<'a>(
     path: &str,
-    wanted: Option<&Node<'a>>,
-    stored: Option<&Node<'a>>,
+    wanted: Option<&JsonValue<'a>>,
+    stored: Option<&JsonValue<'a>>,
     most: usize,
     found: &mut JsonDifferences<'a>,
 ) {
     if found.first.len() == most {
         found.more += 1;
     } else {
-        let raw = |node: Option<&Node<'a>>| node.map(|node| node.raw);
+        let raw = |node: Option<&JsonValue<'a>>| node.map(|node| node.raw);
         found.first.push(JsonDifference { path: path.to_owned(), wanted: raw(wanted), stored: raw(stored) });
     }
 }

@@ -10,7 +10,7 @@ const EXTENSIONS: [&str; 5] = ["yaml", "yml", "json", "jsonl", "ndjson"];
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum Input {
     /// A file.
     File {
         /// Its path.
@@ -29,79 +29,79 @@ pub enum Source {
     },
 }
 
-impl Source {
+impl Input {
     /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
-            Source::File { path, .. } | Source::Unreadable { path, .. } => path.display().to_string(),
-            Source::Stdin => "standard input".into(),
+            Input::File { path, .. } | Input::Unreadable { path, .. } => path.display().to_string(),
+            Input::Stdin => "standard input".into(),
         }
     }
 
     /// The size in bytes of what will be read, if known.
     pub fn bytes(&self) -> Option<u64> {
         match self {
-            Source::File { path, .. } if is_gzip(path) => None,
-            Source::File { bytes, .. } => Some(*bytes),
-            Source::Unreadable { .. } => Some(0),
-            Source::Stdin => None,
+            Input::File { path, .. } if is_gzip(path) => None,
+            Input::File { bytes, .. } => Some(*bytes),
+            Input::Unreadable { .. } => Some(0),
+            Input::Stdin => None,
         }
     }
 
     pub(super) fn open(&self) -> io::Result<Box<dyn BufRead>> {
         match self {
-            Source::File { path, .. } => plain(BufReader::with_capacity(BUFFER, File::open(path)?)),
-            Source::Stdin => plain(BufReader::with_capacity(BUFFER, io::stdin())),
-            Source::Unreadable { reason, .. } => Err(io::Error::other(reason.clone())),
+            Input::File { path, .. } => plain(BufReader::with_capacity(BUFFER, File::open(path)?)),
+            Input::Stdin => plain(BufReader::with_capacity(BUFFER, io::stdin())),
+            Input::Unreadable { reason, .. } => Err(io::Error::other(reason.clone())),
         }
     }
 }
 
-/// Expands paths to sources: a folder to all YAML and JSON files below it in the order of their names, `-` to standard input. What
+/// Expands paths to inputs: a folder to all YAML and JSON files below it in the order of their names, `-` to standard input. What
 /// cannot be read stays among them, so that the others are imported.
-pub fn expand(paths: &[PathBuf]) -> Vec<Source> {
-    let mut sources = Vec::new();
+pub fn expand(paths: &[PathBuf]) -> Vec<Input> {
+    let mut inputs = Vec::new();
     for path in paths {
         if path == Path::new("-") {
-            sources.push(Source::Stdin);
+            inputs.push(Input::Stdin);
             continue;
         }
         match path.metadata() {
-            Ok(about) if about.is_dir() => add_folder(path, &mut sources),
+            Ok(about) if about.is_dir() => add_folder(path, &mut inputs),
             // A named file may be anything, for example a pipe.
             Ok(about) => {
-                sources.push(Source::File { path: path.clone(), bytes: if about.is_file() { about.len() } else { 0 } });
+                inputs.push(Input::File { path: path.clone(), bytes: if about.is_file() { about.len() } else { 0 } });
             }
-            Err(error) => sources.push(unreadable(path, &error)),
+            Err(error) => inputs.push(unreadable(path, &error)),
         }
     }
-    sources
+    inputs
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Source {
-    Source::Unreadable { path: path.to_owned(), reason: error.to_string() }
+fn unreadable(path: &Path, error: &io::Error) -> Input {
+    Input::Unreadable { path: path.to_owned(), reason: error.to_string() }
 }
 
-fn add_folder(folder: &Path, sources: &mut Vec<Source>) {
+fn add_folder(folder: &Path, inputs: &mut Vec<Input>) {
     let entries = folder
         .read_dir()
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());
     let mut entries = match entries {
         Ok(entries) => entries,
-        Err(error) => return sources.push(unreadable(folder, &error)),
+        Err(error) => return inputs.push(unreadable(folder, &error)),
     };
     entries.sort();
     for entry in entries {
         let is_link = entry.is_symlink();
         match entry.metadata() {
             // Links to folders are not followed, because they may lead to a folder above.
-            Ok(about) if about.is_dir() && !is_link => add_folder(&entry, sources),
+            Ok(about) if about.is_dir() && !is_link => add_folder(&entry, inputs),
             Ok(about) if about.is_file() && is_of_objects(&entry) => {
-                sources.push(Source::File { path: entry, bytes: about.len() });
+                inputs.push(Input::File { path: entry, bytes: about.len() });
             }
             Ok(_) => {}
             // A dangling link is reported when it is read; the rest of the folder is imported.
-            Err(_) if is_of_objects(&entry) => sources.push(Source::File { path: entry, bytes: 0 }),
+            Err(_) if is_of_objects(&entry) => inputs.push(Input::File { path: entry, bytes: 0 }),
             Err(_) => {}
         }
     }
