@@ -9,13 +9,14 @@ use super::{DeclaredKinds, Open, views};
 use crate::documents::{DocumentError, Tree, located};
 use crate::kept::kept;
 use ingester_core::check_registry;
-use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, Recipes, Record};
+use ingester_core::kind::{
+    Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record,
+};
 use ingester_core::nearest::nearest;
 use ingester_core::protobuf::DescriptorSet;
 use ingester_core::schema::{self, Fingerprint, Form, Ident, SqlType, Stays};
 use ingester_core::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
-use std::time::Duration;
 
 /// The names of column types, for what may be meant.
 const TYPES: [&str; 9] =
@@ -194,11 +195,8 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
     let companions = companions.and_then(|at| at.truth(faults)).unwrap_or(true);
     let retention = retention.and_then(|at| {
         let text = at.text(faults)?;
-        let age = age(text);
-        if age.is_none() {
-            faults.push(at.expected("how long a row is kept after its object's deletion, such as `90d`, `36h`, `90m` or `30s`, at most 36500d"));
-        }
-        age
+        let wrong = |error| at.expected(&format!("how long a row is kept after its object's deletion: {error}"));
+        RETENTION.read(text).map_err(|error| faults.push(wrong(error))).ok()
     });
     let finalizer = finalizer.and_then(|at| {
         let text = at.text(faults)?;
@@ -758,21 +756,6 @@ fn is_kind(text: &str) -> bool {
     text.len() <= 63
         && text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
-
-/// How long: whole days, hours, minutes or seconds.
-fn age(text: &str) -> Option<Duration> {
-    const DAY: u64 = 24 * 3600;
-    let unit = match text.chars().last()? {
-        'd' => DAY,
-        'h' => 3600,
-        'm' => 60,
-        's' => 1,
-        _ => return None,
-    };
-    let number = &text[..text.len() - 1];
-    let seconds = number.parse::<u64>().ok().filter(|_| !number.starts_with('+'))?.checked_mul(unit)?;
-    (1..=36_500 * DAY).contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
 /// The plural that Kubernetes guesses.

@@ -54,12 +54,12 @@ log: verbose
         mistakes(text),
         [
             "line 3: `metadataStorage.enableMetadataStorage` is `maybe`; use true or false",
-            "line 4: `metadataStorage.deletionDelay` is `10`; use a duration such as `10s`, `1h30m` or `500ms`",
+            "line 4: `metadataStorage.deletionDelay` is `10`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` to `365d`",
             "line 6: `mysql.port` is `99999`; use a number from 1 to 65535",
             "line 7: unknown key `mysql.prot`; did you mean `port`?",
             "line 8: `mysql.maxOpenConns` is `0`; use a number from 1 to 10000",
             "line 9: `mysql.tls.mode` is `always`; use one of disabled, preferred, required, verify-ca, verify-identity",
-            "line 11: `ingester.requeuePeriod` is `-5s`; use a duration such as `10s`, `1h30m` or `500ms`, not below zero",
+            "line 11: `ingester.requeuePeriod` is `-5s`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` to `365d`",
             "line 13: `ingester.concurrentReconcilesMap.Modle`: there is no such kind; did you mean `Model`?",
             "line 14: `ingester.concurrentReconcilesMap.Pipeline` is `many`; use a number from 1 to 256",
             "line 15: `ingester.requeuePeriodMap` is a list; use a map from names to values",
@@ -68,7 +68,8 @@ log: verbose
             "line 16: `ingester.namespaces` has `a` twice; remove one of them",
             "line 17: `ingester.kinds` is a single value; use a list",
             "line 18: `ingester.suspend[0]` is `Modle`; there is no such kind; did you mean `Model`?",
-            "line 19: `ingester.resyncPeriod` is `9000h`; use a duration such as `10s`, `1h30m` or `500ms`, at most 8760h",
+            "line 19: `ingester.resyncPeriod` is `9000h`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` (never) \
+             to `365d`",
             "line 20: `ingester.finalizer` is `no`; use one of ensure, existing, never",
             "line 22: `server.address` is `localhost`; use an address and a port such as `0.0.0.0:8080`, or \"\" \
              for none",
@@ -150,8 +151,9 @@ fn too_deep_nesting_is_a_mistake() {
 fn what_serves_has_both_files_of_its_certificate_and_times_that_suffice() {
     only("serve: {certificate: a.pem}", "`serve.certificate` is set and `serve.key` is not: set both");
     only("serve: {key: a.pem}", "`serve.key` is set and `serve.certificate` is not: set both");
-    only("serve: {timeout: 10ms}", "line 1: `serve.timeout` is `10ms`; use a duration of at least `1s`");
-    only("query: {timeout: 0s}", "line 1: `query.timeout` is `0s`; use a duration of at least `1s`");
+    let second = "use a duration such as `10s`, `1h30m` or `90d`, from `1s` to `365d`";
+    only("serve: {timeout: 10ms}", &format!("line 1: `serve.timeout` is `10ms`; {second}"));
+    only("query: {timeout: 0s}", &format!("line 1: `query.timeout` is `0s`; {second}"));
     only("serve: {address: ''}", "line 1: `serve.address` is ``; use an address and a port such as `0.0.0.0:8443`");
     only(
         "serve: {formerObjects: hidden}",
