@@ -96,11 +96,13 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         None => quote!(::core::option::Option::None),
     };
-    let retention = match &declared.retention {
-        Some(text) => {
-            let duration = placed(text.span(), quote!(__ingester::retention(#text)));
-            quote!(::core::option::Option::Some(#duration))
-        }
+    // A constant of its own is evaluated even if nothing uses the kind.
+    let checked_retention = declared.retention.as_ref().map(|text| {
+        let duration = placed(text.span(), quote!(__ingester::retention(#text)));
+        quote!(const __RETENTION: ::core::time::Duration = #duration;)
+    });
+    let retention = match &checked_retention {
+        Some(_) => quote!(::core::option::Option::Some(__RETENTION)),
         None => quote!(::core::option::Option::None),
     };
     let finalizer = Ident::new(declared.finalizer.variant(), Span::call_site());
@@ -135,6 +137,7 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
     let of_crate = declared.protobuf.as_ref().filter(|message| message.descriptors.is_none()).map(descriptors_of_crate);
     quote! {
         #of_crate
+        #checked_retention
         #[automatically_derived]
         impl __ingester::Ingestable for #root {
             const KIND: __ingester::Kind = #made;
