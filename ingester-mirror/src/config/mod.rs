@@ -11,20 +11,22 @@
 //! | `tree.rs` | parses the text into a tree with line numbers |
 //! | `section.rs` | takes known keys out of the tree; those that are left are unknown |
 //! | `values.rs` | parses and checks single values |
-//! | `read.rs` | lists the keys and reads them |
+//! | `keys.rs` | every key of the file, one row each |
+//! | `row.rs` | makes the structs, defaults and readers of sections out of rows |
 //! | `serve.rs` | the sections of `ingester serve` |
 //! | `replicas.rs` | how several ingesters share the work |
 //! | `retention.rs` | for how long rows of deleted objects are kept |
-//! | `live.rs` | the keys that may change while the program runs |
+//! | `live.rs` | what a changed file changes while the program runs |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 
 mod environment;
 mod error;
+mod keys;
 mod live;
-mod read;
 mod replicas;
 mod retention;
+mod row;
 mod secret;
 mod section;
 mod serve;
@@ -37,125 +39,20 @@ mod tests;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
+pub use keys::{Config, Ingester, Log, MetadataStorage, Monitoring, Mysql, Query, Replicas, Retention, Serve};
 pub use live::{ConfigChanges, Live};
-pub use replicas::Replicas;
-pub use retention::Retention;
 pub use secret::Secret;
-pub use serve::{FormerObjects, FrontProxy, Query, Serve};
+pub use serve::{FormerObjects, FrontProxy};
 
 use ingester_core::{Kind, KindNames};
 use ingester_store::fuse::Fuse;
-use ingester_store::{Address, ConnectOptions, Tls};
-use std::collections::BTreeMap;
+use ingester_store::{Address, ConnectOptions};
+use row::Settings as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The configuration of `ingester run` and `ingester serve`. [`Default`] is the configuration of an empty file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Config {
-    /// `metadataStorage`: whether objects are stored, and where.
-    pub metadata_storage: MetadataStorage,
-    /// `mysql`: the MySQL server.
-    pub mysql: Mysql,
-    /// `ingester`: how objects are mirrored.
-    pub ingester: Ingester,
-    /// `retention`: for how long rows of deleted objects are kept.
-    pub retention: Retention,
-    /// `serve`: the API of `ingester serve`.
-    pub serve: Serve,
-    /// `query`: how `ingester serve` asks the database.
-    pub query: Query,
-    /// `server`: metrics and probes.
-    pub server: Monitoring,
-    /// `log`: what is logged and how.
-    pub log: Log,
-}
-
-/// Section `metadataStorage`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MetadataStorage {
-    /// `enableMetadataStorage`: if false, the ingester stays idle.
-    pub enable_metadata_storage: bool,
-    /// `deletionDelay`: how long the row of a deleted object stays live before it is marked as deleted.
-    pub deletion_delay: Duration,
-    /// `enableResourceVersionCache`: accepted for the files of the reference system. It has no effect, because the mirror always
-    /// remembers the versions that it wrote.
-    pub enable_resource_version_cache: bool,
-    /// `databaseURL`: `mysql://user:password@host:3306/database`, with several hosts too, or `sqlite://FILE`. It overrides the section `mysql`.
-    pub database_url: Option<Secret>,
-}
-
-/// Section `mysql`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mysql {
-    /// `host`: the server's name or address, or those of several servers, one of which takes the writes.
-    pub host: Option<String>,
-    /// `port`.
-    pub port: u16,
-    /// `user`; `root` if it is not set.
-    pub user: Option<String>,
-    /// `password`.
-    pub password: Option<Secret>,
-    /// `passwordFile`: a file with the password, read when the address is made.
-    pub password_file: Option<PathBuf>,
-    /// `database`: the database on the server.
-    pub database: Option<String>,
-    /// `maxOpenConns`: the most connections.
-    pub max_open_conns: u32,
-    /// `maxIdleConns`: how many connections stay open while idle, see [`ConnectOptions::max_idle`].
-    pub max_idle_conns: u32,
-    /// `connMaxLifetime`: the age at which a connection is replaced; `None` (in the file `0s`) for never.
-    pub conn_max_lifetime: Option<Duration>,
-    /// `tls`.
-    pub tls: Tls,
-}
-
-/// Section `ingester`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ingester {
-    /// `concurrentReconciles`: workers per kind.
-    pub concurrent_reconciles: usize,
-    /// `requeuePeriod`: how long until an object whose work could not be completed is reconciled again. The mirror waits at
-    /// least 100 ms.
-    pub requeue_period: Duration,
-    /// `concurrentReconcilesMap`: workers of individual kinds.
-    pub concurrent_reconciles_map: BTreeMap<String, usize>,
-    /// `requeuePeriodMap`: the requeue period of individual kinds.
-    pub requeue_period_map: BTreeMap<String, Duration>,
-    /// `finalizer`: which objects carry our finalizer; `None` for what each kind says of itself.
-    pub finalizer: Option<Finalizer>,
-    /// `finalizerMap`: the same for individual kinds.
-    pub finalizer_map: BTreeMap<String, Finalizer>,
-    /// `finalizerRate`: finalizers that are added per second and kind to objects that are older than the process.
-    pub finalizer_rate: u32,
-    /// `namespaces`: the namespaces to mirror; empty for all.
-    pub namespaces: Vec<String>,
-    /// `kinds`: the kinds to mirror; empty for all registered kinds.
-    pub kinds: Vec<String>,
-    /// `kindsFile`: a file that declares kinds, see [`ingester_declare::declare`]; `--kinds` overrides it.
-    pub kinds_file: Option<PathBuf>,
-    /// `viewSettings`: values that views read by their names; an empty one takes the setting away.
-    pub view_settings: BTreeMap<String, String>,
-    /// `suspend`: the kinds for which nothing is written, neither to the database nor to the cluster.
-    pub suspend: Vec<String>,
-    /// `pruneManagedFields`: whether `metadata.managedFields` is removed from the stored objects.
-    pub prune_managed_fields: bool,
-    /// `resyncPeriod`: how often rows are compared with a list of the objects' metadata; `None` (in the file `0s`) for never.
-    pub resync_period: Option<Duration>,
-    /// `sweepLimit`: how many rows may be marked as deleted at once because a list lacks their objects.
-    pub sweep_limit: SweepLimit,
-    /// `auditPeriod`: how often cluster and rows are compared as `ingester audit` does; `None` (in the file `0s`) for never.
-    pub audit_period: Option<Duration>,
-    /// `createTables`: whether the process migrates the tables when it starts.
-    pub create_tables: bool,
-    /// `backfillRate`: the most rows per second whose new columns are backfilled; 0 for no limit.
-    pub backfill_rate: u32,
-    /// `replicas`.
-    pub replicas: Replicas,
-}
-
 /// When sweeps of a kind stop, see [`Fuse`]: how many rows they may mark as deleted in any case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SweepLimit(Option<u64>);
 
 impl SweepLimit {
@@ -168,23 +65,6 @@ impl SweepLimit {
     pub const fn rows(self) -> Option<u64> {
         self.0
     }
-}
-
-/// Section `server`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Monitoring {
-    /// `address`: the address of metrics and probes, a host (empty for all addresses) and a port; `None` (in the file `""`) for
-    /// no server.
-    pub address: Option<String>,
-}
-
-/// Section `log`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Log {
-    /// `format`.
-    pub format: LogFormat,
-    /// `level`.
-    pub level: LogLevel,
 }
 
 /// How log lines are written.
@@ -226,66 +106,6 @@ impl LogLevel {
     }
 }
 
-impl Default for MetadataStorage {
-    fn default() -> Self {
-        MetadataStorage {
-            enable_metadata_storage: false,
-            deletion_delay: Duration::from_secs(10),
-            enable_resource_version_cache: false,
-            database_url: None,
-        }
-    }
-}
-
-impl Default for Mysql {
-    fn default() -> Self {
-        Mysql {
-            host: None,
-            port: 3306,
-            user: None,
-            password: None,
-            password_file: None,
-            database: None,
-            max_open_conns: 25,
-            max_idle_conns: 5,
-            conn_max_lifetime: Some(Duration::from_secs(300)),
-            tls: Tls::default(),
-        }
-    }
-}
-
-impl Default for Ingester {
-    fn default() -> Self {
-        Ingester {
-            concurrent_reconciles: 2,
-            requeue_period: Duration::from_secs(30),
-            concurrent_reconciles_map: BTreeMap::new(),
-            requeue_period_map: BTreeMap::new(),
-            finalizer: None,
-            finalizer_map: BTreeMap::new(),
-            finalizer_rate: 50,
-            namespaces: Vec::new(),
-            kinds: Vec::new(),
-            kinds_file: None,
-            view_settings: BTreeMap::new(),
-            suspend: Vec::new(),
-            prune_managed_fields: true,
-            resync_period: Some(Duration::from_secs(600)),
-            sweep_limit: SweepLimit::of(1000),
-            audit_period: None,
-            create_tables: true,
-            backfill_rate: ingester_store::migrate::RATE,
-            replicas: Replicas::default(),
-        }
-    }
-}
-
-impl Default for Monitoring {
-    fn default() -> Self {
-        Monitoring { address: Some("0.0.0.0:8080".into()) }
-    }
-}
-
 /// The same database, with the password that is in a file.
 ///
 /// # Errors
@@ -306,6 +126,35 @@ pub enum Gate {
 }
 
 impl Config {
+    /// Reads the text of a configuration file. `environment` overrides it. `kinds` are the names of the registered kinds. An
+    /// empty text and empty sections have all defaults.
+    ///
+    /// The database is the first of these that is set: `DATABASE_URL`; `MYSQL_HOST` or `MYSQL_DB_NAME`, with the section `mysql`
+    /// for what no variable sets; `metadataStorage.databaseURL`; the section `mysql`, in which `MYSQL_PORT`, `MYSQL_USER` and
+    /// `MYSQL_PASSWORD` (or `MYSQL_PASSWORD_FILE`) replace the keys.
+    ///
+    /// # Errors
+    /// If the text is not valid YAML, or has unknown keys, duplicate keys, or wrong values such as kinds that are not
+    /// registered: all mistakes at once, with their lines. Otherwise, if [`Config::gate`] fails.
+    pub fn parse(text: &str, environment: &Environment, kinds: &KindNames) -> Result<Self, ConfigError> {
+        let mut config = Config::default();
+        let mut findings = config.read_text(text, kinds).map_err(|problem| ConfigError::new(vec![problem]))?;
+        environment.apply(&mut config, &mut findings.problems);
+        let problems = findings.into_problems();
+        if !problems.is_empty() {
+            return Err(ConfigError::new(problems));
+        }
+        // Contradictions are only looked for if every single value is correct.
+        match config.mysql.tls.check() {
+            Err(mistake) => Err(ConfigError::of(mistake.to_string())),
+            Ok(()) => config
+                .gate()
+                .and_then(|_| config.check_serve())
+                .and_then(|()| config.ingester.replicas.check())
+                .map(|()| config),
+        }
+    }
+
     /// Reads the file at `path` as [`Config::parse`] does.
     ///
     /// # Errors

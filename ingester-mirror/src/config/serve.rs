@@ -1,40 +1,7 @@
 //! The sections of `ingester serve`. `ingester run` reads them, and does without.
 
-use super::{Config, ConfigError, Secret};
+use super::{Config, ConfigError};
 use ingester_store::Address;
-use std::path::PathBuf;
-use std::time::Duration;
-
-/// Section `serve`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Serve {
-    /// `address`: the address of the API.
-    pub address: String,
-    /// `probes`: the address of metrics and probes of `ingester serve`, if it is not that of `server.address`.
-    pub probes: Option<String>,
-    /// `certificate`: the server's certificate, a PEM file.
-    pub certificate: Option<PathBuf>,
-    /// `key`: its key.
-    pub key: Option<PathBuf>,
-    /// `clientCA`: the authorities that sign users' certificates, a PEM file.
-    pub client_ca: Option<PathBuf>,
-    /// `frontProxy`: whether the API server is believed that names callers in headers.
-    pub front_proxy: FrontProxy,
-    /// `formerObjects`: who may see deleted and evicted objects.
-    pub former_objects: FormerObjects,
-    /// `audiences`: for whom a token must be; empty for the API server.
-    pub audiences: Vec<String>,
-    /// `maxConnections`.
-    pub max_connections: usize,
-    /// `maxInFlight`: the most requests at a time.
-    pub max_in_flight: usize,
-    /// `rate`: the requests of one user in a second; 0 for any number.
-    pub rate: u32,
-    /// `burst`: the requests of one user at once.
-    pub burst: u32,
-    /// `timeout`: how long until an answer begins.
-    pub timeout: Duration,
-}
 
 /// Whether the API server is believed that names callers in headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,41 +25,6 @@ pub enum FormerObjects {
     OlderHidden,
     /// No caller.
     None,
-}
-
-/// Section `query`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Query {
-    /// `databaseURL`: where objects are read, if it is another server than where they are written.
-    pub database_url: Option<Secret>,
-    /// `timeout`: how long the database may take for one statement.
-    pub timeout: Duration,
-}
-
-impl Default for Serve {
-    fn default() -> Self {
-        Serve {
-            address: "0.0.0.0:8443".into(),
-            probes: None,
-            certificate: None,
-            key: None,
-            client_ca: None,
-            front_proxy: FrontProxy::default(),
-            former_objects: FormerObjects::default(),
-            audiences: Vec::new(),
-            max_connections: 1000,
-            max_in_flight: 200,
-            rate: 100,
-            burst: 400,
-            timeout: Duration::from_secs(60),
-        }
-    }
-}
-
-impl Default for Query {
-    fn default() -> Self {
-        Query { database_url: None, timeout: Duration::from_secs(30) }
-    }
 }
 
 impl Config {

@@ -47,6 +47,9 @@ pub(super) fn whole<N: FromStr + PartialOrd + Display>(range: RangeInclusive<N>)
     }
 }
 
+/// A pause.
+pub(super) const PAUSE: Bounds = Bounds::new("100ms", "365d");
+
 /// A duration within `bounds`.
 pub(super) fn duration(bounds: Bounds) -> impl Fn(&str) -> Result<Duration, String> {
     move |text| bounds.read(text).map_err(|expected| format!("use {expected}"))
@@ -76,6 +79,19 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
         return Err("use the name of a namespace: at most 63 lower-case letters, digits and `-`".into());
     }
     Ok(text.to_owned())
+}
+
+/// What the names of Leases begin with: it leaves room for what is added.
+pub(super) fn lease_name(text: &str) -> Result<String, String> {
+    match namespace(text) {
+        Ok(name) if name.len() <= 40 => Ok(name),
+        _ => Err("use up to 40 lower-case letters, digits and hyphens".into()),
+    }
+}
+
+/// The name of an audience of tokens.
+pub(super) fn audience(text: &str) -> Result<String, String> {
+    if text.is_empty() { Err("use the name of an audience".into()) } else { Ok(text.to_owned()) }
 }
 
 /// One of `kinds`, as it is called.
@@ -110,6 +126,11 @@ pub(super) fn listen(text: &str) -> Result<Option<String>, String> {
         Some((host, port)) if port.parse::<u16>().is_ok() && !host.contains(['/', ' ']) => Ok(Some(text.to_owned())),
         _ => Err("use an address and a port such as `0.0.0.0:8080`, or \"\" for none".into()),
     }
+}
+
+/// An address to listen on, which there must be.
+pub(super) fn address(text: &str) -> Result<String, String> {
+    listen(text)?.ok_or_else(|| "use an address and a port such as `0.0.0.0:8443`".to_owned())
 }
 
 /// The name or address of a server, or those of several with commas between, each with its port if it has another one than the others. An

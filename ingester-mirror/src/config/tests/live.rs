@@ -1,19 +1,7 @@
 //! What a changed file changes without a restart.
 
 use super::*;
-use crate::config::live::{Effect, KEYS};
-
-#[test]
-fn every_key_has_an_effect_that_is_known() {
-    let mut findings = Findings::default();
-    let nothing = YamlNode { line: 1, content: Content::Null };
-    section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), &KINDS));
-    let mut known: Vec<&str> = findings.known.iter().map(String::as_str).collect();
-    let mut listed: Vec<&str> = KEYS.iter().map(|key| key.path).collect();
-    known.sort_unstable();
-    listed.sort_unstable();
-    assert_eq!(listed, known);
-}
+use crate::config::row::Effect;
 
 #[test]
 fn each_key_is_taken_up_or_named_and_no_other() {
@@ -27,7 +15,12 @@ fn each_key_is_taken_up_or_named_and_no_other() {
         ("ingester: {viewSettings: {region: eu}}", "ingester.viewSettings", Effect::Restart),
         ("mysql: {tls: {mode: required}}", "mysql.tls.mode", Effect::Restart),
         ("server: {address: ':1'}", "server.address", Effect::Restart),
-        ("serve: {rate: 1}", "serve.rate", Effect::None),
+        ("serve: {rate: 1}", "serve.rate", Effect::Serve),
+        (
+            "metadataStorage: {enableResourceVersionCache: true}",
+            "metadataStorage.enableResourceVersionCache",
+            Effect::None,
+        ),
     ] {
         let (before, changed) = (Config::default(), parse(line).unwrap());
         let mut now = before.clone();
@@ -35,22 +28,10 @@ fn each_key_is_taken_up_or_named_and_no_other() {
         let expected = match effect {
             Effect::Now => ConfigChanges { taken_up: vec![path], need_a_restart: Vec::new() },
             Effect::Restart => ConfigChanges { taken_up: Vec::new(), need_a_restart: vec![path] },
-            Effect::None => ConfigChanges::default(),
+            Effect::Serve | Effect::None => ConfigChanges::default(),
         };
         assert_eq!(changes, expected, "{line}");
         assert_eq!(now, if effect == Effect::Now { changed } else { before }, "{line}");
-    }
-}
-
-/// The documentation says of each key whether it needs a restart.
-#[test]
-fn the_documentation_says_which_keys_are_taken_up() {
-    let page = include_str!("../../../../docs/configuration.md");
-    let (_, part) = page.split_once("## Changes while it runs").unwrap();
-    let part = part.split("\n## ").next().unwrap();
-    for key in KEYS {
-        let named = part.contains(&format!("`{}`", key.path));
-        assert_eq!(named, key.effect == Effect::Now, "{}", key.path);
     }
 }
 

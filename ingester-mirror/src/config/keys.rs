@@ -1,0 +1,318 @@
+//! The keys of the file, each as one row: `row.rs` says how to read them. A key that is not here is unknown.
+
+#[cfg(test)]
+use super::row::Row;
+use super::row::{Effect, Settings, settings};
+use super::section::Section;
+use super::values::{
+    DURATION, PAUSE, TIME, address, audience, choice, duration, host, kind, lease_name, listen, namespace, or_never,
+    path, setting_name, setting_value, text, truth, whole,
+};
+use super::{ConfigChanges, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, Secret, SweepLimit};
+use ingester_core::KindNames;
+use ingester_core::kind::RETENTION;
+use ingester_store::{Tls, TlsMode};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The most workers of one kind.
+const MOST_WORKERS: usize = 256;
+
+/// More than a thousand members would hardly be quicker than one.
+const MOST_SHARDS: u32 = 1024;
+
+const FINALIZERS: &[(&str, Finalizer)] =
+    &[("ensure", Finalizer::Ensure), ("existing", Finalizer::Existing), ("never", Finalizer::Never)];
+
+const FORMER_OBJECTS: &[(&str, FormerObjects)] =
+    &[("granted", FormerObjects::Granted), ("olderHidden", FormerObjects::OlderHidden), ("none", FormerObjects::None)];
+const FRONT_PROXY: &[(&str, FrontProxy)] =
+    &[("auto", FrontProxy::Auto), ("required", FrontProxy::Required), ("never", FrontProxy::Never)];
+
+const FORMATS: &[(&str, LogFormat)] = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
+
+const LEVELS: &[(&str, LogLevel)] = &[
+    ("error", LogLevel::Error),
+    ("warn", LogLevel::Warn),
+    ("info", LogLevel::Info),
+    ("debug", LogLevel::Debug),
+    ("trace", LogLevel::Trace),
+];
+
+/// The names of MySQL's `--ssl-mode`.
+const TLS_MODES: &[(&str, TlsMode)] = &[
+    ("disabled", TlsMode::Disabled),
+    ("preferred", TlsMode::Preferred),
+    ("required", TlsMode::Required),
+    ("verify-ca", TlsMode::VerifyCa),
+    ("verify-identity", TlsMode::VerifyIdentity),
+];
+
+settings! {
+    /// The configuration of `ingester run` and `ingester serve`. [`Default`] is the configuration of an empty file.
+    pub struct Config("", kinds) {
+        section
+        /// Whether objects are stored, and where.
+        metadataStorage => metadata_storage: MetadataStorage;
+        section
+        /// The MySQL server.
+        mysql => mysql: Mysql;
+        section
+        /// How objects are mirrored.
+        ingester => ingester: Ingester;
+        section
+        /// For how long rows of deleted objects are kept.
+        retention => retention: Retention;
+        section
+        /// The API of `ingester serve`.
+        serve => serve: Serve;
+        section
+        /// How `ingester serve` asks the database.
+        query => query: Query;
+        section
+        /// Metrics and probes.
+        server => server: Monitoring;
+        section
+        /// What is logged and how.
+        log => log: Log;
+    }
+}
+
+settings! {
+    /// Section `metadataStorage`.
+    pub struct MetadataStorage("metadataStorage", kinds) {
+        /// The first gate: if it is false, the ingester stays idle.
+        enableMetadataStorage => enable_metadata_storage: bool = "false", "bool", Restart, read(truth);
+        /// How long the last state of a deleted object stays live in SQL before it is marked as deleted. `0s`: not at all.
+        deletionDelay => deletion_delay: Duration = "10s", "duration", Now, read(duration(DURATION));
+        /// Accepted, but has no effect: this engine always remembers the versions that it wrote.
+        enableResourceVersionCache => enable_resource_version_cache: bool = "false", "bool", None, read(truth);
+        /// `mysql://user:password@host:3306/database`, `mariadb://...` or `sqlite://FILE`. Percent-encode special characters in the password. There
+        /// may be several hosts, as in `mysql.host`: `mysql://user:password@db-1:3306,db-2:3306/database`.
+        databaseURL => database_url: Option<Secret> = "", "text", Restart, secret(),
+            variable DATABASE_URL;
+    }
+}
+
+settings! {
+    /// Section `mysql`.
+    pub struct Mysql("mysql", kinds) {
+        /// Name or address of the server, without port or scheme. Or those of several servers with commas between, each with its port if it has
+        /// another one than `port` (`db-1,db-2:3307`): they are tried in this order, and all connections lead to the first that takes writes, until
+        /// it does not ([After a fail-over](operations.md#after-a-fail-over)).
+        host => host: Option<String> = "", "text", Restart, read(host), variable MYSQL_HOST;
+        /// The port of each server that `host` names without one.
+        port => port: u16 = "3306", "1 to 65535", Restart, read(whole(1..=u16::MAX)), variable MYSQL_PORT;
+        /// The user; without it `root`.
+        user => user: Option<String> = "", "text", Restart, read(text), variable MYSQL_USER;
+        /// The user's password. Better set in a Secret, as `MYSQL_PASSWORD`, or in a file.
+        password => password: Option<Secret> = "", "text", Restart, secret(), variable MYSQL_PASSWORD;
+        /// A file that has the password, such as one that a Secret mounts. A newline at its end is not a part of it. It is read at the start: restart
+        /// the program after a rotation.
+        passwordFile => password_file: Option<PathBuf> = "", "path", Restart, read(path), variable MYSQL_PASSWORD_FILE;
+        /// The database (schema) on the server. It must exist.
+        database => database: Option<String> = "", "text", Restart, read(text), variable MYSQL_DB_NAME;
+        /// The maximum number of connections.
+        maxOpenConns => max_open_conns: u32 = "25", "1 to 10000", Restart, read(whole(1..=10_000));
+        /// Connections that stay open when there is nothing to do. All are opened when they are needed. Further ones are closed when they reach
+        /// `connMaxLifetime`, or after ten idle minutes.
+        maxIdleConns => max_idle_conns: u32 = "5", "0 to 10000", Restart, read(whole(0..=10_000));
+        /// The age at which a connection is replaced. `0s`: never.
+        connMaxLifetime => conn_max_lifetime: Option<Duration> = "5m", "duration", Restart, read(or_never(DURATION));
+        section
+        /// How connections are encrypted.
+        tls => tls: Tls;
+    }
+}
+
+settings! {
+    struct Tls("mysql.tls", kinds) {
+        /// MySQL's `--ssl-mode`, ignoring case; `_` is the same as `-`. `preferred` encrypts if the server offers it. Only the last two verify the
+        /// server's certificate: its signature, and for `verify-identity` also the host name.
+        mode => mode: TlsMode = "preferred", "one of `disabled`, `preferred`, `required`, `verify-ca`, `verify-identity`", Restart, read(choice(TLS_MODES));
+        /// CA certificates for the server's certificate, in addition to those that the system trusts. Not needed for a public certificate. Only for a
+        /// mode that verifies.
+        ca => ca: Option<PathBuf> = "", "path of a PEM file", Restart, read(path);
+        /// The client's certificate, for users with `REQUIRE X509`. Set it together with `key`.
+        cert => cert: Option<PathBuf> = "", "path of a PEM file", Restart, read(path);
+        /// Its key.
+        key => key: Option<PathBuf> = "", "path of a PEM file", Restart, read(path);
+    }
+}
+
+settings! {
+    /// Section `ingester`.
+    pub struct Ingester("ingester", kinds) {
+        /// Workers per kind.
+        concurrentReconciles => concurrent_reconciles: usize = "2", "1 to 256", Restart, read(whole(1..=MOST_WORKERS));
+        /// How long until an object whose work could not be completed is reconciled again. Less than `100ms` counts as `100ms`.
+        requeuePeriod => requeue_period: Duration = "30s", "duration", Now, read(duration(DURATION));
+        /// Workers of individual kinds: `{PipelineRun: 8}`.
+        concurrentReconcilesMap => concurrent_reconciles_map: BTreeMap<String, usize> = "{}", "map from kinds to 1 to 256", Restart,
+            map(kind(kinds), whole(1..=MOST_WORKERS));
+        /// The requeue period of individual kinds.
+        requeuePeriodMap => requeue_period_map: BTreeMap<String, Duration> = "{}", "map from kinds to durations",
+            Now, map(kind(kinds), duration(DURATION));
+        /// Which objects carry our finalizer, for all kinds. Without it, each kind has what its struct says (`#[ingest(finalizer = "...")]`):
+        /// `ensure`, but `never` for projections, whose objects belong to somebody else, and for declared kinds. `ensure`: every live object gets the
+        /// finalizer `michelangelo/Ingester`, so that none leaves the cluster before its last state is stored. `existing`: no object gets it; from an
+        /// object that has it, it is removed once the object's deletion or eviction is stored. `never`: no object gets it; from a terminating object
+        /// that has it, it is removed once the object's last state is stored. Live objects keep it, because another ingester may have put it there:
+        /// `ingester finalizers remove` takes it off all objects.
+        finalizer => finalizer: Option<Finalizer> = "", "one of `ensure`, `existing`, `never`", Restart,
+            read(|text| choice(FINALIZERS)(text).map(Some));
+        /// The same for individual kinds, above `finalizer`: `{Pod: ensure}`.
+        finalizerMap => finalizer_map: BTreeMap<String, Finalizer> = "{}", "map from kinds to one of `ensure`, `existing`, `never`",
+            Restart, map(kind(kinds), choice(FINALIZERS));
+        /// Finalizers added per second and kind to objects that are older than the ingester.
+        finalizerRate => finalizer_rate: u32 = "50", "1 to 10000", Now, read(whole(1..=10_000));
+        /// The namespaces to watch; empty for all. To take some out later, see [operations.md](operations.md#mirror-less).
+        namespaces => namespaces: Vec<String> = "[]", "list of namespaces", Restart, list(namespace);
+        /// The kinds to mirror, empty for all, by the names that `ingester kinds` prints: `PyTorchJob`, and `PyTorchJob.kubeflow.org` where kinds of
+        /// two groups have one name (`Event.core` in the core group). So are kinds named in all other keys; with its group every kind may be named.
+        kinds => kinds: Vec<String> = "[]", "list of kinds", Restart, list(kind(kinds));
+        /// A file that declares kinds in YAML, see [kinds.md](kinds.md). A relative path begins in the folder in which the program is started.
+        /// `--kinds FILE` overrides it. The file itself is read at the start only.
+        kindsFile => kinds_file: Option<PathBuf> = "", "path", Restart, read(path);
+        /// Values that [views](kinds.md#views) read as `{setting: NAME}`: `{deploy_region: eu-1}`. Each is written to `ingester_settings` at the
+        /// start; `""` takes it away there. A name that leaves the file keeps its value. Where `deploy_region` is not among them and a view reads it,
+        /// the environment variable `REGION` is written. A warning names those that no view reads. At most 64 bytes for a name and 256 characters for
+        /// a value; `cluster`, `members`, and names that begin with `view:`, `definition/`, `recipes/`, `stays/` or `sweep/`, are the ingester's.
+        viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
+            map(setting_name, setting_value);
+        /// Kinds for which nothing is written for now, neither to the database nor to the cluster; see [operations.md](operations.md#suspend-a-kind).
+        suspend => suspend: Vec<String> = "[]", "list of kinds", Now, list(kind(kinds));
+        /// Cuts `metadata.managedFields` out of the stored objects.
+        pruneManagedFields => prune_managed_fields: bool = "true", "bool", Restart, read(truth);
+        /// How often rows are compared with a list of the objects' metadata, to find deletions that were not observed: the pause between two of them.
+        /// `0s`: never.
+        resyncPeriod => resync_period: Option<Duration> = "10m", "duration", Now, read(or_never(DURATION));
+        /// A fuse of each kind: if lists lack the objects of more live rows than this, and of more than a fifth of the kind's live rows, none of them
+        /// is marked as deleted. All namespaces and shards of the kind count together, whichever processes mirror them, with what was marked within
+        /// the last hour, and as long as one of them is refused, with what was marked before that. A log line, `ingester_sweeps_refused_total` and an
+        /// Event report it. If the objects are really gone, `ingester audit --repair` marks them. `0`: no limit.
+        sweepLimit => sweep_limit: SweepLimit = "1000", "0 to 1000000000", Now,
+            read(|text| whole(0..=1_000_000_000)(text).map(SweepLimit::of));
+        /// How often cluster and rows are compared, object by object, as `ingester audit` does, one kind after the other: the pause between two
+        /// rounds; less than `1s` counts as `1s`. The first time is at random within the period. Kinds that are suspended, or not yet in SQL, are
+        /// left out; of several replicas each compares what it mirrors itself. The metric `ingester_audit_findings` and the log report what differs;
+        /// nothing is repaired. `0s`: never.
+        auditPeriod => audit_period: Option<Duration> = "0s", "duration", Now, read(or_never(DURATION));
+        /// Runs pending migrations at the start; a program without migrations creates missing tables, and the tables of [declared
+        /// kinds](kinds.md#changes) follow their file as far as that only adds, and its views follow. If the database user may not do that, set it to
+        /// `false` and run `ingester schema apply` first: until then the ingester waits.
+        createTables => create_tables: bool = "true", "bool", Restart, read(truth);
+        /// The maximum number of rows per second when new columns are backfilled from the stored objects; `0` for no limit.
+        backfillRate => backfill_rate: u32 = "5000", "0 to 1000000", Now, read(whole(0..=1_000_000));
+        section
+        /// How several ingesters share the work.
+        replicas => replicas: Replicas;
+    }
+}
+
+settings! {
+    /// Section `ingester.replicas`.
+    pub struct Replicas("ingester.replicas", kinds) {
+        /// Shares the work with the other ingesters of the same database. If not, this process does all of it.
+        enabled => enabled: bool = "false", "bool", Restart, read(truth);
+        /// What the names of the Leases begin with. What tells one database's group from another's is added to it.
+        name => name: String = "ingester", "up to 40 letters, digits and hyphens", Restart, read(lease_name);
+        /// Where the Leases are; without it, the namespace of the pod, or that of the kubeconfig. All members need the same one.
+        namespace => namespace: Option<String> = "", "namespace", Restart, read(|text| namespace(text).map(Some));
+        /// How long the others wait for a member that does not renew its Lease, before they take its units over.
+        leaseDuration => lease_duration: Duration = "15s", "duration from `1s`, in whole seconds", Restart, read(duration(TIME));
+        /// How long a member tries to renew its Lease before it stops all of its units. Shorter than `leaseDuration`.
+        renewDeadline => renew_deadline: Duration = "10s", "duration from `1s`", Restart, read(duration(TIME));
+        /// The pause between two renewals. At most half of `renewDeadline`.
+        retryPeriod => retry_period: Duration = "2s", "duration from `100ms`", Restart, read(duration(PAUSE));
+        /// Into how many units each kind is split, by a hash of the objects' uids.
+        shards => shards: u32 = "1", "1 to 1024", Restart, read(whole(1..=MOST_SHARDS));
+        /// The same for individual kinds: `{PipelineRun: 4}`.
+        shardsMap => shards_map: BTreeMap<String, u32> = "{}", "map from kinds to 1 to 1024", Restart,
+            map(kind(kinds), whole(1..=MOST_SHARDS));
+    }
+}
+
+settings! {
+    /// Section `retention`.
+    pub struct Retention("retention", kinds) {
+        /// How long after its deletion (`delete_time`) an object's row is purged, with its labels and annotations: `90d`, or `36h`. Without it, and
+        /// with `0s`: never. By the database's clock, which has written that time; with SQLite it is the node's. A kind whose struct says
+        /// `#[ingest(retention = "90d")]`, or whose file says `retention: 90d`, has that instead. Rows of evicted objects are never purged, not even
+        /// those that were deleted since.
+        deleted => deleted: Option<Duration> = "", "duration up to `36500d`", Now, read(or_never(RETENTION));
+        /// The same for individual kinds, above `deleted` and what their structs or files say: `{PipelineRun: 30d}`.
+        deletedMap => deleted_map: BTreeMap<String, Option<Duration>> = "{}", "map from kinds to durations up to `36500d`", Now,
+            map(kind(kinds), or_never(RETENTION));
+    }
+}
+
+settings! {
+    /// Section `serve`.
+    pub struct Serve("serve", kinds) {
+        /// The address of the API. `:8443` means every address of the machine.
+        address => address: String = "0.0.0.0:8443", "address and port", Serve, read(address);
+        /// The address of `/metrics`, `/healthz` and `/readyz` of `ingester serve`. Set it where `ingester run` and `ingester serve` run on one
+        /// machine with one file: `server.address` is that of `run` then. Without it, that address.
+        probes => probes: Option<String> = "", "address and port", Serve, read(listen);
+        /// The server's certificate, followed by those between it and its authority. It and `key` are needed, except with `--insecure-loopback`
+        /// alone. They are read again when they change; one that cannot be used is logged, and the last one kept.
+        certificate => certificate: Option<PathBuf> = "", "path of a PEM file", Serve, read(path);
+        /// Its key.
+        key => key: Option<PathBuf> = "", "path of a PEM file", Serve, read(path);
+        /// Holders of certificates that these have signed are users, as in Kubernetes: the common name is the user, the organizations are the groups.
+        /// Read again every minute.
+        clientCA => client_ca: Option<PathBuf> = "", "path of a PEM file", Serve, read(path);
+        /// Whether the API server is believed that names callers in headers, which it does for an APIService. It proves itself by a certificate of
+        /// the authority in the ConfigMap `kube-system/extension-apiserver-authentication`, which is read again every minute. `auto`: if the
+        /// ConfigMap can be read; if it cannot, that is a warning, and it is read again after a second, then after twice as long. `required`:
+        /// otherwise the server does not start.
+        frontProxy => front_proxy: FrontProxy = "auto", "one of `auto`, `required`, `never`", Serve, read(choice(FRONT_PROXY));
+        /// Who may see deleted and evicted objects. `granted`: callers who may read the objects of their namespace today. `olderHidden`: the same,
+        /// without those that are older than the namespace. `none`: no caller. See [serving.md](serving.md#former-objects).
+        formerObjects => former_objects: FormerObjects = "granted", "one of `granted`, `olderHidden`, `none`", Serve, read(choice(FORMER_OBJECTS));
+        /// A bearer token must be for one of these; without any, for the API server.
+        audiences => audiences: Vec<String> = "[]", "list of names", Serve, list(audience);
+        /// For a further connection one that asks nothing is closed; if there is none, the new one.
+        maxConnections => max_connections: usize = "1000", "1 to 100000", Serve, read(whole(1..=100_000));
+        /// The most requests for objects that are answered at the same time; more are 429. One user alone has at most half of them
+        /// ([serving.md](serving.md#security)).
+        maxInFlight => max_in_flight: usize = "200", "1 to 100000", Serve, read(whole(1..=100_000));
+        /// The most requests of one user per second; more are 429. `0`: any number.
+        rate => rate: u32 = "100", "0 to 1000000", Serve, read(whole(0..=1_000_000));
+        /// So many of them may come at once.
+        burst => burst: u32 = "400", "1 to 1000000", Serve, read(whole(1..=1_000_000));
+        /// How long until an answer begins; then 504.
+        timeout => timeout: Duration = "1m", "duration from `1s`", Serve, read(duration(TIME));
+    }
+}
+
+settings! {
+    /// Section `query`.
+    pub struct Query("query", kinds) {
+        /// Where objects are read: a replica, for example. Without it, where they are written.
+        databaseURL => database_url: Option<Secret> = "", "text", Serve, secret();
+        /// How long the database may take for one statement. Then it ends it.
+        timeout => timeout: Duration = "30s", "duration from `1s`", Serve, read(duration(TIME));
+    }
+}
+
+settings! {
+    /// Section `server`.
+    pub struct Monitoring("server", kinds) {
+        /// The address of `/metrics`, `/healthz` and `/readyz`. `:8080` means every address of the machine; `""` disables them. `ingester serve`
+        /// takes it, too, unless `serve.probes` is set: two programs on one machine cannot have the same.
+        address => address: Option<String> = "0.0.0.0:8080", "address and port", Restart, read(listen);
+    }
+}
+
+settings! {
+    /// Section `log`.
+    pub struct Log("log", kinds) {
+        /// Plain lines, or one JSON object per line.
+        format => format: LogFormat = "text", "one of `text`, `json`", Restart, read(choice(FORMATS));
+        /// The least severe level that is logged.
+        level => level: LogLevel = "info", "one of `error`, `warn`, `info`, `debug`, `trace`", Now, read(choice(LEVELS));
+    }
+}

@@ -1,0 +1,139 @@
+//! A key of the file as one row.
+//!
+//! [`settings!`] makes a section's struct out of its rows, with its [`Default`], its reader, and what a changed file changes. A row is
+//!
+//! ```text
+//! /// What it does, as the struct and docs/configuration.md say it.
+//! key => field: Type = "default", "what it takes", Effect, read(reader), variable NAME;
+//! ```
+//!
+//! with the default as the file writes it (nothing for a key without a value), what a text of the file may be in words, when a change has
+//! an effect, the method of [`Section`] that reads it with its arguments, and the variable of the environment that overrides it, if there
+//! is one. Sections inside a section stand behind its keys.
+
+use super::error::Problem;
+use super::live::ConfigChanges;
+use super::section::{Findings, Section, section};
+use super::tree;
+use ingester_core::KindNames;
+
+/// When a changed key has an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// At once.
+    Now,
+    /// When `ingester run` is started again.
+    Restart,
+    /// When `ingester serve` is started again: `ingester run` does not read it.
+    Serve,
+    /// Never.
+    None,
+}
+
+/// One key, for those who compare all of them.
+#[cfg(test)]
+pub(super) struct Row {
+    /// With the sections that it is in: `mysql.tls.mode`.
+    pub(super) path: &'static str,
+    /// As the file writes it.
+    pub(super) default: &'static str,
+    pub(super) takes: &'static str,
+    pub(super) effect: Effect,
+    pub(super) variable: Option<&'static str>,
+    pub(super) about: String,
+}
+
+/// A section of the file. [`settings!`] implements it.
+pub(super) trait Settings: Sized {
+    /// The section's own keys with their defaults, as a file.
+    const DEFAULTS: &'static str;
+
+    /// Reads the keys that are in `section`; `kinds` are the names that a key may have.
+    fn read(&mut self, section: &mut Section<'_>, kinds: &KindNames);
+
+    /// Takes those values of a changed file that can change while the program runs, and notes which they are.
+    fn change(&mut self, changed: &Self, changes: &mut ConfigChanges);
+
+    /// Every key.
+    #[cfg(test)]
+    fn rows() -> Vec<Row>;
+
+    /// Reads a whole text.
+    fn read_text(&mut self, text: &str, kinds: &KindNames) -> Result<Findings, Problem> {
+        let (root, mut findings) = (tree::read(text)?, Findings::default());
+        section(String::new(), root, &mut findings, |root| self.read(root, kinds));
+        Ok(findings)
+    }
+
+    /// This section, whose values are blank, with its defaults.
+    fn with_defaults(mut self) -> Self {
+        let read = self.read_text(Self::DEFAULTS, &KindNames::of(&[]));
+        debug_assert!(read.is_ok_and(|findings| findings.problems.is_empty()), "{}", Self::DEFAULTS);
+        self
+    }
+}
+
+/// The structs of sections, or [`Settings`] for a section whose struct is elsewhere, out of their rows.
+macro_rules! settings {
+    ($(#[doc = $doc:literal])* pub struct $name:ident($path:literal, $kinds:ident) $body:tt) => {
+        settings! { @struct [$(#[doc = $doc])*] $name $body }
+        settings! { @section $name $path $kinds $body }
+    };
+    (struct $name:ident($path:literal, $kinds:ident) $body:tt) => {
+        settings! { @section $name $path $kinds $body }
+    };
+    (@struct [$($doc:tt)*] $name:ident {
+        $($(#[doc = $about:literal])+ $key:ident => $field:ident: $type:ty = $default:literal, $takes:literal, $effect:ident,
+            $method:ident($($reader:expr),*) $(, variable $variable:ident)?;)*
+        $(section $(#[doc = $inside:literal])+ $inner_key:ident => $inner:ident: $inner_type:ty;)*
+    }) => {
+        $($doc)*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            $(#[doc = concat!("`", stringify!($key), "`:")] $(#[doc = $about])+ pub $field: $type,)*
+            $(#[doc = concat!("`", stringify!($inner_key), "`:")] $(#[doc = $inside])+ pub $inner: $inner_type,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $($field: Default::default(),)* $($inner: Default::default(),)* }.with_defaults()
+            }
+        }
+    };
+    (@section $name:ident $path:literal $kinds:ident {
+        $($(#[doc = $about:literal])+ $key:ident => $field:ident: $type:ty = $default:literal, $takes:literal, $effect:ident,
+            $method:ident($($reader:expr),*) $(, variable $variable:ident)?;)*
+        $(section $(#[doc = $inside:literal])+ $inner_key:ident => $inner:ident: $inner_type:ty;)*
+    }) => {
+        impl Settings for $name {
+            const DEFAULTS: &'static str = concat!($(stringify!($key), ": ", $default, "\n"),*);
+
+            fn read(&mut self, section: &mut Section<'_>, $kinds: &KindNames) {
+                let _ = $kinds;
+                $(section.$method(stringify!($key), &mut self.$field $(, $reader)*);)*
+                $(section.section(stringify!($inner_key), |section| self.$inner.read(section, $kinds));)*
+            }
+
+            fn change(&mut self, changed: &Self, changes: &mut ConfigChanges) {
+                $(if self.$field != changed.$field && changes.note(concat!($path, ".", stringify!($key)), Effect::$effect) {
+                    self.$field.clone_from(&changed.$field);
+                })*
+                $(self.$inner.change(&changed.$inner, changes);)*
+            }
+
+            #[cfg(test)]
+            fn rows() -> Vec<Row> {
+                let own = [$(Row {
+                    path: concat!($path, ".", stringify!($key)),
+                    default: $default,
+                    takes: $takes,
+                    effect: Effect::$effect,
+                    variable: [$(stringify!($variable),)? ""].into_iter().find(|name| !name.is_empty()),
+                    about: concat!($($about),+).trim().to_owned(),
+                }),*];
+                own.into_iter()$(.chain(<$inner_type>::rows()))*.collect()
+            }
+        }
+    };
+}
+pub(super) use settings;
