@@ -1,13 +1,12 @@
 //! A file as kinds, with all its mistakes.
 
 use super::crd;
-use super::node::{Faults, Node};
 use super::path::{Condition, Gives, Guarded, Path};
 use super::recipe::Recipe;
 use super::table::{About, Declaration, DeclaredColumn};
 use super::{DeclaredKinds, Open, views};
-use crate::documents::{DocumentError, Tree, located};
 use crate::kept::kept;
+use crate::text::{self, Content, Faults, Located, Syntax};
 use ingester_core::check_registry;
 use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, Recipes, Record};
 use ingester_core::nearest::nearest;
@@ -21,23 +20,27 @@ use std::time::Duration;
 const TYPES: [&str; 9] =
     ["VARCHAR(255)", "TEXT", "MEDIUMTEXT", "BOOLEAN", "INT", "BIGINT", "BIGINT UNSIGNED", "DOUBLE", "DATETIME(6)"];
 
+/// A file of kinds.
+const SYNTAX: Syntax = Syntax { passwords: false, hint };
+
+/// What people write here who know it from elsewhere.
+fn hint(key: &str) -> Option<&'static str> {
+    match key {
+        "apiVersion" => Some("write `group: example.com` and `version: v1`"),
+        "with" => Some(
+            "a function of Rust needs a kind that is built in; here a path has functions, such as `.status.phase | lower`",
+        ),
+        "scope" => Some("write `namespaced: true` or `namespaced: false`"),
+        "name" => Some("a column's name is its `column`"),
+        _ => None,
+    }
+}
+
 /// The kinds of a file.
 pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> {
-    let root = located(text).map_err(|error| {
-        let line = match &error {
-            DocumentError::Syntax { line, .. }
-            | DocumentError::Unclosed { line }
-            | DocumentError::TooDeep { line }
-            | DocumentError::DuplicateKey { line, .. }
-            | DocumentError::NotFinite { line, .. }
-            | DocumentError::UnknownAnchor { line, .. }
-            | DocumentError::AliasBomb { line } => *line,
-            _ => 1,
-        };
-        vec![super::node::Fault { line, path: String::new(), what: without_place(&error) }]
-    })?;
+    let root = text::read(text, &SYNTAX).map_err(|fault| vec![fault])?;
     let mut faults = Faults::new();
-    let root = Node::root(&root);
+    let root = Located::new("", &root, &SYNTAX);
     let Some([built_in, list, views]) = root.fields(["builtIn", "kinds", "views"], &mut faults) else {
         return Err(faults);
     };
@@ -50,7 +53,7 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     if nodes.is_empty() && faults.is_empty() {
         faults.push(list.fault("there are no kinds: declare one, or leave the file out"));
     }
-    let mut kinds: Vec<(Node<'_>, Kind)> = Vec::new();
+    let mut kinds: Vec<(Located<'_>, Kind)> = Vec::new();
     for node in nodes {
         let Some(kind) = read_kind(&node, open, &mut faults) else { continue };
         for (earlier, other) in &kinds {
@@ -59,7 +62,7 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
                     .to_string()
                     .replace("`#[ingest(table = \"...\")]`", "`table`")
                     .replace("in the registry", "there");
-                faults.push(node.fault(format!("{error} (the other one begins on line {})", earlier.located.line)));
+                faults.push(node.fault(format!("{error} (the other one begins on line {})", earlier.tree.line)));
             }
         }
         kinds.push((node, kind));
@@ -76,21 +79,12 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     Ok(DeclaredKinds { kinds, views: kept(views), built_in })
 }
 
-/// An error of the document, whose place is said apart.
-fn without_place(error: &DocumentError) -> String {
-    match error {
-        DocumentError::Syntax { column, message, .. } => format!("column {column}: {message}"),
-        DocumentError::DuplicateKey { key, .. } => format!("the key `{key}` appears twice in the same object"),
-        other => other.to_string(),
-    }
-}
-
 fn shown_group(group: &str) -> String {
     if group.is_empty() { "the core group".into() } else { format!("`{group}`") }
 }
 
 /// Reads one kind; what is wrong with it goes to `faults`.
-fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kind> {
+fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kind> {
     let before = faults.len();
     let [
         group,
@@ -239,7 +233,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         }
         fingerprint = fingerprint.beside(column.fingerprint());
     }
-    for condition in filter.iter().flat_map(Node::one_or_more) {
+    for condition in filter.iter().flat_map(Located::one_or_more) {
         let Some(text) = condition.text(faults) else { continue };
         match Condition::parse(text) {
             Ok(parsed) => {
@@ -255,7 +249,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
 
     let (mut key_nodes, mut keys) = (Vec::new(), Vec::new());
     for key in keys_node.map(|list| list.elements(faults)).unwrap_or_default() {
-        if !matches!(key.tree(), Tree::List(_)) {
+        if !matches!(key.content(), Content::List(_)) {
             faults.push(key.expected("a list of columns, such as `keys: [[namespace, status]]`"));
             continue;
         }
@@ -329,14 +323,14 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
 
 /// A column as it is declared.
 struct Column<'t> {
-    node: Node<'t>,
+    node: Located<'t>,
     name: &'t str,
     paths: Vec<Guarded>,
     ty: Option<SqlType>,
     default: Value,
     default_text: String,
     key: bool,
-    was: Option<(Node<'t>, &'t str)>,
+    was: Option<(Located<'t>, &'t str)>,
     revision: u64,
     stays: Stays,
     many: Option<Form>,
@@ -380,7 +374,7 @@ impl Column<'_> {
     }
 }
 
-fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &mut Faults) -> Option<Column<'t>> {
+fn read_column<'t>(node: &Located<'t>, schema: Option<&JSONSchemaProps>, faults: &mut Faults) -> Option<Column<'t>> {
     let [name, path, ty, default, key, was, revision, keep, first, many] =
         node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many"], faults)?;
     let of_many = many.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
@@ -486,7 +480,7 @@ fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &m
     }
     let default = match (&default, ty) {
         (Some(at), Some(ty)) => {
-            default_text = format!("{:?}", at.tree());
+            default_text = format!("{:?}", at.content());
             read_default(at, ty, faults)
         }
         _ => Value::Null,
@@ -495,8 +489,10 @@ fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &m
     let was = was.and_then(|at| at.text(faults).map(|text| (at, text)));
     let revision = match revision {
         None => 1,
-        Some(at) => match at.tree() {
-            Tree::Number(number) if number.parse::<u32>().is_ok_and(|number| number > 0) => number.parse().unwrap_or(1),
+        Some(at) => match at.content() {
+            Content::Number(number) if number.parse::<u32>().is_ok_and(|number| number > 0) => {
+                number.parse().unwrap_or(1)
+            }
             _ => {
                 faults.push(at.expected("a whole number from 1"));
                 1
@@ -516,13 +512,13 @@ fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &m
 
 /// Reads a path: a text, or a map of a path and its guard. `None` after a fault.
 fn read_path<'t>(
-    at: Node<'t>,
+    at: Located<'t>,
     of_many: bool,
     schema: Option<&JSONSchemaProps>,
     faults: &mut Faults,
-) -> Option<(Node<'t>, Guarded)> {
+) -> Option<(Located<'t>, Guarded)> {
     let parse = if of_many { Path::parse_many } else { Path::parse };
-    if !matches!(at.tree(), Tree::Map(_)) {
+    if !matches!(at.content(), Content::Map(_)) {
         return match parse(at.text(faults)?) {
             Ok(path) => Some((at, Guarded { path, guards: Vec::new() })),
             Err(what) => {
@@ -564,7 +560,7 @@ fn read_path<'t>(
 }
 
 /// Whether a stored value stays.
-fn read_stays(keep: Option<Node<'_>>, first: Option<Node<'_>>, has_default: bool, faults: &mut Faults) -> Stays {
+fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, has_default: bool, faults: &mut Faults) -> Stays {
     let keeps = keep.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
     let is_first = first.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
     if let (true, true, Some(at)) = (keeps, is_first, &first) {
@@ -585,7 +581,7 @@ fn read_stays(keep: Option<Node<'_>>, first: Option<Node<'_>>, has_default: bool
     }
 }
 
-fn read_type(at: &Node<'_>, faults: &mut Faults) -> Option<SqlType> {
+fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<SqlType> {
     let text = at.text(faults)?;
     let ty =
         SqlType::try_parse(text).filter(|ty| !matches!(ty, SqlType::IntUnsigned | SqlType::LongBlob | SqlType::Json));
@@ -626,21 +622,21 @@ fn misfit(path: &Path, ty: SqlType) -> Option<String> {
     Some(format!("this gives {gives}, which {ty} does not hold: use {types}"))
 }
 
-fn read_default(at: &Node<'_>, ty: SqlType, faults: &mut Faults) -> Value {
-    let value = match (ty, at.tree()) {
-        (SqlType::VarChar(most), Tree::Text(text)) if text.chars().count() > usize::from(most) => {
+fn read_default(at: &Located<'_>, ty: SqlType, faults: &mut Faults) -> Value {
+    let value = match (ty, at.content()) {
+        (SqlType::VarChar(most), Content::Text(text)) if text.chars().count() > usize::from(most) => {
             faults.push(at.fault(format!("the default has {} characters, {ty} holds {most}", text.chars().count())));
             return Value::Null;
         }
-        (SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText, Tree::Text(text)) => {
+        (SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText, Content::Text(text)) => {
             Some(Value::text(text.as_str()))
         }
-        (SqlType::Boolean, Tree::Truth(truth)) => Some(Value::Bool(*truth)),
-        (SqlType::Int, Tree::Number(number)) => number.parse::<i32>().ok().map(|number| Value::Int(number.into())),
-        (SqlType::BigInt, Tree::Number(number)) => number.parse().ok().map(Value::Int),
-        (SqlType::BigIntUnsigned, Tree::Number(number)) => number.parse().ok().map(Value::UInt),
-        (SqlType::Double, Tree::Number(number)) => number.parse().ok().map(Value::Double),
-        (SqlType::DateTime, Tree::Text(text)) => {
+        (SqlType::Boolean, Content::Truth(truth)) => Some(Value::Bool(*truth)),
+        (SqlType::Int, Content::Number(number)) => number.parse::<i32>().ok().map(|number| Value::Int(number.into())),
+        (SqlType::BigInt, Content::Number(number)) => number.parse().ok().map(Value::Int),
+        (SqlType::BigIntUnsigned, Content::Number(number)) => number.parse().ok().map(Value::UInt),
+        (SqlType::Double, Content::Number(number)) => number.parse().ok().map(Value::Double),
+        (SqlType::DateTime, Content::Text(text)) => {
             text.parse::<jiff::Timestamp>().ok().map(|time| Value::Time(Micros(time.as_microsecond())))
         }
         (
@@ -678,7 +674,7 @@ fn read_default(at: &Node<'_>, ty: SqlType, faults: &mut Faults) -> Value {
     })
 }
 
-fn read_protobuf(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Protobuf> {
+fn read_protobuf(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Protobuf> {
     let [message, descriptors] = node.fields(["message", "descriptors"], faults)?;
     let message = required(node, message, "message", "the full name, such as `example.v1.Model`", faults);
     let file = required(
@@ -719,12 +715,12 @@ fn mismatch(crd: &CustomResourceDefinition, group: &str, version: &str, kind: &s
 
 /// The text of a key that has to be there.
 fn required<'t>(
-    node: &Node<'t>,
-    child: Option<Node<'t>>,
+    node: &Located<'t>,
+    child: Option<Located<'t>>,
     name: &str,
     what: &str,
     faults: &mut Faults,
-) -> Option<(Node<'t>, &'t str)> {
+) -> Option<(Located<'t>, &'t str)> {
     let Some(child) = child else {
         faults.push(node.fault(format!("`{name}` is missing: {what}")));
         return None;
@@ -738,7 +734,7 @@ fn required<'t>(
 }
 
 /// The text; a fault if it is not what it should be.
-fn checked<'t>(at: &Node<'t>, text: &'t str, is: fn(&str) -> bool, rule: &str, faults: &mut Faults) -> &'t str {
+fn checked<'t>(at: &Located<'t>, text: &'t str, is: fn(&str) -> bool, rule: &str, faults: &mut Faults) -> &'t str {
     if !is(text) {
         faults.push(at.fault(format!("`{text}`: {rule}")));
     }
