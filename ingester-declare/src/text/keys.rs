@@ -4,7 +4,7 @@ use super::{Fault, Located};
 use ingester_core::nearest::nearest;
 
 /// The keys of a map that were not taken yet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Keys<'t> {
     left: Vec<(&'t str, Located<'t>)>,
     known: Vec<&'static str>,
