@@ -17,6 +17,7 @@
 //! | `recipe.rs` | all paths of a kind, joined into one tree |
 //! | `read.rs` | one pass over an object's text that gives all values |
 //! | `kinds.rs` | a file as kinds, with all its mistakes |
+//! | `column.rs` | a column of a kind |
 //! | `views.rs` | views over these kinds |
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
@@ -25,6 +26,7 @@
 //! May use: ingester-core, ingester-sql, documents, kept, text.
 //! Must not: open files; whoever reads a file passes what it has.
 
+mod column;
 mod crd;
 mod kinds;
 #[cfg(test)]

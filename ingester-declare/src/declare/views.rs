@@ -43,11 +43,7 @@ pub(super) fn read(list: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> V
 
 fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<View> {
     let [name, of, columns, filter, overrides] = node.fields(["name", "kinds", "columns", "filter", "of"], faults)?;
-    let Some(name) = name else {
-        faults.push(node.fault("`name` is missing: the view's name in the database"));
-        return None;
-    };
-    let name = name.text(faults)?;
+    let (_, name) = node.required("name", name, "the view's name in the database", faults)?;
     let Some(columns) = columns else {
         faults.push(node.fault("`columns` is missing: what a row of the view has"));
         return None;
@@ -56,11 +52,7 @@ fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<
     let mut declared: Vec<(ViewColumn, Option<Located<'_>>)> = Vec::new();
     for column in &columns {
         let Some([called, value, ty]) = column.fields(["column", "value", "type"], faults) else { continue };
-        let Some(called) = called else {
-            faults.push(column.fault("`column` is missing: the column's name"));
-            continue;
-        };
-        let Some(called) = called.text(faults) else { continue };
+        let Some((_, called)) = column.required("column", called, "the column's name", faults) else { continue };
         let ty = ty.and_then(|at| read_type(&at, faults));
         declared.push((ViewColumn { name: kept(called), ty }, value));
     }

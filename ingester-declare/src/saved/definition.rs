@@ -75,27 +75,17 @@ struct Head {
 impl Head {
     fn read(root: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Self> {
         let Entries { own: [name, description, kind, api_version, parameters, ..], .. } = Entries::read(root, faults)?;
-        let name = match name {
-            Some(name) => name.text(faults).and_then(|text| {
-                if !is_label(text) {
-                    let what = "small letters, digits and `-`, 63 at most, with a letter or a digit at both ends";
-                    faults.push(name.expected(what));
-                }
-                is_label(text).then(|| text.to_owned())
-            }),
-            None => {
-                faults.push(root.fault("it has no `name`"));
-                None
+        let label = "small letters, digits and `-`, 63 at most, with a letter or a digit at both ends";
+        let name = root.required("name", name, label, faults).and_then(|(name, text)| {
+            if !is_label(text) {
+                faults.push(name.expected(label));
             }
-        };
+            is_label(text).then(|| text.to_owned())
+        });
         let description = description.and_then(|text| text.text(faults)).map(|text| text.trim().to_owned());
-        let kind = match kind {
-            Some(kind) => kind.text(faults).and_then(|text| kind_of(&kind, text, api_version.as_ref(), kinds, faults)),
-            None => {
-                faults.push(root.fault("it has no `kind`"));
-                None
-            }
-        };
+        let kind = root
+            .required("kind", kind, "the kind that is asked about", faults)
+            .and_then(|(kind, text)| kind_of(&kind, text, api_version.as_ref(), kinds, faults));
         let (parameters, complete) = parameters.map_or((Vec::new(), true), |list| declared(&list, faults));
         Some(Head { name, description, kind, parameters, complete })
     }
@@ -156,19 +146,22 @@ fn declared(list: &Located<'_>, faults: &mut Faults) -> (Vec<Parameter>, bool) {
 fn parameter(node: &Located<'_>, faults: &mut Faults) -> Option<Parameter> {
     let [name, ty, default, description] = node.fields(["name", "type", "default", "description"], faults)?;
     let description = description.and_then(|text| text.text(faults)).unwrap_or_default().trim().to_owned();
-    let (Some(name_node), Some(ty_node)) = (name, ty) else {
-        faults.push(node.fault("a parameter has a `name` and a `type`"));
-        return None;
-    };
-    let name = name_node.text(faults)?;
-    if !is_name(name) {
-        faults.push(name_node.expected("a letter, then letters, digits, `_` and `-`"));
-        return None;
-    }
-    let Some(ty) = ParameterType::named(ty_node.text(faults)?) else {
-        faults.push(ty_node.expected(&format!("one of {}", ParameterType::NAMES.join(", "))));
-        return None;
-    };
+    let what = "a letter, then letters, digits, `_` and `-`";
+    let name = node.required("name", name, what, faults).and_then(|(at, name)| {
+        if !is_name(name) {
+            faults.push(at.expected(what));
+        }
+        is_name(name).then_some(name)
+    });
+    let what = format!("one of {}", ParameterType::NAMES.join(", "));
+    let ty = node.required("type", ty, &what, faults).and_then(|(at, name)| {
+        let ty = ParameterType::named(name);
+        if ty.is_none() {
+            faults.push(at.expected(&what));
+        }
+        ty
+    });
+    let (name, ty) = (name?, ty?);
     let default = match default {
         None => None,
         Some(node) => {

@@ -190,7 +190,7 @@ fn all_mistakes_of_all_files_are_found_at_once_with_their_places() {
         "one.yaml line 3: filtr: unknown key `filtr`; did you mean `filter`?",
         "one.yaml line 1: name: expected small letters, digits and `-`, 63 at most, with a letter or a digit at both ends, found `A b`",
         "one.yaml line 2: kind: there is no kind `Modl`, did you mean `Model`?",
-        "two.yaml line 1: it has no `name`",
+        "two.yaml line 1: `name` is missing: small letters, digits and `-`",
         "two.yaml line 3: filter.all[0]: model has no column for the field `create_tim`; did you mean `create_time`?",
         "two.yaml line 3: filter.all[1]: expected a test: equals, notEquals, less, lessOrEqual, greater, greaterOrEqual, in, notIn, like, exists, empty",
         "two.yaml line 2: limit: expected a whole number from 1 to 4294967295, found `0`",
@@ -278,7 +278,7 @@ fn mistakes_about_parameters_are_named_with_their_places() {
             "parameters: [{name: 5x, type: string}]".into(),
             "parameters[0].name: expected a letter, then letters, digits",
         ),
-        ("parameters: [{name: x}]".into(), "parameters[0]: a parameter has a `name` and a `type`"),
+        ("parameters: [{name: x}]".into(), "parameters[0]: `type` is missing: one of string, integer"),
         (
             "parameters: [{name: x, type: string, default: 5}]".into(),
             "parameters[0].default: expected a text (in quotes), found `5`",

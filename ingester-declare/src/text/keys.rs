@@ -1,6 +1,6 @@
 //! The keys of a map. Those that were taken are known; those that are left are unknown.
 
-use super::{Fault, Located};
+use super::{Fault, Faults, Located};
 use ingester_core::nearest::nearest;
 
 /// The keys of a map that were not taken yet.
@@ -30,6 +30,22 @@ impl<'t> Keys<'t> {
         self.known.push(key);
         let place = self.left.iter().position(|(there, _)| *there == key)?;
         Some(self.left.remove(place).1).filter(|value| !value.is_null())
+    }
+
+    /// The same keys where these alone are known: others are faults. What was meant by one is taken, so that no second mistake
+    /// follows from the first.
+    pub(super) fn only(mut self, names: &[&'static str], faults: &mut Faults) -> Self {
+        let taken = names.iter().filter_map(|name| Some((*name, self.take(name)?))).collect();
+        let mut only = Keys { left: taken, known: Vec::new() };
+        for (unknown, value) in self.unknown() {
+            if let Some(meant) = unknown.meant()
+                && only.left.iter().all(|(name, _)| *name != meant)
+            {
+                only.left.push((meant, value));
+            }
+            faults.push(unknown.fault(&[]));
+        }
+        only
     }
 
     /// The keys that are left, in the order of the file, with their values.

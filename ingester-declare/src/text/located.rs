@@ -80,24 +80,39 @@ impl<'t> Located<'t> {
         self.entries("a map", faults).map(Keys::new)
     }
 
+    /// The keys of a map that may have these; others are faults. `None` if it is no map.
+    pub fn keys_of(&self, names: &[&'static str], faults: &mut Faults) -> Option<Keys<'t>> {
+        self.keys(faults).map(|keys| keys.only(names, faults))
+    }
+
     /// The values of these keys. Other keys are faults; nothing is as good as absent.
     pub fn fields<const N: usize>(
         &self,
         names: [&'static str; N],
         faults: &mut Faults,
     ) -> Option<[Option<Located<'t>>; N]> {
-        let mut keys = self.keys(faults)?;
-        let mut fields = names.map(|name| keys.take(name));
-        for (unknown, value) in keys.unknown() {
-            // What was meant is taken, so that no second mistake follows from the first.
-            if let Some(place) = unknown.meant().and_then(|meant| names.iter().position(|name| *name == meant))
-                && !value.is_null()
-            {
-                fields[place].get_or_insert(value);
-            }
-            faults.push(unknown.fault(&[]));
+        let mut keys = self.keys_of(&names, faults)?;
+        Some(names.map(|name| keys.take(name)))
+    }
+
+    /// The value of a key of this map, which has to be there, and its text, which must not be empty. `what` says what it is.
+    pub fn required(
+        &self,
+        name: &str,
+        value: Option<Located<'t>>,
+        what: &str,
+        faults: &mut Faults,
+    ) -> Option<(Located<'t>, &'t str)> {
+        let Some(value) = value else {
+            faults.push(self.fault(format!("`{name}` is missing: {what}")));
+            return None;
+        };
+        let text = value.text(faults)?;
+        if text.is_empty() {
+            faults.push(value.fault(format!("`{name}` is empty: {what}")));
+            return None;
         }
-        Some(fields)
+        Some((value, text))
     }
 
     /// The elements, if it is a list.
