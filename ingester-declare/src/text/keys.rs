@@ -116,6 +116,15 @@ mod tests {
     }
 
     #[test]
+    fn what_an_unknown_key_means_is_taken_unless_it_is_there_itself() {
+        for (text, taken) in [("pat: a", Some(1)), ("pat: a\npath: b", Some(2)), ("with: a", None), ("path: ~", None)] {
+            let (tree, mut faults) = (read(text, &PLAIN).unwrap(), Faults::new());
+            let [path, _] = Located::new("", &tree, &PLAIN).fields(["path", "column"], &mut faults).unwrap();
+            assert_eq!(path.map(|path| path.tree.line), taken, "{text}");
+        }
+    }
+
+    #[test]
     fn no_fault_of_a_file_with_passwords_repeats_more_than_a_word_of_a_key() {
         for text in ["{path:hunter2: 1}", "path:hunter2", "{'path=hunter2': 1, 'path=hunter2': 2}", "[hunter2]"] {
             let said = said(text, &PASSWORDS);
