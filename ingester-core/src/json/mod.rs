@@ -1,5 +1,5 @@
 //! JSON text, read once and tolerantly.
-//! May use: nothing.
+//! May use: place.
 //!
 //! | file | what it does |
 //! |---|---|

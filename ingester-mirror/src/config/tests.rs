@@ -6,11 +6,12 @@ mod mistakes;
 mod secrets;
 
 use super::section::{Findings, section};
-use super::tree::{self, Content, YamlNode};
+use super::tree::{self, Content};
 use super::*;
 use crate::fixture::MODEL;
 use ingester_core::KindNames;
 use ingester_core::kind::Definition;
+use ingester_declare::text::Tree;
 use std::sync::LazyLock;
 
 static KINDS: LazyLock<KindNames> = LazyLock::new(|| {
@@ -58,7 +59,7 @@ fn the_documentation_lists_every_key_with_its_default() {
 
     // The keys that are read are all that there are.
     let mut findings = Findings::default();
-    let nothing = YamlNode { line: 1, content: Content::Null };
+    let nothing = Tree { line: 1, content: Content::Null };
     section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), &KINDS));
     let mut shown = Vec::new();
     leaves("", &tree::read(defaults).unwrap(), &mut shown);
@@ -73,12 +74,12 @@ fn the_documentation_lists_every_key_with_its_default() {
 }
 
 /// The full paths of all keys that are not sections.
-fn leaves(path: &str, node: &YamlNode, out: &mut Vec<String>) {
+fn leaves(path: &str, node: &Tree, out: &mut Vec<String>) {
     match &node.content {
         Content::Map(entries) if path.is_empty() || !entries.is_empty() => {
-            for entry in entries {
-                let path = if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
-                leaves(&path, &entry.value, out);
+            for (key, value) in entries {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                leaves(&path, value, out);
             }
         }
         _ => out.push(path.to_owned()),
@@ -308,8 +309,8 @@ fn mistakes_in_a_file_name_the_file() {
     let error = Config::load(&path, &Environment::default(), &KINDS).unwrap_err().to_string();
     let lines: Vec<&str> = error.lines().collect();
     assert_eq!(lines[0], format!("the configuration {}: 2 mistakes", path.display()));
-    assert_eq!(lines[1], "  line 1: `log.level` is `loud`; use one of error, warn, info, debug, trace");
-    assert_eq!(lines[2], "  line 2: unknown key `serverr`; did you mean `server`?");
+    assert_eq!(lines[1], "  line 1: log.level: found `loud`; use one of error, warn, info, debug, trace");
+    assert_eq!(lines[2], "  line 2: serverr: unknown key `serverr`; did you mean `server`?");
 }
 
 #[test]

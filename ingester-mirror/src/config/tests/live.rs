@@ -6,7 +6,7 @@ use crate::config::live::{Effect, KEYS};
 #[test]
 fn every_key_has_an_effect_that_is_known() {
     let mut findings = Findings::default();
-    let nothing = YamlNode { line: 1, content: Content::Null };
+    let nothing = Tree { line: 1, content: Content::Null };
     section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), &KINDS));
     let mut known: Vec<&str> = findings.known.iter().map(String::as_str).collect();
     let mut listed: Vec<&str> = KEYS.iter().map(|key| key.path).collect();
