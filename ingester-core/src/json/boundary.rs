@@ -86,29 +86,13 @@ impl Boundary {
             match self.token {
                 Token::String => {
                     at = scan::plain_end(piece, at);
-                    match piece.get(at) {
-                        None => break,
-                        Some(b'"') => at += 1,
-                        Some(b'\\') => {
-                            at += 1;
-                            self.token = Token::Escape;
-                            continue;
-                        }
-                        Some(b'\n' | b'\r') => self.flawed = true,
-                        Some(_) => {
-                            at += 1;
-                            self.flawed = true;
-                            continue;
-                        }
-                    }
-                    self.token = Token::None;
-                    self.state = if self.key_next() { State::Colon } else { State::After };
+                    let Some(&byte) = piece.get(at) else { break };
+                    at += usize::from(self.within_string(byte));
                 }
                 Token::Escape => {
                     // A line feed cannot be escaped: it ends the string.
                     at += usize::from(byte >= b' ');
                     self.token = Token::String;
-                    continue;
                 }
                 Token::Word => {
                     at = scan::word_end(piece, at);
@@ -140,24 +124,14 @@ impl Boundary {
                             if byte == b'{' && in_column_1 && irregular && self.nesting.depth() > 0 {
                                 return (at, Stop::Document);
                             }
-                            let is_member = self.nesting.depth() == 1 && self.nesting.in_object();
-                            if !self.nesting.push(byte == b'{') {
-                                return (at, Stop::Depth);
-                            }
-                            self.flawed |= !value_next;
-                            self.state = State::Open;
-                            if byte == b'[' && is_member {
-                                return (at + 1, Stop::Array);
+                            if let Some(stop) = self.open(byte, value_next) {
+                                return (at + usize::from(stop == Stop::Array), stop);
                             }
                         }
                         b'}' | b']' => {
-                            let object = byte == b'}';
-                            if self.nesting.depth() == 0 || self.nesting.in_object() != object {
-                                return (at, Stop::Bracket { wanted: self.state.wanted(self.nesting.in_object()) });
+                            if let Some(stop) = self.close(byte) {
+                                return (at, stop);
                             }
-                            self.flawed |= !matches!(self.state, State::Open | State::After);
-                            self.nesting.pop();
-                            self.state = State::After;
                         }
                         byte if scan::is_word(byte) => {
                             self.flawed |= !value_next;
@@ -173,6 +147,43 @@ impl Boundary {
             }
         }
         (at, Stop::Piece)
+    }
+
+    /// Passes a byte of a string that is more than a character of it. Returns whether it belongs to the string: a line feed does not.
+    fn within_string(&mut self, byte: u8) -> bool {
+        self.flawed |= !matches!(byte, b'"' | b'\\');
+        match byte {
+            b'\\' => self.token = Token::Escape,
+            b'"' | b'\n' | b'\r' => {
+                self.token = Token::None;
+                self.state = if self.key_next() { State::Colon } else { State::After };
+            }
+            _ => {}
+        }
+        !matches!(byte, b'\n' | b'\r')
+    }
+
+    /// Passes an opening bracket.
+    fn open(&mut self, bracket: u8, value_next: bool) -> Option<Stop> {
+        let is_member = self.nesting.depth() == 1 && self.nesting.in_object();
+        if !self.nesting.push(bracket == b'{') {
+            return Some(Stop::Depth);
+        }
+        self.flawed |= !value_next;
+        self.state = State::Open;
+        (bracket == b'[' && is_member).then_some(Stop::Array)
+    }
+
+    /// Passes a closing bracket.
+    fn close(&mut self, bracket: u8) -> Option<Stop> {
+        let object = bracket == b'}';
+        if self.nesting.depth() == 0 || self.nesting.in_object() != object {
+            return Some(Stop::Bracket { wanted: self.state.wanted(self.nesting.in_object()) });
+        }
+        self.flawed |= !matches!(self.state, State::Open | State::After);
+        self.nesting.pop();
+        self.state = State::After;
+        None
     }
 
     /// Whether a value may begin here.
