@@ -1,6 +1,6 @@
 //! Where a value ends in text that comes in pieces.
 
-use super::grammar::{Nesting, State};
+use super::grammar::{Nesting, Phase};
 use super::scan;
 
 /// Finds the end of one value in a text that comes in pieces, in constant memory.
@@ -12,7 +12,7 @@ use super::scan;
 #[derive(Debug)]
 pub struct Boundary {
     token: Token,
-    state: State,
+    phase: Phase,
     nesting: Nesting,
     flawed: bool,
 }
@@ -51,14 +51,14 @@ pub enum Stop {
 impl Default for Boundary {
     /// Before the first byte of a value.
     fn default() -> Self {
-        Self { token: Token::None, state: State::Value, nesting: Nesting::default(), flawed: false }
+        Self { token: Token::None, phase: Phase::Value, nesting: Nesting::default(), flawed: false }
     }
 }
 
 impl Boundary {
     /// After a member of an object.
     pub fn after_member() -> Self {
-        Self { state: State::After, nesting: Nesting::of_object(), ..Self::default() }
+        Self { phase: Phase::After, nesting: Nesting::of_object(), ..Self::default() }
     }
 
     /// Whether a value may begin with this byte.
@@ -100,19 +100,19 @@ impl Boundary {
                         break;
                     }
                     self.token = Token::None;
-                    self.state = State::After;
+                    self.phase = Phase::After;
                 }
                 Token::None => {
                     let value_next = self.value_next();
                     match byte {
                         b' ' | b'\t' | b'\r' | b'\n' => {}
                         b',' => {
-                            self.flawed |= self.state != State::After;
-                            self.state = if self.nesting.in_object() { State::Key } else { State::Value };
+                            self.flawed |= self.phase != Phase::After;
+                            self.phase = if self.nesting.in_object() { Phase::Key } else { Phase::Value };
                         }
                         b':' => {
-                            self.flawed |= self.state != State::Colon;
-                            self.state = State::Value;
+                            self.flawed |= self.phase != Phase::Colon;
+                            self.phase = Phase::Value;
                         }
                         b'"' => {
                             self.flawed |= !value_next && !self.key_next();
@@ -142,7 +142,7 @@ impl Boundary {
                     at += 1;
                 }
             }
-            if self.nesting.depth() == 0 && self.token == Token::None && self.state == State::After {
+            if self.nesting.depth() == 0 && self.token == Token::None && self.phase == Phase::After {
                 return (at, Stop::End);
             }
         }
@@ -156,7 +156,7 @@ impl Boundary {
             b'\\' => self.token = Token::Escape,
             b'"' | b'\n' | b'\r' => {
                 self.token = Token::None;
-                self.state = if self.key_next() { State::Colon } else { State::After };
+                self.phase = if self.key_next() { Phase::Colon } else { Phase::After };
             }
             _ => {}
         }
@@ -170,7 +170,7 @@ impl Boundary {
             return Some(Stop::Depth);
         }
         self.flawed |= !value_next;
-        self.state = State::Open;
+        self.phase = Phase::Open;
         (bracket == b'[' && is_member).then_some(Stop::Array)
     }
 
@@ -178,21 +178,21 @@ impl Boundary {
     fn close(&mut self, bracket: u8) -> Option<Stop> {
         let object = bracket == b'}';
         if self.nesting.depth() == 0 || self.nesting.in_object() != object {
-            return Some(Stop::Bracket { wanted: self.state.wanted(self.nesting.in_object()) });
+            return Some(Stop::Bracket { wanted: self.phase.wanted(self.nesting.in_object()) });
         }
-        self.flawed |= !matches!(self.state, State::Open | State::After);
+        self.flawed |= !matches!(self.phase, Phase::Open | Phase::After);
         self.nesting.pop();
-        self.state = State::After;
+        self.phase = Phase::After;
         None
     }
 
     /// Whether a value may begin here.
     fn value_next(&self) -> bool {
-        self.state == State::Value || (self.state == State::Open && !self.nesting.in_object())
+        self.phase == Phase::Value || (self.phase == Phase::Open && !self.nesting.in_object())
     }
 
     /// Whether a key may begin here, or the string being read is one.
     fn key_next(&self) -> bool {
-        self.state == State::Key || (self.state == State::Open && self.nesting.in_object())
+        self.phase == Phase::Key || (self.phase == Phase::Open && self.nesting.in_object())
     }
 }
