@@ -14,7 +14,7 @@ use crate::kept::kept;
 use crate::text::{Content, Faults, Located};
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
-use ingester_core::view::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType, check_views};
+use ingester_core::view::{Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType, check_views};
 
 /// How deep expressions may be nested.
 const DEPTH: usize = 32;
@@ -81,7 +81,7 @@ fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<
             Some(filter) => Some(condition(filter, &of, DEPTH, faults)?),
             None => None,
         };
-        sources.push(Source { kind, values: kept(values), filter });
+        sources.push(ViewSource { kind, values: kept(values), filter });
     }
     let columns: Vec<ViewColumn> = declared.iter().map(|(column, _)| *column).collect();
     Some(View { name: kept(name), columns: kept(columns), sources: kept(sources) })
