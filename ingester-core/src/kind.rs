@@ -3,13 +3,14 @@
 //! `#[derive(Ingestable)]` fills in a [`Definition`] and names the structs; everything that runs is compiled here, once
 //! for each kind, behind the function pointers of [`Kind`]. The engine is written for [`Kind`] and is not generic.
 //!
-//! May use: schema, value, json, object, protobuf, row.
+//! May use: duration, schema, value, json, object, protobuf, row.
 
 mod counted;
 mod crd;
 mod decode;
 pub(crate) mod derived;
 
+use crate::duration::Bounds;
 use crate::json;
 use crate::object::Object;
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
@@ -104,6 +105,9 @@ pub struct Definition {
     /// What its columns are and where their values come from, with its filter; see [`Kind::fingerprint`].
     pub fingerprint: Fingerprint,
 }
+
+/// How long a kind may keep the rows of deleted objects, see [`Definition::retention`].
+pub const RETENTION: Bounds = Bounds::new("1s", "36500d");
 
 /// Which objects of a kind carry the finalizer `michelangelo/Ingester`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

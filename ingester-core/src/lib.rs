@@ -34,6 +34,7 @@
 //! reads kinds and objects from files, `ingester-store` runs the SQL, and `ingester-mirror` follows a cluster.
 
 pub mod age;
+pub mod duration;
 #[cfg(test)]
 extern crate self as ingester_core;
 #[cfg(test)]
@@ -67,7 +68,7 @@ pub use value::ColumnValue;
 pub mod __private {
     pub use crate::__base_handles as base_handles;
     pub use crate::GeneratedSql;
-    pub use crate::kind::derived::{FieldsOf, NoDescriptors, NoFields, NoStatus, RowSource};
+    pub use crate::kind::derived::{FieldsOf, NoDescriptors, NoFields, NoStatus, RowSource, retention};
     pub use crate::kind::{Definition, Finalizer, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;
     pub use crate::protobuf::DescriptorSet;

@@ -95,8 +95,8 @@ pub(crate) struct KindDeclaration {
     pub(crate) finalizer: FinalizerOption,
     /// Whether it has tables of labels and annotations.
     pub(crate) companions: bool,
-    /// In seconds.
-    pub(crate) retention: Option<u64>,
+    /// A duration, which constant evaluation reads.
+    pub(crate) retention: Option<LitStr>,
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,

@@ -1,10 +1,11 @@
 //! What the code of the derives needs to describe a kind. Nobody else does: `__private` has it.
 
-use super::Indexed;
+use super::{Indexed, RETENTION};
 use crate::object::Meta;
 use crate::protobuf::DescriptorSet;
-use crate::schema::Field;
+use crate::schema::{Field, Text};
 use crate::value::Values;
+use std::time::Duration;
 
 /// A struct that rows are made from: the spec of a custom resource, or a projection of the whole object. Derived:
 /// `#[derive(Ingestable)]`.
@@ -31,6 +32,25 @@ impl NoDescriptors {
         panic!(
             "the crate's root has no static `DESCRIPTORS` for this message: say where it is described with `descriptors = path`"
         )
+    }
+}
+
+/// The value of `#[ingest(retention = "...")]`.
+///
+/// # Panics
+/// If it is not a duration within the bounds; in a constant that is a compile error.
+pub const fn retention(text: &str) -> Duration {
+    match RETENTION.read(text) {
+        Ok(duration) => duration,
+        Err(error) => {
+            let mut message = Text::new("`retention` is how long after its object's deletion a row is kept: ");
+            let (pieces, mut i) = (error.pieces(), 0);
+            while i < pieces.len() {
+                message = message.str(pieces[i]);
+                i += 1;
+            }
+            message.fail()
+        }
     }
 }
 

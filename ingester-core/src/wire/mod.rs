@@ -1,5 +1,5 @@
 //! Types for the JSON that protobuf and Kubernetes APIs write: what serde's own types are too strict for.
-//! May use: json, schema, value.
+//! May use: duration, json, schema, value.
 //!
 //! All of them read every form that occurs and write the canonical one.
 

@@ -9,7 +9,7 @@ use super::{DeclaredKinds, Open, views};
 use crate::kept::kept;
 use crate::text::{self, Faults, Keys, Located, Syntax};
 use ingester_core::check_registry;
-use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, Recipes, Record};
+use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record};
 use ingester_core::protobuf::DescriptorSet;
 use ingester_core::schema::{Fingerprint, Ident, SqlType, Table};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
@@ -234,13 +234,8 @@ fn read_namespaced(
 
 fn read_retention(at: &Located<'_>, faults: &mut Faults) -> Option<Duration> {
     let text = at.text(faults)?;
-    let age = age(text);
-    if age.is_none() {
-        faults.push(at.expected(
-            "how long a row is kept after its object's deletion, such as `90d`, `36h`, `90m` or `30s`, at most 36500d",
-        ));
-    }
-    age
+    let wrong = |error| at.expected(&format!("how long a row is kept after its object's deletion: {error}"));
+    RETENTION.read(text).map_err(|error| faults.push(wrong(error))).ok()
 }
 
 fn read_finalizer(at: &Located<'_>, faults: &mut Faults) -> Option<Finalizer> {
@@ -424,21 +419,6 @@ fn is_kind(text: &str) -> bool {
     text.len() <= 63
         && text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
-
-/// How long: whole days, hours, minutes or seconds.
-fn age(text: &str) -> Option<Duration> {
-    const DAY: u64 = 24 * 3600;
-    let unit = match text.chars().last()? {
-        'd' => DAY,
-        'h' => 3600,
-        'm' => 60,
-        's' => 1,
-        _ => return None,
-    };
-    let number = &text[..text.len() - 1];
-    let seconds = number.parse::<u64>().ok().filter(|_| !number.starts_with('+'))?.checked_mul(unit)?;
-    (1..=36_500 * DAY).contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
 /// The plural that Kubernetes guesses.

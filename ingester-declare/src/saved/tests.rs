@@ -307,7 +307,7 @@ fn mistakes_about_parameters_are_named_with_their_places() {
         (one("list") + "deletedAfter: ${x}", "deletedAfter: this parameter is a list"),
         (
             one("string") + "deletedAfter: ${x}",
-            "deletedAfter: time `${x}`: expected `2026-01-31T10:00:00Z`, `2026-01-31`, or how long ago: `2h`, `7d`, `2d3h` \
+            "deletedAfter: time `${x}`: expected `2026-01-31T10:00:00Z`, `2026-01-31`, or how long ago: a duration such as `10s`, `1h30m` or `90d` \
              (`${x}` is of the type string)",
         ),
         (one("string") + "limit: ${x}", "limit: expected a whole number from 1 to 4294967295, found `${x}`"),

@@ -18,8 +18,7 @@ pub(crate) struct Ingest {
     pub(crate) finalizer: Option<FinalizerOption>,
     pub(crate) companions: Option<bool>,
     pub(crate) crd: Option<CrdOption>,
-    /// In seconds.
-    pub(crate) retention: Option<u64>,
+    pub(crate) retention: Option<LitStr>,
     pub(crate) protobuf: Option<LitStr>,
     pub(crate) descriptors: Option<ExprPath>,
     pub(crate) keys: Vec<CompositeKey>,
@@ -162,7 +161,7 @@ impl Ingest {
                 setting.store(context, &mut self.companions, value)
             }
             "crd" => setting.store(context, &mut self.crd, CrdOption::read(context, setting)),
-            "retention" => setting.store(context, &mut self.retention, age(context, setting)),
+            "retention" => setting.store(context, &mut self.retention, setting.string(context)),
             "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
             "group" => setting.store(context, &mut self.group, setting.string(context)),
             "version" => setting.store(context, &mut self.version, setting.string(context)),
@@ -188,31 +187,6 @@ impl Ingest {
             },
         }
     }
-}
-
-/// `90d`, `36h`, `90m` or `30s`, in seconds.
-fn age(context: &Context, setting: &Setting) -> Option<u64> {
-    /// A hundred years.
-    const MOST: u64 = 36_500 * 86_400;
-    let text = setting.string(context)?;
-    let written = text.value();
-    let unit = written.chars().last().and_then(|unit| match unit {
-        'd' => Some(86_400),
-        'h' => Some(3_600),
-        'm' => Some(60),
-        's' => Some(1),
-        _ => None,
-    });
-    let number = written.get(..written.len().saturating_sub(1)).and_then(|number| number.parse::<u64>().ok());
-    let seconds = unit.zip(number).and_then(|(unit, number)| number.checked_mul(unit));
-    let seconds = seconds.filter(|seconds| (1..=MOST).contains(seconds));
-    if seconds.is_none() {
-        context.error(
-            &text,
-            "`retention` is how long after its object's deletion a row is kept: `90d`, `36h`, `90m` or `30s`, at most 36500d",
-        );
-    }
-    seconds
 }
 
 impl CompositeKey {

@@ -96,8 +96,11 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         None => quote!(::core::option::Option::None),
     };
-    let retention = match declared.retention {
-        Some(seconds) => quote!(::core::option::Option::Some(::core::time::Duration::from_secs(#seconds))),
+    let retention = match &declared.retention {
+        Some(text) => {
+            let duration = placed(text.span(), quote!(__ingester::retention(#text)));
+            quote!(::core::option::Option::Some(#duration))
+        }
         None => quote!(::core::option::Option::None),
     };
     let finalizer = Ident::new(declared.finalizer.variant(), Span::call_site());

@@ -3,16 +3,17 @@
 use super::section::{Findings, Section, section};
 use super::tree;
 use super::values::{
-    choice, days_or_never, duration, duration_or_never, host, kind, listen, namespace, path, setting_name,
-    setting_value, text, truth, whole,
+    DURATION, TIME, choice, duration, host, kind, listen, namespace, or_never, path, setting_name, setting_value, text,
+    truth, whole,
 };
 use super::{
     Config, ConfigError, Environment, Finalizer, FormerObjects, FrontProxy, Ingester, LogFormat, LogLevel,
     MetadataStorage, Mysql, Replicas, Serve, SweepLimit,
 };
 use ingester_core::KindNames;
+use ingester_core::duration::Bounds;
+use ingester_core::kind::RETENTION;
 use ingester_store::{Tls, TlsMode};
-use std::time::Duration;
 
 /// The most workers of one kind.
 const MOST_WORKERS: usize = 256;
@@ -82,13 +83,13 @@ pub(super) fn read(root: &mut Section<'_>, config: &mut Config, kinds: &KindName
     root.section("mysql", |section| mysql(section, &mut config.mysql));
     root.section("ingester", |section| ingester(section, &mut config.ingester, kinds));
     root.section("retention", |section| {
-        section.read("deleted", &mut config.retention.deleted, days_or_never);
-        section.map("deletedMap", &mut config.retention.deleted_map, kind(kinds), days_or_never);
+        section.read("deleted", &mut config.retention.deleted, or_never(RETENTION));
+        section.map("deletedMap", &mut config.retention.deleted_map, kind(kinds), or_never(RETENTION));
     });
     root.section("serve", |section| serve(section, &mut config.serve));
     root.section("query", |section| {
         section.secret("databaseURL", &mut config.query.database_url);
-        section.read("timeout", &mut config.query.timeout, time);
+        section.read("timeout", &mut config.query.timeout, duration(TIME));
     });
     root.section("server", |section| section.read("address", &mut config.server.address, listen));
     root.section("log", |section| {
@@ -99,7 +100,7 @@ pub(super) fn read(root: &mut Section<'_>, config: &mut Config, kinds: &KindName
 
 fn metadata_storage(section: &mut Section<'_>, into: &mut MetadataStorage) {
     section.read("enableMetadataStorage", &mut into.enable_metadata_storage, truth);
-    section.read("deletionDelay", &mut into.deletion_delay, duration);
+    section.read("deletionDelay", &mut into.deletion_delay, duration(DURATION));
     section.read("enableResourceVersionCache", &mut into.enable_resource_version_cache, truth);
     section.secret("databaseURL", &mut into.database_url);
 }
@@ -113,7 +114,7 @@ fn mysql(section: &mut Section<'_>, into: &mut Mysql) {
     section.read("database", &mut into.database, text);
     section.read("maxOpenConns", &mut into.max_open_conns, whole(1..=10_000));
     section.read("maxIdleConns", &mut into.max_idle_conns, whole(0..=10_000));
-    section.read("connMaxLifetime", &mut into.conn_max_lifetime, duration_or_never);
+    section.read("connMaxLifetime", &mut into.conn_max_lifetime, or_never(DURATION));
     section.section("tls", |section| tls(section, &mut into.tls));
 }
 
@@ -126,10 +127,10 @@ fn tls(section: &mut Section<'_>, into: &mut Tls) {
 
 fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &KindNames) {
     section.read("concurrentReconciles", &mut into.concurrent_reconciles, whole(1..=MOST_WORKERS));
-    section.read("requeuePeriod", &mut into.requeue_period, duration);
+    section.read("requeuePeriod", &mut into.requeue_period, duration(DURATION));
     let workers = whole(1..=MOST_WORKERS);
     section.map("concurrentReconcilesMap", &mut into.concurrent_reconciles_map, kind(kinds), workers);
-    section.map("requeuePeriodMap", &mut into.requeue_period_map, kind(kinds), duration);
+    section.map("requeuePeriodMap", &mut into.requeue_period_map, kind(kinds), duration(DURATION));
     section.read("finalizer", &mut into.finalizer, |text| choice(FINALIZERS)(text).map(Some));
     section.map("finalizerMap", &mut into.finalizer_map, kind(kinds), choice(FINALIZERS));
     section.read("finalizerRate", &mut into.finalizer_rate, whole(1..=10_000));
@@ -139,9 +140,9 @@ fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &KindNames) {
     section.map("viewSettings", &mut into.view_settings, setting_name, setting_value);
     section.list("suspend", &mut into.suspend, kind(kinds));
     section.read("pruneManagedFields", &mut into.prune_managed_fields, truth);
-    section.read("resyncPeriod", &mut into.resync_period, duration_or_never);
+    section.read("resyncPeriod", &mut into.resync_period, or_never(DURATION));
     section.read("sweepLimit", &mut into.sweep_limit, |text| whole(0..=1_000_000_000)(text).map(SweepLimit::of));
-    section.read("auditPeriod", &mut into.audit_period, duration_or_never);
+    section.read("auditPeriod", &mut into.audit_period, or_never(DURATION));
     section.read("createTables", &mut into.create_tables, truth);
     section.read("backfillRate", &mut into.backfill_rate, whole(0..=1_000_000));
     section.section("replicas", |section| replicas(section, &mut into.replicas, kinds));
@@ -156,12 +157,9 @@ fn replicas(section: &mut Section<'_>, into: &mut Replicas, kinds: &KindNames) {
         _ => Err("use up to 40 lower-case letters, digits and hyphens".to_owned()),
     });
     section.read("namespace", &mut into.namespace, |text| namespace(text).map(Some));
-    section.read("leaseDuration", &mut into.lease_duration, time);
-    section.read("renewDeadline", &mut into.renew_deadline, time);
-    section.read("retryPeriod", &mut into.retry_period, |text| match duration(text)? {
-        period if period < Duration::from_millis(100) => Err("use a duration of at least `100ms`".into()),
-        period => Ok(period),
-    });
+    section.read("leaseDuration", &mut into.lease_duration, duration(TIME));
+    section.read("renewDeadline", &mut into.renew_deadline, duration(TIME));
+    section.read("retryPeriod", &mut into.retry_period, duration(Bounds::new("100ms", "365d")));
     section.read("shards", &mut into.shards, whole(1..=MOST_SHARDS));
     section.map("shardsMap", &mut into.shards_map, kind(kinds), whole(1..=MOST_SHARDS));
 }
@@ -183,18 +181,10 @@ fn serve(section: &mut Section<'_>, into: &mut Serve) {
     section.read("maxInFlight", &mut into.max_in_flight, whole(1..=100_000));
     section.read("rate", &mut into.rate, whole(0..=1_000_000));
     section.read("burst", &mut into.burst, whole(1..=1_000_000));
-    section.read("timeout", &mut into.timeout, time);
+    section.read("timeout", &mut into.timeout, duration(TIME));
 }
 
 /// A text that is not empty.
 fn text_of(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// A time in which something must be done: at least a second.
-fn time(text: &str) -> Result<Duration, String> {
-    match duration(text)? {
-        time if time < Duration::from_secs(1) => Err("use a duration of at least `1s`".into()),
-        time => Ok(time),
-    }
 }

@@ -254,10 +254,17 @@ fn retention_is_off_or_for_all_kinds_or_by_kind() {
         [Some(5400), None, Some(604_800)]
     );
     assert_eq!(of("retention: {deleted: 0d, deletedMap: {Model: 36500d}}"), [Some(3_153_600_000), None, Some(604_800)]);
-    for wrong in ["7", "-1d", "1.5d", "d", "36501d", "99999999999d", "1d12h", "-5h"] {
+    assert_eq!(
+        of("retention: {deleted: 1d12h, deletedMap: {Model: 1.5d}}"),
+        [Some(129_600), Some(129_600), Some(604_800)]
+    );
+    for wrong in ["7", "-1d", "d", "36501d", "99999999999d", "-5h"] {
         let mistakes = mistakes(&format!("retention:\n  deleted: {wrong}"));
         assert_eq!(mistakes.len(), 1, "{mistakes:?}");
-        assert!(mistakes[0].contains("line 2") && mistakes[0].contains("use a duration such as `90d`"), "{mistakes:?}");
+        assert!(
+            mistakes[0].contains("line 2") && mistakes[0].ends_with("`90d`, from `0s` (never) to `36500d`"),
+            "{mistakes:?}"
+        );
     }
 }
 

@@ -1,14 +1,18 @@
 //! Parses and checks single values. Each function takes the text as written; its error says what is allowed.
 
 use ingester_core::KindNames;
+use ingester_core::duration::Bounds;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The longest duration of any key: a year.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+/// A duration.
+pub(super) const DURATION: Bounds = Bounds::new("0s", "365d");
+
+/// A time in which something must be done.
+pub(super) const TIME: Bounds = Bounds::new("1s", "365d");
 
 /// How names begin under which the ingester keeps something in `ingester_settings`.
 const OWN_SETTINGS: [&str; 5] = ["view:", "definition/", "recipes/", "stays/", "sweep/"];
@@ -43,35 +47,15 @@ pub(super) fn whole<N: FromStr + PartialOrd + Display>(range: RangeInclusive<N>)
     }
 }
 
-/// A duration in Go's notation.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let example = "use a duration such as `10s`, `1h30m` or `500ms`";
-    let nanos = ingester_core::wire::Duration::parse(text).map(|duration| duration.0);
-    match nanos.map(u64::try_from) {
-        Some(Ok(nanos)) if Duration::from_nanos(nanos) <= LONGEST => Ok(Duration::from_nanos(nanos)),
-        Some(Ok(_)) => Err(format!("{example}, at most 8760h")),
-        Some(Err(_)) => Err(format!("{example}, not below zero")),
-        None => Err(example.into()),
-    }
+/// A duration within `bounds`.
+pub(super) fn duration(bounds: Bounds) -> impl Fn(&str) -> Result<Duration, String> {
+    move |text| bounds.read(text).map_err(|expected| format!("use {expected}"))
 }
 
-/// A duration of which zero means never.
-pub(super) fn duration_or_never(text: &str) -> Result<Option<Duration>, String> {
-    duration(text).map(|duration| (!duration.is_zero()).then_some(duration))
-}
-
-/// A long duration of which zero means never: in Go's notation, or whole days as in `90d`.
-pub(super) fn days_or_never(text: &str) -> Result<Option<Duration>, String> {
-    /// A hundred years.
-    const MOST: u32 = 36_500;
-    let example = "use a duration such as `90d` or `36h`, or `0s` for never";
-    if let Some(days) = text.strip_suffix('d').filter(|days| days.bytes().all(|byte| byte.is_ascii_digit())) {
-        return match days.parse::<u32>() {
-            Ok(days) if days <= MOST => Ok((days > 0).then(|| Duration::from_secs(u64::from(days) * 24 * 3600))),
-            _ => Err(format!("{example}, at most {MOST}d")),
-        };
-    }
-    duration_or_never(text).map_err(|_| example.to_owned())
+/// A duration up to the longest of `bounds`; zero means never.
+pub(super) fn or_never(bounds: Bounds) -> impl Fn(&str) -> Result<Option<Duration>, String> {
+    let read = duration(bounds.or_never());
+    move |text| read(text).map(|duration| (!duration.is_zero()).then_some(duration))
 }
 
 /// One of a few words, in upper or lower case, with `_` or `-`.

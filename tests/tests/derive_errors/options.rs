@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[ingest(immutable, immutable)] //~ ERROR `immutable` is given twice
 #[ingest(finalizer = "always")] //~ ERROR `finalizer` is one of `ensure`, `existing` and `never`
 #[ingest(companions)] //~ ERROR `companions` takes true or false: `companions = false` makes no tables of labels and annotations
-#[ingest(retention = "90")] //~ ERROR `retention` is how long after its object's deletion a row is kept: `90d`, `36h`, `90m` or `30s`
+#[ingest(retention = 90)] //~ ERROR `retention` takes a string: `retention = "..."`
 #[ingest(namespaced = "yes")] //~ ERROR `namespaced` is a switch: write it alone
 #[ingest(protobuf)] //~ ERROR `protobuf` needs a value: `protobuf = "..."`
 #[ingest(filter = |_| true)] //~ ERROR `filter` takes the name of a function: `filter = function`

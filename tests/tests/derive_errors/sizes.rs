@@ -1,4 +1,4 @@
-//! What InnoDB does not allow: keys and rows that are too long, or too many.
+//! What InnoDB does not allow: keys and rows that are too long, or too many. What is not a duration that rows are kept.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::Deserialize;
@@ -81,6 +81,10 @@ struct Keyed {
     #[index]
     last: i32,
 }
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Kept", namespaced, retention = "90")] //~ ERROR `retention` is how long after its object's deletion a row is kept: a duration such as `10s`, `1h30m` or `90d`, from `1s` to `36500d`
+struct Kept {}
 
 #[derive(Indexed, Deserialize)]
 #[rustfmt::skip]

@@ -64,12 +64,12 @@ log: verbose
         mistakes(text),
         [
             "line 3: metadataStorage.enableMetadataStorage: found `maybe`; use true or false",
-            "line 4: metadataStorage.deletionDelay: found `10`; use a duration such as `10s`, `1h30m` or `500ms`",
+            "line 4: metadataStorage.deletionDelay: found `10`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` to `365d`",
             "line 6: mysql.port: found `99999`; use a number from 1 to 65535",
             "line 7: mysql.prot: unknown key `prot`; did you mean `port`?",
             "line 8: mysql.maxOpenConns: found `0`; use a number from 1 to 10000",
             "line 9: mysql.tls.mode: found `always`; use one of disabled, preferred, required, verify-ca, verify-identity",
-            "line 11: ingester.requeuePeriod: found `-5s`; use a duration such as `10s`, `1h30m` or `500ms`, not below zero",
+            "line 11: ingester.requeuePeriod: found `-5s`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` to `365d`",
             "line 13: ingester.concurrentReconcilesMap.Modle: there is no such kind; did you mean `Model`?",
             "line 14: ingester.concurrentReconcilesMap.Pipeline: found `many`; use a number from 1 to 256",
             "line 15: ingester.requeuePeriodMap: expected a map from names to values, found a list",
@@ -78,7 +78,7 @@ log: verbose
             "line 16: ingester.namespaces[2]: `a` is in this list already; remove one of them",
             "line 17: ingester.kinds: expected a list, found a single value",
             "line 18: ingester.suspend[0]: found `Modle`; there is no such kind; did you mean `Model`?",
-            "line 19: ingester.resyncPeriod: found `9000h`; use a duration such as `10s`, `1h30m` or `500ms`, at most 8760h",
+            "line 19: ingester.resyncPeriod: found `9000h`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` (never) to `365d`",
             "line 20: ingester.finalizer: found `no`; use one of ensure, existing, never",
             "line 22: server.address: found `localhost`; use an address and a port such as `0.0.0.0:8080`, or \"\" \
              for none",
@@ -160,8 +160,9 @@ fn too_deep_nesting_is_a_mistake() {
 fn what_serves_has_both_files_of_its_certificate_and_times_that_suffice() {
     only("serve: {certificate: a.pem}", "`serve.certificate` is set and `serve.key` is not: set both");
     only("serve: {key: a.pem}", "`serve.key` is set and `serve.certificate` is not: set both");
-    only("serve: {timeout: 10ms}", "line 1: serve.timeout: found `10ms`; use a duration of at least `1s`");
-    only("query: {timeout: 0s}", "line 1: query.timeout: found `0s`; use a duration of at least `1s`");
+    let second = "use a duration such as `10s`, `1h30m` or `90d`, from `1s` to `365d`";
+    only("serve: {timeout: 10ms}", &format!("line 1: serve.timeout: found `10ms`; {second}"));
+    only("query: {timeout: 0s}", &format!("line 1: query.timeout: found `0s`; {second}"));
     only("serve: {address: ''}", "line 1: serve.address: found ``; use an address and a port such as `0.0.0.0:8443`");
     only(
         "serve: {formerObjects: hidden}",

@@ -1,6 +1,6 @@
 //! What a criterion compares with: a `google.protobuf.Any`, as JSON or as bytes.
 
-use super::{ListOptionsError, Member};
+use super::{ListOptionsError, Element};
 use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -21,7 +21,7 @@ pub(super) enum Matched {
 
 /// Reads `{"@type": "type.googleapis.com/google.protobuf.StringValue", "value": "a"}`, which is protobuf's JSON, or
 /// `{"type_url": "...", "value": "<base64>"}`, which is how Go writes the struct.
-pub(super) fn read(member: &Member<'_>) -> Result<Matched, ListOptionsError> {
+pub(super) fn read(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
     if member.json.get("@type").is_none() {
         return read_bytes(member);
     }
@@ -39,11 +39,11 @@ fn type_name(address: &str) -> &str {
     address.rsplit_once('/').map_or(address, |(_, name)| name)
 }
 
-fn unknown(member: &Member<'_>, name: &str) -> ListOptionsError {
+fn unknown(member: &Element<'_>, name: &str) -> ListOptionsError {
     member.fault(format!("expected {STRING} or {VALUE}, found `{}`", shortened(name)))
 }
 
-fn of_json(member: &Member<'_>) -> Result<Matched, ListOptionsError> {
+fn of_json(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
     let scalar = |json: &Json| match json {
         Json::Bool(value) => Some(Value::Bool(*value)),
         Json::String(text) => Some(Value::text(text.as_str())),
@@ -70,7 +70,7 @@ fn of_number(number: f64) -> Option<Value> {
     number.is_finite().then_some(Value::Double(number))
 }
 
-fn read_bytes(member: &Member<'_>) -> Result<Matched, ListOptionsError> {
+fn read_bytes(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
     let Json::Object(_) = member.json else { return Err(member.expected("a google.protobuf.Any")) };
     let [address, content] = member.message(["type_url", "value"])?;
     let bytes = match &content {
@@ -79,7 +79,7 @@ fn read_bytes(member: &Member<'_>) -> Result<Matched, ListOptionsError> {
     };
     let content = content.as_ref().unwrap_or(member);
     let broken = |name| content.fault(format!("these are not the bytes of a {name}"));
-    match address.as_ref().map_or(Ok(""), Member::text).map(type_name)? {
+    match address.as_ref().map_or(Ok(""), Element::text).map(type_name)? {
         "" => String::from_utf8(bytes)
             .map(|text| Matched::One(Value::text(text)))
             .map_err(|_| content.fault("expected the bytes of a text in UTF-8")),
