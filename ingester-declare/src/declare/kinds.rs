@@ -9,7 +9,9 @@ use super::{DeclaredKinds, Open, views};
 use crate::kept::kept;
 use crate::text::{self, Faults, Keys, Located, Syntax};
 use ingester_core::check_registry;
-use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record};
+use ingester_core::kind::{
+    Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record,
+};
 use ingester_core::protobuf::DescriptorSet;
 use ingester_core::schema::{Fingerprint, Ident, SqlType, Table};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
