@@ -1,9 +1,10 @@
 //! Writes data to standard output and everything else to standard error.
 //!
-//! May use: arguments, ingester-core, ingester-declare.
+//! May use: arguments, ingester-core, ingester-declare, ingester-printers.
 
 use crate::arguments::Format;
 use anyhow::anyhow;
+use ingester_printers::table::TabWriter;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -43,35 +44,29 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
     line
 }
 
-/// A table for people.
+/// A table for people, with headers in upper case.
 pub(crate) struct Table {
-    headers: Vec<String>,
-    rows: Vec<Vec<String>>,
+    /// The headers and the rows.
+    lines: Vec<Vec<String>>,
 }
 
 impl Table {
     pub(crate) fn new<'a>(headers: impl IntoIterator<Item = &'a str>) -> Self {
-        Table { headers: headers.into_iter().map(str::to_owned).collect(), rows: Vec::new() }
+        Table { lines: vec![headers.into_iter().map(str::to_uppercase).collect()] }
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        self.lines.push(cells.into_iter().collect());
     }
 
     /// Removes the columns from `first` on that are empty or NULL in all rows.
     pub(crate) fn without_empty_columns(mut self, first: usize) -> Self {
-        let keep: Vec<bool> = (0..self.headers.len())
-            .map(|i| i < first || self.rows.iter().any(|row| !["", NULL].contains(&row[i].as_str())))
-            .collect();
-        let mut kept = |cells: &mut Vec<String>| {
-            let mut i = 0;
-            cells.retain(|_| {
-                i += 1;
-                keep[i - 1]
-            });
-        };
-        kept(&mut self.headers);
-        self.rows.iter_mut().for_each(&mut kept);
+        let says = |i: usize| self.lines[1..].iter().any(|row| !["", NULL].contains(&row[i].as_str()));
+        let keep: Vec<bool> = (0..self.lines[0].len()).map(|i| i < first || says(i)).collect();
+        for line in &mut self.lines {
+            let mut keep = keep.iter();
+            line.retain(|_| keep.next() == Some(&true));
+        }
         self
     }
 }
@@ -79,21 +74,10 @@ impl Table {
 /// How NULL is printed, as in MySQL's client.
 pub(crate) const NULL: &str = "NULL";
 
-/// Columns as kubectl prints them: upper-case headers, three spaces between the columns, no lines.
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let headers: Vec<String> = self.headers.iter().map(|header| header.to_uppercase()).collect();
-        let lines: Vec<&Vec<String>> = std::iter::once(&headers).chain(&self.rows).collect();
-        let widths: Vec<usize> =
-            (0..headers.len()).map(|i| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0)).collect();
-        for line in lines {
-            let mut text = String::new();
-            for (cell, width) in line.iter().zip(&widths) {
-                text.push_str(&format!("{cell:<width$}   "));
-            }
-            writeln!(f, "{}", text.trim_end())?;
-        }
-        Ok(())
+        let aligned = TabWriter::default().lines(&self.lines);
+        aligned.lines().try_for_each(|line| writeln!(f, "{}", line.trim_end()))
     }
 }
 

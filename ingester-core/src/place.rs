@@ -1,8 +1,11 @@
-//! A place in a text that a person typed, as errors show it.
+//! Texts as errors repeat them: the beginning of one, and a place in one that a person typed.
 //! May use: nothing.
 
-/// Characters of the text that are shown before the place, and from it on.
-const SHOWN: usize = 30;
+/// Characters of a text that an error repeats: all of a DNS label.
+const SHOWN: usize = 64;
+
+/// Characters that are shown before a place, and from it on.
+const AROUND: usize = SHOWN / 2;
 
 /// Displays as `` `x in a)`, character 6``. A long text is shown around the place only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +20,9 @@ impl Place {
     pub fn new(text: &str, at: usize) -> Self {
         let (before, behind) = text.split_at(text.floor_char_boundary(at));
         let count = before.chars().count();
-        let from = before.char_indices().nth(count.saturating_sub(SHOWN)).map_or(before.len(), |(at, _)| at);
-        let cut = if from > 0 { "…" } else { "" };
-        let shown = format!("{cut}{}{}", printable(&before[from..]), shortened(behind));
+        let from = before.char_indices().nth(count.saturating_sub(AROUND)).map_or(before.len(), |(at, _)| at);
+        let before_it = if from > 0 { "…" } else { "" };
+        let shown = format!("{before_it}{}{}", printable(&before[from..]), cut(behind, AROUND));
         Place { shown, character: (!behind.is_empty()).then_some(count + 1) }
     }
 }
@@ -35,7 +38,16 @@ impl std::fmt::Display for Place {
 
 /// The beginning of a text, as an error repeats it.
 pub fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+    cut(text, SHOWN)
+}
+
+/// The beginning of a text that is longer than an error repeats it; `None` of one that is not.
+pub(crate) fn beginning(text: &str) -> Option<&str> {
+    text.char_indices().nth(SHOWN).map(|(at, _)| &text[..at])
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", printable(&text[..at])),
         None => printable(text),
     }
@@ -55,7 +67,7 @@ fn printable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::{Place, SHOWN, shortened};
 
     #[test]
     fn a_place_shows_what_is_around_it() {
@@ -68,7 +80,15 @@ mod tests {
             assert_eq!(Place::new(text, at).to_string(), shown);
         }
         let long = "k,".repeat(10_000);
-        let around = "k,".repeat(15);
+        let around = "k,".repeat(16);
         assert_eq!(Place::new(&long, 10_000).to_string(), format!("`…{around}{around}…`, character 10001"));
+    }
+
+    #[test]
+    fn a_text_is_shown_up_to_64_characters_on_one_line() {
+        let whole = "é".repeat(SHOWN);
+        assert_eq!(shortened(&whole), whole);
+        assert_eq!(shortened(&format!("{whole}e")), format!("{whole}…"));
+        assert_eq!(shortened("a 'b'\n\u{1b}[2J"), "a 'b'\\n\\u{1b}[2J");
     }
 }

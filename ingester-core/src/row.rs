@@ -1,9 +1,10 @@
 //! The rows of one object in its tables.
 //!
-//! May use: labels, schema, value, object, protobuf.
+//! May use: labels, place, schema, value, object, protobuf.
 
 use crate::labels::{check_annotation_key, check_label_key, check_label_value, check_namespace, check_object_name};
 use crate::object::{Object, StringMap};
+use crate::place::shortened;
 use crate::protobuf::Lost;
 use crate::schema::{Column, Companion, Form, Many, SqlType, Table, base};
 use crate::value::{Micros, Value, Values};
@@ -399,18 +400,6 @@ fn check_names(labels: &StringMap, annotations: &StringMap) -> Result<(), RowErr
     Ok(())
 }
 
-/// The beginning of a long text.
-fn shortened(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push_str("...");
-    }
-    shown
-}
-
-/// How many characters of a key are shown.
-const SHOWN: usize = 80;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -432,7 +421,7 @@ mod tests {
         );
         let long = "n".repeat(64);
         for key in ["a ", "", " a", "a\t", "ä", "a/b/c", "/a", "a/", "-a", "a_", "-.com/a", "a..b/a", &long] {
-            let shown: String = key.chars().collect();
+            let shown = key.replace('\t', "\\t");
             for (labels, annotations, what) in
                 [(map(key, ""), none.clone(), "label"), (none.clone(), map(key, ""), "annotation")]
             {

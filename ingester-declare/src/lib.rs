@@ -1,5 +1,5 @@
-//! What people write in files, without opening them: streams of YAML and JSON [`documents`], the kinds that a file
-//! [declares](declare), and queries that have a name ([`saved`]).
+//! What people write in files, without opening them: streams of YAML and JSON [`documents`], one reader of what people write by hand
+//! ([`text`]), the kinds that a file [declares](declare), and queries that have a name ([`saved`]).
 
 pub mod declare;
 pub mod documents;
@@ -8,4 +8,5 @@ pub mod documents;
 mod fixture;
 pub mod kept;
 pub mod saved;
+pub mod text;
 pub mod yaml;

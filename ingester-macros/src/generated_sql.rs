@@ -3,19 +3,43 @@
 //! May use: context, library.
 
 use crate::context::Context;
+use crate::library;
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::path::Path;
-use syn::LitStr;
+use syn::parse::{Parse, ParseStream};
+use syn::{LitStr, Path as SynPath, Token};
 
 const LOCK: &str = "schema.lock.json";
 
 /// The lock of a folder in which nothing is released yet.
 const EMPTY_LOCK: &str = r#"{"tables": [], "migrations": []}"#;
 
+/// What is in the macro's parentheses: `"folder"` or `"folder", crate = "path"`.
+pub(crate) struct Input {
+    folder: LitStr,
+    /// Where our crate is.
+    library: Option<SynPath>,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let folder = input.parse()?;
+        let mut library = None;
+        if input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+            input.parse::<Token![crate]>()?;
+            input.parse::<Token![=]>()?;
+            library = Some(input.parse::<LitStr>()?.parse()?);
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(Input { folder, library })
+    }
+}
+
 /// The value, by a path from `root`; one without migrations after an error, and where there is no lock yet.
-pub(crate) fn expand(context: &Context, library: &TokenStream, root: &Path, folder: &LitStr) -> TokenStream {
-    let (lock, files) = read(context, root, folder).unwrap_or_else(|| (quote!(#EMPTY_LOCK), Vec::new()));
+pub(crate) fn expand(context: &Context, root: &Path, input: &Input) -> TokenStream {
+    let library = library::path(input.library.as_ref());
+    let (lock, files) = read(context, root, &input.folder).unwrap_or_else(|| (quote!(#EMPTY_LOCK), Vec::new()));
     quote!(#library::__private::GeneratedSql { lock: #lock, files: &[#(#files),*] })
 }
 
@@ -59,18 +83,31 @@ fn text(context: &Context, folder: &LitStr, path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Context, LOCK, LitStr, Path, expand};
-    use proc_macro2::Span;
-    use quote::quote;
+    use super::{Context, LOCK, Path, expand};
     use std::fs;
 
-    /// The expansion for `generated-sql` below `root`, as it reads there.
-    fn expanded(root: &Path) -> String {
+    /// The expansion of this input below `root`, as it reads there.
+    fn expansion(root: &Path, input: &str) -> String {
         let context = Context::new();
-        let folder = LitStr::new("generated-sql", Span::call_site());
-        let code = expand(&context, &quote!(::ingester_core), root, &folder);
+        let code = expand(&context, root, &syn::parse_str(input).expect("an input"));
         let code = context.finish(code).to_string();
         code.replace(root.to_str().expect("UTF-8"), "").split_whitespace().collect()
+    }
+
+    fn expanded(root: &Path) -> String {
+        expansion(root, r#""generated-sql""#)
+    }
+
+    #[test]
+    fn the_value_is_of_the_crate_that_is_named() {
+        let root = tempfile::tempdir().expect("a folder");
+        for input in [r#""sql", crate = "our::core""#, r#""sql", crate = "our::core","#] {
+            let code = expansion(root.path(), input);
+            assert!(code.starts_with("our::core::__private::GeneratedSql{"), "{code}");
+        }
+        for wrong in [r#""sql" crate = "our::core""#, r#""sql", crate = """#, r#""sql", root = "our""#, ""] {
+            assert!(syn::parse_str::<super::Input>(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

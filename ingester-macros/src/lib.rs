@@ -115,7 +115,8 @@ pub fn column_value(input: TokenStream) -> TokenStream {
 /// The folder of generated SQL as a part of the program: a value of `ingester_core::GeneratedSql`.
 ///
 /// `generated_sql!("../generated-sql")` takes the folder's path from the crate's own folder. The crate is built anew when
-/// the folder's `schema.lock.json` or a migration changes.
+/// the folder's `schema.lock.json` or a migration changes. `generated_sql!("...", crate = "path")` says where `ingester_core` is, if it is
+/// not a direct dependency of that name.
 ///
 /// In a crate that has no such folder yet, or no lock in it, nothing is released: there are no migrations, so that the
 /// program compiles and `ingester schema generate` can write the first one. Until the program is built with it, what needs
@@ -124,11 +125,10 @@ pub fn column_value(input: TokenStream) -> TokenStream {
 /// print `cargo::rerun-if-changed=generated-sql`.
 #[proc_macro]
 pub fn generated_sql(input: TokenStream) -> TokenStream {
-    let folder = parse_macro_input!(input as syn::LitStr);
+    let input = parse_macro_input!(input as generated_sql::Input);
     let context = Context::new();
-    let library = library::path(None);
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let code = generated_sql::expand(&context, &library, root.as_ref(), &folder);
+    let code = generated_sql::expand(&context, root.as_ref(), &input);
     let code = context.finish(code);
     quote::quote!({ #code }).into()
 }

@@ -12,7 +12,7 @@ const NARROWEST: usize = 3;
 
 /// A column, as a `TableColumnDefinition` of `meta.k8s.io/v1` has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct PrintedColumn {
     /// What its header says, in upper case.
     pub name: String,
     /// Whether its `priority` is above 0: only wide tables have it.
@@ -52,7 +52,7 @@ pub struct Options {
 /// Prints a table in portions.
 #[derive(Debug)]
 pub struct TablePrinter {
-    columns: Vec<Column>,
+    columns: Vec<PrintedColumn>,
     options: Options,
     begun: bool,
     lines: TabWriter,
@@ -60,7 +60,7 @@ pub struct TablePrinter {
 
 impl TablePrinter {
     /// A table with these columns.
-    pub fn new(columns: Vec<Column>, options: Options) -> Self {
+    pub fn new(columns: Vec<PrintedColumn>, options: Options) -> Self {
         TablePrinter { columns, options, begun: false, lines: TabWriter::default() }
     }
 
@@ -73,7 +73,7 @@ impl TablePrinter {
         self.lines.lines(&lines)
     }
 
-    fn is_shown(&self, column: &Column) -> bool {
+    fn is_shown(&self, column: &PrintedColumn) -> bool {
         self.options.wide || !column.wide
     }
 

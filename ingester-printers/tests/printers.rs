@@ -6,7 +6,7 @@
 
 use ingester_printers::custom_columns::CustomColumns;
 use ingester_printers::jsonpath::Template;
-use ingester_printers::table::{Column, Options, Row, TablePrinter};
+use ingester_printers::table::{Options, PrintedColumn, Row, TablePrinter};
 use ingester_printers::{Tree, json, name, yaml};
 use serde::Deserialize as _;
 
@@ -73,7 +73,7 @@ fn a_list_in_portions_is_the_list() {
 fn table(options: Options, at_once: usize) -> String {
     let table: serde_json::Value = serde_json::from_str(include_str!("kubectl/table.json")).expect("JSON");
     let list = |key: &str| table[key].as_array().expect("a list");
-    let column = |column: &serde_json::Value| Column {
+    let column = |column: &serde_json::Value| PrintedColumn {
         name: column["name"].as_str().expect("a name").to_owned(),
         wide: column["priority"] != 0,
         is_name: column["format"] == "name",

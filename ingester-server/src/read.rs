@@ -10,7 +10,7 @@ mod budget;
 #[cfg(test)]
 mod tests;
 
-use crate::answer::{Rest, View};
+use crate::answer::{Renderer, Rest};
 use crate::body::Waits;
 use crate::request::accept::Form;
 use crate::request::parameters::Parameters;
@@ -57,11 +57,11 @@ pub async fn get(
     query.names = vec![name.to_owned()];
     // As `ingester get`, and as writes find their row.
     query.order = ["create_time", "res_version"].map(|field| Order { field: field.into(), descending: true }).into();
-    let view = View::new(*kind, form, include, query.states, skip);
+    let renderer = Renderer::new(*kind, form, include, query.states, skip);
     let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
-    let page = asked.page(&view.wanted(), 1, None).await.map_err(|error| refused(error, resource.of()))?;
+    let page = asked.page(&renderer.wanted(), 1, None).await.map_err(|error| refused(error, resource.of()))?;
     match page.rows.first() {
-        Some(row) => Ok(json(Body::from(view.single(row)))),
+        Some(row) => Ok(json(Body::from(renderer.single(row)))),
         None => Err(Status::not_found(resource.of(), name)),
     }
 }
@@ -117,14 +117,14 @@ async fn list_within(
     let resource = resource(kind);
     let limits = limits_of(cost, Limits { bytes: limits.bytes.min(PAGE), ..limits });
     let Parameters { query, limit, most, token, count, include, offset, skip, .. } = parameters;
-    let view = View::new(*kind, form, include, query.states, skip);
+    let renderer = Renderer::new(*kind, form, include, query.states, skip);
     let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
     let share = budget.reading(user, cost).await;
     let is_first = token.is_none();
     let token = match token {
         None if offset > 0 => match skipped(&asked, offset).await.map_err(|error| refused(error, resource.of()))? {
             Some(token) => Some(token),
-            None => return Ok(json(Body::from(view.begin() + &view.end(&Rest::default())))),
+            None => return Ok(json(Body::from(renderer.begin() + &renderer.end(&Rest::default())))),
         },
         token => token,
     };
@@ -133,10 +133,10 @@ async fn list_within(
         (limit, most) => limit.or(most),
     };
     let Some(limit) = limit else {
-        return all(store.clone(), *kind, query, view, token, limits, share).await;
+        return all(store.clone(), *kind, query, renderer, token, limits, share).await;
     };
     let page =
-        asked.page(&view.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
+        asked.page(&renderer.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
     // Clients go on as long as there is a token. What comes after the most that a saved query wants, nobody asked for.
     let is_whole = is_first && most.is_some_and(|most| page.rows.len() >= most);
     let mut rest = Rest { next: page.next.filter(|_| !is_whole), ..Rest::default() };
@@ -144,16 +144,16 @@ async fn list_within(
         let all = asked.count().await.map_err(|error| refused(error, resource.of()))?;
         rest.remaining = Some(all.saturating_sub(page.rows.len() as u64));
     }
-    let mut text = view.begin();
+    let mut text = renderer.begin();
     // Each is gone once it is written.
     for (place, row) in page.rows.into_iter().enumerate() {
         if place > 0 {
             text.push(',');
         }
-        view.write(&row, &mut text);
+        renderer.write(&row, &mut text);
         rest.see(&row);
     }
-    text.push_str(&view.end(&rest));
+    text.push_str(&renderer.end(&rest));
     Ok(json(Body::from(share.hold(text))))
 }
 
@@ -185,7 +185,7 @@ async fn all(
     store: Arc<Store>,
     kind: Kind,
     query: Query,
-    view: View,
+    renderer: Renderer,
     token: Option<String>,
     limits: Limits,
     mut share: Share,
@@ -195,14 +195,14 @@ async fn all(
         let resource = resource(&kind);
         let read = async {
             let asked = store.ask_about(&kind, &query, limits)?;
-            let mut reader = asked.reader(&view.wanted(), token.as_deref())?;
-            let (mut text, mut rest, mut first) = (view.begin(), Rest::default(), true);
+            let mut reader = asked.reader(&renderer.wanted(), token.as_deref())?;
+            let (mut text, mut rest, mut first) = (renderer.begin(), Rest::default(), true);
             // One may be on its way, one waits.
             let mut unsent = [0, 0];
             loop {
                 let rows = reader.next().await?;
                 if rows.is_empty() {
-                    text.push_str(&view.end(&rest));
+                    text.push_str(&renderer.end(&rest));
                     share.shrink(text.len() + unsent.iter().sum::<usize>());
                     let _ = sender.send(Ok(Portion { text: text.into(), share: Some(share) })).await;
                     return Ok(());
@@ -211,7 +211,7 @@ async fn all(
                     if !std::mem::take(&mut first) {
                         text.push(',');
                     }
-                    view.write(&row, &mut text);
+                    renderer.write(&row, &mut text);
                     rest.see(&row);
                 }
                 let whole = std::mem::take(&mut text).into_boxed_str().into_boxed_bytes();

@@ -73,6 +73,7 @@ struct Inner {
 
 /// A request for objects of a kind.
 struct Asked<'r> {
+    caller: &'r Caller,
     kind: &'static Kind,
     objects: &'r Objects<'r>,
     attributes: Attributes,
@@ -147,7 +148,7 @@ impl Inner {
         let caller = self.sources.identity.authenticate(parts, peer).await?;
         log.user(&caller.user);
         let asked = match &target {
-            Ok(Target::Objects(objects)) => self.asked(objects, parts),
+            Ok(Target::Objects(objects)) => self.asked(&caller, objects, parts),
             Ok(_) => Err(Status::method_not_allowed()),
             Err(status) => Err(status.clone()),
         };
@@ -157,7 +158,7 @@ impl Inner {
         }
         self.sources.identity.admit(&caller)?;
         match target.as_ref().map_err(Status::clone)? {
-            Target::Objects(_) => self.objects(&caller, asked?, parts, body, log, warnings).await,
+            Target::Objects(_) => self.objects(asked?, parts, body, log, warnings).await,
             // What follows comes out of memory, and needs no place.
             Target::Queries(name) if reads(&parts.method) => self.queries(name.as_deref(), &parts.headers),
             target if reads(&parts.method) => self.document(target, &parts.headers),
@@ -166,7 +167,7 @@ impl Inner {
     }
 
     /// What a request for objects asks for.
-    fn asked<'r>(&self, objects: &'r Objects<'r>, parts: &Parts) -> Result<Asked<'r>, Status> {
+    fn asked<'r>(&self, caller: &'r Caller, objects: &'r Objects<'r>, parts: &Parts) -> Result<Asked<'r>, Status> {
         let Some(kind) = objects.kind(self.sources.kinds) else {
             // kubectl asks for the namespace of an object that it does not find, and takes "not found" for the answer.
             let of_namespace = objects.group.is_empty() && objects.plural == "namespaces" && objects.name.is_some();
@@ -214,39 +215,27 @@ impl Inner {
                 (None, Err(_)) => String::new(),
             },
         };
-        Ok(Asked { kind, objects, attributes, parameters })
+        Ok(Asked { caller, kind, objects, attributes, parameters })
     }
 
     /// Objects of a kind.
     async fn objects(
         self: &Arc<Self>,
-        caller: &Caller,
         asked: Asked<'_>,
         parts: &Parts,
         body: Body,
         log: &AccessLog,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
-        let Asked { kind, objects, attributes, parameters } = asked;
-        let (attributes, verb) = (&attributes, attributes.verb);
+        let Asked { caller, kind, objects, attributes, parameters } = asked;
+        let verb = attributes.verb;
         let place = self.sources.places.take(&caller.user)?;
-        self.sources.identity.authorize(caller, attributes).await?;
-        let mut writes_status = Ok(());
-        if verb == Verb::Create {
-            // Restoring shows the stored object, and marks its row as deleted.
-            let name = objects.name.as_deref().unwrap_or_default();
-            for verb in [Verb::Get, Verb::Delete] {
-                let also = Attributes { verb, name: name.to_owned(), ..attributes.clone() };
-                self.sources.identity.authorize(caller, &also).await?;
-            }
-            let status = Attributes {
-                verb: Verb::Patch,
-                subresource: "status".to_owned(),
-                name: name.to_owned(),
-                ..attributes.clone()
-            };
-            writes_status = self.sources.identity.also(caller, &status).await?;
-        }
+        self.sources.identity.authorize(caller, &attributes).await?;
+        let name = objects.name.as_deref().unwrap_or_default();
+        let status = match verb {
+            Verb::Create => self.authorize_restore(caller, &attributes, name).await?,
+            _ => Ok(()),
+        };
         let mut parameters = parameters?;
         warnings.append(&mut parameters.warnings);
         if let Some(namespace) = &objects.namespace {
@@ -261,7 +250,6 @@ impl Inner {
             Ok::<_, Status>(form)
         };
         let limits = self.sources.limits;
-        let name = objects.name.as_deref().unwrap_or_default();
         let namespace = objects.namespace.as_deref().unwrap_or_default();
         let (states, within) = (parameters.query.states, objects.namespace.as_deref());
         // Before former objects are left out, which is not the caller's choice.
@@ -300,22 +288,11 @@ impl Inner {
                     query,
                     options: write::Options { dry_run, uid, former, log: Some(log.clone()) },
                     user: caller.user.clone(),
-                    status: writes_status,
+                    status,
                     content: content.map(str::to_owned),
                     body,
                 };
-                // Without its client, a deletion that still waits for its turn is not begun.
-                let turn = match verb {
-                    Verb::DeleteCollection => Some(read::turn(&caller.user).await),
-                    _ => None,
-                };
-                let inner = self.clone();
-                let work = async move {
-                    let answer = inner.write(&write).await;
-                    drop(turn);
-                    answer
-                };
-                let answer = self.writes.run(log, place.clone(), work).await?;
+                let answer = self.begin(write, place.clone(), log).await?;
                 warnings.extend(answer.warnings);
                 of_text(answer.body)
             }
@@ -325,6 +302,22 @@ impl Inner {
             response.extensions_mut().insert(place);
         }
         Ok(response)
+    }
+
+    /// Checks what a restore does besides creating: it shows the stored object, and marks its row as deleted. Returns whether the caller may
+    /// also write the status; else why not.
+    async fn authorize_restore(
+        &self,
+        caller: &Caller,
+        attributes: &Attributes,
+        name: &str,
+    ) -> Result<Result<(), String>, Status> {
+        let identity = &self.sources.identity;
+        for verb in [Verb::Get, Verb::Delete] {
+            identity.authorize(caller, &Attributes { verb, name: name.to_owned(), ..attributes.clone() }).await?;
+        }
+        let (subresource, name) = ("status".to_owned(), name.to_owned());
+        identity.also(caller, &Attributes { verb: Verb::Patch, subresource, name, ..attributes.clone() }).await
     }
 
     /// The kind, and the parameters with those of the saved query that they name.

@@ -106,6 +106,28 @@ fn files_of_a_room_have_no_circle() -> Result<()> {
     Ok(())
 }
 
+/// Where YAML is parsed: what people write in files is read by one reader, so that a mistake is said in one way.
+const PARSING: [&str; 2] = ["ingester-declare/src/documents", "ingester-declare/src/yaml.rs"];
+
+#[test]
+fn yaml_is_parsed_in_one_room() -> Result<()> {
+    let (mut inside, mut outside) = (0, Vec::new());
+    for (package, _) in CRATES {
+        for file in files(&root().join(package).join("src"))? {
+            if !std::fs::read_to_string(&file)?.contains("serde_saphyr") {
+                continue;
+            }
+            match PARSING.iter().any(|place| file.starts_with(root().join(place))) {
+                true => inside += 1,
+                false => outside.push(file.strip_prefix(root())?.display().to_string()),
+            }
+        }
+    }
+    ensure!(inside == PARSING.len(), "{inside} files of {PARSING:?} parse YAML");
+    ensure!(outside.is_empty(), "these parse YAML beside `ingester_declare::text`: {}", outside.join(", "));
+    Ok(())
+}
+
 /// Where databases are named: what differs from one to another is a dialect's or a driver's, and so are the costs of changes, of which
 /// MariaDB has other ones than MySQL.
 const NAMING: [&str; 3] = ["ingester-sql/src/dialect", "ingester-sql/src/ddl/cost.rs", "ingester-store/src/driver"];

@@ -17,11 +17,11 @@ struct KindLine {
     namespaced: bool,
     immutable: bool,
     table: String,
-    columns: Vec<Column>,
+    columns: Vec<ShownColumn>,
 }
 
 #[derive(Serialize)]
-struct Column {
+struct ShownColumn {
     name: String,
     #[serde(rename = "type")]
     ty: String,
@@ -36,20 +36,26 @@ struct Column {
     many: bool,
 }
 
-impl Column {
+impl ShownColumn {
     fn of(column: &schema::Column) -> Self {
         let schema::Column { name, ty, path, computed, .. } = column;
-        Column { name: name.to_string(), ty: ty.to_string(), path: *path, computed: *computed, many: false }
+        ShownColumn { name: name.to_string(), ty: ty.to_string(), path: *path, computed: *computed, many: false }
     }
 
     fn of_many(column: &schema::Many) -> Self {
         let schema::Many { name, path, computed, .. } = column;
-        Column { name: name.to_string(), ty: column.ty().to_string(), path: *path, computed: *computed, many: true }
+        ShownColumn {
+            name: name.to_string(),
+            ty: column.ty().to_string(),
+            path: *path,
+            computed: *computed,
+            many: true,
+        }
     }
 
     /// One line for each column: those of the main table, then those of many values.
     fn all(table: &schema::Table) -> Vec<Self> {
-        table.indexed().iter().map(Column::of).chain(table.many.iter().map(Column::of_many)).collect()
+        table.indexed().iter().map(ShownColumn::of).chain(table.many.iter().map(ShownColumn::of_many)).collect()
     }
 
     /// The cells of a line for it.
@@ -74,7 +80,7 @@ pub(crate) fn run(arguments: &Kinds, kinds: &'static [Kind]) -> Result<Ending, F
             namespaced: kind.namespaced(),
             immutable: kind.immutable(),
             table: kind.table().name.to_string(),
-            columns: Column::all(kind.table()),
+            columns: ShownColumn::all(kind.table()),
         })
         .collect();
     let format = match arguments.output {
@@ -102,7 +108,7 @@ fn table(entries: &[KindLine]) -> String {
 fn wide(entries: &[KindLine]) -> String {
     let mut table = Table::new(["kind", "column", "type", "path"]);
     for column in &BASE_COLUMNS {
-        table.row(Column::of(column).cells("*"));
+        table.row(ShownColumn::of(column).cells("*"));
     }
     for entry in entries {
         for column in &entry.columns {

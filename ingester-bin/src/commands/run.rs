@@ -102,14 +102,8 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
 }
 
 /// Takes part in the group of those who have this database.
-async fn member(
-    client: &kube::Client,
-    store: &Store,
-    config: &Config,
-    tables: &Tables,
-    assignment: &Assignment,
-    metrics: &Metrics,
-) -> Result<Membership, Failure> {
+async fn member(context: &Context, config: &Config, tables: &Tables) -> Result<Membership, Failure> {
+    let Context { client, store, metrics, health, assignment, .. } = context;
     let replicas = config.ingester.replicas.clone();
     let name = store.claim_name(&random_name()).await?;
     let namespace = replicas.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
@@ -123,7 +117,8 @@ async fn member(
     let leases = KubeLeases::new(client.clone(), group.clone());
     let member =
         Membership::new(leases, &group, name_of_pod(), serves, replicas, assignment.clone(), metrics.replicas());
-    member.map_err(|error| Failure::Usage(error.into()))
+    let member = member.map_err(|error| Failure::Usage(error.into()))?;
+    Ok(member.reporting(health.clone()).writing(&tables.kinds))
 }
 
 /// There is nothing to do: waits for the stop, alive and ready, without a database or a cluster.
@@ -185,66 +180,25 @@ async fn mirror(
     }
     health.kinds_looked_up();
     metrics.database(&store);
-    let suspension = Suspension::new(&tables.kinds, &live.now(), &metrics);
     let assignment = if config.ingester.replicas.enabled { Assignment::of_members() } else { Assignment::alone() };
-    let suspending = suspension.clone();
-    let changed = live.clone();
-    let suspending = without_error(async move { suspending.follow(&changed).await });
-    let suspending = Part::spawn("suspension of kinds", Until::Stop, &health, stop, suspending);
-    let all = tables.program.kinds;
-    let filling = Filling {
-        store: store.clone(),
-        leading: Leading::new(tables.kinds.clone(), live.clone(), assignment.clone()),
-        released: tables.released.take(),
-        live: live.clone(),
-        suspension: suspension.clone(),
-        metrics: metrics.clone(),
-        health: health.clone(),
-        stop: stop.clone(),
-    };
-    let filling = filling.run();
-    let backfilling = Part::spawn("backfill", Until::Done, &health, stop, without_error(filling));
-    let counting = report_outside(store.clone(), all, config.ingester.clone());
-    let counting = Part::spawn("count of rows", Until::Done, &health, stop, without_error(counting));
-    let risks = risks::report(store.clone(), tables.kinds.clone());
-    let risks = Part::spawn("warning of lost commits", Until::Stop, &health, stop, without_error(risks));
-    let purging = RetentionTask {
-        store: store.clone(),
-        kinds: tables.kinds.clone(),
-        live: live.clone(),
-        suspension: suspension.clone(),
-        assignment: assignment.clone(),
-        metrics: metrics.clone(),
-    };
-    let purging = purging.run(stop.clone());
-    let purging = Part::spawn("retention", Until::Stop, &health, stop, without_error(purging));
+    let suspension = Suspension::new(&tables.kinds, &live.now(), &metrics);
+    let context = Context { client, store, metrics, health, publisher, assignment };
     let left = CancellationToken::new();
     let taking_part = match config.ingester.replicas.enabled && !stop.is_cancelled() {
-        true => {
-            let member = match member(&client, &store, &config, &tables, &assignment, &metrics).await {
-                Ok(member) => member,
-                Err(error) => {
-                    stop.cancel();
-                    return Err(error);
-                }
-            };
-            let member = member.reporting(health.clone()).writing(&tables.kinds);
-            let taking_part = without_error(member.run(left.clone()));
-            Some(Part::spawn("membership", Until::Stop, &health, stop, taking_part))
-        }
+        true => match member(&context, &config, &tables).await {
+            Ok(member) => {
+                let taking_part = without_error(member.run(left.clone()));
+                Some(Part::spawn("membership", Until::Stop, &context.health, stop, taking_part))
+            }
+            Err(error) => {
+                stop.cancel();
+                return Err(error);
+            }
+        },
         false => None,
     };
-    let context = Context {
-        client,
-        store: store.clone(),
-        metrics,
-        health: health.clone(),
-        publisher,
-        assignment: assignment.clone(),
-    };
-    let (audited, kinds, changed, end) = (context.clone(), tables.kinds.clone(), live.clone(), stop.clone());
-    let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
-    let auditing = Part::spawn("scheduled audit", Until::Stop, &health, stop, without_error(auditing));
+    let beside = Beside::begin(&context, &mut tables, live, &suspension, stop);
+    let store = context.store.clone();
     sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
     // Every unit is stopped: the others need not wait.
     left.cancel();
@@ -252,19 +206,79 @@ async fn mirror(
         let _ = tokio::time::timeout(LEAVE, taking_part.ended()).await;
     }
     publishing.abort();
-    auditing.ended().await;
-    // It ends after the current batch.
-    let _ = tokio::time::timeout(CLOSE, purging.ended()).await;
-    counting.abort();
-    risks.abort();
-    suspending.abort();
-    // It ends after the current page. If the database is down, nobody waits for it.
-    let _ = tokio::time::timeout(CLOSE, backfilling.ended()).await;
+    beside.end().await;
     if let Ok(store) = Arc::try_unwrap(store) {
         // The end of the process closes what is still open then.
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
     }
     Ok(Ending::Done)
+}
+
+/// What works beside the units.
+struct Beside {
+    suspending: Part,
+    backfilling: Part,
+    counting: Part,
+    risks: Part,
+    purging: Part,
+    auditing: Part,
+}
+
+impl Beside {
+    fn begin(
+        context: &Context,
+        tables: &mut Tables,
+        live: &Live,
+        suspension: &Suspension,
+        stop: &CancellationToken,
+    ) -> Self {
+        let Context { store, metrics, health, assignment, .. } = context;
+        let kinds = &tables.kinds;
+        let (followed, changed) = (suspension.clone(), live.clone());
+        let suspending = without_error(async move { followed.follow(&changed).await });
+        let filling = Filling {
+            store: store.clone(),
+            leading: Leading::new(kinds.clone(), live.clone(), assignment.clone()),
+            released: tables.released.take(),
+            live: live.clone(),
+            suspension: suspension.clone(),
+            metrics: metrics.clone(),
+            health: health.clone(),
+            stop: stop.clone(),
+        };
+        let counting = report_outside(store.clone(), tables.program.kinds, live.now().ingester.clone());
+        let risks = risks::report(store.clone(), kinds.clone());
+        let purging = RetentionTask {
+            store: store.clone(),
+            kinds: kinds.clone(),
+            live: live.clone(),
+            suspension: suspension.clone(),
+            assignment: assignment.clone(),
+            metrics: metrics.clone(),
+        };
+        let (audited, kinds, changed, end) = (context.clone(), kinds.clone(), live.clone(), stop.clone());
+        let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
+        Beside {
+            suspending: Part::spawn("suspension of kinds", Until::Stop, health, stop, suspending),
+            backfilling: Part::spawn("backfill", Until::Done, health, stop, without_error(filling.run())),
+            counting: Part::spawn("count of rows", Until::Done, health, stop, without_error(counting)),
+            risks: Part::spawn("warning of lost commits", Until::Stop, health, stop, without_error(risks)),
+            purging: Part::spawn("retention", Until::Stop, health, stop, without_error(purging.run(stop.clone()))),
+            auditing: Part::spawn("scheduled audit", Until::Stop, health, stop, without_error(auditing)),
+        }
+    }
+
+    /// Waits, once the stop is requested, for what ends by itself, and ends the rest.
+    async fn end(self) {
+        self.auditing.ended().await;
+        // It ends after the current batch.
+        let _ = tokio::time::timeout(CLOSE, self.purging.ended()).await;
+        self.counting.abort();
+        self.risks.abort();
+        self.suspending.abort();
+        // It ends after the current page. If the database is down, nobody waits for it.
+        let _ = tokio::time::timeout(CLOSE, self.backfilling.ended()).await;
+    }
 }
 
 /// Names the kinds with live rows that this configuration does not follow, as after `namespaces` or `kinds` were narrowed: their

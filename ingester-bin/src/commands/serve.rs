@@ -76,22 +76,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             (None, Some(client)) => known(client.clone(), &config.serve, metrics.clone(), &health, &stop).await?,
             _ => (Identity::unchecked(), None),
         };
-        let reads = ConnectOptions {
-            create: false,
-            read_only: true,
-            query_time: config.query.timeout,
-            ..config.mysql.connect_options()
-        };
-        let writes = ConnectOptions { connections: WRITERS, max_idle: 1, read_only: false, ..reads };
-        let writes = connected(&database, &kinds, program, writes).await?;
-        let reads = connected(replica.as_ref().unwrap_or(&database), &kinds, program, reads).await?;
-        if let Some(client) = &client {
-            // The rights of one cluster must not open the rows of another.
-            identified(client, &writes).await.map_err(failure)?;
-            if replica.is_some() {
-                identified(client, &reads).await.map_err(failure)?;
-            }
-        }
+        let (reads, writes) = stores(&config, &kinds, program, (&database, replica.as_ref()), client.as_ref()).await?;
         Ok::<_, Failure>((identity, Arc::new(reads), Arc::new(writes)))
     };
     let ending = match stop.run_until_cancelled(prepared).await {
@@ -147,6 +132,33 @@ fn former_objects(serve: &config::Serve, client: Option<&Client>) -> Result<form
             )));
         }
     })
+}
+
+/// The stores of which the server reads and into which it writes, once their databases are known to be of this cluster.
+async fn stores(
+    config: &Config,
+    kinds: &[Kind],
+    program: Program,
+    (database, replica): (&Address, Option<&Address>),
+    client: Option<&Client>,
+) -> Result<(Store, Store), Failure> {
+    let reads = ConnectOptions {
+        create: false,
+        read_only: true,
+        query_time: config.query.timeout,
+        ..config.mysql.connect_options()
+    };
+    let writes = ConnectOptions { connections: WRITERS, max_idle: 1, read_only: false, ..reads };
+    let writes = connected(database, kinds, program, writes).await?;
+    let reads = connected(replica.unwrap_or(database), kinds, program, reads).await?;
+    if let Some(client) = client {
+        // The rights of one cluster must not open the rows of another.
+        identified(client, &writes).await.map_err(failure)?;
+        if replica.is_some() {
+            identified(client, &reads).await.map_err(failure)?;
+        }
+    }
+    Ok((reads, writes))
 }
 
 /// A store of these kinds, once the database has their tables.

@@ -188,7 +188,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("no configuration", "run --config none.yaml", 2, "none.yaml", "No such file"),
     mistake("no database to run with", "run", 2, "no database is named", "MYSQL_HOST and MYSQL_DB_NAME"),
     mistake("tabs in the configuration", "run --config c.yaml", 2, "c.yaml", "line 2").files(&[("c.yaml", "mysql:\n\thost: db\n")]),
-    mistake("a misspelt key", "run --config c.yaml", 2, "`mysql.hots`", "did you mean `host`?").files(&[("c.yaml", "mysql: {hots: db, password: Hunter2}\n")]),
+    mistake("a misspelt key", "run --config c.yaml", 2, "mysql.hots: unknown key `hots`", "did you mean `host`?").files(&[("c.yaml", "mysql: {hots: db, password: Hunter2}\n")]),
     mistake("a number that is none", "run --config c.yaml", 2, "port", "1 to 65535").files(&[("c.yaml", "mysql: {port: many, password: Hunter2}\n")]),
     mistake("a key twice in the configuration", "run --config c.yaml", 2, "password", "twice").files(&[("c.yaml", "mysql:\n  password: Hunter2\n  password: Hunter2\n")]),
     mistake("an empty configuration", "audit --config c.yaml", 2, "c.yaml", "enable").files(&[("c.yaml", "")]),

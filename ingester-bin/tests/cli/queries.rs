@@ -123,8 +123,8 @@ fn wrong_use_of_a_saved_query_says_what_is_wrong() {
     folder.write("queries/b.json", r#"{"name": "b", "kind": "Model", "orderBy": "spec.none"}"#);
     folder.ask(&["all"]).exits(2).says(&[
         "2 mistakes in saved queries",
-        "queries/a.yaml: kind: there is no kind `Modl`, did you mean `Model`?",
-        "queries/b.json: orderBy: model has no column for the field `spec.none`",
+        "queries/a.yaml line 2: kind: there is no kind `Modl`, did you mean `Model`?",
+        "queries/b.json line 1: orderBy: model has no column for the field `spec.none`",
     ]);
 }
 

@@ -69,13 +69,14 @@ async fn is_completed(database: Database, wanted: u32) -> Result<()> {
     let (mut kills, mut round) = (0, 0_u64);
     while kills < wanted {
         let mut command = folder.command(&apply);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         round += 1;
         tokio::time::sleep(Duration::from_millis(20 + RandomState::new().hash_one(round) % 300)).await;
         match child.try_wait()? {
             // It ended before the kill: take the migrations back and try again.
             Some(ended) => {
-                ensure!(ended.success() || ended.code() == Some(1), "{ended}");
+                let said = child.wait_with_output()?.stderr;
+                ensure!(ended.success() || ended.code() == Some(1), "{ended}: {}", String::from_utf8_lossy(&said));
                 ensure!(folder.run(&apply).code == Some(0));
                 let ran = folder.run(&revert);
                 ensure!(ran.code == Some(0), "{ran:?}");

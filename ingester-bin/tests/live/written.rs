@@ -6,7 +6,7 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::base;
 use ingester_core::value::Value;
 use ingester_server::status::{Reason, Status};
-use ingester_server::write::{self, Answer, Options};
+use ingester_server::write::{self, Answer, Options, Target};
 use ingester_store::compare::differences;
 use ingester_store::{ConnectOptions, Store, StoredRow};
 use serde_json::json;
@@ -35,15 +35,19 @@ struct Writer {
 }
 
 impl Writer {
+    fn target<'a>(&'a self, name: &'a str) -> Target<'a> {
+        Target { kind: kind(), namespace: &self.namespace, name }
+    }
+
     async fn label(&self, name: &str, key: &str) -> Result<Answer, Status> {
         let body = json!({"metadata": {"labels": {key: "yes"}}}).to_string();
         let content_type = Some("application/merge-patch+json");
         let (options, body) = (Options::default(), body.as_bytes());
-        write::patch(&self.store, kind(), &self.namespace, name, &options, content_type, body).await
+        write::patch(&self.store, self.target(name), &options, content_type, body).await
     }
 
     async fn delete(&self, name: &str) -> Result<Answer, Status> {
-        write::delete(&self.store, kind(), &self.namespace, name, &Options::default(), None, b"").await
+        write::delete(&self.store, self.target(name), &Options::default(), None, b"").await
     }
 
     /// Repeats a write until it is done: until the object is stored, and evicted, and has left etcd.

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use crd_specs::KINDS;
 use http::Method;
 use ingester_core::value::Micros;
-use ingester_printers::table::{Column, Options, Row, TablePrinter};
+use ingester_printers::table::{Options, PrintedColumn, Row, TablePrinter};
 use ingester_printers::{Tree, json, name, yaml};
 use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
@@ -142,7 +142,7 @@ fn table(table: &Json, options: Options) -> Result<String> {
             labels: labels.map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default())).collect(),
         })
     }
-    let column = |column: &Json| Column {
+    let column = |column: &Json| PrintedColumn {
         name: column["name"].as_str().unwrap_or_default().to_owned(),
         wide: column["priority"] != 0,
         is_name: column["format"] == "name",

@@ -1,6 +1,6 @@
 //! Where a value ends in text that comes in pieces.
 
-use super::grammar::{Nesting, State};
+use super::grammar::{Nesting, Phase};
 use super::scan;
 
 /// Finds the end of one value in a text that comes in pieces, in constant memory.
@@ -12,7 +12,7 @@ use super::scan;
 #[derive(Debug)]
 pub struct Boundary {
     token: Token,
-    state: State,
+    phase: Phase,
     nesting: Nesting,
     flawed: bool,
 }
@@ -51,14 +51,14 @@ pub enum Stop {
 impl Default for Boundary {
     /// Before the first byte of a value.
     fn default() -> Self {
-        Self { token: Token::None, state: State::Value, nesting: Nesting::default(), flawed: false }
+        Self { token: Token::None, phase: Phase::Value, nesting: Nesting::default(), flawed: false }
     }
 }
 
 impl Boundary {
     /// After a member of an object.
     pub fn after_member() -> Self {
-        Self { state: State::After, nesting: Nesting::of_object(), ..Self::default() }
+        Self { phase: Phase::After, nesting: Nesting::of_object(), ..Self::default() }
     }
 
     /// Whether a value may begin with this byte.
@@ -86,29 +86,13 @@ impl Boundary {
             match self.token {
                 Token::String => {
                     at = scan::plain_end(piece, at);
-                    match piece.get(at) {
-                        None => break,
-                        Some(b'"') => at += 1,
-                        Some(b'\\') => {
-                            at += 1;
-                            self.token = Token::Escape;
-                            continue;
-                        }
-                        Some(b'\n' | b'\r') => self.flawed = true,
-                        Some(_) => {
-                            at += 1;
-                            self.flawed = true;
-                            continue;
-                        }
-                    }
-                    self.token = Token::None;
-                    self.state = if self.key_next() { State::Colon } else { State::After };
+                    let Some(&byte) = piece.get(at) else { break };
+                    at += usize::from(self.within_string(byte));
                 }
                 Token::Escape => {
                     // A line feed cannot be escaped: it ends the string.
                     at += usize::from(byte >= b' ');
                     self.token = Token::String;
-                    continue;
                 }
                 Token::Word => {
                     at = scan::word_end(piece, at);
@@ -116,19 +100,19 @@ impl Boundary {
                         break;
                     }
                     self.token = Token::None;
-                    self.state = State::After;
+                    self.phase = Phase::After;
                 }
                 Token::None => {
                     let value_next = self.value_next();
                     match byte {
                         b' ' | b'\t' | b'\r' | b'\n' => {}
                         b',' => {
-                            self.flawed |= self.state != State::After;
-                            self.state = if self.nesting.in_object() { State::Key } else { State::Value };
+                            self.flawed |= self.phase != Phase::After;
+                            self.phase = if self.nesting.in_object() { Phase::Key } else { Phase::Value };
                         }
                         b':' => {
-                            self.flawed |= self.state != State::Colon;
-                            self.state = State::Value;
+                            self.flawed |= self.phase != Phase::Colon;
+                            self.phase = Phase::Value;
                         }
                         b'"' => {
                             self.flawed |= !value_next && !self.key_next();
@@ -140,24 +124,14 @@ impl Boundary {
                             if byte == b'{' && in_column_1 && irregular && self.nesting.depth() > 0 {
                                 return (at, Stop::Document);
                             }
-                            let is_member = self.nesting.depth() == 1 && self.nesting.in_object();
-                            if !self.nesting.push(byte == b'{') {
-                                return (at, Stop::Depth);
-                            }
-                            self.flawed |= !value_next;
-                            self.state = State::Open;
-                            if byte == b'[' && is_member {
-                                return (at + 1, Stop::Array);
+                            if let Some(stop) = self.open(byte, value_next) {
+                                return (at + usize::from(stop == Stop::Array), stop);
                             }
                         }
                         b'}' | b']' => {
-                            let object = byte == b'}';
-                            if self.nesting.depth() == 0 || self.nesting.in_object() != object {
-                                return (at, Stop::Bracket { wanted: self.state.wanted(self.nesting.in_object()) });
+                            if let Some(stop) = self.close(byte) {
+                                return (at, stop);
                             }
-                            self.flawed |= !matches!(self.state, State::Open | State::After);
-                            self.nesting.pop();
-                            self.state = State::After;
                         }
                         byte if scan::is_word(byte) => {
                             self.flawed |= !value_next;
@@ -168,20 +142,57 @@ impl Boundary {
                     at += 1;
                 }
             }
-            if self.nesting.depth() == 0 && self.token == Token::None && self.state == State::After {
+            if self.nesting.depth() == 0 && self.token == Token::None && self.phase == Phase::After {
                 return (at, Stop::End);
             }
         }
         (at, Stop::Piece)
     }
 
+    /// Passes a byte of a string that is more than a character of it. Returns whether it belongs to the string: a line feed does not.
+    fn within_string(&mut self, byte: u8) -> bool {
+        self.flawed |= !matches!(byte, b'"' | b'\\');
+        match byte {
+            b'\\' => self.token = Token::Escape,
+            b'"' | b'\n' | b'\r' => {
+                self.token = Token::None;
+                self.phase = if self.key_next() { Phase::Colon } else { Phase::After };
+            }
+            _ => {}
+        }
+        !matches!(byte, b'\n' | b'\r')
+    }
+
+    /// Passes an opening bracket.
+    fn open(&mut self, bracket: u8, value_next: bool) -> Option<Stop> {
+        let is_member = self.nesting.depth() == 1 && self.nesting.in_object();
+        if !self.nesting.push(bracket == b'{') {
+            return Some(Stop::Depth);
+        }
+        self.flawed |= !value_next;
+        self.phase = Phase::Open;
+        (bracket == b'[' && is_member).then_some(Stop::Array)
+    }
+
+    /// Passes a closing bracket.
+    fn close(&mut self, bracket: u8) -> Option<Stop> {
+        let object = bracket == b'}';
+        if self.nesting.depth() == 0 || self.nesting.in_object() != object {
+            return Some(Stop::Bracket { wanted: self.phase.wanted(self.nesting.in_object()) });
+        }
+        self.flawed |= !matches!(self.phase, Phase::Open | Phase::After);
+        self.nesting.pop();
+        self.phase = Phase::After;
+        None
+    }
+
     /// Whether a value may begin here.
     fn value_next(&self) -> bool {
-        self.state == State::Value || (self.state == State::Open && !self.nesting.in_object())
+        self.phase == Phase::Value || (self.phase == Phase::Open && !self.nesting.in_object())
     }
 
     /// Whether a key may begin here, or the string being read is one.
     fn key_next(&self) -> bool {
-        self.state == State::Key || (self.state == State::Open && self.nesting.in_object())
+        self.phase == Phase::Key || (self.phase == Phase::Open && self.nesting.in_object())
     }
 }

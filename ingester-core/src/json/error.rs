@@ -6,9 +6,7 @@ use std::ops::Range;
 use serde::de::{self, Expected, Unexpected};
 
 use super::{Reader, scan};
-
-/// Characters of a value or a key that an error repeats; what is longer is cut.
-const SHOWN: usize = 40;
+use crate::place::{beginning, shortened};
 
 /// Why a JSON text could not be read.
 ///
@@ -61,9 +59,7 @@ impl Error {
     /// The value at `offset` has a key that its object has already.
     #[cold]
     pub fn duplicate(offset: usize, key: &str) -> Self {
-        let short = shortened(key);
-        let shown = short.as_deref().unwrap_or(key).escape_debug();
-        Self::value(offset, format!("the key `{shown}` appears twice in the same object"))
+        Self::value(offset, format!("the key `{}` appears twice in the same object", shortened(key)))
     }
 
     /// Gives an error from a visitor the offset of the value that was read. The innermost value wins.
@@ -164,7 +160,7 @@ fn unexpected(found: Unexpected<'_>) -> String {
 
 /// A value, given as its JSON text, in the words of an error: `string "abc"`, `number 7`, `an object`.
 pub(super) fn describe(raw: &str) -> String {
-    let short = shortened(raw);
+    let short = beginning(raw).map(|head| format!("{head}…"));
     let shown = short.as_deref().unwrap_or(raw);
     match raw.as_bytes().first() {
         Some(b'{') => "an object".to_owned(),
@@ -178,16 +174,9 @@ pub(super) fn describe(raw: &str) -> String {
     }
 }
 
-/// `"text"`, cut after [`SHOWN`] characters.
+/// `"text"`, cut where it is long.
 fn quoted(text: &str) -> String {
-    let short = shortened(text);
-    format!("{:?}", short.as_ref().map_or(text, String::as_str))
-}
-
-/// The text cut after [`SHOWN`] characters, or nothing if it is not longer.
-fn shortened(text: &str) -> Option<String> {
-    let (end, _) = text.char_indices().nth(SHOWN)?;
-    text.get(..end).map(|head| format!("{head}…"))
+    beginning(text).map_or_else(|| format!("{text:?}"), |head| format!("{:?}", format!("{head}…")))
 }
 
 fn join(prefix: &str, path: &str) -> String {
@@ -287,7 +276,7 @@ fn push_key(path: &mut String, token: &str) {
 pub fn push_name(path: &mut String, key: &str) {
     let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && key.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
-        && shortened(key).is_none();
+        && beginning(key).is_none();
     if !plain {
         path.push_str(&format!("[{}]", quoted(key)));
         return;

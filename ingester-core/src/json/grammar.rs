@@ -6,7 +6,7 @@ pub const MAX_DEPTH: usize = 100;
 
 /// What the grammar allows next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum Phase {
     /// A value.
     Value,
     /// The first member of the container just opened, or its end.
@@ -19,15 +19,15 @@ pub enum State {
     After,
 }
 
-impl State {
+impl Phase {
     /// What is expected, in the words of an error.
     pub fn wanted(self, in_object: bool) -> &'static str {
         match (self, in_object) {
-            (State::Value, _) | (State::Open, false) => "a value",
-            (State::Key, _) | (State::Open, true) => "a key",
-            (State::Colon, _) => "a colon",
-            (State::After, true) => "a comma or the end of the object",
-            (State::After, false) => "a comma or the end of the array",
+            (Phase::Value, _) | (Phase::Open, false) => "a value",
+            (Phase::Key, _) | (Phase::Open, true) => "a key",
+            (Phase::Colon, _) => "a colon",
+            (Phase::After, true) => "a comma or the end of the object",
+            (Phase::After, false) => "a comma or the end of the array",
         }
     }
 }

@@ -1,5 +1,5 @@
 //! JSON text, read once and tolerantly.
-//! May use: nothing.
+//! May use: place.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -74,7 +74,7 @@ pub use de::{RAW_TOKEN, from_str};
 pub use error::Error;
 pub use error::push_name;
 pub use grammar::MAX_DEPTH;
-pub use grammar::State;
+pub use grammar::Phase;
 pub use reader::{Reader, TokenKind};
 
 /// An integer as JSON writes it, or a string in JSON: no point, no exponent, no leading zeros.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::error::describe;
-use super::grammar::{Nesting, State};
+use super::grammar::{Nesting, Phase};
 use super::number::Fault;
 use super::{Error, MAX_DEPTH, scan};
 
@@ -40,22 +40,22 @@ pub enum TokenKind {
 pub struct Reader<'a> {
     text: &'a str,
     pos: usize,
-    /// Never [`State::Key`] or [`State::Colon`] between two steps: a key is taken together with its comma and colon.
-    state: State,
+    /// Never [`Phase::Key`] or [`Phase::Colon`] between two steps: a key is taken together with its comma and colon.
+    phase: Phase,
     nesting: Nesting,
 }
 
 impl<'a> Reader<'a> {
     /// A reader of the whole text, which is one value with white space around it.
     pub fn new(text: &'a str) -> Self {
-        let mut reader = Self { text, pos: 0, state: State::Value, nesting: Nesting::default() };
+        let mut reader = Self { text, pos: 0, phase: Phase::Value, nesting: Nesting::default() };
         reader.white();
         reader
     }
 
     /// A reader of an object's members from `place` on, where another member of that object, the root, has ended.
     pub fn after_member(text: &'a str, place: usize) -> Self {
-        Self { text, pos: place, state: State::After, nesting: Nesting::of_object() }
+        Self { text, pos: place, phase: Phase::After, nesting: Nesting::of_object() }
     }
 
     /// Byte offset in the text; that of the first byte of a value where a value comes next.
@@ -80,14 +80,14 @@ impl<'a> Reader<'a> {
             b'-' | b'0'..=b'9' => Ok(TokenKind::Number),
             b't' | b'f' => Ok(TokenKind::Bool),
             b'n' => Ok(TokenKind::Null),
-            _ => Err(self.expected(State::Value)),
+            _ => Err(self.expected(Phase::Value)),
         }
     }
 
     /// Whether null comes next, as far as the first byte tells.
     #[inline]
     pub(super) fn at_null(&self) -> bool {
-        self.state == State::Value && self.byte() == b'n'
+        self.phase == Phase::Value && self.byte() == b'n'
     }
 
     /// Opens an object. Fails also if it is nested deeper than [`MAX_DEPTH`].
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         if self.byte() != b'"' {
-            return Err(self.expected(State::Key));
+            return Err(self.expected(Phase::Key));
         }
         self.pos += 1;
         let key = self.string_body()?;
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
     pub fn next_element(&mut self) -> Result<bool, Error> {
         let more = self.next_member(false)?;
         if more {
-            self.state = State::Value;
+            self.phase = Phase::Value;
         }
         Ok(more)
     }
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         self.begin(b'"', "a string")?;
         self.pos += 1;
         let value = self.string_body()?;
-        self.state = State::After;
+        self.phase = Phase::After;
         Ok(value)
     }
 
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         }
         let start = self.pos;
         self.skip_number()?;
-        self.state = State::After;
+        self.phase = Phase::After;
         Ok(self.since(start))
     }
 
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
             _ => return Err(self.mismatch("a boolean")),
         };
         self.literal(if value { "true" } else { "false" })?;
-        self.state = State::After;
+        self.phase = Phase::After;
         Ok(value)
     }
 
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
     pub fn null(&mut self) -> Result<(), Error> {
         self.begin(b'n', "null")?;
         self.literal("null")?;
-        self.state = State::After;
+        self.phase = Phase::After;
         Ok(())
     }
 
@@ -209,12 +209,12 @@ impl<'a> Reader<'a> {
                 b't' => self.literal("true")?,
                 b'f' => self.literal("false")?,
                 b'n' => self.literal("null")?,
-                _ => return Err(self.expected(State::Value)),
+                _ => return Err(self.expected(Phase::Value)),
             }
             // A value is over; so may be the containers that it was the last member of.
             loop {
                 if self.nesting.depth() == outside {
-                    self.state = State::After;
+                    self.phase = Phase::After;
                     return Ok(());
                 }
                 self.white();
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
                         break;
                     }
                     (b'}', true) | (b']', false) => self.pop(),
-                    _ => return Err(self.expected(State::After)),
+                    _ => return Err(self.expected(Phase::After)),
                 }
             }
         }
@@ -253,13 +253,13 @@ impl<'a> Reader<'a> {
             return Err(self.unexpected("the end of the value"));
         };
         self.pos = end;
-        self.state = State::After;
+        self.phase = Phase::After;
         Ok(self.since(start))
     }
 
     /// Checks that the value of the root was read to its end and only white space follows.
     pub fn finish(&mut self) -> Result<(), Error> {
-        if self.state != State::After || self.nesting.depth() != 0 {
+        if self.phase != Phase::After || self.nesting.depth() != 0 {
             return Err(Error::syntax(self.pos, "the value was not read to its end"));
         }
         self.white();
@@ -283,10 +283,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A syntax error at the current position, where the grammar allows `state`.
+    /// A syntax error at the current position, where the grammar allows `phase`.
     #[cold]
-    fn expected(&self, state: State) -> Error {
-        self.unexpected(state.wanted(self.nesting.in_object()))
+    fn expected(&self, phase: Phase) -> Error {
+        self.unexpected(phase.wanted(self.nesting.in_object()))
     }
 
     /// A syntax error at the current position, where the grammar wants something else.
@@ -314,7 +314,7 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn at_value(&self) -> Result<(), Error> {
-        if self.state == State::Value { Ok(()) } else { Err(Error::syntax(self.pos, "no value can be read here")) }
+        if self.phase == Phase::Value { Ok(()) } else { Err(Error::syntax(self.pos, "no value can be read here")) }
     }
 
     /// Checks that the value that comes next starts with `first`.
@@ -331,7 +331,7 @@ impl<'a> Reader<'a> {
             return Err(Error::syntax(self.pos, format!("nested deeper than {MAX_DEPTH} levels")));
         }
         self.pos += 1;
-        self.state = State::Open;
+        self.phase = Phase::Open;
         Ok(())
     }
 
@@ -340,13 +340,13 @@ impl<'a> Reader<'a> {
     fn pop(&mut self) {
         self.pos += 1;
         self.nesting.pop();
-        self.state = State::After;
+        self.phase = Phase::After;
     }
 
     /// Goes to the next key or element, or leaves the container at its end.
     #[inline]
     fn next_member(&mut self, object: bool) -> Result<bool, Error> {
-        if self.state == State::Value || self.nesting.depth() == 0 || self.nesting.in_object() != object {
+        if self.phase == Phase::Value || self.nesting.depth() == 0 || self.nesting.in_object() != object {
             return Err(Error::syntax(self.pos, "no member can be read here"));
         }
         self.white();
@@ -355,9 +355,9 @@ impl<'a> Reader<'a> {
             self.pop();
             return Ok(false);
         }
-        if self.state == State::After {
+        if self.phase == Phase::After {
             if byte != b',' {
-                return Err(self.expected(State::After));
+                return Err(self.expected(Phase::After));
             }
             self.pos += 1;
             self.white();
@@ -370,18 +370,18 @@ impl<'a> Reader<'a> {
     fn colon(&mut self) -> Result<(), Error> {
         self.white();
         if self.byte() != b':' {
-            return Err(self.expected(State::Colon));
+            return Err(self.expected(Phase::Colon));
         }
         self.pos += 1;
         self.white();
-        self.state = State::Value;
+        self.phase = Phase::Value;
         Ok(())
     }
 
     #[inline]
     fn skip_key(&mut self) -> Result<(), Error> {
         if self.byte() != b'"' {
-            return Err(self.expected(State::Key));
+            return Err(self.expected(Phase::Key));
         }
         self.pos += 1;
         self.skip_string_body()?;

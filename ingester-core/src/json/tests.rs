@@ -510,17 +510,17 @@ fn an_error_names_the_path_of_the_value() {
 }
 
 #[test]
-fn an_error_shows_the_value_cut_to_forty_characters() {
+fn an_error_shows_the_value_cut_to_sixty_four_characters() {
     refuses::<Cluster>(
         r#"{"workers": [{"minInstances": "abc"}]}"#,
         r#"workers[0].minInstances: expected a number, found string "abc""#,
     );
-    let (long, cut) = ("é".repeat(41), "é".repeat(39));
+    let (long, cut) = ("é".repeat(65), "é".repeat(63));
     refuses::<i32>(&format!("\"{long}\""), &format!("expected a number, found string \"{cut}…\""));
-    let fits = "é".repeat(38);
+    let fits = "é".repeat(62);
     refuses::<i32>(&format!("\"{fits}\""), &format!("expected a number, found string \"{fits}\""));
     let digits = "9".repeat(1000);
-    refuses::<i32>(&digits, &format!("number {}… is out of range for f64", "9".repeat(40)));
+    refuses::<i32>(&digits, &format!("number {}… is out of range for f64", "9".repeat(64)));
 }
 
 #[test]

@@ -311,10 +311,11 @@ impl<'d> Decoder<'d> {
 
     fn message(self, message: &'d Message, bytes: &[u8], base: usize, scope: Scope, out: &mut String) -> Decoded {
         let inside = Scope { depth: scope.depth + 1, ..scope };
+        let fields = || self.fields(message, bytes, base, scope);
         match message.form {
             Form::Plain => self.object(message, bytes, base, Scope { depth: scope.depth.max(1), ..scope }, out),
             Form::Timestamp | Form::Time => {
-                let (seconds, nanos) = self.seconds_and_nanos(message, bytes, base, scope)?;
+                let (seconds, nanos) = seconds_and_nanos(&fields()?)?;
                 match moment(seconds, nanos) {
                     Some(time) => string(&time, out),
                     // No time that RFC 3339 can express: the message's own fields.
@@ -323,7 +324,7 @@ impl<'d> Decoder<'d> {
                 Ok(())
             }
             Form::Duration => {
-                let (seconds, nanos) = self.seconds_and_nanos(message, bytes, base, scope)?;
+                let (seconds, nanos) = seconds_and_nanos(&fields()?)?;
                 let whole = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
                 match i64::try_from(whole) {
                     Ok(nanos) => string(&Duration(nanos).to_string(), out),
@@ -331,116 +332,90 @@ impl<'d> Decoder<'d> {
                 }
                 Ok(())
             }
-            Form::Struct | Form::ListValue => {
-                let fields = self.fields(message, bytes, base, scope)?;
-                match fields.first() {
-                    Some(FieldValues { field, values }) => self.field(field, values, inside, out).map(drop),
-                    None => {
-                        out.push_str(if message.form == Form::Struct { "{}" } else { "[]" });
-                        Ok(())
+            Form::Struct | Form::ListValue | Form::Value | Form::Wrapper | Form::Quantity => {
+                let fields = fields()?;
+                // The first field of `Value` is its null.
+                let only = fields.first().filter(|only| message.form != Form::Value || only.field.number != 1);
+                match (only, message.form) {
+                    (Some(FieldValues { field, values }), _) => {
+                        return self.field(field, values, inside, out).map(drop);
                     }
+                    (None, Form::Struct) => out.push_str("{}"),
+                    (None, Form::ListValue) => out.push_str("[]"),
+                    (None, Form::Value) => out.push_str("null"),
+                    (None, Form::Wrapper) => self.zero(message.fields[0].ty, out),
+                    (None, _) => out.push_str("\"\""),
                 }
-            }
-            Form::Value => {
-                let fields = self.fields(message, bytes, base, scope)?;
-                match fields.first() {
-                    Some(FieldValues { field, values }) if field.number != 1 => {
-                        self.field(field, values, inside, out).map(drop)
-                    }
-                    _ => {
-                        out.push_str("null");
-                        Ok(())
-                    }
-                }
-            }
-            Form::Any => {
-                let (mut url, mut value) = (String::new(), String::new());
-                for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
-                    let text = if field.number == 1 { &mut url } else { &mut value };
-                    self.field(field, &values, inside, text)?;
-                }
-                let or_empty = |text: &str| if text.is_empty() { "\"\"".to_owned() } else { text.to_owned() };
-                let _ = write!(out, "{{\"@type\":{},\"value\":{}}}", or_empty(&url), or_empty(&value));
                 Ok(())
             }
-            Form::Wrapper => {
-                let fields = self.fields(message, bytes, base, scope)?;
-                match fields.first() {
-                    Some(FieldValues { field, values }) => self.field(field, values, inside, out).map(drop),
-                    None => {
-                        self.zero(message.fields[0].ty, out);
-                        Ok(())
-                    }
-                }
-            }
-            Form::Quantity => {
-                let fields = self.fields(message, bytes, base, scope)?;
-                match fields.first() {
-                    Some(FieldValues { field, values }) => self.field(field, values, inside, out).map(drop),
-                    None => {
-                        out.push_str("\"\"");
-                        Ok(())
-                    }
-                }
-            }
-            Form::IntOrString => {
-                let (mut ty, mut number, mut text) = (0, "0".to_owned(), "\"\"".to_owned());
-                for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
-                    let Some((raw, offset)) = values.last() else { continue };
-                    let into = match (field.number, raw) {
-                        (1, Raw::Varint(value)) => {
-                            ty = *value;
-                            continue;
-                        }
-                        (2, _) => &mut number,
-                        _ => &mut text,
-                    };
-                    into.clear();
-                    self.value(field.ty, *raw, *offset, inside, into)?;
-                }
-                out.push_str(if ty == 0 { &number } else { &text });
-                Ok(())
-            }
+            Form::Any => self.any(&fields()?, inside, out),
+            Form::IntOrString => self.int_or_string(&fields()?, inside, out),
             Form::Fields => {
-                let fields = self.fields(message, bytes, base, scope)?;
-                let raw = fields.first().and_then(|values| values.values.last());
-                match raw {
-                    Some((Raw::Delimited(bytes, _), _)) => {
-                        let text = std::str::from_utf8(bytes).ok().filter(|text| {
-                            let mut reader = crate::json::Reader::new(text);
-                            reader.skip().is_ok() && reader.finish().is_ok()
-                        });
-                        match text {
-                            Some(text) => out.push_str(text),
-                            None => {
-                                let _ = write!(out, "{{\"Raw\":\"{}\"}}", STANDARD.encode(bytes));
-                            }
-                        }
-                    }
-                    _ => out.push_str("{}"),
-                }
+                raw_json(&fields()?, out);
                 Ok(())
             }
         }
     }
 
-    fn seconds_and_nanos(
-        self,
-        message: &'d Message,
-        bytes: &[u8],
-        base: usize,
-        scope: Scope,
-    ) -> Result<(i64, i64), DecodeError> {
-        let (mut seconds, mut nanos) = (0, 0);
-        for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
-            match values.last() {
-                Some((Raw::Varint(value), _)) if field.number == 1 => seconds = value.cast_signed(),
-                Some((Raw::Varint(value), _)) => nanos = i64::from(*value as i32),
-                Some((_, offset)) => return Err(wrong(*offset, "a value of another type than its field's")),
-                None => {}
-            }
+    fn any(self, fields: &[FieldValues<'d, '_>], scope: Scope, out: &mut String) -> Decoded {
+        let (mut url, mut value) = (String::new(), String::new());
+        for FieldValues { field, values } in fields {
+            let text = if field.number == 1 { &mut url } else { &mut value };
+            self.field(field, values, scope, text)?;
         }
-        Ok((seconds, nanos))
+        let or_empty = |text: String| if text.is_empty() { "\"\"".to_owned() } else { text };
+        let _ = write!(out, "{{\"@type\":{},\"value\":{}}}", or_empty(url), or_empty(value));
+        Ok(())
+    }
+
+    fn int_or_string(self, fields: &[FieldValues<'d, '_>], scope: Scope, out: &mut String) -> Decoded {
+        let (mut ty, mut number, mut text) = (0, "0".to_owned(), "\"\"".to_owned());
+        for FieldValues { field, values } in fields {
+            let Some((raw, offset)) = values.last() else { continue };
+            let into = match (field.number, raw) {
+                (1, Raw::Varint(value)) => {
+                    ty = *value;
+                    continue;
+                }
+                (2, _) => &mut number,
+                _ => &mut text,
+            };
+            into.clear();
+            self.value(field.ty, *raw, *offset, scope, into)?;
+        }
+        out.push_str(if ty == 0 { &number } else { &text });
+        Ok(())
+    }
+}
+
+/// Those of a time or a duration.
+fn seconds_and_nanos(fields: &[FieldValues<'_, '_>]) -> Result<(i64, i64), DecodeError> {
+    let (mut seconds, mut nanos) = (0, 0);
+    for FieldValues { field, values } in fields {
+        match values.last() {
+            Some((Raw::Varint(value), _)) if field.number == 1 => seconds = value.cast_signed(),
+            Some((Raw::Varint(value), _)) => nanos = i64::from(*value as i32),
+            Some((_, offset)) => return Err(wrong(*offset, "a value of another type than its field's")),
+            None => {}
+        }
+    }
+    Ok((seconds, nanos))
+}
+
+/// The JSON that a message of the form [`Form::Fields`] has as its bytes; where they are not JSON, the bytes.
+fn raw_json(fields: &[FieldValues<'_, '_>], out: &mut String) {
+    let Some((Raw::Delimited(bytes, _), _)) = fields.first().and_then(|values| values.values.last()) else {
+        return out.push_str("{}");
+    };
+    let text = std::str::from_utf8(bytes).ok().filter(|text| {
+        let mut reader = crate::json::Reader::new(text);
+        reader.skip().is_ok() && reader.finish().is_ok()
+    });
+    match text {
+        Some(text) => out.push_str(text),
+        None => {
+            let _ = write!(out, "{{\"Raw\":\"{}\"}}", STANDARD.encode(bytes));
+        }
     }
 }
 

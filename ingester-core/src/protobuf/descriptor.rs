@@ -36,9 +36,9 @@ impl DescriptorSet {
     /// # Panics
     /// Without the feature `protobuf`.
     pub const fn new(bytes: &'static [u8]) -> Self {
-        #[cfg(not(feature = "protobuf"))]
-        panic!("a kind with a protobuf message needs the feature `protobuf` of ingester-core");
-        #[cfg(feature = "protobuf")]
+        if !cfg!(feature = "protobuf") {
+            panic!("a kind with a protobuf message needs the feature `protobuf` of ingester-core");
+        }
         DescriptorSet { bytes, read: OnceLock::new() }
     }
 

@@ -1,6 +1,6 @@
 //! The checks of views: in constant evaluation the first mistake is a compile error, at run time all mistakes are told.
 
-use super::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
+use super::{Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType};
 use crate::kind::Kind;
 use crate::schema::check::is_own_table;
 use crate::schema::limits::{IDENTIFIER_BYTES, SETTING_NAME_BYTES, VIEW_NAME_BYTES, VIEW_TABLES};
@@ -210,7 +210,7 @@ const fn is_known(kinds: &[Kind], kind: &Kind) -> bool {
 struct Part<'a> {
     kinds: &'a [Kind],
     view: &'a View,
-    source: &'a Source,
+    source: &'a ViewSource,
     place: &'a str,
 }
 
@@ -228,7 +228,7 @@ impl Part<'_> {
     }
 }
 
-const fn of_part(view: &View, source: &Source, column: &str) -> Text {
+const fn of_part(view: &View, source: &ViewSource, column: &str) -> Text {
     let text = Text::new("view `").str(view.name).str("`, kind ");
     source.kind.named(text).str(", column `").str(column).str("`: ")
 }
@@ -244,7 +244,7 @@ const fn is_column_of(view: &View, name: &str) -> bool {
     false
 }
 
-const fn count(source: &Source, column: &str) -> usize {
+const fn count(source: &ViewSource, column: &str) -> usize {
     let (mut count, mut v) = (0, 0);
     while v < source.values.len() {
         if source.values[v].0.eq_ignore_ascii_case(column) {
@@ -511,7 +511,7 @@ const fn is_unknown(table: &Table, expression: &Expression) -> bool {
     }
 }
 
-const fn value_of<'a>(source: &'a Source, column: &str) -> Option<&'a Expression> {
+const fn value_of<'a>(source: &'a ViewSource, column: &str) -> Option<&'a Expression> {
     let mut v = 0;
     while v < source.values.len() {
         if source.values[v].0.eq_ignore_ascii_case(column) {
@@ -589,7 +589,7 @@ mod tests {
     use crate::fixture::MODEL;
     use crate::kind::Definition;
     use crate::schema::Table;
-    use crate::view::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
+    use crate::view::{Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType};
     use Expression::{Case, Cast, Coalesce, Column, Concat, Null, Setting};
 
     const OTHER_TABLE: Table = Table::derived("Other", "other", MODEL.table().columns, MODEL.table().keys);
@@ -602,20 +602,19 @@ mod tests {
         name: "everything",
         columns: &[ViewColumn::new("name"), ViewColumn::new("size"), ViewColumn::new("none").ty(ViewType::Time)],
         sources: &[
-            Source::of(MODEL, &[("name", Column("NAME")), ("size", Expression::integer(1)), ("none", Null)]),
-            Source::of(OTHER, &[("none", Null), ("name", Setting("region")), ("size", Column("res_version"))]).filter(
-                Condition::Any(&[
+            ViewSource::of(MODEL, &[("name", Column("NAME")), ("size", Expression::integer(1)), ("none", Null)]),
+            ViewSource::of(OTHER, &[("none", Null), ("name", Setting("region")), ("size", Column("res_version"))])
+                .filter(Condition::Any(&[
                     Condition::OneOf(Column("name"), &[Literal::Text("a")]),
                     Condition::Stored(Concat(&[Column("name"), Expression::text("\n")]), &[MODEL]),
-                ]),
-            ),
+                ])),
         ],
     };
 
     /// The mistakes of a view of one column.
     fn mistakes(value: Expression, filter: Option<Condition>) -> Vec<String> {
         let values: &'static [(&str, Expression)] = vec![("a", value)].leak();
-        let sources: &'static [Source] = vec![Source { kind: MODEL, values, filter }].leak();
+        let sources: &'static [ViewSource] = vec![ViewSource { kind: MODEL, values, filter }].leak();
         const COLUMNS: &[ViewColumn] = &[ViewColumn::new("a")];
         all(&[View { name: "one", columns: COLUMNS, sources }])
     }
@@ -696,9 +695,9 @@ mod tests {
             name: "model_labels",
             columns: &[ViewColumn::new("a"), ViewColumn::new("A"), ViewColumn::new("b c"), ViewColumn::new("d")],
             sources: &[
-                Source::of(MODEL, &[("a", Column("name")), ("d", Null), ("e", Null), ("b c", Column("uid"))]),
-                Source::of(OTHER, &[("a", Column("create_time")), ("b c", Column("uid")), ("b c", Null)]),
-                Source::of(STRANGER, &[("a", Null), ("b c", Null), ("d", Null)]),
+                ViewSource::of(MODEL, &[("a", Column("name")), ("d", Null), ("e", Null), ("b c", Column("uid"))]),
+                ViewSource::of(OTHER, &[("a", Column("create_time")), ("b c", Column("uid")), ("b c", Null)]),
+                ViewSource::of(STRANGER, &[("a", Null), ("b c", Null), ("d", Null)]),
             ],
         };
         let found =

@@ -4,7 +4,7 @@
 //! Its definition is part of the schema: it is generated, compared and migrated as tables are.
 //!
 //! ```
-//! use ingester_core::view::{self, Condition, Expression, Literal, Source, View, ViewColumn};
+//! use ingester_core::view::{self, Condition, Expression, Literal, ViewSource, View, ViewColumn};
 //! use ingester_core::{Ingestable, Kind};
 //!
 //! #[derive(Ingestable, serde::Deserialize)]
@@ -27,7 +27,7 @@
 //!     name: "runs",
 //!     columns: &[ViewColumn::new("name"), ViewColumn::new("kind"), ViewColumn::new("phase"), ViewColumn::new("deleted")],
 //!     sources: &[
-//!         Source::of(
+//!         ViewSource::of(
 //!             Kind::of::<Build>(),
 //!             &[
 //!                 ("name", Expression::Column("name")),
@@ -49,7 +49,7 @@
 //!                 ("deleted", Expression::Case(&[(Condition::Deleted, Expression::integer(1))], &Expression::integer(0))),
 //!             ],
 //!         ),
-//!         Source::of(
+//!         ViewSource::of(
 //!             Kind::of::<Test>(),
 //!             &[
 //!                 ("name", Expression::Column("name")),
@@ -82,7 +82,7 @@ pub struct View {
     /// Its columns in order.
     pub columns: &'static [ViewColumn],
     /// The kinds whose rows it shows.
-    pub sources: &'static [Source],
+    pub sources: &'static [ViewSource],
 }
 
 /// A column of a view.
@@ -114,7 +114,7 @@ pub enum ViewType {
 
 /// A kind's part of a view.
 #[derive(Clone, Copy, Debug)]
-pub struct Source {
+pub struct ViewSource {
     /// The kind.
     pub kind: Kind,
     /// What fills each column of the view, by the column's name.
@@ -191,10 +191,10 @@ impl ViewColumn {
     }
 }
 
-impl Source {
+impl ViewSource {
     /// All rows of a kind.
     pub const fn of(kind: Kind, values: &'static [(&'static str, Expression)]) -> Self {
-        Source { kind, values, filter: None }
+        ViewSource { kind, values, filter: None }
     }
 
     /// Only the rows of which this is true.

@@ -1,5 +1,5 @@
 //! The mistakes that people make in a file of kinds, and what is said about each. `mistakes.md` beside this file is the table, to be
-//! read by people; `INGESTER_UPDATE=1 cargo test -p ingester-core declare::mistakes` writes it.
+//! read by people; `INGESTER_UPDATE=1 cargo test -p ingester-declare declare::mistakes` writes it.
 
 use super::kinds;
 use std::fmt::Write as _;
@@ -20,8 +20,7 @@ fn said(text: &str) -> String {
     let Err(error) = kinds("kinds.yaml", text, &open) else { return String::new() };
     let mut said = String::new();
     for mistake in error.mistakes {
-        let place = if mistake.path.is_empty() { String::new() } else { format!("{}: ", mistake.path) };
-        let _ = writeln!(said, "line {}: {place}{}", mistake.line, mistake.what);
+        let _ = writeln!(said, "{mistake}");
     }
     said
 }

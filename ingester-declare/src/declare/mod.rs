@@ -17,20 +17,20 @@
 //! | `recipe.rs` | all paths of a kind, joined into one tree |
 //! | `read.rs` | one pass over an object's text that gives all values |
 //! | `kinds.rs` | a file as kinds, with all its mistakes |
+//! | `column.rs` | a column of a kind |
 //! | `views.rs` | views over these kinds |
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD |
-//! | `node.rs` | a place in a file, and what is wrong there |
 //!
-//! May use: ingester-core, ingester-sql, documents, kept.
+//! May use: ingester-core, ingester-sql, documents, kept, text.
 //! Must not: open files; whoever reads a file passes what it has.
 
+mod column;
 mod crd;
 mod kinds;
 #[cfg(test)]
 mod mistakes;
-mod node;
 mod path;
 mod read;
 mod recipe;
@@ -44,22 +44,13 @@ mod views;
 pub use self::scaffold::scaffold;
 pub use self::scaffold_rust::scaffold_rust;
 
+use crate::text::Faults;
 use ingester_core::kind::Kind;
 use ingester_core::view::View;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
-
-/// One mistake in a file of kinds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// The line, from 1.
-    pub line: u64,
-    /// The path of the place: `kinds[0].columns[2].path`. Empty for the file as a whole.
-    pub path: String,
-    /// What is wrong there, and the remedy.
-    pub what: String,
-}
 
 /// Why a file is no file of kinds: every mistake in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +58,7 @@ pub struct DeclareError {
     /// The file's name.
     pub file: String,
     /// The mistakes in the order of their lines.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Faults,
 }
 
 /// What a file declares.
@@ -91,8 +82,10 @@ pub type Open<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
 pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, DeclareError> {
     kinds::read(text, open).map_err(|mut faults| {
         faults.sort_by_key(|fault| fault.line);
-        let mistakes = faults.into_iter().map(|fault| Mistake { line: fault.line, path: fault.path, what: fault.what });
-        DeclareError { file: file.to_owned(), mistakes: mistakes.collect() }
+        // What a view says of several kinds is read once for each.
+        let mut said = HashSet::new();
+        faults.retain(|fault| said.insert(fault.clone()));
+        DeclareError { file: file.to_owned(), mistakes: faults }
     })
 }
 
@@ -106,15 +99,8 @@ pub fn crd(text: &[u8]) -> Result<CustomResourceDefinition, String> {
 
 impl fmt::Display for DeclareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, Mistake { line, path, what }) in self.mistakes.iter().enumerate() {
-            if place > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "{} line {line}: ", self.file)?;
-            if !path.is_empty() {
-                write!(f, "{path}: ")?;
-            }
-            f.write_str(what)?;
+        for (place, mistake) in self.mistakes.iter().enumerate() {
+            write!(f, "{}{} {mistake}", if place > 0 { "\n" } else { "" }, self.file)?;
         }
         Ok(())
     }

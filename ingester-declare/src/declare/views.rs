@@ -10,12 +10,11 @@
 //!   - {column: phase, value: {coalesce: [phase, {text: Unknown}]}}
 //! ```
 
-use super::node::{Faults, Node};
-use crate::documents::Tree;
 use crate::kept::kept;
+use crate::text::{Content, Faults, Located};
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
-use ingester_core::view::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType, check_views};
+use ingester_core::view::{Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType, check_views};
 
 /// How deep expressions may be nested.
 const DEPTH: usize = 32;
@@ -25,7 +24,7 @@ const TYPES: [(&str, ViewType); 4] =
     [("text", ViewType::Text), ("integer", ViewType::Integer), ("number", ViewType::Number), ("time", ViewType::Time)];
 
 /// The views of a file, over its kinds.
-pub(super) fn read(list: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Vec<View> {
+pub(super) fn read(list: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Vec<View> {
     let mut views: Vec<View> = Vec::new();
     for node in list.elements(faults) {
         let before = faults.len();
@@ -42,26 +41,18 @@ pub(super) fn read(list: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Vec<
     views
 }
 
-fn read_view(node: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<View> {
+fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<View> {
     let [name, of, columns, filter, overrides] = node.fields(["name", "kinds", "columns", "filter", "of"], faults)?;
-    let Some(name) = name else {
-        faults.push(node.fault("`name` is missing: the view's name in the database"));
-        return None;
-    };
-    let name = name.text(faults)?;
+    let (_, name) = node.required("name", name, "the view's name in the database", faults)?;
     let Some(columns) = columns else {
         faults.push(node.fault("`columns` is missing: what a row of the view has"));
         return None;
     };
     let columns = columns.elements(faults);
-    let mut declared: Vec<(ViewColumn, Option<Node<'_>>)> = Vec::new();
+    let mut declared: Vec<(ViewColumn, Option<Located<'_>>)> = Vec::new();
     for column in &columns {
         let Some([called, value, ty]) = column.fields(["column", "value", "type"], faults) else { continue };
-        let Some(called) = called else {
-            faults.push(column.fault("`column` is missing: the column's name"));
-            continue;
-        };
-        let Some(called) = called.text(faults) else { continue };
+        let Some((_, called)) = column.required("column", called, "the column's name", faults) else { continue };
         let ty = ty.and_then(|at| read_type(&at, faults));
         declared.push((ViewColumn { name: kept(called), ty }, value));
     }
@@ -90,14 +81,14 @@ fn read_view(node: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Vie
             Some(filter) => Some(condition(filter, &of, DEPTH, faults)?),
             None => None,
         };
-        sources.push(Source { kind, values: kept(values), filter });
+        sources.push(ViewSource { kind, values: kept(values), filter });
     }
     let columns: Vec<ViewColumn> = declared.iter().map(|(column, _)| *column).collect();
     Some(View { name: kept(name), columns: kept(columns), sources: kept(sources) })
 }
 
 /// The kinds of a list; one that is there twice is a fault, with what would follow from it.
-fn read_kinds(list: &Node<'_>, kinds: &[Kind], twice: &str, faults: &mut Faults) -> Vec<Kind> {
+fn read_kinds(list: &Located<'_>, kinds: &[Kind], twice: &str, faults: &mut Faults) -> Vec<Kind> {
     let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
     let mut chosen: Vec<Kind> = Vec::new();
     for at in list.elements(faults) {
@@ -120,46 +111,28 @@ struct Of<'a> {
 }
 
 /// What is different for a kind: its filter, and its values by column.
-type Override<'t> = (Kind, Option<Node<'t>>, Vec<(String, Node<'t>)>);
+type Override<'t> = (Kind, Option<Located<'t>>, Vec<(&'t str, Located<'t>)>);
 
 fn read_overrides<'t>(
-    node: Option<&Node<'t>>,
+    node: Option<&Located<'t>>,
     kinds: &[Kind],
     columns: &[&str],
     faults: &mut Faults,
 ) -> Vec<Override<'t>> {
     let mut overrides = Vec::new();
     let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
-    let Some(node) = node else { return overrides };
-    let Tree::Map(entries) = node.tree() else {
-        faults.push(
-            node.expected("a map from kinds to what is different for them, such as `{Pod: {values: {status: phase}}}`"),
-        );
-        return overrides;
-    };
-    for (name, located) in entries {
-        let at = Node { located, path: format!("{}.{name}", node.path) };
+    let what = "a map from kinds to what is different for them, such as `{Pod: {values: {status: phase}}}`";
+    for (name, at) in node.and_then(|node| node.entries(what, faults)).unwrap_or_default() {
         let Some(kind) = find(kinds, name) else {
             faults.push(at.fault(unknown(name, &names)));
             continue;
         };
         let Some([filter, values]) = at.fields(["filter", "values"], faults) else { continue };
-        let mut own = Vec::new();
-        if let Some(values) = values {
-            match values.tree() {
-                Tree::Map(entries) => {
-                    for (column, located) in entries {
-                        if !columns.contains(&column.as_str()) {
-                            let at = Node { located, path: format!("{}.{column}", values.path) };
-                            let meant = nearest(column, columns)
-                                .map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
-                            faults.push(at.fault(format!("the view has no column `{column}`{meant}")));
-                        }
-                        own.push((column.clone(), Node { located, path: format!("{}.{column}", values.path) }));
-                    }
-                }
-                _ => faults.push(values.expected("a map from columns to values")),
-            }
+        let values = values.and_then(|values| values.entries("a map from columns to values", faults));
+        let own = values.unwrap_or_default();
+        for (column, at) in own.iter().filter(|(column, _)| !columns.contains(column)) {
+            let meant = nearest(column, columns).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
+            faults.push(at.fault(format!("the view has no column `{column}`{meant}")));
         }
         overrides.push((kind, filter, own));
     }
@@ -189,7 +162,7 @@ fn unknown(name: &str, names: &[&str]) -> String {
     }
 }
 
-fn read_type(at: &Node<'_>, faults: &mut Faults) -> Option<ViewType> {
+fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<ViewType> {
     let text = at.text(faults)?;
     let found = TYPES.iter().find(|(name, _)| *name == text).map(|(_, ty)| *ty);
     if found.is_none() {
@@ -199,10 +172,10 @@ fn read_type(at: &Node<'_>, faults: &mut Faults) -> Option<ViewType> {
 }
 
 /// What a node says, if it is a map with one key.
-fn single<'t>(node: &Node<'t>, what: &str, faults: &mut Faults) -> Option<(&'t str, Node<'t>)> {
-    match node.tree() {
-        Tree::Map(entries) => match &entries[..] {
-            [(key, located)] => Some((key.as_str(), Node { located, path: format!("{}.{key}", node.path) })),
+fn single<'t>(node: &Located<'t>, what: &str, faults: &mut Faults) -> Option<(&'t str, Located<'t>)> {
+    match node.content() {
+        Content::Map(entries) => match &entries[..] {
+            [(key, tree)] => Some((key.as_str(), node.child(key, tree))),
             _ => {
                 faults.push(node.fault(format!("expected one key: {what}")));
                 None
@@ -218,12 +191,12 @@ fn single<'t>(node: &Node<'t>, what: &str, faults: &mut Faults) -> Option<(&'t s
 const EXPRESSIONS: &str = "a column's name, `$kind`, `$group`, `$null`, {text: ...}, {integer: ...}, {setting: NAME}, {coalesce: [...]}, {concat: [...]}, {cast: {value: ..., to: TYPE}} or {case: {when: [...], else: ...}}";
 
 /// Reads an expression. `None` after a fault.
-fn expression(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -> Option<Expression> {
+fn expression(node: &Located<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -> Option<Expression> {
     let Some(depth) = depth.checked_sub(1) else {
         faults.push(node.fault("this is nested too deep"));
         return None;
     };
-    if let Tree::Text(text) = node.tree() {
+    if let Content::Text(text) = node.content() {
         return Some(match text.as_str() {
             "$kind" => Expression::text(of.kind.kind()),
             "$group" => Expression::text(of.kind.group()),
@@ -289,10 +262,10 @@ fn expression(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -
     }
 }
 
-fn literal(key: &str, value: &Node<'_>, faults: &mut Faults) -> Option<Literal> {
-    match (key, value.tree()) {
+fn literal(key: &str, value: &Located<'_>, faults: &mut Faults) -> Option<Literal> {
+    match (key, value.content()) {
         ("text", _) => Some(Literal::Text(kept(value.text(faults)?))),
-        (_, Tree::Number(number)) if number.parse::<i64>().is_ok() => Some(Literal::Integer(number.parse().ok()?)),
+        (_, Content::Number(number)) if number.parse::<i64>().is_ok() => Some(Literal::Integer(number.parse().ok()?)),
         _ => {
             faults.push(value.expected("a whole number"));
             None
@@ -303,13 +276,13 @@ fn literal(key: &str, value: &Node<'_>, faults: &mut Faults) -> Option<Literal> 
 const CONDITIONS: &str = "live, evicted, deleted, {isNull: VALUE}, {value: VALUE, in: [...]}, {value: VALUE, stored: [KIND, ...]}, {not: ...}, {all: [...]} or {any: [...]}";
 
 /// Reads a condition. `None` after a fault.
-fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -> Option<Condition> {
+fn condition(node: &Located<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -> Option<Condition> {
     let Some(depth) = depth.checked_sub(1) else {
         faults.push(node.fault("this is nested too deep"));
         return None;
     };
-    match node.tree() {
-        Tree::Text(text) => match text.as_str() {
+    match node.content() {
+        Content::Text(text) => match text.as_str() {
             "live" => return Some(Condition::Live),
             "evicted" => return Some(Condition::Evicted),
             "deleted" => return Some(Condition::Deleted),
@@ -318,7 +291,7 @@ fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) ->
                 return None;
             }
         },
-        Tree::Map(entries) if entries.iter().any(|(key, _)| key == "in") => {
+        Content::Map(_) if node.tree.get("in").is_some() => {
             let [value, list] = node.fields(["value", "in"], faults)?;
             let (Some(value), Some(list)) = (value, list) else {
                 faults.push(node.fault("`in` needs a value: {value: status, in: [Running, Created]}"));
@@ -326,12 +299,12 @@ fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) ->
             };
             let mut literals = Vec::new();
             for element in list.list(faults)? {
-                let key = if matches!(element.tree(), Tree::Number(_)) { "integer" } else { "text" };
+                let key = if matches!(element.content(), Content::Number(_)) { "integer" } else { "text" };
                 literals.push(literal(key, &element, faults)?);
             }
             return Some(Condition::OneOf(expression(&value, of, depth, faults)?, kept(literals)));
         }
-        Tree::Map(entries) if entries.iter().any(|(key, _)| key == "stored") => {
+        Content::Map(_) if node.tree.get("stored").is_some() => {
             let [value, kinds] = node.fields(["value", "stored"], faults)?;
             let (Some(value), Some(kinds)) = (value, kinds) else {
                 faults.push(
@@ -349,7 +322,7 @@ fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) ->
         _ => {}
     }
     let (key, value) = single(node, CONDITIONS, faults)?;
-    let all = |value: &Node<'_>, faults: &mut Faults| -> Option<&'static [Condition]> {
+    let all = |value: &Located<'_>, faults: &mut Faults| -> Option<&'static [Condition]> {
         let all =
             value.list(faults)?.iter().map(|value| condition(value, of, depth, faults)).collect::<Option<Vec<_>>>()?;
         Some(kept(all))

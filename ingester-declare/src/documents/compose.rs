@@ -75,11 +75,13 @@ pub(super) fn compose(
 }
 
 /// As [`compose`] for a text that is one document, with the line of each value: places in the JSON text, in their order, and the line
-/// of the value that begins there.
-pub(super) fn compose_with_lines(text: &str) -> Result<(String, Vec<(usize, u64)>), DocumentError> {
+/// of the value that begins there. A key that comes twice is there twice. With `texts`, every scalar but null is the text that is
+/// written, anchors, aliases and tags are errors, and no error repeats a text.
+pub(crate) fn compose_with_lines(text: &str, texts: bool) -> Result<(String, Vec<(usize, u64)>), DocumentError> {
     let mut anchors = Anchors::default();
     let mut composer = composer(text, 1, HashSet::new(), &mut anchors);
     composer.lines = Some(Vec::new());
+    composer.texts = texts;
     composer.document(text, 1)?;
     Ok((composer.out, composer.lines.unwrap_or_default()))
 }
@@ -88,6 +90,7 @@ fn composer<'a>(text: &str, first_line: u64, keys: HashSet<String>, anchors: &'a
     Composer {
         out: String::with_capacity(text.len()),
         lines: None,
+        texts: false,
         frames: Vec::new(),
         keys,
         anchors,
@@ -103,6 +106,10 @@ fn scan_error(error: &ScanError, first_line: u64) -> DocumentError {
     let mark = Mark::of(error.marker(), first_line);
     match error.kind() {
         ErrorKind::RecursionLimitExceeded => DocumentError::TooDeep { line: mark.line },
+        ErrorKind::UnexpectedCharacter { .. } => mark.syntax("no text may begin with this character; put it in quotes"),
+        ErrorKind::UndeclaredTagHandle | ErrorKind::InvalidTagTerminator => {
+            mark.syntax("this tag is not understood; quote a text that begins with `!`")
+        }
         kind => {
             let message = kind.to_string();
             let is_tab = message.split(|c: char| !c.is_alphabetic()).any(|word| word == "tab" || word == "tabs");
@@ -149,6 +156,8 @@ struct Composer<'a> {
     out: String,
     /// Where values begin in `out`, and on which line of the file, if anybody asks.
     lines: Option<Vec<(usize, u64)>>,
+    /// Whether scalars are texts, without anchors and tags.
+    texts: bool,
     frames: Vec<Frame>,
     /// Keys that the root has already.
     keys: HashSet<String>,
@@ -184,7 +193,10 @@ impl Composer<'_> {
             if let Event::DocumentStart(..) = event {
                 documents += 1;
                 if documents > 1 {
-                    return Err(self.syntax("a second document begins here without a `---` line"));
+                    return Err(self.syntax(match self.lines {
+                        None => "a second document begins here without a `---` line",
+                        Some(_) => "a second document begins here; a file has one",
+                    }));
                 }
             }
             self.event(event)?;
@@ -197,6 +209,9 @@ impl Composer<'_> {
     }
 
     fn event(&mut self, event: Event<'_>) -> Result<(), DocumentError> {
+        if self.texts {
+            self.refuse(&event)?;
+        }
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let scalar = self.resolve(&text, style, tag.as_deref())?;
@@ -229,9 +244,32 @@ impl Composer<'_> {
         }
     }
 
+    /// Refuses what a password without quotes may look like.
+    fn refuse(&self, event: &Event<'_>) -> Result<(), DocumentError> {
+        let tag = match event {
+            Event::Anchor(..) => {
+                return Err(self.syntax("an anchor is not understood here; quote a text that begins with `&`"));
+            }
+            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+                return Err(self.syntax("an alias is not understood here; quote a text that begins with `*`"));
+            }
+            Event::Scalar(.., tag) | Event::SequenceStart(.., tag) | Event::MappingStart(.., tag) => tag.as_deref(),
+            _ => None,
+        };
+        match tag.is_some_and(|tag| tag.suffix_in_namespace("tag:yaml.org,2002:").as_deref() != Some("str")) {
+            true => Err(self.syntax("a tag is not understood here; quote a text that begins with `!`")),
+            false => Ok(()),
+        }
+    }
+
     fn resolve<'t>(&self, text: &'t str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Scalar<'t>, DocumentError> {
         let Some(tag) = tag else {
-            return Ok(if style == ScalarStyle::Plain { scalar::resolve(text) } else { Scalar::Text(text) });
+            return Ok(match scalar::resolve(text) {
+                _ if style != ScalarStyle::Plain => Scalar::Text(text),
+                Scalar::Null => Scalar::Null,
+                _ if self.texts => Scalar::Text(text),
+                scalar => scalar,
+            });
         };
         let name = tag.suffix_in_namespace("tag:yaml.org,2002:");
         let scalar = scalar::resolve(text);
@@ -393,7 +431,7 @@ impl Composer<'_> {
 
     fn insert_key(&mut self, key: String) -> Result<(), DocumentError> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
-        if frame.keys.contains(&key) {
+        if self.lines.is_none() && frame.keys.contains(&key) {
             return Err(DocumentError::DuplicateKey { line: self.mark.line, column: self.mark.column, key });
         }
         let first = frame.empty;

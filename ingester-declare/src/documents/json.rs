@@ -15,7 +15,7 @@ use super::held::Held;
 use super::list::{self, Head};
 use super::source::{Position, Source};
 use super::{DocumentError, Finding, Findings};
-use ingester_core::json::{Boundary, State, Stop};
+use ingester_core::json::{Boundary, Phase, Stop};
 
 /// Where the cutter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum Mode {
     /// Behind a failure, on the way to a line that begins with `{`.
     Lost,
     /// Between the elements of a root array or the items of a list.
-    Elements(State),
+    Elements(Phase),
     /// In a value.
     Value,
 }
@@ -107,7 +107,7 @@ impl Json {
             let taken = match self.mode {
                 Mode::Between => self.between(rest[0], at, found),
                 Mode::Lost => self.lost(rest, at),
-                Mode::Elements(state) => self.element(state, rest[0], at, found, &mut failure),
+                Mode::Elements(phase) => self.element(phase, rest[0], at, found, &mut failure),
                 Mode::Value => {
                     used += self.value(rest, &mut at, found, &mut failure);
                     continue;
@@ -135,7 +135,7 @@ impl Json {
             b'[' => {
                 self.root = at;
                 self.around = Around::Array;
-                self.mode = Mode::Elements(State::Open);
+                self.mode = Mode::Elements(Phase::Open);
                 1
             }
             _ => {
@@ -160,7 +160,7 @@ impl Json {
     /// Reads a byte between the elements of an array. A failure does not take it.
     fn element(
         &mut self,
-        state: State,
+        phase: Phase,
         byte: u8,
         at: Position,
         found: &mut Findings,
@@ -169,24 +169,24 @@ impl Json {
         let begins_line = byte == b'{' && at.column() == 1;
         match byte {
             b' ' | b'\t' | b'\r' | b'\n' => {}
-            b',' if state == State::After => self.mode = Mode::Elements(State::Value),
+            b',' if phase == Phase::After => self.mode = Mode::Elements(Phase::Value),
             b']' => {
-                if state == State::Value {
+                if phase == Phase::Value {
                     // A comma after the last item spoils no item.
-                    found.push_back(Finding::failure(at.line, unexpected(state.wanted(false), byte, at)));
+                    found.push_back(Finding::failure(at.line, unexpected(phase.wanted(false), byte, at)));
                 }
                 self.elements_end(at);
             }
-            _ if begins_line && (state == State::After || at.offset < self.strict_until) => {
+            _ if begins_line && (phase == Phase::After || at.offset < self.strict_until) => {
                 *failure = Some(DocumentError::Unclosed { line: self.root.line });
                 return 0;
             }
-            _ if state != State::After && Boundary::may_begin(byte) => {
+            _ if phase != Phase::After && Boundary::may_begin(byte) => {
                 self.begin(at);
                 return 0;
             }
             _ => {
-                *failure = Some(unexpected(state.wanted(false), byte, at));
+                *failure = Some(unexpected(phase.wanted(false), byte, at));
                 return 0;
             }
         }
@@ -240,7 +240,7 @@ impl Json {
         let head = Head::of(self.value.fragment());
         if head.may_be_list() {
             self.around = Around::List(Box::new(List { text: std::mem::take(&mut self.value), head }));
-            self.mode = Mode::Elements(State::Open);
+            self.mode = Mode::Elements(Phase::Open);
             self.in_garbage = false;
         }
     }
@@ -252,7 +252,7 @@ impl Json {
                 self.object_ends(found);
             }
             Around::Array | Around::List(_) => {
-                self.mode = Mode::Elements(State::After);
+                self.mode = Mode::Elements(Phase::After);
                 self.object_ends(found);
             }
             Around::RestOfList => {

@@ -14,14 +14,12 @@
 //! | `held.rs` | the text of the JSON value that is being read |
 //! | `yaml.rs` | a line scanner which finds the boundaries of YAML documents and list items |
 //! | `compose.rs`, `scalar.rs` | one YAML document as JSON text |
-//! | `located.rs` | one YAML document as a tree whose values know their lines, for files that people write |
 //! | `list.rs` | the rules of `List` objects, the same for both formats |
 
 mod compose;
 mod held;
 mod json;
 mod list;
-mod located;
 mod recover;
 mod scalar;
 mod source;
@@ -35,7 +33,7 @@ use json::Json;
 use std::collections::VecDeque;
 use std::io;
 
-pub(crate) use located::{Located, Tree, located};
+pub(crate) use compose::compose_with_lines;
 use source::Source;
 use yaml::Yaml;
 

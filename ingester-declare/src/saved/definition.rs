@@ -1,15 +1,13 @@
 //! A file as a saved query, with all its mistakes.
 
-use super::SavedQuery;
-use super::node::{Fault, Faults, Node};
 use super::parameter::{Bound, Parameter, ParameterType};
 use super::question::{self, Purpose};
-use crate::documents::documents;
+use super::{SYNTAX, SavedQuery};
+use crate::text::{self, Faults, Located};
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
 use ingester_sql::query::{AskKey, Spelling};
-use serde_json::Value as Json;
 
 /// The longest name: that of a DNS label.
 const LONGEST: usize = 63;
@@ -21,15 +19,15 @@ const OWN: [&str; 7] = ["name", "description", "kind", "apiVersion", "parameters
 const ALL: usize = OWN.len() + AskKey::COUNT;
 
 /// A file, key by key.
-pub(super) struct Entries<'j> {
-    pub(super) own: [Option<Node<'j>>; OWN.len()],
+pub(super) struct Entries<'t> {
+    pub(super) own: [Option<Located<'t>>; OWN.len()],
     /// What it asks for by the keys of every question.
-    pub(super) asked: Vec<(&'static AskKey, Node<'j>)>,
+    pub(super) asked: Vec<(&'static AskKey, Located<'t>)>,
 }
 
-impl<'j> Entries<'j> {
+impl<'t> Entries<'t> {
     /// Reads the keys of a file. Unknown ones are faults.
-    pub(super) fn read(root: &Node<'j>, faults: &mut Faults) -> Option<Self> {
+    pub(super) fn read(root: &Located<'t>, faults: &mut Faults) -> Option<Self> {
         let mut names = OWN.into_iter().chain(AskKey::names(Spelling::Saved));
         let names: [&str; ALL] = std::array::from_fn(|_| names.next().unwrap_or_default());
         let mut fields = root.fields(names, faults)?.into_iter();
@@ -41,15 +39,15 @@ impl<'j> Entries<'j> {
 
 /// Reads a file.
 pub(super) fn read(text: &str, kinds: &[Kind]) -> Result<SavedQuery, Faults> {
-    let mut json = document(text).map_err(|fault| vec![fault])?;
-    let mut faults = Vec::new();
-    let head = Head::read(&Node::root(&json), kinds, &mut faults);
+    let definition = text::read(text, &SYNTAX).map_err(|fault| vec![fault])?;
+    let mut faults = Faults::new();
+    let head = Head::read(&Located::new("", &definition, &SYNTAX), kinds, &mut faults);
     let Some(Head { name, description, kind, parameters, complete }) = head else { return Err(faults) };
     if let Some(kind) = &kind {
         let mut check = |values: Vec<Bound>| {
             // What is wrong at a place is said once.
             let known: Vec<String> = faults.iter().map(|fault| fault.path.clone()).collect();
-            let asked = question::read(&json, kind, &parameters, &values, Purpose::Check { complete });
+            let asked = question::read(&definition, kind, &parameters, &values, Purpose::Check { complete });
             faults.extend(asked.faults.into_iter().filter(|fault| !known.contains(&fault.path)));
         };
         check(parameters.iter().map(Parameter::sample).collect());
@@ -57,28 +55,10 @@ pub(super) fn read(text: &str, kinds: &[Kind]) -> Result<SavedQuery, Faults> {
     }
     match (name, kind) {
         (Some(name), Some(kind)) if faults.is_empty() => {
-            if let Json::Object(entries) = &mut json {
-                entries.remove("name");
-            }
-            Ok(SavedQuery { name, description, kind, parameters, definition: json })
+            Ok(SavedQuery { name, description, kind, parameters, definition })
         }
         _ => Err(faults),
     }
-}
-
-/// The only document of a file.
-fn document(text: &str) -> Result<Json, Fault> {
-    let whole = |what: String| Fault { path: String::new(), what };
-    let mut found = None;
-    for document in documents(text.as_bytes()) {
-        let document = document.map_err(|error| whole(error.to_string()))?;
-        let content = document.content.map_err(|error| whole(error.to_string()))?;
-        let json = serde_json::from_str(&content).map_err(|error| whole(error.to_string()))?;
-        if found.replace(json).is_some() {
-            return Err(whole(format!("line {}: a second query begins; a file has one", document.line)));
-        }
-    }
-    found.ok_or_else(|| whole("it is empty".into()))
 }
 
 /// What does not depend on the kind's table.
@@ -93,29 +73,19 @@ struct Head {
 }
 
 impl Head {
-    fn read(root: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Self> {
+    fn read(root: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Self> {
         let Entries { own: [name, description, kind, api_version, parameters, ..], .. } = Entries::read(root, faults)?;
-        let name = match name {
-            Some(name) => name.text(faults).and_then(|text| {
-                if !is_label(text) {
-                    let what = "small letters, digits and `-`, 63 at most, with a letter or a digit at both ends";
-                    faults.push(name.expected(what));
-                }
-                is_label(text).then(|| text.to_owned())
-            }),
-            None => {
-                faults.push(root.fault("it has no `name`"));
-                None
+        let label = "small letters, digits and `-`, 63 at most, with a letter or a digit at both ends";
+        let name = root.required("name", name, label, faults).and_then(|(name, text)| {
+            if !is_label(text) {
+                faults.push(name.expected(label));
             }
-        };
+            is_label(text).then(|| text.to_owned())
+        });
         let description = description.and_then(|text| text.text(faults)).map(|text| text.trim().to_owned());
-        let kind = match kind {
-            Some(kind) => kind.text(faults).and_then(|text| kind_of(&kind, text, api_version.as_ref(), kinds, faults)),
-            None => {
-                faults.push(root.fault("it has no `kind`"));
-                None
-            }
-        };
+        let kind = root
+            .required("kind", kind, "the kind that is asked about", faults)
+            .and_then(|(kind, text)| kind_of(&kind, text, api_version.as_ref(), kinds, faults));
         let (parameters, complete) = parameters.map_or((Vec::new(), true), |list| declared(&list, faults));
         Some(Head { name, description, kind, parameters, complete })
     }
@@ -123,9 +93,9 @@ impl Head {
 
 /// The kind that is named.
 fn kind_of(
-    node: &Node<'_>,
+    node: &Located<'_>,
     name: &str,
-    api_version: Option<&Node<'_>>,
+    api_version: Option<&Located<'_>>,
     kinds: &[Kind],
     faults: &mut Faults,
 ) -> Option<Kind> {
@@ -159,12 +129,9 @@ fn kind_of(
 }
 
 /// The parameters that could be read, and whether these are all.
-fn declared(list: &Node<'_>, faults: &mut Faults) -> (Vec<Parameter>, bool) {
+fn declared(list: &Located<'_>, faults: &mut Faults) -> (Vec<Parameter>, bool) {
     let mut parameters: Vec<Parameter> = Vec::new();
-    let Some(elements) = list.elements() else {
-        faults.push(list.expected("a list"));
-        return (parameters, false);
-    };
+    let Some(elements) = list.list(faults) else { return (parameters, false) };
     for element in &elements {
         let Some(parameter) = parameter(element, faults) else { continue };
         if parameters.iter().any(|other| other.name == parameter.name) {
@@ -176,26 +143,29 @@ fn declared(list: &Node<'_>, faults: &mut Faults) -> (Vec<Parameter>, bool) {
     (parameters, complete)
 }
 
-fn parameter(node: &Node<'_>, faults: &mut Faults) -> Option<Parameter> {
+fn parameter(node: &Located<'_>, faults: &mut Faults) -> Option<Parameter> {
     let [name, ty, default, description] = node.fields(["name", "type", "default", "description"], faults)?;
     let description = description.and_then(|text| text.text(faults)).unwrap_or_default().trim().to_owned();
-    let (Some(name_node), Some(ty_node)) = (name, ty) else {
-        faults.push(node.fault("a parameter has a `name` and a `type`"));
-        return None;
-    };
-    let name = name_node.text(faults)?;
-    if !is_name(name) {
-        faults.push(name_node.expected("a letter, then letters, digits, `_` and `-`"));
-        return None;
-    }
-    let Some(ty) = ParameterType::named(ty_node.text(faults)?) else {
-        faults.push(ty_node.expected(&format!("one of {}", ParameterType::NAMES.join(", "))));
-        return None;
-    };
+    let what = "a letter, then letters, digits, `_` and `-`";
+    let name = node.required("name", name, what, faults).and_then(|(at, name)| {
+        if !is_name(name) {
+            faults.push(at.expected(what));
+        }
+        is_name(name).then_some(name)
+    });
+    let what = format!("one of {}", ParameterType::NAMES.join(", "));
+    let ty = node.required("type", ty, &what, faults).and_then(|(at, name)| {
+        let ty = ParameterType::named(name);
+        if ty.is_none() {
+            faults.push(at.expected(&what));
+        }
+        ty
+    });
+    let (name, ty) = (name?, ty?);
     let default = match default {
         None => None,
         Some(node) => {
-            let value = ty.of_json(node.json);
+            let value = ty.of_content(node.content());
             if value.is_none() {
                 let what = match ty {
                     ParameterType::List => "a list of texts (in quotes)".into(),

@@ -5,13 +5,11 @@
 //! | `definition.rs` | a file as a saved query, with all its mistakes |
 //! | `question.rs` | what a definition asks for, with values for its parameters |
 //! | `parameter.rs` | parameters, their types, and values for them |
-//! | `node.rs` | a place in a file, and what is wrong there |
 //!
-//! May use: ingester-core, ingester-sql, documents.
+//! May use: ingester-core, ingester-sql, text.
 //! Must not: open files, make text of values (they go into the [`Query`] as values).
 
 mod definition;
-mod node;
 mod parameter;
 mod question;
 #[cfg(test)]
@@ -19,8 +17,8 @@ mod tests;
 
 pub use parameter::{BindError, Parameter, ParameterType};
 
-use self::node::Fault;
 use self::question::Purpose;
+use crate::text::{Content, Fault, Syntax, Tree};
 use ingester_core::kind::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
@@ -30,6 +28,9 @@ use std::fmt;
 
 /// The version that saved queries have as Kubernetes objects.
 const API_VERSION: &str = "mirror.michelangelo.api/v1";
+
+/// A file with a saved query.
+const SYNTAX: Syntax = Syntax { passwords: false, hint: |_| None };
 
 /// Queries by their names, all of them checked against the tables of their kinds.
 #[derive(Clone, Debug, Default)]
@@ -45,8 +46,8 @@ pub struct SavedQuery {
     description: Option<String>,
     kind: Kind,
     parameters: Vec<Parameter>,
-    /// The file as it was read, without the name.
-    definition: Json,
+    /// The file as it was read.
+    definition: Tree,
 }
 
 /// What is asked with values for all parameters.
@@ -65,10 +66,8 @@ pub struct BoundQuery {
 pub struct Mistake {
     /// The file's name.
     pub file: String,
-    /// The path of the place: `filter.all[1].field`. Empty for the file as a whole.
-    pub path: String,
-    /// What is wrong there.
-    pub what: String,
+    /// What is wrong in it, and where.
+    pub fault: Fault,
 }
 
 /// Why files are no saved queries: every mistake of every file.
@@ -97,11 +96,16 @@ impl SavedQueries {
         let mut mistakes = Vec::new();
         for (file, text) in files {
             match definition::read(&text, kinds) {
-                Err(faults) => mistakes.extend(faults.into_iter().map(|fault| Mistake::new(&file, fault))),
+                Err(faults) => mistakes.extend(faults.into_iter().map(|fault| Mistake { file: file.clone(), fault })),
                 Ok(query) => match queries.iter().find(|(_, other)| other.name == query.name) {
                     Some((first, _)) => {
                         let what = format!("the query `{}` is in {first}, too", query.name);
-                        mistakes.push(Mistake::new(&file, Fault { path: "name".into(), what }));
+                        let fault = Fault {
+                            line: query.definition.get("name").map(|name| name.line),
+                            path: "name".into(),
+                            what,
+                        };
+                        mistakes.push(Mistake { file, fault });
                     }
                     None => queries.push((file, query)),
                 },
@@ -180,7 +184,8 @@ impl SavedQuery {
 
     /// It as a Kubernetes object, whose `spec` is its file with the kind's `apiVersion`.
     pub fn to_json(&self) -> Json {
-        let mut spec = self.definition.clone();
+        let mut spec = of_tree(&self.definition);
+        spec.as_object_mut().map(|spec| spec.remove("name"));
         spec["kind"] = self.kind.kind().into();
         spec["apiVersion"] = self.kind.api_version().into();
         json!({ "apiVersion": API_VERSION, "kind": "Query", "metadata": { "name": self.name }, "spec": spec })
@@ -203,9 +208,21 @@ impl SavedQuery {
         let values = parameter::bind(&self.parameters, given)?;
         let asked = question::read(&self.definition, &self.kind, &self.parameters, &values, Purpose::Ask);
         match asked.faults.into_iter().next() {
-            Some(Fault { path, what }) => Err(BindError::Unfit { path, what }),
+            Some(Fault { path, what, .. }) => Err(BindError::Unfit { path, what }),
             None => Ok(BoundQuery { kind: self.kind, query: ask.within(asked.ask)?, limit: asked.limit }),
         }
+    }
+}
+
+/// A definition as JSON.
+fn of_tree(tree: &Tree) -> Json {
+    match &tree.content {
+        Content::Null => Json::Null,
+        Content::Truth(truth) => (*truth).into(),
+        Content::Number(number) => serde_json::from_str(number).unwrap_or(Json::Null),
+        Content::Text(text) => text.as_str().into(),
+        Content::List(list) => list.iter().map(of_tree).collect(),
+        Content::Map(map) => map.iter().map(|(key, tree)| (key.clone(), of_tree(tree))).collect(),
     }
 }
 
@@ -221,16 +238,10 @@ impl fmt::Debug for BoundQuery {
     }
 }
 
-impl Mistake {
-    fn new(file: &str, Fault { path, what }: Fault) -> Self {
-        Mistake { file: file.to_owned(), path, what }
-    }
-}
-
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mistake { file, path, what } = self;
-        write!(f, "{file}: {path}{}{what}", if path.is_empty() { "" } else { ": " })
+        let Mistake { file, fault } = self;
+        write!(f, "{file}{}{fault}", if fault.line.is_some() { " " } else { ": " })
     }
 }
 

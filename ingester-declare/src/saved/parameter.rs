@@ -1,10 +1,10 @@
 //! Parameters, their types, and values for them.
 
+use crate::text::Content;
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{KeyError, parse_time};
-use serde_json::Value as Json;
 use std::fmt;
 
 /// What differs from one time to the next.
@@ -169,16 +169,17 @@ impl ParameterType {
     }
 
     /// The value that a file has.
-    pub(super) fn of_json(self, json: &Json) -> Option<Bound> {
-        Some(Bound::One(match (self, json) {
-            (ParameterType::String, Json::String(text)) => Value::text(text.as_str()),
-            (ParameterType::Time, Json::String(text)) => return self.of_text(text),
-            (ParameterType::Boolean, Json::Bool(value)) => Value::Bool(*value),
-            (ParameterType::Integer | ParameterType::Number, Json::Number(number)) => {
-                return self.of_text(&number.to_string());
-            }
-            (ParameterType::List, Json::Array(elements)) => {
-                let texts = elements.iter().map(|element| element.as_str().map(Value::text));
+    pub(super) fn of_content(self, content: &Content) -> Option<Bound> {
+        Some(Bound::One(match (self, content) {
+            (ParameterType::String, Content::Text(text)) => Value::text(text.as_str()),
+            (ParameterType::Boolean, Content::Truth(value)) => Value::Bool(*value),
+            (ParameterType::Time, Content::Text(text))
+            | (ParameterType::Integer | ParameterType::Number, Content::Number(text)) => return self.of_text(text),
+            (ParameterType::List, Content::List(elements)) => {
+                let texts = elements.iter().map(|element| match &element.content {
+                    Content::Text(text) => Some(Value::text(text.as_str())),
+                    _ => None,
+                });
                 return texts.collect::<Option<_>>().map(Bound::Several);
             }
             _ => return None,

@@ -1,14 +1,14 @@
 //! What a definition asks for, with values for its parameters.
 
+use super::SYNTAX;
 use super::definition::{Entries, is_name};
-use super::node::{Faults, Node};
 use super::parameter::{Bound, Parameter, meant};
+use crate::text::{Content, Faults, Located, Tree};
 use ingester_core::kind::Kind;
 use ingester_core::place::shortened;
 use ingester_core::schema::Table;
 use ingester_core::value::Value;
 use ingester_sql::query::{Ask, AskKey, Filter, Meaning, Query, Spelling, Test};
-use serde_json::Value as Json;
 
 /// The keys of a filter: what it is about, then what is tested.
 const FILTER: [&str; 17] = [
@@ -55,13 +55,13 @@ pub(super) enum Purpose {
 
 /// Reads what a definition asks for. `values` are those of `parameters`, in their order.
 pub(super) fn read(
-    definition: &Json,
+    definition: &Tree,
     kind: &Kind,
     parameters: &[Parameter],
     values: &[Bound],
     purpose: Purpose,
 ) -> Asked {
-    let root = Node::root(definition);
+    let root = Located::new("", definition, &SYNTAX);
     let table = kind.table();
     let used = vec![false; parameters.len()];
     let mut reader = Reader { table, scan: false, parameters, values, purpose, used, faults: Vec::new() };
@@ -71,14 +71,15 @@ pub(super) fn read(
         return Asked { ask, limit: None, faults: reader.faults };
     };
     // It decides which fields the others may name.
-    reader.scan = asked.iter().any(|(key, node)| key.meaning() == Meaning::Scan && *node.json == Json::Bool(true));
+    reader.scan =
+        asked.iter().any(|(key, node)| key.meaning() == Meaning::Scan && *node.content() == Content::Truth(true));
     ask.filters(None, filter.and_then(|filter| reader.filter(&filter)));
     for (key, node) in asked {
         reader.key(key, &node, &mut ask);
     }
     let limit = limit.and_then(|limit| reader.limit(&limit));
     let declared = declared.filter(|_| purpose == Purpose::Check { complete: true });
-    let declared = declared.and_then(|list| list.elements()).unwrap_or_default();
+    let declared = declared.and_then(|list| list.items()).unwrap_or_default();
     let faultless = reader.faults.is_empty();
     for ((parameter, is_used), node) in parameters.iter().zip(&reader.used).zip(&declared) {
         if faultless && !is_used {
@@ -135,19 +136,15 @@ fn written(text: &str) -> Written<'_> {
 
 impl Reader<'_> {
     /// The value at a place, which may be that of a parameter.
-    fn value(&mut self, node: &Node<'_>) -> Option<Bound> {
-        let text = match node.json {
-            Json::Bool(value) => return Some(Bound::One(Value::Bool(*value))),
-            Json::Number(number) => {
-                let value = match (number.as_i64(), number.as_u64()) {
-                    (Some(number), _) => Some(Value::Int(number)),
-                    (None, Some(number)) => Some(Value::UInt(number)),
-                    (None, None) => number.as_f64().map(Value::Double),
-                };
-                return value.map(Bound::One);
+    fn value(&mut self, node: &Located<'_>) -> Option<Bound> {
+        let text = match node.content() {
+            Content::Truth(value) => return Some(Bound::One(Value::Bool(*value))),
+            Content::Number(number) => {
+                let whole = number.parse().map(Value::Int).or_else(|_| number.parse().map(Value::UInt)).ok();
+                return whole.or_else(|| number.parse().map(Value::Double).ok()).map(Bound::One);
             }
-            Json::String(text) => text,
-            Json::Null | Json::Array(_) | Json::Object(_) => {
+            Content::Text(text) => text,
+            Content::Null | Content::List(_) | Content::Map(_) => {
                 self.faults.push(node.expected("a value"));
                 return None;
             }
@@ -176,7 +173,7 @@ impl Reader<'_> {
         }
     }
 
-    fn one(&mut self, node: &Node<'_>) -> Option<Value> {
+    fn one(&mut self, node: &Located<'_>) -> Option<Value> {
         match self.value(node)? {
             Bound::One(value) => Some(value),
             Bound::Several(_) => {
@@ -188,8 +185,8 @@ impl Reader<'_> {
         }
     }
 
-    fn several(&mut self, node: &Node<'_>) -> Option<Vec<Value>> {
-        if let Some(elements) = node.elements() {
+    fn several(&mut self, node: &Located<'_>) -> Option<Vec<Value>> {
+        if let Some(elements) = node.items() {
             let values: Vec<Option<Value>> = elements.iter().map(|element| self.one(element)).collect();
             return values.into_iter().collect();
         }
@@ -203,7 +200,7 @@ impl Reader<'_> {
     }
 
     /// Sets a key, place by place, so that each mistake has its own.
-    fn key(&mut self, key: &'static AskKey, node: &Node<'_>, ask: &mut Ask) {
+    fn key(&mut self, key: &'static AskKey, node: &Located<'_>, ask: &mut Ask) {
         for (node, values) in self.values(key, node) {
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
             let alone = || {
@@ -222,7 +219,7 @@ impl Reader<'_> {
     }
 
     /// The values of a key, and where they are.
-    fn values<'j>(&mut self, key: &AskKey, node: &Node<'j>) -> Vec<(Node<'j>, Vec<String>)> {
+    fn values<'t>(&mut self, key: &AskKey, node: &Located<'t>) -> Vec<(Located<'t>, Vec<String>)> {
         match key.meaning() {
             Meaning::Scan => {
                 let truth = node.truth(&mut self.faults);
@@ -238,11 +235,11 @@ impl Reader<'_> {
                 text.map(|text| (node.clone(), vec![text])).into_iter().collect()
             }
             Meaning::States | Meaning::Labels | Meaning::Fields | Meaning::Order => {
-                let elements = node.elements().unwrap_or_else(|| vec![node.clone()]);
+                let elements = node.one_or_more();
                 if elements.is_empty() && key.meaning() == Meaning::States {
                     self.faults.push(node.fault("expected a state"));
                 }
-                let text = |element: Node<'j>| {
+                let text = |element: Located<'t>| {
                     let text = self.plain(&element)?.to_owned();
                     Some((element, vec![text]))
                 };
@@ -251,7 +248,7 @@ impl Reader<'_> {
         }
     }
 
-    fn text(&mut self, node: &Node<'_>, value: Value) -> Option<String> {
+    fn text(&mut self, node: &Located<'_>, value: Value) -> Option<String> {
         match value {
             Value::Text(text) => Some(text.to_string()),
             value => {
@@ -261,7 +258,7 @@ impl Reader<'_> {
         }
     }
 
-    fn limit(&mut self, node: &Node<'_>) -> Option<u32> {
+    fn limit(&mut self, node: &Located<'_>) -> Option<u32> {
         let value = self.one(node)?;
         let limit = match value {
             Value::Int(number) => u32::try_from(number).ok().filter(|limit| *limit > 0),
@@ -273,16 +270,16 @@ impl Reader<'_> {
         limit
     }
 
-    fn filter(&mut self, node: &Node<'_>) -> Option<Filter> {
+    fn filter(&mut self, node: &Located<'_>) -> Option<Filter> {
         let fields = node.fields(FILTER, &mut self.faults)?;
         let (about, tests) = fields.split_at(ABOUT);
-        let given: Vec<(&str, &Node<'_>)> =
+        let given: Vec<(&str, &Located<'_>)> =
             FILTER.into_iter().zip(about).filter_map(|(name, node)| node.as_ref().map(|node| (name, node))).collect();
         let [(about, subject)] = given[..] else {
             self.faults.push(node.fault(format!("expected exactly one of {}", FILTER[..ABOUT].join(", "))));
             return None;
         };
-        let tests: Vec<(&str, &Node<'_>)> = FILTER[ABOUT..]
+        let tests: Vec<(&str, &Located<'_>)> = FILTER[ABOUT..]
             .iter()
             .zip(tests)
             .filter_map(|(name, node)| node.as_ref().map(|node| (*name, node)))
@@ -321,8 +318,8 @@ impl Reader<'_> {
         if filters.len() > 1 { Some(Filter::And(filters)) } else { filters.pop() }
     }
 
-    fn filters(&mut self, node: &Node<'_>) -> Option<Vec<Filter>> {
-        let elements = node.elements().filter(|elements| !elements.is_empty());
+    fn filters(&mut self, node: &Located<'_>) -> Option<Vec<Filter>> {
+        let elements = node.items().filter(|elements| !elements.is_empty());
         if elements.is_none() {
             self.faults.push(node.fault("expected a list of filters"));
         }
@@ -330,7 +327,7 @@ impl Reader<'_> {
     }
 
     /// A test, and whether its negation is meant.
-    fn test(&mut self, test: &str, node: &Node<'_>) -> Option<(Test, bool)> {
+    fn test(&mut self, test: &str, node: &Located<'_>) -> Option<(Test, bool)> {
         Some(match test {
             "equals" => (Test::Equal(self.one(node)?), false),
             "notEquals" => (Test::Equal(self.one(node)?), true),
@@ -358,14 +355,15 @@ impl Reader<'_> {
     }
 
     /// For an error about a sample: the type of the parameter that it stands for.
-    fn declared(&self, value: &Node<'_>) -> Option<String> {
-        let Written::Parameter(name) = written(value.json.as_str()?) else { return None };
+    fn declared(&self, value: &Located<'_>) -> Option<String> {
+        let Content::Text(text) = value.content() else { return None };
+        let Written::Parameter(name) = written(text) else { return None };
         let parameter = self.parameters.iter().find(|parameter| parameter.name == name)?;
         (self.purpose != Purpose::Ask).then(|| format!(" (`${{{name}}}` is of the type {})", parameter.ty.name()))
     }
 
     /// A text that has no parameters.
-    fn plain<'j>(&mut self, node: &Node<'j>) -> Option<&'j str> {
+    fn plain<'t>(&mut self, node: &Located<'t>) -> Option<&'t str> {
         let text = node.text(&mut self.faults)?;
         if text.contains("${") {
             let what = "only a value of `filter`, a namespace, a uid, a time and the limit can be a parameter";
@@ -376,7 +374,7 @@ impl Reader<'_> {
     }
 
     /// Holds a part of the query against the table.
-    fn check(&mut self, node: &Node<'_>, part: &Query) {
+    fn check(&mut self, node: &Located<'_>, part: &Query) {
         let part = Query { scan: self.scan, ..part.clone() };
         if let Err(error) = part.check(self.table) {
             self.faults.push(node.fault(error.to_string()));

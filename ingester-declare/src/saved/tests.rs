@@ -1,5 +1,6 @@
 use super::{BindError, BoundQuery, SavedQueries, SavedQuery};
 use crate::fixture::MODEL;
+use crate::text::Fault;
 use ingester_core::kind::{Definition, Kind};
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::Select;
@@ -22,12 +23,12 @@ fn saved(lines: &str) -> SavedQuery {
     queries.get("a").unwrap().clone()
 }
 
-/// What is wrong with these lines, without the file's name.
+/// What is wrong with these lines, without the file's name and their numbers.
 #[track_caller]
 fn mistakes(lines: &str) -> Vec<String> {
     let file = ("a.yaml".to_owned(), format!("name: a\nkind: Model\n{lines}"));
     let mistakes = SavedQueries::parse([file], KINDS).unwrap_err().mistakes;
-    mistakes.iter().map(|mistake| mistake.to_string().strip_prefix("a.yaml: ").unwrap().to_owned()).collect()
+    mistakes.into_iter().map(|mistake| Fault { line: None, ..mistake.fault }.to_string()).collect()
 }
 
 fn given(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -186,26 +187,26 @@ fn all_mistakes_of_all_files_are_found_at_once_with_their_places() {
     let error = SavedQueries::parse(files, KINDS).unwrap_err();
     let said: Vec<String> = error.mistakes.iter().map(ToString::to_string).collect();
     let expected = [
-        "one.yaml: the key `filtr` is unknown, did you mean `filter`?",
-        "one.yaml: name: expected small letters, digits and `-`, 63 at most, with a letter or a digit at both ends, found `A b`",
-        "one.yaml: kind: there is no kind `Modl`, did you mean `Model`?",
-        "two.yaml: it has no `name`",
-        "two.yaml: filter.all[0]: model has no column for the field `create_tim`; did you mean `create_time`?",
-        "two.yaml: filter.all[1]: expected a test: equals, notEquals, less, lessOrEqual, greater, greaterOrEqual, in, notIn, like, exists, empty",
-        "two.yaml: limit: expected a whole number from 1 to 4294967295, found `0`",
-        "four.yaml: name: the query `x` is in three.yaml, too",
-        "five.yaml: line 2 column 7: ",
-        "six.yaml: it is empty",
-        "seven.yaml: line 4: a second query begins; a file has one",
-        "eight.yaml: line 2 column 1: the key `name` appears twice in the same object",
-        "nine.yaml: the document is not an object but a string",
+        "one.yaml line 3: filtr: unknown key `filtr`; did you mean `filter`?",
+        "one.yaml line 1: name: expected small letters, digits and `-`, 63 at most, with a letter or a digit at both ends, found `A b`",
+        "one.yaml line 2: kind: there is no kind `Modl`, did you mean `Model`?",
+        "two.yaml line 1: `name` is missing: small letters, digits and `-`",
+        "two.yaml line 3: filter.all[0]: model has no column for the field `create_tim`; did you mean `create_time`?",
+        "two.yaml line 3: filter.all[1]: expected a test: equals, notEquals, less, lessOrEqual, greater, greaterOrEqual, in, notIn, like, exists, empty",
+        "two.yaml line 2: limit: expected a whole number from 1 to 4294967295, found `0`",
+        "four.yaml line 1: name: the query `x` is in three.yaml, too",
+        "five.yaml line 2: column 7: ",
+        "six.yaml line 1: expected a map, found nothing",
+        "seven.yaml line 3: column 1: a second document begins here; a file has one",
+        "eight.yaml line 2: name: the key `name` is there twice, first on line 1; remove one of them",
+        "nine.yaml line 1: expected a map, found `a query`",
     ];
     assert_eq!(said.len(), expected.len(), "{said:#?}");
     for (said, expected) in said.iter().zip(expected) {
         assert!(said.starts_with(expected), "{said}\n{expected}");
     }
     let shown = error.to_string();
-    assert!(shown.starts_with("13 mistakes in saved queries\n  one.yaml: "), "{shown}");
+    assert!(shown.starts_with("13 mistakes in saved queries\n  one.yaml line 3: "), "{shown}");
 }
 
 #[test]
@@ -231,7 +232,7 @@ fn what_does_not_fit_the_table_is_named_with_its_place() {
         ("createdAfter: soon", "createdAfter: time `soon`: expected `2026-01-31T10:00:00Z`"),
         ("createdAfter: 7", "createdAfter: expected a text, found `7`"),
         ("createdAfter: [7d]", "createdAfter: expected a value, found a list"),
-        ("created-after: 7d", "the key `created-after` is unknown, did you mean `createdAfter`?"),
+        ("created-after: 7d", "created-after: unknown key `created-after`; did you mean `createdAfter`?"),
         (
             "states: [live, evicted]\ndeletedAfter: 30d",
             "deletedAfter: objects that are live or evicted have no time of deletion: leave out `states`, or add `deleted` to it",
@@ -253,14 +254,14 @@ fn what_does_not_fit_the_table_is_named_with_its_place() {
         ("filter: {label: a, in: b}", "filter.in: expected a list, or a parameter that is one"),
         ("filter: {label: a, equals: [b]}", "filter.equals: expected a value, found a list"),
         ("filter: {label: 5, exists: true}", "filter.label: expected a text (in quotes), found `5`"),
-        ("filter: {label: a, exist: true}", "filter: the key `exist` is unknown, did you mean `exists`?"),
+        ("filter: {label: a, exist: true}", "filter.exist: unknown key `exist`; did you mean `exists`?"),
     ] {
         let said = mistakes(lines);
         assert!(said[0].starts_with(expected), "{lines}\n{said:?}\n{expected}");
     }
     assert!(bind(&saved("scan: true\nfieldSelector: spec.x=1"), &[]).unwrap().query.scan);
     let deep = (0..70).fold("{label: a, exists: true}".to_owned(), |inner, _| format!("{{all: [{inner}]}}"));
-    assert_eq!(mistakes(&format!("filter: {deep}")), ["line 3: nested deeper than 100 levels"]);
+    assert_eq!(mistakes(&format!("filter: {deep}")), ["nested deeper than 100 levels"]);
     let many = vec!["a"; 20_000].join(", ");
     let said = mistakes(&format!("filter: {{label: a, in: [{many}]}}"));
     assert_eq!(said, ["filter: the query is too large: it has 20001 terms, and at most 20000 are possible"]);
@@ -277,7 +278,7 @@ fn mistakes_about_parameters_are_named_with_their_places() {
             "parameters: [{name: 5x, type: string}]".into(),
             "parameters[0].name: expected a letter, then letters, digits",
         ),
-        ("parameters: [{name: x}]".into(), "parameters[0]: a parameter has a `name` and a `type`"),
+        ("parameters: [{name: x}]".into(), "parameters[0]: `type` is missing: one of string, integer"),
         (
             "parameters: [{name: x, type: string, default: 5}]".into(),
             "parameters[0].default: expected a text (in quotes), found `5`",
@@ -418,7 +419,10 @@ fn kinds_of_one_name_are_told_apart_by_their_version() {
     assert_eq!(of("apiVersion: example.com/v2"), Ok("example.com/v2".to_owned()));
     assert_eq!(of("apiVersion: michelangelo.api/v2"), Ok("michelangelo.api/v2".to_owned()));
     let versions = "`michelangelo.api/v2` or `example.com/v2`";
-    assert_eq!(of(""), Err(format!("a.yaml: kind: several kinds have this name: add the `apiVersion` {versions}")));
+    assert_eq!(
+        of(""),
+        Err(format!("a.yaml line 2: kind: several kinds have this name: add the `apiVersion` {versions}"))
+    );
 }
 
 #[test]

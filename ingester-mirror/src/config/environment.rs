@@ -3,10 +3,11 @@
 //! They are those that deployments of the reference system and of KubeDL set, and `DATABASE_URL`. A variable with an empty value counts as
 //! not set, because container templates often have such variables.
 
-use super::error::{ConfigError, Problem};
+use super::error::ConfigError;
 use super::secret::Secret;
 use super::values;
 use super::{Config, Mysql};
+use ingester_declare::text::Fault as Problem;
 use ingester_store::Address;
 use std::path::PathBuf;
 

@@ -1,52 +1,25 @@
 //! The mistakes of a configuration: all at once, by line.
 
+use ingester_declare::text::{Fault, Faults};
 use std::fmt;
-
-/// One mistake.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Problem {
-    /// The line of the file, from 1; `None` if the mistake is in the environment or in no single line.
-    line: Option<usize>,
-    /// What is wrong and what to write instead, with the full path of the key. It never contains a password.
-    message: String,
-}
-
-impl Problem {
-    pub(super) fn at(line: usize, message: impl Into<String>) -> Self {
-        Problem { line: Some(line), message: message.into() }
-    }
-
-    pub(super) fn somewhere(message: impl Into<String>) -> Self {
-        Problem { line: None, message: message.into() }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
 
 /// A configuration that cannot be used, with all its mistakes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The file, if the configuration is from one.
     file: Option<String>,
-    problems: Vec<Problem>,
+    problems: Faults,
 }
 
 impl ConfigError {
     /// Sorts `problems` by line; those without a line come last.
-    pub(super) fn new(mut problems: Vec<Problem>) -> Self {
-        problems.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
+    pub(super) fn new(mut problems: Faults) -> Self {
+        problems.sort_by_key(|problem| problem.line.unwrap_or(u64::MAX));
         ConfigError { file: None, problems }
     }
 
     pub(super) fn of(message: impl Into<String>) -> Self {
-        ConfigError::new(vec![Problem::somewhere(message)])
+        ConfigError::new(vec![Fault::somewhere(message)])
     }
 
     pub(super) fn in_file(mut self, file: String) -> Self {
@@ -56,7 +29,7 @@ impl ConfigError {
 
     /// All mistakes, in the order of the lines.
     #[cfg(test)]
-    pub(super) fn problems(&self) -> &[Problem] {
+    pub(super) fn problems(&self) -> &[Fault] {
         &self.problems
     }
 }

@@ -4,11 +4,11 @@
 //! our own. `docs/configuration.md` lists every key. Everything here takes text and returns values; only [`Config::load`]
 //! and what is about the password's file read one.
 //!
-//! May use: ingester-core, ingester-store.
+//! May use: ingester-core, ingester-declare, ingester-store.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `tree.rs` | parses the text into a tree with line numbers |
+//! | `tree.rs` | the text as a tree with line numbers, by the reader of `ingester_declare::text` |
 //! | `section.rs` | takes known keys out of the tree; those that are left are unknown |
 //! | `values.rs` | parses and checks single values |
 //! | `keys.rs` | every key of the file, one row each |

@@ -11,11 +11,11 @@
 //! an effect, the method of [`Section`] that reads it with its arguments, and the variable of the environment that overrides it, if there
 //! is one. Sections inside a section stand behind its keys.
 
-use super::error::Problem;
 use super::live::ConfigChanges;
 use super::section::{Findings, Section, section};
 use super::tree;
 use ingester_core::KindNames;
+use ingester_declare::text::Fault;
 
 /// When a changed key has an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(super) trait Settings: Sized {
     fn rows() -> Vec<Row>;
 
     /// Reads a whole text.
-    fn read_text(&mut self, text: &str, kinds: &KindNames) -> Result<Findings, Problem> {
+    fn read_text(&mut self, text: &str, kinds: &KindNames) -> Result<Findings, Fault> {
         let (root, mut findings) = (tree::read(text)?, Findings::default());
         section(String::new(), root, &mut findings, |root| self.read(root, kinds));
         Ok(findings)

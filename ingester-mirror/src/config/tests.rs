@@ -292,8 +292,8 @@ fn mistakes_in_a_file_name_the_file() {
     let error = Config::load(&path, &Environment::default(), &KINDS).unwrap_err().to_string();
     let lines: Vec<&str> = error.lines().collect();
     assert_eq!(lines[0], format!("the configuration {}: 2 mistakes", path.display()));
-    assert_eq!(lines[1], "  line 1: `log.level` is `loud`; use one of error, warn, info, debug, trace");
-    assert_eq!(lines[2], "  line 2: unknown key `serverr`; did you mean `server`?");
+    assert_eq!(lines[1], "  line 1: log.level: found `loud`; use one of error, warn, info, debug, trace");
+    assert_eq!(lines[2], "  line 2: serverr: unknown key `serverr`; did you mean `server`?");
 }
 
 #[test]

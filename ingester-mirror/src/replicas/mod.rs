@@ -3,8 +3,8 @@
 //! May use: ingester-core, ingester-store, backoff, config, health, metrics.
 //! Must not: know what a unit does.
 //!
-//! A unit is a kind, in a namespace where namespaces are named, and one of its [shards](shard::Shard). Each member has a Lease of its own
-//! (coordination.k8s.io), and renews it. Its annotations say which [units](units) it could serve, and which it claims.
+//! A unit is a kind, in a namespace where namespaces are named, and one of its shards. Each member has a Lease of its own
+//! (coordination.k8s.io), and renews it. Its annotations say which units it could serve, and which it claims.
 //!
 //! ```text
 //! every retryPeriod, and when a claim of another one goes:

@@ -1,7 +1,7 @@
 //! What a template means in a value.
 
 use super::TemplateError;
-use super::parse::{Node, Slice};
+use super::parse::{Slice, Step};
 use crate::Tree;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 type Results<'a> = Vec<Cow<'a, Tree>>;
 
 /// Finds the results of each expression. With `missing`, a field that is not there has no result, else it is an error.
-pub(super) fn find<'a>(nodes: &[Node], tree: &'a Tree, missing: bool) -> Result<Vec<Results<'a>>, TemplateError> {
-    Finder { missing, ..Finder::default() }.all(nodes, 0, Cow::Borrowed(tree))
+pub(super) fn find<'a>(steps: &[Step], tree: &'a Tree, missing: bool) -> Result<Vec<Results<'a>>, TemplateError> {
+    Finder { missing, ..Finder::default() }.all(steps, 0, Cow::Borrowed(tree))
 }
 
 fn error<T>(message: impl Into<String>) -> Result<T, TemplateError> {
@@ -34,14 +34,14 @@ impl Finder {
     /// Goes through the expressions from `start` on, until the end of the range that they are in.
     fn all<'a>(
         &mut self,
-        nodes: &[Node],
+        steps: &[Step],
         start: usize,
         current: Cow<'a, Tree>,
     ) -> Result<Vec<Results<'a>>, TemplateError> {
         let mut out = Vec::new();
         let mut i = start;
-        while let Some(node) = nodes.get(i) {
-            let results = self.walk(vec![current.clone()], node)?;
+        while let Some(step) = steps.get(i) {
+            let results = self.walk(vec![current.clone()], step)?;
             if self.ended > 0 && self.ended <= self.within {
                 self.ended -= 1;
                 self.last_end = Some(i);
@@ -52,10 +52,10 @@ impl Finder {
                 self.within += 1;
                 if results.is_empty() {
                     // Only to find the end.
-                    self.all(nodes, i + 1, Cow::Owned(Tree::Null))?;
+                    self.all(steps, i + 1, Cow::Owned(Tree::Null))?;
                 }
                 for value in results {
-                    out.extend(self.all(nodes, i + 1, value)?);
+                    out.extend(self.all(steps, i + 1, value)?);
                 }
                 self.within -= 1;
                 if let Some(end) = self.last_end.filter(|end| *end > i) {
@@ -69,22 +69,22 @@ impl Finder {
         Ok(out)
     }
 
-    fn list<'a>(&mut self, mut values: Results<'a>, nodes: &[Node]) -> Result<Results<'a>, TemplateError> {
-        for node in nodes {
-            values = self.walk(values, node)?;
+    fn list<'a>(&mut self, mut values: Results<'a>, steps: &[Step]) -> Result<Results<'a>, TemplateError> {
+        for step in steps {
+            values = self.walk(values, step)?;
         }
         Ok(values)
     }
 
-    fn walk<'a>(&mut self, values: Results<'a>, node: &Node) -> Result<Results<'a>, TemplateError> {
+    fn walk<'a>(&mut self, values: Results<'a>, step: &Step) -> Result<Results<'a>, TemplateError> {
         let each = |tree: Tree| values.iter().map(|_| Cow::Owned(tree.clone())).collect();
-        match node {
-            Node::List(nodes) => self.list(values, nodes),
-            Node::Text(text) => Ok(vec![Cow::Owned(Tree::text(text.as_str()))]),
-            Node::Int(value) => Ok(each(Tree::Int(*value))),
-            Node::Float(value) => Ok(each(Tree::Float(*value))),
-            Node::Bool(value) => Ok(each(Tree::Bool(*value))),
-            Node::Word(word) => match word.as_str() {
+        match step {
+            Step::List(steps) => self.list(values, steps),
+            Step::Text(text) => Ok(vec![Cow::Owned(Tree::text(text.as_str()))]),
+            Step::Int(value) => Ok(each(Tree::Int(*value))),
+            Step::Float(value) => Ok(each(Tree::Float(*value))),
+            Step::Bool(value) => Ok(each(Tree::Bool(*value))),
+            Step::Word(word) => match word.as_str() {
                 "range" => {
                     self.begun += 1;
                     Ok(values)
@@ -96,25 +96,25 @@ impl Finder {
                 "end" => error("not in range, nothing to end"),
                 word => error(format!("unrecognized identifier {word}")),
             },
-            Node::Field(name) => self.field(values, name),
-            Node::Slice(slice) => {
+            Step::Field(name) => self.field(values, name),
+            Step::Slice(slice) => {
                 let mut out = Vec::new();
                 for value in values {
                     out.extend(cut(value, slice)?);
                 }
                 Ok(out)
             }
-            Node::Filter { left, operator, right } => self.filter(values, left, operator, right),
-            Node::Wildcard => Ok(values.into_iter().flat_map(children).collect()),
-            Node::Recursive => {
+            Step::Filter { left, operator, right } => self.filter(values, left, operator, right),
+            Step::Wildcard => Ok(values.into_iter().flat_map(children).collect()),
+            Step::Recursive => {
                 let mut out = Vec::new();
                 values.into_iter().for_each(|value| descend(value, &mut out));
                 Ok(out)
             }
-            Node::Union(lists) => {
+            Step::Union(lists) => {
                 let mut out = Vec::new();
-                for nodes in lists {
-                    out.extend(self.list(values.clone(), nodes)?);
+                for steps in lists {
+                    out.extend(self.list(values.clone(), steps)?);
                 }
                 Ok(out)
             }
@@ -140,9 +140,9 @@ impl Finder {
     fn filter<'a>(
         &mut self,
         values: Results<'a>,
-        left: &[Node],
+        left: &[Step],
         operator: &str,
-        right: &[Node],
+        right: &[Step],
     ) -> Result<Results<'a>, TemplateError> {
         let mut out = Vec::new();
         for value in values {

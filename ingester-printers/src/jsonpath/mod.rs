@@ -10,12 +10,12 @@ mod parse;
 
 use crate::Tree;
 use crate::json;
-use parse::Node;
+use parse::Step;
 
 /// A template that was read.
 #[derive(Debug)]
 pub struct Template {
-    nodes: Vec<Node>,
+    steps: Vec<Step>,
 }
 
 /// Why a template cannot be read, or what it asks for cannot be had.
@@ -36,7 +36,7 @@ impl Template {
     /// # Errors
     /// When it breaks the grammar.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
-        Ok(Template { nodes: parse::parse(text)? })
+        Ok(Template { steps: parse::parse(text)? })
     }
 
     /// What it prints for a value. A field that is not there prints nothing, as kubectl has it by default.
@@ -45,7 +45,7 @@ impl Template {
     /// When it asks for what the value cannot have, such as an element of a text.
     pub fn print(&self, tree: &Tree) -> Result<String, TemplateError> {
         let mut out = String::new();
-        for results in find::find(&self.nodes, tree, true)? {
+        for results in find::find(&self.steps, tree, true)? {
             let texts: Vec<String> = results.iter().map(|found| shown(found)).collect();
             out.push_str(&texts.join(" "));
         }
@@ -57,7 +57,7 @@ impl Template {
     /// # Errors
     /// As [`Template::print`].
     pub(crate) fn values(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
-        let results = find::find(&self.nodes, tree, true)?;
+        let results = find::find(&self.steps, tree, true)?;
         Ok(results.iter().flatten().map(|found| found.sprint()).collect())
     }
 
@@ -66,32 +66,32 @@ impl Template {
     /// # Errors
     /// As [`Template::print`].
     pub fn found(&self, tree: &Tree) -> Result<Vec<Tree>, TemplateError> {
-        Ok(find::find(&self.nodes, tree, true)?.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
+        Ok(find::find(&self.steps, tree, true)?.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
     }
 
     /// The same template for single items, if it is `{range .items[*]}...{end}` and text behind it, or `{.items[*]...}`: then a list
     /// need not be held as a whole.
     pub fn by_item(&self) -> Option<ByItem> {
-        let is_items = |nodes: &[Node]| matches!(nodes, [Node::Field(field), Node::Slice(slice)] if field == "items" && slice.is_whole());
-        let is_word = |node: &Node, word: &str| matches!(node, Node::List(nodes) if matches!(nodes.as_slice(), [Node::Word(found)] if found == word));
-        match self.nodes.as_slice() {
-            [Node::List(first), body @ .., end] if is_word(end, "end") => {
-                let [Node::Word(word), path @ ..] = first.as_slice() else { return None };
+        let is_items = |steps: &[Step]| matches!(steps, [Step::Field(field), Step::Slice(slice)] if field == "items" && slice.is_whole());
+        let is_word = |step: &Step, word: &str| matches!(step, Step::List(steps) if matches!(steps.as_slice(), [Step::Word(found)] if found == word));
+        match self.steps.as_slice() {
+            [Step::List(first), body @ .., end] if is_word(end, "end") => {
+                let [Step::Word(word), path @ ..] = first.as_slice() else { return None };
                 let nested =
-                    |node: &Node| matches!(node, Node::List(nodes) if matches!(nodes.first(), Some(Node::Word(_))));
+                    |step: &Step| matches!(step, Step::List(steps) if matches!(steps.first(), Some(Step::Word(_))));
                 // A range within the range is closed by the first end.
                 if word != "range" || !is_items(path) || body.iter().any(nested) {
                     return None;
                 }
-                Some(ByItem { template: Template { nodes: body.to_vec() }, separator: "" })
+                Some(ByItem { template: Template { steps: body.to_vec() }, separator: "" })
             }
-            [Node::List(path)] if path.len() >= 2 && is_items(&path[..2]) => {
-                let plain = |node: &Node| matches!(node, Node::Field(_));
+            [Step::List(path)] if path.len() >= 2 && is_items(&path[..2]) => {
+                let plain = |step: &Step| matches!(step, Step::Field(_));
                 let rest = &path[2..];
                 // What follows gives at most one result an item, each of which is found without the others.
                 rest.iter()
                     .all(plain)
-                    .then(|| ByItem { template: Template { nodes: vec![Node::List(rest.to_vec())] }, separator: " " })
+                    .then(|| ByItem { template: Template { steps: vec![Step::List(rest.to_vec())] }, separator: " " })
             }
             _ => None,
         }
@@ -113,7 +113,7 @@ impl ByItem {
     /// # Errors
     /// As [`Template::print`].
     pub fn print(&self, item: &Tree) -> Result<Option<String>, TemplateError> {
-        let found = find::find(&self.template.nodes, item, true)?;
+        let found = find::find(&self.template.steps, item, true)?;
         if found.iter().all(Vec::is_empty) {
             return Ok(None);
         }

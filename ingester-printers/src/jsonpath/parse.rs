@@ -4,25 +4,25 @@ use super::TemplateError;
 
 /// One step of a template.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Node {
+pub(super) enum Step {
     /// An expression in braces.
-    List(Vec<Node>),
+    List(Vec<Step>),
     Text(String),
     /// `range` or `end`.
     Word(String),
     Field(String),
     Slice(Slice),
     Filter {
-        left: Vec<Node>,
+        left: Vec<Step>,
         operator: String,
-        right: Vec<Node>,
+        right: Vec<Step>,
     },
     Int(i64),
     Float(f64),
     Bool(bool),
     Wildcard,
     Recursive,
-    Union(Vec<Vec<Node>>),
+    Union(Vec<Vec<Step>>),
 }
 
 /// `[from:to:step]`.
@@ -43,23 +43,23 @@ impl Slice {
 }
 
 /// Reads a template.
-pub(super) fn parse(text: &str) -> Result<Vec<Node>, TemplateError> {
+pub(super) fn parse(text: &str) -> Result<Vec<Step>, TemplateError> {
     let mut parser = Parser { rest: text };
-    let mut nodes = Vec::new();
+    let mut steps = Vec::new();
     while !parser.rest.is_empty() {
         match parser.rest.find('{') {
             Some(0) => {
                 parser.rest = &parser.rest[1..];
-                nodes.push(Node::List(parser.action()?));
+                steps.push(Step::List(parser.action()?));
             }
-            end => nodes.push(Node::Text(parser.take(end.unwrap_or(parser.rest.len())).to_owned())),
+            end => steps.push(Step::Text(parser.take(end.unwrap_or(parser.rest.len())).to_owned())),
         }
     }
-    Ok(nodes)
+    Ok(steps)
 }
 
 /// Reads an expression as if it were in braces. What follows a closing brace is text, and is left out.
-fn expression(text: &str) -> Result<Vec<Node>, TemplateError> {
+fn expression(text: &str) -> Result<Vec<Step>, TemplateError> {
     let text = format!("{text}}}");
     Parser { rest: &text }.action()
 }
@@ -81,21 +81,21 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads what is between braces, and the closing one.
-    fn action(&mut self) -> Result<Vec<Node>, TemplateError> {
-        let mut nodes = Vec::new();
+    fn action(&mut self) -> Result<Vec<Step>, TemplateError> {
+        let mut steps = Vec::new();
         loop {
             if self.rest.starts_with("[?(") {
-                nodes.push(self.filter()?);
+                steps.push(self.filter()?);
                 continue;
             }
             if self.rest.starts_with("..") {
-                if nodes.last() == Some(&Node::Recursive) {
+                if steps.last() == Some(&Step::Recursive) {
                     return error("invalid multiple recursive descent");
                 }
                 self.take(2);
-                nodes.push(Node::Recursive);
+                steps.push(Step::Recursive);
                 if self.rest.starts_with(is_alphanumeric) {
-                    nodes.push(self.field());
+                    steps.push(self.field());
                 }
                 continue;
             }
@@ -103,20 +103,20 @@ impl<'a> Parser<'a> {
             match first {
                 '}' => {
                     self.take(1);
-                    return Ok(nodes);
+                    return Ok(steps);
                 }
                 '\r' | '\n' => return error("unclosed action"),
                 ' ' | '@' | '$' => {
                     self.take(1);
                 }
-                '[' => self.array(&mut nodes)?,
-                '"' | '\'' => nodes.push(self.quoted(first)?),
+                '[' => self.array(&mut steps)?,
+                '"' | '\'' => steps.push(self.quoted(first)?),
                 '.' => {
                     self.take(1);
-                    nodes.push(self.field());
+                    steps.push(self.field());
                 }
-                '+' | '-' | '0'..='9' => nodes.push(self.number()?),
-                first if is_alphanumeric(first) => nodes.push(self.word()),
+                '+' | '-' | '0'..='9' => steps.push(self.number()?),
+                first if is_alphanumeric(first) => steps.push(self.word()),
                 first => {
                     let shown = if first.is_control() { String::new() } else { format!(" '{first}'") };
                     return error(format!("unrecognized character in action: U+{:04X}{shown}", u32::from(first)));
@@ -125,17 +125,17 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn word(&mut self) -> Node {
+    fn word(&mut self) -> Step {
         let end = self.rest.find(is_terminator).unwrap_or(self.rest.len());
         match self.take(end) {
-            "true" => Node::Bool(true),
-            "false" => Node::Bool(false),
-            word => Node::Word(word.to_owned()),
+            "true" => Step::Bool(true),
+            "false" => Step::Bool(false),
+            word => Step::Word(word.to_owned()),
         }
     }
 
     /// Reads a name to its end. A backslash takes a character in that would end it.
-    fn field(&mut self) -> Node {
+    fn field(&mut self) -> Step {
         let mut escaped = false;
         let end = self.rest.find(|character| {
             let ends = !escaped && is_terminator(character);
@@ -143,25 +143,25 @@ impl<'a> Parser<'a> {
             ends
         });
         match self.take(end.unwrap_or(self.rest.len())) {
-            "*" => Node::Wildcard,
-            name => Node::Field(name.replace('\\', "")),
+            "*" => Step::Wildcard,
+            name => Step::Field(name.replace('\\', "")),
         }
     }
 
-    fn number(&mut self) -> Result<Node, TemplateError> {
+    fn number(&mut self) -> Result<Step, TemplateError> {
         let sign = usize::from(self.rest.starts_with(['+', '-']));
         let digits = self.rest[sign..].find(|c: char| c != '.' && !c.is_ascii_digit());
         let text = self.take(digits.map_or(self.rest.len(), |digits| digits + sign));
         if let Ok(value) = text.parse() {
-            return Ok(Node::Int(value));
+            return Ok(Step::Int(value));
         }
         match text.parse() {
-            Ok(value) => Ok(Node::Float(value)),
+            Ok(value) => Ok(Step::Float(value)),
             Err(_) => error(format!("cannot parse number {text}")),
         }
     }
 
-    fn quoted(&mut self, quote: char) -> Result<Node, TemplateError> {
+    fn quoted(&mut self, quote: char) -> Result<Step, TemplateError> {
         let mut end = 1;
         loop {
             let Some(found) = self.rest[end..].find([quote, '\n']) else { return error("unterminated quoted string") };
@@ -175,13 +175,13 @@ impl<'a> Parser<'a> {
         }
         let text = self.take(end);
         match unquote(&text[1..text.len() - 1], quote) {
-            Some(text) => Ok(Node::Text(text)),
+            Some(text) => Ok(Step::Text(text)),
             None => error(format!("unquote string {text} error invalid syntax")),
         }
     }
 
     /// Reads `[...]`: a union, a key in quotes, an index or a slice.
-    fn array(&mut self, nodes: &mut Vec<Node>) -> Result<(), TemplateError> {
+    fn array(&mut self, steps: &mut Vec<Step>) -> Result<(), TemplateError> {
         let text = match self.rest.find([']', '\n']) {
             Some(end) if self.rest.as_bytes()[end] == b']' => self.take(end + 1),
             _ => return error("unterminated array"),
@@ -192,20 +192,20 @@ impl<'a> Parser<'a> {
         };
         if text.contains(',') {
             let parts = text.split(',').map(|part| expression(&format!("[{}]", part.trim_matches(' '))));
-            nodes.push(Node::Union(parts.collect::<Result<_, _>>()?));
+            steps.push(Step::Union(parts.collect::<Result<_, _>>()?));
             return Ok(());
         }
         let key = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
         if let Some(key) = key.filter(|key| !key.contains('\'')) {
-            nodes.extend(expression(&format!(".{key}"))?);
+            steps.extend(expression(&format!(".{key}"))?);
             return Ok(());
         }
         let Some(slice) = slice(text) else { return error(format!("invalid array index {text}")) };
-        nodes.push(Node::Slice(slice?));
+        steps.push(Step::Slice(slice?));
         Ok(())
     }
 
-    fn filter(&mut self) -> Result<Node, TemplateError> {
+    fn filter(&mut self) -> Result<Step, TemplateError> {
         let bytes = self.rest.as_bytes();
         let (mut quote, mut closed) = (None, false);
         let mut at = 3;
@@ -239,9 +239,9 @@ impl<'a> Parser<'a> {
         });
         match parts {
             Some((left, operator, right)) => {
-                Ok(Node::Filter { left: expression(left)?, operator: operator.to_owned(), right: expression(right)? })
+                Ok(Step::Filter { left: expression(left)?, operator: operator.to_owned(), right: expression(right)? })
             }
-            None => Ok(Node::Filter { left: expression(text)?, operator: "exists".to_owned(), right: Vec::new() }),
+            None => Ok(Step::Filter { left: expression(text)?, operator: "exists".to_owned(), right: Vec::new() }),
         }
     }
 }

@@ -16,7 +16,7 @@ const OWN: &str = "Row_";
 
 /// A column that rows are shown in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct AnswerColumn {
     shows: Shows,
     title: String,
     is_wide: bool,
@@ -52,8 +52,8 @@ fn suggestion(meant: Option<&str>) -> String {
 }
 
 /// The columns of a table of rows in these states, for people: those of the `Table` of Kubernetes' API.
-pub fn of_table(table: &Table, states: States) -> Vec<Column> {
-    let is_shown = |column: &Column| match column.shows {
+pub fn of_table(table: &Table, states: States) -> Vec<AnswerColumn> {
+    let is_shown = |column: &AnswerColumn| match column.shows {
         Shows::Value(place) => is_indexed(place) || [base::NAME, base::UID, base::RES_VERSION].contains(&place),
         Shows::State => states != States::LIVE,
         Shows::Age(place) => place == base::CREATE_TIME || states.deleted,
@@ -62,9 +62,9 @@ pub fn of_table(table: &Table, states: States) -> Vec<Column> {
 }
 
 /// The columns of a spreadsheet: everything that a row has but its text, and times instead of ages.
-pub fn of_spreadsheet(table: &Table) -> Vec<Column> {
+pub fn of_spreadsheet(table: &Table) -> Vec<AnswerColumn> {
     let hidden = [base::GROUP_VER, base::EVICT_CONFIRMED, base::INGEST_VERSION];
-    let is_shown = |column: &Column| match column.shows {
+    let is_shown = |column: &AnswerColumn| match column.shows {
         Shows::Value(place) => !hidden.contains(&place),
         Shows::State => true,
         Shows::Age(_) => false,
@@ -77,11 +77,11 @@ pub fn of_spreadsheet(table: &Table) -> Vec<Column> {
 ///
 /// # Errors
 /// [`UnknownColumn`]
-pub fn named(table: &Table, name: &str) -> Result<Column, UnknownColumn> {
+pub fn named(table: &Table, name: &str) -> Result<AnswerColumn, UnknownColumn> {
     let all = all(table);
     let path = name.trim_start_matches('.');
     let place = table.by_name(name).or_else(|| table.by_path(path)).map(Shows::Value);
-    let is_own = |column: &Column| !matches!(column.shows, Shows::Value(place) if is_indexed(place));
+    let is_own = |column: &AnswerColumn| !matches!(column.shows, Shows::Value(place) if is_indexed(place));
     let own = name.get(..OWN.len()).filter(|start| start.eq_ignore_ascii_case(OWN)).map(|start| &name[start.len()..]);
     let found = (all.iter().find(|column| column.title.eq_ignore_ascii_case(name)))
         .or_else(|| all.iter().find(|column| Some(column.shows) == place))
@@ -89,7 +89,7 @@ pub fn named(table: &Table, name: &str) -> Result<Column, UnknownColumn> {
             all.iter().find(|column| is_own(column) && own.is_some_and(|own| column.title.eq_ignore_ascii_case(own)))
         });
     found.cloned().ok_or_else(|| {
-        let known: Vec<String> = all.iter().map(Column::name).collect();
+        let known: Vec<String> = all.iter().map(AnswerColumn::name).collect();
         let names: Vec<&str> = known.iter().map(String::as_str).collect();
         let meant = nearest(name, &names).map(str::to_owned);
         UnknownColumn { table: table.name.to_string(), name: name.to_owned(), meant, known }
@@ -97,7 +97,7 @@ pub fn named(table: &Table, name: &str) -> Result<Column, UnknownColumn> {
 }
 
 /// All columns, in their order.
-fn all(table: &Table) -> Vec<Column> {
+fn all(table: &Table) -> Vec<AnswerColumn> {
     let value = |place: usize| (Shows::Value(place), table.columns[place].name.to_string());
     let own = |shows: Shows, title: &str| (shows, title_of_own(table, title));
     let mut all = vec![value(base::NAMESPACE), (Shows::Value(base::NAME), "Name".to_owned())];
@@ -114,7 +114,7 @@ fn all(table: &Table) -> Vec<Column> {
         Shows::Value(place) => place >= BASE_COLUMNS.len() + MOST || [base::UID, base::RES_VERSION].contains(&place),
         Shows::State | Shows::Age(_) => false,
     };
-    all.into_iter().map(|(shows, title)| Column { shows, title, is_wide: is_wide(shows) }).collect()
+    all.into_iter().map(|(shows, title)| AnswerColumn { shows, title, is_wide: is_wide(shows) }).collect()
 }
 
 /// The title of a column that is the row's own and has no column of this name in the table: it gives way to an indexed one, which
@@ -131,7 +131,7 @@ fn is_indexed(place: usize) -> bool {
     place >= BASE_COLUMNS.len()
 }
 
-impl Column {
+impl AnswerColumn {
     /// Its title, unique among the kind's columns in upper and lower case.
     pub fn title(&self) -> &str {
         &self.title
@@ -220,17 +220,17 @@ mod tests {
     use super::*;
     use crd_specs::KINDS;
     use ingester_core::kind::find;
-    use ingester_core::schema::{Column as TableColumn, Ident};
+    use ingester_core::schema::{Column, Ident};
 
     /// The table of models with these indexed columns instead of its own.
     fn table_with(indexed: &[&str]) -> Table {
-        let indexed = indexed.iter().map(|name| TableColumn { name: Ident::new(name), ..BASE_COLUMNS[base::NAME] });
-        let columns: Vec<TableColumn> = BASE_COLUMNS.into_iter().chain(indexed).collect();
+        let indexed = indexed.iter().map(|name| Column { name: Ident::new(name), ..BASE_COLUMNS[base::NAME] });
+        let columns: Vec<Column> = BASE_COLUMNS.into_iter().chain(indexed).collect();
         Table { columns: Box::leak(columns.into()), ..*find(KINDS, "michelangelo.api/v2", "Model").unwrap().table() }
     }
 
-    fn titles(columns: &[Column]) -> String {
-        let title = |column: &Column| match column.is_wide() {
+    fn titles(columns: &[AnswerColumn]) -> String {
+        let title = |column: &AnswerColumn| match column.is_wide() {
             true => format!("({})", column.title()),
             false => column.title().to_owned(),
         };

@@ -5,15 +5,15 @@
 //! |---|---|
 //! | `columns.rs` | the columns of tables, and the cells of a row |
 //! | `object.rs` | the object of a row, and parts of it without the others |
-//! | `view.rs` | a form of answers about a kind: what is read for it, and how a row is written |
+//! | `renderer.rs` | a form of answers about a kind: what is read for it, and how a row is written |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request.
 //! Must not: do I/O.
 
 mod columns;
 mod object;
-mod view;
+mod renderer;
 
-pub use columns::{Column, UnknownColumn, named, of_spreadsheet, of_table};
+pub use columns::{AnswerColumn, UnknownColumn, named, of_spreadsheet, of_table};
 pub use object::object;
-pub use view::{Rest, View};
+pub use renderer::{Renderer, Rest};

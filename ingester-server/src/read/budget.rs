@@ -33,11 +33,11 @@ pub enum Cost {
 #[derive(Debug)]
 pub(super) struct Budget {
     units: usize,
-    state: Mutex<State>,
+    shares: Mutex<Shares>,
 }
 
 #[derive(Debug)]
-struct State {
+struct Shares {
     /// Units that are free.
     free: usize,
     /// The units that each user holds, of those who hold any.
@@ -59,13 +59,16 @@ impl Budget {
     /// A budget of so many bytes, at least [`READING`].
     pub(super) const fn new(bytes: usize) -> Self {
         let units = bytes / UNIT;
-        Budget { units, state: Mutex::new(State { free: units, held: BTreeMap::new(), whole: 0, waiting: Vec::new() }) }
+        Budget {
+            units,
+            shares: Mutex::new(Shares { free: units, held: BTreeMap::new(), whole: 0, waiting: Vec::new() }),
+        }
     }
 
     /// Waits for what reading a list of this user takes.
     pub(super) async fn reading(&'static self, user: &str, cost: Cost) -> Share {
         let (admitted, share) = oneshot::channel();
-        self.state().waiting.push(Waiting { user: user.into(), cost, admitted });
+        self.shares().waiting.push(Waiting { user: user.into(), cost, admitted });
         self.admit();
         // Each that waits is admitted in the end.
         share.await.unwrap_or_else(|_| Share { budget: self, user: user.into(), cost, units: 0 })
@@ -75,11 +78,11 @@ impl Budget {
     fn admit(&'static self) {
         loop {
             let (admitted, share) = {
-                let mut state = self.state();
-                state.waiting.retain(|waiting| !waiting.admitted.is_closed());
-                let Some(next) = state.next(self.units) else { return };
-                let Waiting { user, cost, admitted } = state.waiting.remove(next);
-                state.take(&user, cost, units(READING));
+                let mut shares = self.shares();
+                shares.waiting.retain(|waiting| !waiting.admitted.is_closed());
+                let Some(next) = shares.next(self.units) else { return };
+                let Waiting { user, cost, admitted } = shares.waiting.remove(next);
+                shares.take(&user, cost, units(READING));
                 (admitted, Share { budget: self, user, cost, units: units(READING) })
             };
             // If it does not wait any more, its share comes back, and another is admitted. Without the lock, which that needs.
@@ -90,15 +93,15 @@ impl Budget {
     /// The bytes that nobody holds.
     #[cfg(test)]
     pub(super) fn left(&self) -> usize {
-        self.state().free * UNIT
+        self.shares().free * UNIT
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn shares(&self) -> MutexGuard<'_, Shares> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl Shares {
     /// The place of the next one that may go on.
     fn next(&self, all: usize) -> Option<usize> {
         let reading = units(READING);
@@ -149,7 +152,7 @@ impl Share {
         let more = self.units.saturating_sub(units(bytes));
         if more > 0 {
             self.units -= more;
-            self.budget.state().give_back(&self.user, self.cost, more);
+            self.budget.shares().give_back(&self.user, self.cost, more);
             self.budget.admit();
         }
     }

@@ -23,7 +23,7 @@ mod object;
 use crate::former::Reach;
 use crate::status::{Reason, Resource, Status};
 use crate::write::find::{failed, find};
-use crate::write::{Answer, Options, json_of, leaving};
+use crate::write::{Answer, Options, Target, json_of, leaving};
 use cluster::{Cluster, Ownership, WRITES_STATUS};
 use http::StatusCode;
 use ingester_core::Kind;
@@ -94,13 +94,12 @@ pub struct Asker<'a> {
 pub async fn post(
     store: &Store,
     client: kube::Client,
-    kind: &Kind,
-    namespace: &str,
-    name: &str,
+    target: Target<'_>,
     options: &Options,
     asker: Asker<'_>,
 ) -> Result<Answer, Status> {
     let effect = options.effect("CreateOptions")?;
+    let Target { kind, namespace, name } = target;
     let Asker { user, status } = asker;
     let uid = options.uid.as_deref();
     let wanted =
@@ -228,11 +227,12 @@ async fn with_status(
 async fn source(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Result<Box<str>, Status> {
     let gone = States { live: false, ..States::ALL };
     let Wanted { namespace, name, uid, former, .. } = wanted;
-    match find(store, kind, namespace, name, uid, gone, former).await {
+    let target = Target { kind, namespace, name };
+    match find(store, target, uid, gone, former).await {
         Ok(found) => Ok(found.uid),
         // Is it there at all?
         Err(status) if status.reason == Reason::NotFound => {
-            find(store, kind, namespace, name, uid, States::LIVE, former).await?;
+            find(store, target, uid, States::LIVE, former).await?;
             let plural = kind.plural();
             Err(live(
                 Resource { group: kind.group(), plural: &plural },
@@ -270,7 +270,8 @@ async fn of_this_name(
         return Ok(None);
     }
     let gone = States { live: false, ..States::ALL };
-    match find(store, kind, wanted.namespace, wanted.name, Some(from), gone, wanted.former).await {
+    let Wanted { namespace, name, former, .. } = wanted;
+    match find(store, Target { kind, namespace, name }, Some(from), gone, former).await {
         Ok(found) => Ok(Some(found.uid)),
         Err(status) if status.reason == Reason::NotFound => Ok(None),
         Err(status) => Err(status),

@@ -3,7 +3,7 @@
 use super::{Asker, Wanted, post, restore};
 use crate::former::Reach;
 use crate::status::{Reason, Status};
-use crate::write::Options;
+use crate::write::{Options, Target};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use ingester_core::Kind;
@@ -161,10 +161,14 @@ impl Fake {
     }
 
     async fn post(&self, options: &Options) -> Result<Value, Status> {
-        let answer = post(&self.store, self.client(), model(), "ml", "a", options, ADA).await?;
+        let answer = post(&self.store, self.client(), target(model()), options, ADA).await?;
         assert_eq!(answer.warnings, Vec::<String>::new());
         Ok(serde_json::from_str(&answer.body).unwrap())
     }
+}
+
+fn target(kind: &Kind) -> Target<'_> {
+    Target { kind, namespace: "ml", name: "a" }
 }
 
 fn failure(code: u16, reason: &str) -> (StatusCode, Value) {
@@ -263,7 +267,7 @@ async fn a_status_that_the_caller_may_not_write_is_left_out() {
     fake.evicted(&object("old")).await;
     let bob = Asker { user: "bob", status: Err("bob cannot patch models/status") };
     for _ in 0..2 {
-        let answer = post(&fake.store, fake.client(), model(), "ml", "a", &Options::default(), bob).await.unwrap();
+        let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), bob).await.unwrap();
         assert_eq!(answer.warnings, ["its status is left out: bob cannot patch models/status"]);
         assert!(!answer.body.contains("READY"), "{}", answer.body);
     }
@@ -359,7 +363,7 @@ async fn what_would_be_evicted_at_once_is_not_restored() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let kind = Kind::new(Definition { immutable: true, ..*model().definition() }, *model().functions());
-    let status = post(&fake.store, fake.client(), &kind, "ml", "a", &Options::default(), ADA).await.unwrap_err();
+    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("leaves the cluster as soon as it is stored"), "{status}");
     assert_eq!(fake.has(&path()), None);
@@ -401,7 +405,7 @@ async fn owners_that_are_gone_are_left_out() {
         fake.put(&format!("/api/v1/namespaces/ml/configmaps/{name}"), owner);
     }
     fake.evicted(&owned).await;
-    let answer = post(&fake.store, fake.client(), model(), "ml", "a", &Options::default(), ADA).await.unwrap();
+    let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), ADA).await.unwrap();
     assert_eq!(answer.warnings.len(), 4, "{:?}", answer.warnings);
     assert_eq!(
         answer.warnings[0],

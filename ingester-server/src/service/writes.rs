@@ -6,11 +6,12 @@ use crate::access::AccessLog;
 use crate::caller::Verb;
 use crate::places::Place;
 use crate::status::Status;
-use crate::{restore, write};
+use crate::{read, restore, write};
 use bytes::Bytes;
 use http::StatusCode;
 use ingester_core::Kind;
 use ingester_sql::query::Query;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -80,25 +81,50 @@ impl Writes {
 }
 
 impl Inner {
+    /// Begins a write, and waits for its end.
+    ///
+    /// # Errors
+    /// Those of [`Writes::run`].
+    pub(super) async fn begin(
+        self: &Arc<Self>,
+        write: Write,
+        place: Place,
+        log: &AccessLog,
+    ) -> Result<write::Answer, Status> {
+        // Without its client, a deletion that still waits for its turn is not begun.
+        let turn = match write.verb {
+            Verb::DeleteCollection => Some(read::turn(&write.user).await),
+            _ => None,
+        };
+        let inner = self.clone();
+        let work = async move {
+            let answer = inner.write(&write).await;
+            drop(turn);
+            answer
+        };
+        self.writes.run(log, place, work).await
+    }
+
     /// Does what a request wants to be changed.
     ///
     /// # Errors
     /// The [`Status`] of what it is about; 405 or 503 if this server changes nothing.
-    pub(super) async fn write(&self, request: &Write) -> Result<write::Answer, Status> {
+    async fn write(&self, request: &Write) -> Result<write::Answer, Status> {
         let Write { verb, kind, namespace, name, query, options, user, status, content, body } = request;
+        let target = write::Target { kind, namespace, name };
         if *verb == Verb::Create {
             let (Some(store), Some(cluster)) = (&self.sources.writes, &self.sources.cluster) else {
                 return Err(Status::unavailable("this server has no cluster to restore objects into"));
             };
             let asker = restore::Asker { user, status: status.as_ref().copied().map_err(String::as_str) };
-            return restore::post(store, cluster.clone(), kind, namespace, name, options, asker).await;
+            return restore::post(store, cluster.clone(), target, options, asker).await;
         }
         let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };
         let content = content.as_deref();
         match verb {
-            Verb::Update => write::put(store, kind, namespace, name, options, content, body).await,
-            Verb::Patch => write::patch(store, kind, namespace, name, options, content, body).await,
-            Verb::Delete => write::delete(store, kind, namespace, name, options, content, body).await,
+            Verb::Update => write::put(store, target, options, content, body).await,
+            Verb::Patch => write::patch(store, target, options, content, body).await,
+            Verb::Delete => write::delete(store, target, options, content, body).await,
             Verb::DeleteCollection => write::delete_collection(store, kind, query, options, content, body).await,
             Verb::Create | Verb::Get | Verb::List | Verb::Watch => Err(Status::method_not_allowed()),
         }

@@ -1,5 +1,6 @@
 //! The row that a name means, and what the store's errors are in the words of Kubernetes.
 
+use super::Target;
 use crate::former::Reach;
 use crate::read;
 use crate::status::{Reason, Resource, Status};
@@ -26,13 +27,12 @@ pub(crate) struct Found {
 /// 404 if there is none.
 pub(crate) async fn find(
     store: &Store,
-    kind: &Kind,
-    namespace: &str,
-    name: &str,
+    target: Target<'_>,
     uid: Option<&str>,
     states: States,
     former: Reach,
 ) -> Result<Found, Status> {
+    let Target { kind, namespace, name } = target;
     let mut query = Query {
         namespaces: if kind.namespaced() { given(namespace) } else { Vec::new() },
         names: given(name),
@@ -60,7 +60,7 @@ pub(crate) async fn find(
         deleted: row.time(base::DELETE_TIME).is_some(),
         evicted: row.time(base::EVICT_TIME).is_some(),
     };
-    newest.map(found).ok_or_else(|| Status::not_found(Resource { group: kind.group(), plural: &kind.plural() }, name))
+    newest.map(found).ok_or_else(|| Status::not_found(target.resource().of(), name))
 }
 
 fn given(text: &str) -> Vec<String> {

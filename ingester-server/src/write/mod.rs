@@ -19,7 +19,7 @@ mod patch;
 mod text;
 
 use crate::body::MOST;
-use crate::read::{self, Cost};
+use crate::read::{self, Cost, OwnedResource};
 use crate::status::{Resource, Status};
 use find::{Found, failed, find};
 use ingester_core::Kind;
@@ -49,18 +49,27 @@ pub struct Answer {
     pub warnings: Vec<String>,
 }
 
-/// What a request is about.
-#[derive(Clone, Copy)]
-struct Target<'a> {
-    kind: &'a Kind,
-    plural: &'a str,
-    namespace: &'a str,
-    name: &'a str,
+/// The object that a request is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// Its kind.
+    pub kind: &'a Kind,
+    /// Its namespace; empty for a kind without namespaces.
+    pub namespace: &'a str,
+    /// Its name.
+    pub name: &'a str,
 }
 
 impl Target<'_> {
-    fn resource(&self) -> Resource<'_> {
-        Resource { group: self.kind.group(), plural: self.plural }
+    fn resource(&self) -> OwnedResource {
+        read::resource(self.kind)
+    }
+
+    /// The uid of the row that is to be changed.
+    async fn uid(self, store: &Store, options: &Options) -> Result<Box<str>, Status> {
+        let Found { uid, .. } = find(store, self, options.uid.as_deref(), States::default(), options.former).await?;
+        options.note(|log| log.uid(&uid));
+        Ok(uid)
     }
 }
 
@@ -71,17 +80,13 @@ impl Target<'_> {
 /// another version, 413, 415 for another type of patch.
 pub async fn patch(
     store: &Store,
-    kind: &Kind,
-    namespace: &str,
-    name: &str,
+    target: Target<'_>,
     options: &Options,
     content_type: Option<&str>,
     body: &[u8],
 ) -> Result<Answer, Status> {
     let effect = options.effect("PatchOptions")?;
     let patch = patch::read(content_type, limited(body)?)?;
-    let plural = kind.plural();
-    let target = Target { kind, plural: &plural, namespace, name };
     change(store, target, options, effect, |stored| patch.apply(stored)).await
 }
 
@@ -91,9 +96,7 @@ pub async fn patch(
 /// As [`patch`].
 pub async fn put(
     store: &Store,
-    kind: &Kind,
-    namespace: &str,
-    name: &str,
+    target: Target<'_>,
     options: &Options,
     content_type: Option<&str>,
     body: &[u8],
@@ -102,9 +105,7 @@ pub async fn put(
     options::is_json(content_type)?;
     let object: serde_json::Value = serde_json::from_slice(limited(body)?)
         .map_err(|error| Status::bad_request(format!("the body is no JSON object: {error}")))?;
-    check::is_object_of(kind, &object)?;
-    let plural = kind.plural();
-    let target = Target { kind, plural: &plural, namespace, name };
+    check::is_object_of(target.kind, &object)?;
     change(store, target, options, effect, |stored| Ok(check::completed(&object, stored))).await
 }
 
@@ -114,23 +115,19 @@ pub async fn put(
 /// [`Status`]: 400, 404, 405 for a live object, 409 if a precondition does not hold, 415, 422.
 pub async fn delete(
     store: &Store,
-    kind: &Kind,
-    namespace: &str,
-    name: &str,
+    target: Target<'_>,
     options: &Options,
     content_type: Option<&str>,
     body: &[u8],
 ) -> Result<Answer, Status> {
     let asked = DeleteOptions::read(options, content_type, limited(body)?)?;
-    let plural = kind.plural();
-    let target = Target { kind, plural: &plural, namespace, name };
-    let found = find(store, kind, namespace, name, options.uid.as_deref(), States::default(), options.former).await?;
-    options.note(|log| log.uid(&found.uid));
+    let Target { kind, name, .. } = target;
+    let uid = target.uid(store, options).await?;
     let refuse =
-        |stored: &StoredRow| asked.preconditions.hold(target.resource(), name, &stored.uid, stored.res_version);
-    let deleted = store.delete_evicted(kind, &found.uid, asked.effect, refuse).await.map_err(failed)?;
+        |stored: &StoredRow| asked.preconditions.hold(target.resource().of(), name, &stored.uid, stored.res_version);
+    let deleted = store.delete_evicted(kind, &uid, asked.effect, refuse).await.map_err(failed)?;
     let stored = done(target, deleted)?;
-    let details = SuccessDetails { name, group: kind.group(), kind: &plural, uid: &stored.uid };
+    let details = SuccessDetails { name, group: kind.group(), kind: &kind.plural(), uid: &stored.uid };
     Ok(Answer { body: success(details), warnings: Vec::new() })
 }
 
@@ -208,15 +205,13 @@ async fn change(
     effect: Effect,
     wanted: impl Fn(&serde_json::Value) -> Result<serde_json::Value, Status>,
 ) -> Result<Answer, Status> {
-    let Target { kind, namespace, name, .. } = target;
-    let Found { uid, .. } =
-        find(store, kind, namespace, name, options.uid.as_deref(), States::default(), options.former).await?;
-    options.note(|log| log.uid(&uid));
+    let Target { kind, name, .. } = target;
+    let uid = target.uid(store, options).await?;
     let edit = |stored: &StoredRow| {
         let object: serde_json::Value = serde_json::from_str(json_of(stored)).map_err(Status::internal)?;
         let wanted = wanted(&object)?;
         let version = stored.res_version;
-        let Some(pairs) = check::changed(kind, target.resource(), name, version, &object, &wanted)? else {
+        let Some(pairs) = check::changed(kind, target.resource().of(), name, version, &object, &wanted)? else {
             return Ok(None);
         };
         let next = version.checked_add(1).ok_or_else(|| Status::internal("there is no higher resourceVersion"))?;
@@ -238,15 +233,14 @@ async fn change(
 
 /// What was done, or the status for why not.
 fn done<T>(target: Target<'_>, changed: Changed<T, Status>) -> Result<T, Status> {
+    let (resource, name) = (target.resource(), target.name);
     match changed {
         Changed::Done(done) => Ok(done),
         Changed::Refused(status) => Err(status),
-        Changed::NotEvicted => Err(find::live(target.resource(), target.name)),
-        Changed::Leaving => Err(leaving(target.resource(), target.name)),
+        Changed::NotEvicted => Err(find::live(resource.of(), name)),
+        Changed::Leaving => Err(leaving(resource.of(), name)),
         // An unchanged row is no answer to what marks it as deleted.
-        Changed::NotFound | Changed::Deleted | Changed::Unchanged(_) => {
-            Err(Status::not_found(target.resource(), target.name))
-        }
+        Changed::NotFound | Changed::Deleted | Changed::Unchanged(_) => Err(Status::not_found(resource.of(), name)),
     }
 }
 

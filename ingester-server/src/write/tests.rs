@@ -1,6 +1,6 @@
 //! Writes to evicted objects in a database in memory.
 
-use super::{Answer, Options, delete, delete_collection, patch, put};
+use super::{Answer, Options, Target, delete, delete_collection, patch, put};
 use crate::body::MOST;
 use crate::status::Status;
 use ingester_core::Kind;
@@ -18,6 +18,10 @@ const JSON: Option<&str> = Some("application/json");
 
 fn model() -> &'static Kind {
     crd_specs::KINDS.iter().find(|kind| kind.kind() == "Model").unwrap()
+}
+
+fn target(name: &str) -> Target<'_> {
+    Target { kind: model(), namespace: "ml", name }
 }
 
 fn object(name: &str, uid: &str) -> Json {
@@ -66,19 +70,19 @@ async fn one() -> Store {
 }
 
 async fn merge(store: &Store, body: &Json) -> Result<Answer, Status> {
-    patch(store, model(), "ml", "a", &Options::default(), MERGE, body.to_string().as_bytes()).await
+    patch(store, target("a"), &Options::default(), MERGE, body.to_string().as_bytes()).await
 }
 
 async fn json_patch(store: &Store, body: &Json) -> Result<Answer, Status> {
-    patch(store, model(), "ml", "a", &Options::default(), JSON_PATCH, body.to_string().as_bytes()).await
+    patch(store, target("a"), &Options::default(), JSON_PATCH, body.to_string().as_bytes()).await
 }
 
 async fn replace(store: &Store, body: &Json) -> Result<Answer, Status> {
-    put(store, model(), "ml", "a", &Options::default(), JSON, body.to_string().as_bytes()).await
+    put(store, target("a"), &Options::default(), JSON, body.to_string().as_bytes()).await
 }
 
 async fn remove(store: &Store, name: &str, body: &str) -> Result<Answer, Status> {
-    delete(store, model(), "ml", name, &Options::default(), JSON, body.as_bytes()).await
+    delete(store, target(name), &Options::default(), JSON, body.as_bytes()).await
 }
 
 fn json(answer: &Answer) -> Json {
@@ -125,15 +129,15 @@ async fn a_dry_run_answers_as_if_it_had_written() {
     let store = one().await;
     let options = Options { dry_run: vec!["All".into()], ..Options::default() };
     let body = br#"{"metadata":{"labels":{"a":"b"}}}"#;
-    let answer = patch(&store, model(), "ml", "a", &options, MERGE, body).await.unwrap();
+    let answer = patch(&store, target("a"), &options, MERGE, body).await.unwrap();
     assert_eq!(json(&answer)["metadata"]["resourceVersion"], "6");
-    delete(&store, model(), "ml", "a", &options, None, b"").await.unwrap();
+    delete(&store, target("a"), &options, None, b"").await.unwrap();
     remove(&store, "a", r#"{"dryRun":["All"]}"#).await.unwrap();
     delete_collection(&store, model(), &Query::default(), &options, None, b"").await.unwrap();
     assert_eq!(json(&merge(&store, &json!({})).await.unwrap()), object("a", "1"));
 
     let wrong = Options { dry_run: vec!["Some".into()], ..Options::default() };
-    let (code, status) = told(patch(&store, model(), "ml", "a", &wrong, MERGE, body).await);
+    let (code, status) = told(patch(&store, target("a"), &wrong, MERGE, body).await);
     assert_eq!((code, fields(&status)), (422, vec!["dryRun"]));
     let message = status["message"].as_str().unwrap();
     assert!(message.starts_with(r#"PatchOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]"#));
@@ -213,7 +217,7 @@ async fn a_writer_who_saw_another_version_is_told() {
     for version in [json!("5"), json!(null), json!("")] {
         let body = json!({"metadata": {"resourceVersion": version, "labels": {"a": "b"}}});
         let options = Options { dry_run: vec!["All".into()], ..Options::default() };
-        patch(&store, model(), "ml", "a", &options, MERGE, body.to_string().as_bytes()).await.unwrap();
+        patch(&store, target("a"), &options, MERGE, body.to_string().as_bytes()).await.unwrap();
     }
 }
 
@@ -237,7 +241,7 @@ async fn a_put_replaces_labels_and_annotations() {
     for body in [json!([]), json!({"metadata": {"name": "a"}}), json!({"apiVersion": "v1", "kind": "Pod"})] {
         assert_eq!(told(replace(&store, &body).await).0, 400, "{body}");
     }
-    let yaml = put(&store, model(), "ml", "a", &Options::default(), Some("application/yaml"), b"kind: Model").await;
+    let yaml = put(&store, target("a"), &Options::default(), Some("application/yaml"), b"kind: Model").await;
     assert_eq!(told(yaml).0, 415);
 }
 
@@ -295,7 +299,7 @@ async fn a_patch_that_is_too_large_is_refused_before_it_is_applied() {
     assert_eq!(code, 422);
     assert!(status["message"].as_str().unwrap().contains("copies too much"), "{status}");
     let body = vec![b' '; MOST + 1];
-    let (code, status) = told(patch(&store, model(), "ml", "a", &Options::default(), MERGE, &body).await);
+    let (code, status) = told(patch(&store, target("a"), &Options::default(), MERGE, &body).await);
     assert_eq!((code, status["reason"].as_str()), (413, Some("RequestEntityTooLarge")));
 }
 
@@ -305,7 +309,7 @@ async fn other_types_of_patches_are_refused_by_name() {
     for content_type in
         ["application/apply-patch+yaml", "application/strategic-merge-patch+json", "application/json", ""]
     {
-        let answer = patch(&store, model(), "ml", "a", &Options::default(), Some(content_type), b"{}").await;
+        let answer = patch(&store, target("a"), &Options::default(), Some(content_type), b"{}").await;
         let (code, status) = told(answer);
         let message = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json";
         assert_eq!((code, status["message"].as_str()), (415, Some(message)), "{content_type}");
@@ -328,7 +332,7 @@ async fn only_the_newest_evicted_object_of_a_name_is_written() {
     .await;
     assert_eq!(json(&merge(&store, &json!({})).await.unwrap())["metadata"]["uid"], "1");
     let options = Options { uid: Some("2".into()), ..Options::default() };
-    let answer = patch(&store, model(), "ml", "a", &options, MERGE, b"{}").await.unwrap();
+    let answer = patch(&store, target("a"), &options, MERGE, b"{}").await.unwrap();
     assert_eq!(json(&answer)["metadata"]["uid"], "2");
 
     let (code, status) = told(remove(&store, "b", "").await);
@@ -339,7 +343,10 @@ async fn only_the_newest_evicted_object_of_a_name_is_written() {
         let message = format!("models.michelangelo.api {name:?} not found");
         assert_eq!((code, status["message"].as_str()), (404, Some(message.as_str())));
     }
-    assert_eq!(told(delete(&store, model(), "other", "a", &Options::default(), None, b"").await).0, 404);
+    assert_eq!(
+        told(delete(&store, Target { namespace: "other", ..target("a") }, &Options::default(), None, b"").await).0,
+        404
+    );
 }
 
 #[tokio::test]
@@ -461,7 +468,7 @@ async fn an_object_that_cannot_be_decoded_keeps_its_columns() {
     store.write(model().table(), vec![RowChange::Row(row)]).await.unwrap();
     let before = store.stored(model().table(), &["9"]).await.unwrap().remove(0);
     let body = br#"{"metadata":{"labels":{"a":"b"}}}"#;
-    patch(&store, model(), "ml", "broken", &Options::default(), MERGE, body).await.unwrap();
+    patch(&store, target("broken"), &Options::default(), MERGE, body).await.unwrap();
     let after = store.stored(model().table(), &["9"]).await.unwrap().remove(0);
     assert_eq!(after.labels.len(), 2);
     let indexed = ingester_core::schema::base::JSON + 1;

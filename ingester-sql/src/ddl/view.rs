@@ -99,12 +99,12 @@ pub enum ConditionDef {
 impl ViewDef {
     /// A checked view.
     pub(super) fn of(view: &View) -> Self {
-        let value = |source: &ingester_core::view::Source, column: &str| {
+        let value = |source: &ingester_core::view::ViewSource, column: &str| {
             source.values.iter().find(|(name, _)| name.eq_ignore_ascii_case(column)).map(|(_, value)| *value)
         };
         let ty = |column: &ingester_core::view::ViewColumn| {
             let of_source =
-                |source: &ingester_core::view::Source| type_of(source.kind.table(), &value(source, column.name)?);
+                |source: &ingester_core::view::ViewSource| type_of(source.kind.table(), &value(source, column.name)?);
             // A checked column has a type.
             column.ty.or_else(|| view.sources.iter().find_map(of_source)).unwrap_or(ViewType::Text)
         };

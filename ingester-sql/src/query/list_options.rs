@@ -6,6 +6,7 @@ mod tests;
 
 use self::any::Matched;
 use super::{Filter, Order, Test};
+use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
 use ingester_core::value::Value;
 use serde_json::Value as Json;
@@ -66,7 +67,7 @@ const DIRECTIONS: [&str; 3] = ["SORT_ORDER_INVALID", "SORT_ORDER_ASC", "SORT_ORD
 pub fn parse_list_options(text: &str, kind: &str) -> Result<ListOptions, ListOptionsError> {
     let json: Json = serde_json::from_str(text)
         .map_err(|error| ListOptionsError { path: String::new(), what: error.to_string() })?;
-    let root = Node { json: &json, path: String::new() };
+    let root = Element { json: &json, path: String::new() };
     let [order_by, operation, pagination, skipped] =
         root.message(["order_by", "operation", "pagination", "returned_field_skip_list"])?;
     let mut options = ListOptions::default();
@@ -87,7 +88,7 @@ pub fn parse_list_options(text: &str, kind: &str) -> Result<ListOptions, ListOpt
     Ok(options)
 }
 
-fn order(step: &Node<'_>, kind: &str) -> Result<Order, ListOptionsError> {
+fn order(step: &Element<'_>, kind: &str) -> Result<Order, ListOptionsError> {
     let [field, direction] = step.message(["field", "dir"])?;
     let field = field.ok_or_else(|| step.fault("it has no field"))?;
     let name = without_kind(field.text()?, kind);
@@ -99,7 +100,7 @@ fn order(step: &Node<'_>, kind: &str) -> Result<Order, ListOptionsError> {
 }
 
 /// `None` if it has no criterion.
-fn filter(operation: &Node<'_>, kind: &str) -> Result<Option<Filter>, ListOptionsError> {
+fn filter(operation: &Element<'_>, kind: &str) -> Result<Option<Filter>, ListOptionsError> {
     let [criteria, logical, operations] = operation.message(["criterion", "logical_operator", "sub_operations"])?;
     let mut filters = Vec::new();
     for one in items(criteria)? {
@@ -116,7 +117,7 @@ fn filter(operation: &Node<'_>, kind: &str) -> Result<Option<Filter>, ListOption
     })
 }
 
-fn criterion(criterion: &Node<'_>, kind: &str) -> Result<Filter, ListOptionsError> {
+fn criterion(criterion: &Element<'_>, kind: &str) -> Result<Filter, ListOptionsError> {
     let [field, value, operator] = criterion.message(["field_name", "match_value", "operator"])?;
     let field = field.ok_or_else(|| criterion.fault("it has no field_name"))?;
     let operator = operator.ok_or_else(|| criterion.fault("it has no operator"))?;
@@ -147,7 +148,7 @@ fn criterion(criterion: &Node<'_>, kind: &str) -> Result<Filter, ListOptionsErro
     Ok(if negated { filter.negated() } else { filter })
 }
 
-fn one(value: &Node<'_>) -> Result<Value, ListOptionsError> {
+fn one(value: &Element<'_>) -> Result<Value, ListOptionsError> {
     match any::read(value)? {
         Matched::One(value) => Ok(value),
         Matched::Null => Err(value.fault("nothing compares with null: use CRITERION_OPERATOR_IS_NULL")),
@@ -155,7 +156,7 @@ fn one(value: &Node<'_>) -> Result<Value, ListOptionsError> {
     }
 }
 
-fn several(value: &Node<'_>) -> Result<Vec<Value>, ListOptionsError> {
+fn several(value: &Element<'_>) -> Result<Vec<Value>, ListOptionsError> {
     match any::read(value)? {
         Matched::One(Value::Text(text)) => Ok(text.split(',').map(Value::text).collect()),
         Matched::One(value) => Ok(vec![value]),
@@ -164,7 +165,7 @@ fn several(value: &Node<'_>) -> Result<Vec<Value>, ListOptionsError> {
     }
 }
 
-fn pattern(value: &Node<'_>) -> Result<String, ListOptionsError> {
+fn pattern(value: &Element<'_>) -> Result<String, ListOptionsError> {
     let Matched::One(Value::Text(text)) = any::read(value)? else {
         return Err(value.fault("expected a text"));
     };
@@ -208,20 +209,20 @@ fn camel(name: &str) -> String {
 
 /// A value of the JSON, and where it is.
 #[derive(Clone, Debug)]
-struct Node<'j> {
+struct Element<'j> {
     json: &'j Json,
     path: String,
 }
 
 /// The elements of a list that may be absent.
-fn items(list: Option<Node<'_>>) -> Result<Vec<Node<'_>>, ListOptionsError> {
+fn items(list: Option<Element<'_>>) -> Result<Vec<Element<'_>>, ListOptionsError> {
     let Some(list) = list else { return Ok(Vec::new()) };
     let Json::Array(elements) = list.json else { return Err(list.expected("a list")) };
-    let element = |(i, json)| Node { json, path: format!("{}[{i}]", list.path) };
+    let element = |(i, json)| Element { json, path: format!("{}[{i}]", list.path) };
     Ok(elements.iter().enumerate().map(element).collect())
 }
 
-impl<'j> Node<'j> {
+impl<'j> Element<'j> {
     fn fault(&self, what: impl Into<String>) -> ListOptionsError {
         ListOptionsError { path: self.path.clone(), what: what.into() }
     }
@@ -239,7 +240,7 @@ impl<'j> Node<'j> {
     }
 
     /// The fields of a message with these names, which are in snake case here. Null is as good as absent.
-    fn message<const N: usize>(&self, names: [&str; N]) -> Result<[Option<Node<'j>>; N], ListOptionsError> {
+    fn message<const N: usize>(&self, names: [&str; N]) -> Result<[Option<Element<'j>>; N], ListOptionsError> {
         let mut fields = [const { None }; N];
         let entries = match self.json {
             Json::Object(entries) => entries,
@@ -248,14 +249,17 @@ impl<'j> Node<'j> {
         };
         for (key, json) in entries {
             let Some(i) = names.iter().position(|name| key == name || *key == camel(name)) else {
-                let unknown = shortened(key);
-                return Err(self.fault(format!("the field `{unknown}` is unknown, there are: {}", names.join(", "))));
+                let hint = match nearest(key, &names) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("known: {}", names.join(", ")),
+                };
+                return Err(self.fault(format!("unknown field `{}`; {hint}", shortened(key))));
             };
             if json.is_null() {
                 continue;
             }
             let path = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
-            if fields[i].replace(Node { json, path }).is_some() {
+            if fields[i].replace(Element { json, path }).is_some() {
                 return Err(self.fault(format!("the field `{}` is there twice", names[i])));
             }
         }

@@ -1,9 +1,9 @@
 //! Where a database is, read from a URL or from its parts.
 
-use super::error::StoreError;
-use super::interface::Target;
+use super::error::{StoreError, url_examples};
+use super::interface::{Product, Target};
 use super::tls::Tls;
-use super::{mysql, sqlite};
+use super::{PRODUCTS, mysql};
 use ingester_sql::dialect::Dialect;
 use std::fmt;
 use std::path::Path;
@@ -14,10 +14,6 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Address(pub(super) Arc<dyn Target>);
 
-/// What each driver makes of a URL: its schemes, and what reads it. The URL as it is shown comes second.
-type OfUrl = fn(&str, String) -> Result<Arc<dyn Target>, String>;
-const SCHEMES: [(&[&str], OfUrl); 2] = [(&["mysql", "mariadb"], mysql::of_url), (&["sqlite"], sqlite::of_url)];
-
 impl Address {
     /// A MySQL database by its parts, as environment variables name them. `host` may be a list, with commas between, of which each may
     /// have a port of its own: `db-1,db-2:3307`.
@@ -27,7 +23,7 @@ impl Address {
 
     /// Whether URLs of databases begin with this scheme, such as `mysql`.
     pub fn is_scheme(scheme: &str) -> bool {
-        SCHEMES.iter().any(|(schemes, _)| schemes.contains(&scheme))
+        product(scheme).is_some()
     }
 
     /// The same database, with a password that its URL leaves out.
@@ -72,18 +68,17 @@ impl FromStr for Address {
     /// Parses `mysql://user:password@host:3306/database`, `mariadb://...` or `sqlite://file.db`, as sqlx does. There may be several
     /// hosts, with commas between: `mysql://user:password@db-1:3306,db-2:3306/database`.
     fn from_str(url: &str) -> Result<Self, StoreError> {
-        let hint = "a URL is mysql://user:password@host:3306/database or sqlite://file.db; \
-                    special characters of a password are percent-encoded";
+        let hint = format!("{}; special characters of a password are percent-encoded", url_examples());
         let scheme = url.split_once(':').map(|(scheme, _)| scheme);
-        let shown = redact(url);
-        let doing = match url.contains("://") || scheme == Some("sqlite") {
+        let product = scheme.and_then(product);
+        let shown = shown(url);
+        let doing = match url.contains("://") || product.is_some_and(|product| product.is_file) {
             true => format!("reading the database URL `{shown}`"),
             // Without a scheme it may be anything, also a password alone.
             false => "reading the database URL".to_owned(),
         };
-        let driver = SCHEMES.iter().find(|(schemes, _)| scheme.is_some_and(|scheme| schemes.contains(&scheme)));
-        let target = match (driver, scheme) {
-            (Some((_, of_url)), _) => of_url(url, shown),
+        let target = match (product, scheme) {
+            (Some(product), _) => (product.of_url)(url, shown),
             (None, Some(other)) if url[other.len()..].starts_with("://") => {
                 Err(format!("`{other}` is not a database that the ingester knows"))
             }
@@ -93,12 +88,21 @@ impl FromStr for Address {
     }
 }
 
+/// The product whose URLs begin with this scheme.
+fn product(scheme: &str) -> Option<&'static Product> {
+    PRODUCTS.into_iter().find(|product| product.schemes.contains(&scheme))
+}
+
 /// The URL without what may be secret: the password and the parameters.
-fn redact(url: &str) -> String {
-    if url.starts_with("sqlite:") {
-        // A file name is no secret.
-        return url.split_once('?').map_or(url, |(file, _)| file).to_owned();
+fn shown(url: &str) -> String {
+    match url.split_once(':').and_then(|(scheme, _)| product(scheme)) {
+        Some(product) if product.is_file => url.split_once('?').map_or(url, |(file, _)| file).to_owned(),
+        _ => redact(url),
     }
+}
+
+/// The URL of a server, or what may be one, without what may be secret.
+fn redact(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let slashes = if scheme.is_empty() { "" } else { "://" };
     // First cut at the last `@`: a password that was not percent-encoded may contain `@`, `?` or `/`.
@@ -154,7 +158,7 @@ impl fmt::Debug for Address {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, redact};
+    use super::{Address, shown};
 
     #[test]
     fn a_database_is_called_the_same_on_every_server_and_in_every_spelling_of_its_file() {
@@ -172,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_password_is_never_shown() {
-        for (url, shown) in [
+        for (url, expected) in [
             ("mysql://root:se%40cret@db:3306/ma", "mysql://root:***@db:3306/ma"),
             ("mysql://root:sec@ret@db/ma?ssl-key=x", "mysql://root:***@db/ma"),
             ("mysql://root@db/ma", "mysql://root@db/ma"),
@@ -198,7 +202,7 @@ mod tests {
             ("mysql://u:p@a,b/db?x=y", "mysql://u:***@a,b/db"),
             ("mysql://user:secret,b:3306/db", "mysql://user:***"),
         ] {
-            assert_eq!(redact(url), shown);
+            assert_eq!(shown(url), expected);
         }
         for url in [
             "mysql://root:secret@db:99999999/ma",

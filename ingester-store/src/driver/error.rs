@@ -1,12 +1,9 @@
 //! Errors of databases: their classes, and what a person can do about them.
 
+use super::PRODUCTS;
 use super::facts::{About, ErrorClass, Facts};
-use super::{mysql, sqlite};
-use sqlx::error::DatabaseError;
+use std::borrow::Cow;
 use std::fmt;
-
-/// What each driver knows of an error; `None` if the error is another driver's.
-const DRIVERS: [fn(&dyn DatabaseError) -> Option<Facts>; 2] = [mysql::facts, sqlite::facts];
 
 /// An error of the store: what was being done, what the database said, and what to do next. It never contains a password.
 #[derive(Debug)]
@@ -30,6 +27,11 @@ impl StoreError {
         }
     }
 
+    /// The same of what may pass by itself.
+    pub(crate) fn passing(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
+        StoreError { class: ErrorClass::Transient, ..StoreError::wrong(doing, reason, hint) }
+    }
+
     /// The database gave no answer while `doing`.
     pub fn silent(doing: &str, after: std::time::Duration) -> Self {
         let timeout = std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {after:?}"));
@@ -43,17 +45,6 @@ impl StoreError {
             reason: "the Lease of this member has run out".into(),
             hint: Some("whoever has the work now does it; this member goes on when its Lease is renewed".into()),
             class: ErrorClass::Lease,
-            source: None,
-        }
-    }
-
-    /// Another process holds the lock of an SQLite file for longer than it takes to connect.
-    pub(crate) fn locked(doing: &str, file: &str) -> Self {
-        StoreError {
-            doing: doing.into(),
-            reason: "the file is locked by another process".into(),
-            hint: Some(format!("wait until it has ended; `fuser {file}` tells which one it is").into()),
-            class: ErrorClass::Transient,
             source: None,
         }
     }
@@ -123,8 +114,15 @@ impl std::error::Error for StoreError {
 }
 
 /// What to do if a connection cannot be encrypted as configured.
-const TLS: &str =
-    "check the server's certificate, and ssl-mode and ssl-ca of the URL or `mysql.tls` of the configuration";
+fn check_encryption() -> String {
+    let settings: Vec<&str> = PRODUCTS.into_iter().filter_map(|product| product.encryption).collect();
+    format!("check the server's certificate, and {}", settings.join(", or "))
+}
+
+/// How URLs are written.
+pub(super) fn url_examples() -> String {
+    format!("a URL is {}", PRODUCTS.map(|product| product.example).join(" or "))
+}
 
 /// The class of an error.
 pub(crate) fn class_of(error: &sqlx::Error) -> ErrorClass {
@@ -144,28 +142,29 @@ pub(crate) fn is_lost(error: &sqlx::Error) -> bool {
 
 fn facts_of(error: &sqlx::Error) -> Facts {
     use sqlx::Error as E;
-    let said = |class, hint: &'static str| Facts { class, hint: Some(hint.into()), about: None, why_json: None };
+    let hinted = |class, hint: Cow<'static, str>| Facts { class, hint: Some(hint), about: None, why_json: None };
+    let said = |class, hint: &'static str| hinted(class, hint.into());
     let only = |class| Facts { class, hint: None, about: None, why_json: None };
     match error {
         E::Database(error) => {
-            let known = DRIVERS.into_iter().find_map(|driver| driver(error.as_ref()));
+            let known = PRODUCTS.into_iter().find_map(|product| (product.facts)(error.as_ref()));
             known.unwrap_or_else(|| only(ErrorClass::Unknown))
         }
         E::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
             said(ErrorClass::Operator, "name a host that exists, or a socket file that is there")
         }
         // The TLS library reports an untrusted server like this.
-        E::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => said(ErrorClass::Operator, TLS),
+        E::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            hinted(ErrorClass::Operator, check_encryption().into())
+        }
         E::Io(_) => said(ErrorClass::Transient, "is the server running, and are host and port right?"),
         E::PoolTimedOut => said(
             ErrorClass::Transient,
             "no connection became free in time: is the server reachable, are there enough connections?",
         ),
         E::Protocol(_) | E::WorkerCrashed | E::PoolClosed | E::BeginFailed => only(ErrorClass::Transient),
-        E::Tls(_) => said(ErrorClass::Operator, TLS),
-        E::Configuration(_) => {
-            said(ErrorClass::Operator, "a URL is mysql://user:password@host:3306/database or sqlite://file.db")
-        }
+        E::Tls(_) => hinted(ErrorClass::Operator, check_encryption().into()),
+        E::Configuration(_) => hinted(ErrorClass::Operator, url_examples().into()),
         E::InvalidArgument(_) | E::Encode(_) => only(ErrorClass::Object),
         _ => only(ErrorClass::Unknown),
     }

@@ -1,11 +1,13 @@
 //! What a driver is for the rest of the crate: traits that fit into a box, which sqlx's own do not.
 
 use super::error::StoreError;
+use super::facts::Facts;
 use super::options::ConnectOptions;
 use super::servers::Servers;
 use super::tls::Tls;
 use futures::future::BoxFuture;
 use ingester_sql::dialect::{Access, Columns, Dialect, Param, Query, Sql, Statement};
+use sqlx::error::DatabaseError;
 use sqlx::migrate::{Migrate, MigrateError};
 use std::path::Path;
 use std::sync::Arc;
@@ -130,6 +132,25 @@ pub(crate) trait Driver: Send + Sync {
     /// What it is, for tests of one driver.
     #[cfg(test)]
     fn as_any(&self) -> &dyn std::any::Any;
+}
+
+/// Where a URL leads, or what is wrong with it.
+pub(super) type Reached = Result<Arc<dyn Target>, String>;
+
+/// A database product: what its driver knows without a connection.
+pub(crate) struct Product {
+    /// The schemes of its URLs.
+    pub(super) schemes: &'static [&'static str],
+    /// A URL, for people to see how one is written.
+    pub(super) example: &'static str,
+    /// Whether its URLs name files: they need no `//`, and are no secret up to their parameters.
+    pub(super) is_file: bool,
+    /// What says how connections are encrypted; `None` where there are none.
+    pub(super) encryption: Option<&'static str>,
+    /// Reads a URL; the second argument is how it is shown.
+    pub(super) of_url: fn(&str, String) -> Reached,
+    /// What is known of an error; `None` if another database reports it.
+    pub(super) facts: fn(&dyn DatabaseError) -> Option<Facts>,
 }
 
 /// Where a database is.

@@ -5,8 +5,8 @@
 //!
 //! Each database has a folder, with the same names in each: `address.rs` (where it is), `connect.rs`, `pool.rs`, `session.rs` (one
 //! connection, its transactions), `migrations.rs` (who may migrate), `error.rs` (what its errors mean), `values.rs`. What the rest of the
-//! crate asks of a driver is in `interface.rs`. A new database is a folder here, a folder in `ingester_sql::dialect`, a line in
-//! `address.rs` and one in `error.rs`.
+//! crate asks of a driver is in `interface.rs`. A new database is a folder here, a line in [`PRODUCTS`], and a folder in
+//! `ingester_sql::dialect`.
 
 mod address;
 mod clock;
@@ -33,8 +33,12 @@ pub use options::{ConnectOptions, Retry};
 pub(crate) use pool::{Pool, Transaction};
 pub use tls::{Tls, TlsMistake, TlsMode};
 
+use interface::Product;
 use servers::Servers;
 use std::sync::Arc;
+
+/// The products that there are drivers for.
+const PRODUCTS: [&Product; 2] = [&mysql::PRODUCT, &sqlite::PRODUCT];
 
 /// Connects once.
 pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<Pool, StoreError> {

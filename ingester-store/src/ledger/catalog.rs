@@ -3,7 +3,7 @@
 use super::own::SETTINGS;
 use super::view::{FoundView, found_views};
 use crate::driver::StoreError;
-use crate::store::{Store, database, waiting_for};
+use crate::store::Store;
 use ingester_sql::dialect::Access;
 use ingester_sql::dialect::statements::{
     CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys, CatalogView, CatalogViews, ReadViewRecords,
@@ -110,8 +110,8 @@ impl Store {
     /// # Errors
     /// If the catalog cannot be read.
     pub async fn catalog(&self) -> Result<Catalog, StoreError> {
-        // In a box, because it is large, and the futures around it are moved with it.
-        let read = Box::pin(async {
+        // Statements that define tables on another node of a cluster end what reads them here, as a deadlock.
+        let read = || async {
             let mut tx = self.pool.begin(Access::Read).await?;
             let all = async {
                 let mut rows = CatalogRows {
@@ -127,9 +127,8 @@ impl Store {
             }
             .await;
             tx.end(all).await
-        });
-        let doing = "reading the catalog of the database";
-        let rows = waiting_for(|| database(doing), read).await.map_err(|error| StoreError::of(doing.into(), error))?;
+        };
+        let rows = self.with_retries(|| "reading the catalog of the database".to_owned(), read).await?;
         Ok(Catalog::new(rows))
     }
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Columns that every release has made in every main table, beside its primary key.
 const IN_EVERY_RELEASE: [&str; 5] = ["group_ver", "namespace", "name", "res_version", "json"];
 
-/// How often a table is looked at that has no columns yet, and the pause between two looks.
+/// How often a table is looked at that has no columns or no primary key yet, and the pause between two looks.
 const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -181,8 +181,8 @@ impl Store {
         Err(found.error(harm))
     }
 
-    /// The catalog, in which those of these tables that exist have columns. A catalog is not one snapshot: it may show a table that
-    /// another session is making without any, for a moment.
+    /// The catalog, in which those of these tables that exist have columns and a primary key. A catalog is not one snapshot: for a
+    /// moment it may show a table without any, that another session is making or, the last statement of a killed program, dropping.
     ///
     /// # Errors
     /// If the user may not see the columns of one, or the catalog cannot be read.
@@ -190,12 +190,13 @@ impl Store {
         let mut looks = 0;
         loop {
             let catalog = self.catalog().await?;
-            let is_empty = |table: &&&TableDef| {
-                let found = catalog.tables.get(table.name.as_str());
-                found.is_some_and(|found| found.columns.is_empty())
+            let is_partial = |table: &&&TableDef| {
+                let Some(found) = catalog.tables.get(table.name.as_str()) else { return false };
+                let has_key_columns = table.primary_key.iter().all(|column| found.column(column.as_str()).is_some());
+                found.columns.is_empty() || found.primary_key.is_empty() && has_key_columns
             };
             looks += 1;
-            match tables.iter().find(is_empty) {
+            match tables.iter().find(is_partial) {
                 Some(table) if looks < LOOKS => self.may_read(table).await?,
                 _ => return Ok(catalog),
             }

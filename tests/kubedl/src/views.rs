@@ -7,7 +7,7 @@ use crate::pod::Pod;
 use Condition::{All, Deleted, Live, Not, Null, OneOf};
 use Expression::{Case, Cast, Coalesce, Column, Concat, Setting};
 use ingester_core::Kind;
-use ingester_core::view::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
+use ingester_core::view::{Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType};
 
 /// The process's region.
 const HERE: Expression = Setting("deploy_region");
@@ -46,7 +46,7 @@ macro_rules! of_all_jobs {
         ]
     };
     ($job:ident, $kind:ident, $values:expr) => {
-        Source::of(Kind::of::<$job>(), {
+        ViewSource::of(Kind::of::<$job>(), {
             const $kind: Expression = Expression::text(stringify!($job));
             const VALUES: &[(&str, Expression)] = $values;
             VALUES
@@ -220,7 +220,7 @@ macro_rules! of_pods {
         View {
             name: $name,
             columns: POD_COLUMNS,
-            sources: &[Source::of(
+            sources: &[ViewSource::of(
                 Kind::of::<Pod>(),
                 &[
                     ("id", Column("uid")),
@@ -279,7 +279,7 @@ pub const EVENT_INFO: View = View {
         ViewColumn::new("first_timestamp"),
         ViewColumn::new("last_timestamp"),
     ],
-    sources: &[Source::of(
+    sources: &[ViewSource::of(
         Kind::of::<Event>(),
         &[
             ("name", Column("name")),

@@ -1,6 +1,6 @@
 //! Views over what is not there.
 
-use ingester_core::view::{self, Expression, Source, View, ViewColumn};
+use ingester_core::view::{self, Expression, View, ViewColumn, ViewSource};
 use ingester_core::{Ingestable, Kind};
 use serde::Deserialize;
 
@@ -13,17 +13,17 @@ struct Widget {
 
 const KINDS: &[Kind] = &[Kind::of::<Widget>()];
 
-const fn of(columns: &'static [ViewColumn], sources: &'static [Source]) -> View {
+const fn of(columns: &'static [ViewColumn], sources: &'static [ViewSource]) -> View {
     View { name: "all", columns, sources }
 }
 
 const UNKNOWN: View = of(
     &[ViewColumn::new("colour")],
-    &[Source::of(Kind::of::<Widget>(), &[("colour", Expression::Column("color"))])],
+    &[ViewSource::of(Kind::of::<Widget>(), &[("colour", Expression::Column("color"))])],
 );
 
 const MISSING: View = of(&[ViewColumn::new("colour"), ViewColumn::new("size")], &[
-    Source::of(Kind::of::<Widget>(), &[("colour", Expression::Column("colour"))]),
+    ViewSource::of(Kind::of::<Widget>(), &[("colour", Expression::Column("colour"))]),
 ]);
 
 const COLUMN: &[View] = view::checked(KINDS, &[UNKNOWN]);

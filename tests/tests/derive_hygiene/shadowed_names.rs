@@ -138,7 +138,9 @@ fn shortened(text: &::std::option::Option<::std::string::String>) -> ::std::opti
 
 const FIRST: &[Kind] = &[Kind::of::<Node>()];
 const KINDS: &[Kind] = ::ingester_core::registry![FIRST, &[Kind::of::<Event>()]];
+const SQL: ::ingester_core::GeneratedSql =
+    ::ingester_core::generated_sql!("there-is-no-folder-yet", crate = "reexported::renamed");
 
 fn main() {
-    println!("{KINDS:?}");
+    println!("{KINDS:?} {SQL:?}");
 }

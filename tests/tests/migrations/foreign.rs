@@ -4,7 +4,7 @@ use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
 use ingester_sql::ddl::Schema;
-use ingester_store::migrate::{Folder, GenerateOptions, Released, drift};
+use ingester_store::migrate::{Folder, GenerateOptions, Progress, Released, drift};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
@@ -20,6 +20,7 @@ on_every_database! {
     a_name_that_a_migration_has_given_up_may_be_another_programs
     a_companion_of_another_program_beside_our_main_table_is_refused
     without_a_ledger_a_missing_right_is_named_as_well
+    a_table_that_is_seen_half_made_is_looked_at_again
 }
 
 /// Everything that a database has: each table with its columns, and its rows.
@@ -336,5 +337,28 @@ async fn without_a_ledger_a_missing_right_is_named_as_well(database: Database) -
     ensure!(error.contains("run GRANT SELECT ON ") && error.contains(&user), "{error}");
     ensure!(error.contains("the table job") && !error.contains("another program"), "{error}");
     ensure!(dump(&database).await? == before, "{error}");
+    Ok(())
+}
+
+/// The catalog is not one snapshot: of a table that the last statement of a killed program makes or drops, it may have the columns
+/// without the key.
+async fn a_table_that_is_seen_half_made_is_looked_at_again(database: Database) -> Result<()> {
+    if database.on == On::Sqlite {
+        return Ok(()); // Its catalog is of one moment.
+    }
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    let dialect = store.dialect();
+    database.sql(&dialect.script(&dialect.create_all(&Schema::of(first::KINDS)))).await?;
+    database.sql("ALTER TABLE job DROP PRIMARY KEY").await?;
+    let mut quiet = |_: Progress| {};
+    let error = releases.first.apply(&store, &mut quiet).await.unwrap_err().to_string();
+    ensure!(error.contains("its primary key is ()"), "{error}");
+    let (applied, made) = tokio::join!(releases.first.apply(&store, &mut quiet), async {
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        database.sql("ALTER TABLE job ADD PRIMARY KEY (uid)").await
+    });
+    made?;
+    applied?;
     Ok(())
 }

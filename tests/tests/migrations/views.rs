@@ -3,7 +3,7 @@
 use crate::kinds::connect;
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::value::Micros;
-use ingester_core::view::{self, Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
+use ingester_core::view::{self, Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType};
 use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{Schema, SchemaChange, diff};
 use ingester_store::migrate::{DeclaredError, Folder, GenerateOptions, May, Released, drift, schema_of};
@@ -84,7 +84,7 @@ const STATES: View = View {
         ViewColumn::new("remark").ty(ViewType::Text),
     ],
     sources: &[
-        Source::of(
+        ViewSource::of(
             first::KIND,
             &[
                 ("name", Column("name")),
@@ -112,7 +112,7 @@ const STATES: View = View {
                 ("remark", Null),
             ],
         ),
-        Source::of(
+        ViewSource::of(
             run::KIND,
             &[
                 ("name", Column("name")),
@@ -222,7 +222,7 @@ async fn a_view_shows_the_rows_of_its_kinds_in_every_state(database: Database) -
 }
 
 /// A view over the first kind alone: its columns, and what fills them.
-const fn jobs(columns: &'static [ViewColumn], sources: &'static [Source]) -> View {
+const fn jobs(columns: &'static [ViewColumn], sources: &'static [ViewSource]) -> View {
     View { name: "jobs", columns, sources }
 }
 
@@ -232,21 +232,21 @@ const PLACE: ViewColumn = ViewColumn::new("place");
 /// The releases, each with its view.
 fn releases() -> [(Vec<Kind>, &'static [View]); 5] {
     const BEGIN: View =
-        jobs(&[NAME, PLACE], &[Source::of(first::KIND, &[("name", Column("name")), ("place", Column("queue"))])]);
+        jobs(&[NAME, PLACE], &[ViewSource::of(first::KIND, &[("name", Column("name")), ("place", Column("queue"))])]);
     const MORE: View = jobs(
         &[NAME, PLACE, ViewColumn::new("region")],
-        &[Source::of(
+        &[ViewSource::of(
             first::KIND,
             &[("name", Column("name")), ("place", Column("queue")), ("region", Setting("region"))],
         )],
     );
     const RENAMED: View =
-        jobs(&[NAME, PLACE], &[Source::of(renamed::KIND, &[("name", Column("name")), ("place", Column("lane"))])]);
+        jobs(&[NAME, PLACE], &[ViewSource::of(renamed::KIND, &[("name", Column("name")), ("place", Column("lane"))])]);
     const GONE: View = jobs(
         &[NAME, PLACE],
         &[
-            Source::of(gone::KIND, &[("name", Column("name")), ("place", Column("phase"))]),
-            Source::of(run::KIND, &[("name", Column("name")), ("place", Column("note"))]),
+            ViewSource::of(gone::KIND, &[("name", Column("name")), ("place", Column("phase"))]),
+            ViewSource::of(run::KIND, &[("name", Column("name")), ("place", Column("note"))]),
         ],
     );
     [
@@ -457,7 +457,7 @@ async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> R
     }
     // A column that nobody declares any more is left, and the view over its table is not made again for that.
     const LESS: View =
-        jobs(&[NAME, PLACE], &[Source::of(gone::KIND, &[("name", Column("name")), ("place", Column("phase"))])]);
+        jobs(&[NAME, PLACE], &[ViewSource::of(gone::KIND, &[("name", Column("name")), ("place", Column("phase"))])]);
     let less = Registry { kinds: &[gone::KIND], views: &[LESS] };
     let changed = store.make_declared(less, May::Add).await?;
     ensure!(changed.made == ["drop view `jobs`", "make view `jobs`"] && !changed.left.is_empty(), "{changed:?}");

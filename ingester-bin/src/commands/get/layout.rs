@@ -10,14 +10,14 @@ use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_printers::table::{self, TablePrinter};
 use ingester_printers::{Tree, csv, json, name};
-use ingester_server::answer::{self, Column};
+use ingester_server::answer::{self, AnswerColumn};
 use ingester_store::query::{FoundRow, Wanted};
 use serde::Deserialize as _;
 
 /// What is read and printed of a kind's rows.
 pub(super) struct Layout {
     pub(super) kind: Kind,
-    columns: Vec<Column>,
+    columns: Vec<AnswerColumn>,
     /// What kubectl's flags add to the columns of a table.
     options: table::Options,
     /// Whether the stored objects are needed.
@@ -62,7 +62,7 @@ impl Layout {
             base::DELETE_TIME,
             base::EVICT_TIME,
         ];
-        places.extend(self.columns.iter().flat_map(Column::places));
+        places.extend(self.columns.iter().flat_map(AnswerColumn::places));
         places.extend(self.needs_object.then_some(base::JSON));
         let has_labels = self.options.show_labels || !self.options.label_columns.is_empty();
         Wanted { places, labels: has_labels && !self.columns.is_empty() }
@@ -70,7 +70,7 @@ impl Layout {
 
     /// The printer of a table, in which the kind stands before each name if it is one of several.
     pub(super) fn table(&self, headers: bool, with_kind: bool) -> TablePrinter {
-        let column = |column: &Column| table::Column {
+        let column = |column: &AnswerColumn| table::PrintedColumn {
             name: column.title().to_owned(),
             wide: column.is_wide(),
             is_name: column.is_name(),
@@ -93,7 +93,7 @@ impl Layout {
 
     /// The first record of a spreadsheet: the names of its columns.
     pub(super) fn names(&self) -> String {
-        let mut names: Vec<String> = self.columns.iter().map(Column::name).collect();
+        let mut names: Vec<String> = self.columns.iter().map(AnswerColumn::name).collect();
         names.extend(self.options.label_columns.iter().cloned());
         names.extend(self.options.show_labels.then_some("labels".to_owned()));
         csv::record(names.iter().map(String::as_str))

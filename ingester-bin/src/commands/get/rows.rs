@@ -9,14 +9,14 @@ use ingester_store::query::{AskError, Asked, FoundRow, Reader, Wanted};
 pub(super) struct Rows<'a> {
     asked: &'a Asked<'a>,
     wanted: Wanted,
-    source: Source<'a>,
+    reading: Reading<'a>,
     /// The row that was read last, as long as a newer one of its name may follow.
     held: Option<FoundRow>,
     newest: bool,
 }
 
 /// Where rows come from.
-enum Source<'a> {
+enum Reading<'a> {
     /// All that there are.
     All(Box<Reader<'a>>),
     /// Pages, of which the next one begins at the token.
@@ -38,13 +38,13 @@ impl<'a> Rows<'a> {
         question: &Question,
     ) -> Result<Self, AskError> {
         let limit = arguments.limit.map(|limit| limit as usize);
-        let source = if limit.is_some() || arguments.chunk_size > 0 {
-            Source::Pages { limit, left: limit.unwrap_or(usize::MAX), next: Next::Page(arguments.token.clone()) }
+        let reading = if limit.is_some() || arguments.chunk_size > 0 {
+            Reading::Pages { limit, left: limit.unwrap_or(usize::MAX), next: Next::Page(arguments.token.clone()) }
         } else {
-            Source::All(Box::new(asked.reader(&wanted, arguments.token.as_deref())?))
+            Reading::All(Box::new(asked.reader(&wanted, arguments.token.as_deref())?))
         };
         let newest = question.newest && limit.is_none() && !arguments.watch;
-        Ok(Rows { asked, wanted, source, held: None, newest })
+        Ok(Rows { asked, wanted, reading, held: None, newest })
     }
 
     /// The first portion, of at least so many rows if there are.
@@ -101,10 +101,10 @@ impl<'a> Rows<'a> {
     }
 
     async fn read(&mut self) -> Result<Vec<FoundRow>, AskError> {
-        match &mut self.source {
-            Source::All(reader) => reader.next().await,
-            Source::Pages { left: 0, .. } | Source::Pages { next: Next::Nothing, .. } => Ok(Vec::new()),
-            Source::Pages { left, next, .. } => {
+        match &mut self.reading {
+            Reading::All(reader) => reader.next().await,
+            Reading::Pages { left: 0, .. } | Reading::Pages { next: Next::Nothing, .. } => Ok(Vec::new()),
+            Reading::Pages { left, next, .. } => {
                 let Next::Page(token) = &*next else { return Ok(Vec::new()) };
                 let page = self.asked.page(&self.wanted, *left, token.as_deref()).await?;
                 *left = left.saturating_sub(page.rows.len());
@@ -116,15 +116,15 @@ impl<'a> Rows<'a> {
 
     /// The token of what comes after the limit, if there is more.
     pub(super) fn more(&self) -> Option<String> {
-        match &self.source {
-            Source::Pages { next: Next::Page(token), .. } => token.clone(),
+        match &self.reading {
+            Reading::Pages { next: Next::Page(token), .. } => token.clone(),
             _ => None,
         }
     }
 
     /// Goes on after the limit, up to the limit again.
     pub(super) fn go_on(&mut self, token: String) {
-        if let Source::Pages { limit, left, next } = &mut self.source {
+        if let Reading::Pages { limit, left, next } = &mut self.reading {
             *left = limit.unwrap_or(usize::MAX);
             *next = Next::Page(Some(token));
         }

@@ -9,19 +9,29 @@ fn only(text: &str, mistake: &str) {
 
 #[test]
 fn an_unknown_key_names_its_path_and_the_nearest_known_one() {
-    let expected = "line 2: unknown key `ingester.concurentReconciles`; did you mean `concurrentReconciles`?";
+    let expected =
+        "line 2: ingester.concurentReconciles: unknown key `concurentReconciles`; did you mean `concurrentReconciles`?";
     only("ingester:\n  concurentReconciles: 2\n", expected);
-    only("mysq: {}", "line 1: unknown key `mysq`; did you mean `mysql`?");
-    only("mysql: {max_open_conns: 3}", "line 1: unknown key `mysql.max_open_conns`; did you mean `maxOpenConns`?");
-    only("mysql: {tls: {moed: x}}", "line 1: unknown key `mysql.tls.moed`; did you mean `mode`?");
+    only("mysq: {}", "line 1: mysq: unknown key `mysq`; did you mean `mysql`?");
+    only(
+        "mysql: {max_open_conns: 3}",
+        "line 1: mysql.max_open_conns: unknown key `max_open_conns`; did you mean `maxOpenConns`?",
+    );
+    only("mysql: {tls: {moed: x}}", "line 1: mysql.tls.moed: unknown key `moed`; did you mean `mode`?");
     // In another section.
-    only("metadataStorage: {host: db}", "line 1: unknown key `metadataStorage.host`; did you mean `mysql.host`?");
-    only("deletionDelay: 3s", "line 1: unknown key `deletionDelay`; did you mean `metadataStorage.deletionDelay`?");
+    only("metadataStorage: {host: db}", "line 1: metadataStorage.host: unknown key `host`; did you mean `mysql.host`?");
+    only(
+        "deletionDelay: 3s",
+        "line 1: deletionDelay: unknown key `deletionDelay`; did you mean `metadataStorage.deletionDelay`?",
+    );
     // Nothing similar: all known keys.
-    only("log: {colour: red}", "line 1: unknown key `log.colour`; log may have format, level");
-    let sections = "the file may have metadataStorage, mysql, ingester, retention, serve, query, server, log";
-    only("colours: [red]", &format!("line 1: unknown key `colours`; {sections}"));
-    only("server: {address:8080}", "line 1: unknown key `server.address***`; write a blank after the colon");
+    only("log: {colour: red}", "line 1: log.colour: unknown key `colour`; known: format, level");
+    let sections = "known: metadataStorage, mysql, ingester, retention, serve, query, server, log";
+    only("colours: [red]", &format!("line 1: colours: unknown key `colours`; {sections}"));
+    only(
+        "server: {address:8080}",
+        "line 1: server.address***: unknown key `address***`; write a blank after the colon",
+    );
 }
 
 #[test]
@@ -53,27 +63,26 @@ log: verbose
     assert_eq!(
         mistakes(text),
         [
-            "line 3: `metadataStorage.enableMetadataStorage` is `maybe`; use true or false",
-            "line 4: `metadataStorage.deletionDelay` is `10`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` to `365d`",
-            "line 6: `mysql.port` is `99999`; use a number from 1 to 65535",
-            "line 7: unknown key `mysql.prot`; did you mean `port`?",
-            "line 8: `mysql.maxOpenConns` is `0`; use a number from 1 to 10000",
-            "line 9: `mysql.tls.mode` is `always`; use one of disabled, preferred, required, verify-ca, verify-identity",
-            "line 11: `ingester.requeuePeriod` is `-5s`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` to `365d`",
-            "line 13: `ingester.concurrentReconcilesMap.Modle`: there is no such kind; did you mean `Model`?",
-            "line 14: `ingester.concurrentReconcilesMap.Pipeline` is `many`; use a number from 1 to 256",
-            "line 15: `ingester.requeuePeriodMap` is a list; use a map from names to values",
-            "line 16: `ingester.namespaces[0]` is `Team_A`; use the name of a namespace: at most 63 lower-case letters, \
+            "line 3: metadataStorage.enableMetadataStorage: found `maybe`; use true or false",
+            "line 4: metadataStorage.deletionDelay: found `10`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` to `365d`",
+            "line 6: mysql.port: found `99999`; use a number from 1 to 65535",
+            "line 7: mysql.prot: unknown key `prot`; did you mean `port`?",
+            "line 8: mysql.maxOpenConns: found `0`; use a number from 1 to 10000",
+            "line 9: mysql.tls.mode: found `always`; use one of disabled, preferred, required, verify-ca, verify-identity",
+            "line 11: ingester.requeuePeriod: found `-5s`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` to `365d`",
+            "line 13: ingester.concurrentReconcilesMap.Modle: there is no such kind; did you mean `Model`?",
+            "line 14: ingester.concurrentReconcilesMap.Pipeline: found `many`; use a number from 1 to 256",
+            "line 15: ingester.requeuePeriodMap: expected a map from names to values, found a list",
+            "line 16: ingester.namespaces[0]: found `Team_A`; use the name of a namespace: at most 63 lower-case letters, \
              digits and `-`",
-            "line 16: `ingester.namespaces` has `a` twice; remove one of them",
-            "line 17: `ingester.kinds` is a single value; use a list",
-            "line 18: `ingester.suspend[0]` is `Modle`; there is no such kind; did you mean `Model`?",
-            "line 19: `ingester.resyncPeriod` is `9000h`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` (never) \
-             to `365d`",
-            "line 20: `ingester.finalizer` is `no`; use one of ensure, existing, never",
-            "line 22: `server.address` is `localhost`; use an address and a port such as `0.0.0.0:8080`, or \"\" \
+            "line 16: ingester.namespaces[2]: `a` is in this list already; remove one of them",
+            "line 17: ingester.kinds: expected a list, found a single value",
+            "line 18: ingester.suspend[0]: found `Modle`; there is no such kind; did you mean `Model`?",
+            "line 19: ingester.resyncPeriod: found `9000h`; use a duration such as `10s`, `1h30m` or `90d`, from `0s` (never) to `365d`",
+            "line 20: ingester.finalizer: found `no`; use one of ensure, existing, never",
+            "line 22: server.address: found `localhost`; use an address and a port such as `0.0.0.0:8080`, or \"\" \
              for none",
-            "line 23: `log` is a single value; use a map of keys and values",
+            "line 23: log: expected a map, found a single value",
         ]
     );
 }
@@ -82,17 +91,17 @@ log: verbose
 fn an_unregistered_kind_is_a_mistake() {
     only(
         "ingester: {kinds: [Modle]}",
-        "line 1: `ingester.kinds[0]` is `Modle`; there is no such kind; did you mean `Model`?",
+        "line 1: ingester.kinds[0]: found `Modle`; there is no such kind; did you mean `Model`?",
     );
     only(
         "ingester: {kinds: [model]}",
-        "line 1: `ingester.kinds[0]` is `model`; there is no such kind; did you mean `Model`?",
+        "line 1: ingester.kinds[0]: found `model`; there is no such kind; did you mean `Model`?",
     );
     let there_are = "there is no such kind; there are Model, Pipeline, PipelineRun";
-    only("ingester: {kinds: [Widget]}", &format!("line 1: `ingester.kinds[0]` is `Widget`; {there_are}"));
+    only("ingester: {kinds: [Widget]}", &format!("line 1: ingester.kinds[0]: found `Widget`; {there_are}"));
     only(
         "ingester: {requeuePeriodMap: {Widget: 1s}}",
-        &format!("line 1: `ingester.requeuePeriodMap.Widget`: {there_are}"),
+        &format!("line 1: ingester.requeuePeriodMap.Widget: {there_are}"),
     );
 }
 
@@ -100,12 +109,12 @@ fn an_unregistered_kind_is_a_mistake() {
 fn a_duplicate_key_is_a_mistake() {
     only(
         "mysql:\n  host: a\n  port: 1\n  host: b\n",
-        "line 4: `mysql.host` stands twice, first in line 2; remove one of them",
+        "line 4: mysql.host: the key `host` is there twice, first on line 2; remove one of them",
     );
-    only("log: {}\nlog: {}\n", "line 2: `log` stands twice, first in line 1; remove one of them");
+    only("log: {}\nlog: {}\n", "line 2: log: the key `log` is there twice, first on line 1; remove one of them");
     only(
         "ingester:\n  concurrentReconcilesMap: {Model: 1, Model: 1}\n",
-        "line 2: `ingester.concurrentReconcilesMap.Model` stands twice, first in line 2; remove one of them",
+        "line 2: ingester.concurrentReconcilesMap.Model: the key `Model` is there twice, first on line 2; remove one of them",
     );
 }
 
@@ -113,7 +122,7 @@ fn a_duplicate_key_is_a_mistake() {
 fn a_host_with_a_port_or_a_scheme_is_a_mistake() {
     only(
         "mysql: {host: 'db:3306'}",
-        "line 1: `mysql.host` is `db:3306`; use the name alone; the port is a key of its own",
+        "line 1: mysql.host: found `db:3306`; use the name alone; the port is a key of its own",
     );
     let error = &mistakes("mysql: {host: 'mysql://db'}")[0];
     assert!(error.contains("a URL belongs into `metadataStorage.databaseURL`"), "{error}");
@@ -124,12 +133,12 @@ fn a_host_with_a_port_or_a_scheme_is_a_mistake() {
 fn invalid_yaml_is_reported_with_its_position() {
     for (text, line, part) in [
         ("mysql:\n\thost: a", 2, "tab"),
-        ("mysql: {host: a", 1, "this is no YAML"),
-        ("mysql:\n  host: a\n ports: 3\n", 3, "this is no YAML"),
+        ("mysql: {host: a", 1, "unclosed bracket"),
+        ("mysql:\n  host: a\n ports: 3\n", 3, "expected key"),
         ("a: 1\n---\nb: 2\n", 2, "a second document"),
-        ("? [a]\n: 1", 1, "a key must be a single word"),
-        ("- mysql", 1, "the configuration is a list"),
-        ("mysql", 1, "the configuration is a single value"),
+        ("? [a]\n: 1", 1, "a key must be a single value"),
+        ("- mysql", 1, "expected a map, found a list"),
+        ("mysql", 1, "expected a map, found a single value"),
         ("log: &a {}\nserver: *a", 1, "anchor"),
         ("log: !x {}", 1, "tag"),
         ("log: @x", 1, "put it in quotes"),
@@ -144,7 +153,7 @@ fn invalid_yaml_is_reported_with_its_position() {
 #[test]
 fn too_deep_nesting_is_a_mistake() {
     let error = mistakes(&"[".repeat(10_000));
-    assert!(error[0].contains("nested too deeply"), "{error:?}");
+    assert!(error[0].contains("nested deeper than"), "{error:?}");
 }
 
 #[test]
@@ -152,14 +161,14 @@ fn what_serves_has_both_files_of_its_certificate_and_times_that_suffice() {
     only("serve: {certificate: a.pem}", "`serve.certificate` is set and `serve.key` is not: set both");
     only("serve: {key: a.pem}", "`serve.key` is set and `serve.certificate` is not: set both");
     let second = "use a duration such as `10s`, `1h30m` or `90d`, from `1s` to `365d`";
-    only("serve: {timeout: 10ms}", &format!("line 1: `serve.timeout` is `10ms`; {second}"));
-    only("query: {timeout: 0s}", &format!("line 1: `query.timeout` is `0s`; {second}"));
-    only("serve: {address: ''}", "line 1: `serve.address` is ``; use an address and a port such as `0.0.0.0:8443`");
+    only("serve: {timeout: 10ms}", &format!("line 1: serve.timeout: found `10ms`; {second}"));
+    only("query: {timeout: 0s}", &format!("line 1: query.timeout: found `0s`; {second}"));
+    only("serve: {address: ''}", "line 1: serve.address: found ``; use an address and a port such as `0.0.0.0:8443`");
     only(
         "serve: {formerObjects: hidden}",
-        "line 1: `serve.formerObjects` is `hidden`; use one of granted, olderHidden, none",
+        "line 1: serve.formerObjects: found `hidden`; use one of granted, olderHidden, none",
     );
-    only("serve: {frontProxy: yes}", "line 1: `serve.frontProxy` is `yes`; use one of auto, required, never");
+    only("serve: {frontProxy: yes}", "line 1: serve.frontProxy: found `yes`; use one of auto, required, never");
     let wrong = super::mistakes("query: {databaseURL: 'mysql://user:hunter2@'}").join("\n");
     assert!(wrong.starts_with("`query.databaseURL`: ") && !wrong.contains("hunter2"), "{wrong}");
 }
@@ -176,19 +185,19 @@ fn times_of_replicas_that_do_not_fit_together_are_refused() {
     assert_eq!(of("shards: 0, shardsMap: {Modle: 2}").len(), 2);
     assert_eq!(
         of("name: A_b"),
-        ["line 1: `ingester.replicas.name` is `A_b`; use up to 40 lower-case letters, digits and hyphens"]
+        ["line 1: ingester.replicas.name: found `A_b`; use up to 40 lower-case letters, digits and hyphens"]
     );
 }
 
 #[test]
 fn settings_of_views_have_names_that_are_not_the_ingesters() {
     for (settings, part) in [
-        ("{cluster: a}", "`ingester.viewSettings.cluster`: the ingester itself keeps a value of this name"),
+        ("{cluster: a}", "ingester.viewSettings.cluster: the ingester itself keeps a value of this name"),
         ("{'view:jobs': a}", "the ingester itself keeps a value of this name"),
         ("{stays/model: a}", "the ingester itself keeps a value of this name"),
         ("{'a\\b': a}", "use the name of a setting: 1 to 64 bytes"),
-        ("{region: [eu]}", "`ingester.viewSettings.region` is a list; use a single value"),
-        ("[region]", "use a map from names to values"),
+        ("{region: [eu]}", "ingester.viewSettings.region: expected a single value, found a list"),
+        ("[region]", "expected a map from names to values, found a list"),
     ] {
         let found = mistakes(&format!("ingester:\n  viewSettings: {settings}"));
         assert!(found.len() == 1 && found[0].starts_with("line 2: ") && found[0].contains(part), "{found:?}");

@@ -1,6 +1,6 @@
 //! What a criterion compares with: a `google.protobuf.Any`, as JSON or as bytes.
 
-use super::{ListOptionsError, Node};
+use super::{Element, ListOptionsError};
 use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -21,12 +21,12 @@ pub(super) enum Matched {
 
 /// Reads `{"@type": "type.googleapis.com/google.protobuf.StringValue", "value": "a"}`, which is protobuf's JSON, or
 /// `{"type_url": "...", "value": "<base64>"}`, which is how Go writes the struct.
-pub(super) fn read(node: &Node<'_>) -> Result<Matched, ListOptionsError> {
-    if node.json.get("@type").is_none() {
-        return read_bytes(node);
+pub(super) fn read(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
+    if member.json.get("@type").is_none() {
+        return read_bytes(member);
     }
-    let [name, content] = node.message(["@type", "value"])?;
-    let name = name.ok_or_else(|| node.fault("expected a type"))?;
+    let [name, content] = member.message(["@type", "value"])?;
+    let name = name.ok_or_else(|| member.fault("expected a type"))?;
     match type_name(name.text()?) {
         STRING => Ok(Matched::One(Value::text(content.map_or(Ok(""), |content| content.text())?))),
         VALUE => content.map_or(Ok(Matched::Null), |content| of_json(&content)),
@@ -39,11 +39,11 @@ fn type_name(address: &str) -> &str {
     address.rsplit_once('/').map_or(address, |(_, name)| name)
 }
 
-fn unknown(node: &Node<'_>, name: &str) -> ListOptionsError {
-    node.fault(format!("expected {STRING} or {VALUE}, found `{}`", shortened(name)))
+fn unknown(member: &Element<'_>, name: &str) -> ListOptionsError {
+    member.fault(format!("expected {STRING} or {VALUE}, found `{}`", shortened(name)))
 }
 
-fn of_json(node: &Node<'_>) -> Result<Matched, ListOptionsError> {
+fn of_json(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
     let scalar = |json: &Json| match json {
         Json::Bool(value) => Some(Value::Bool(*value)),
         Json::String(text) => Some(Value::text(text.as_str())),
@@ -54,11 +54,11 @@ fn of_json(node: &Node<'_>) -> Result<Matched, ListOptionsError> {
         },
         Json::Null | Json::Array(_) | Json::Object(_) => None,
     };
-    let value = match node.json {
+    let value = match member.json {
         Json::Array(elements) => elements.iter().map(scalar).collect::<Option<_>>().map(Matched::Several),
         json => scalar(json).map(Matched::One),
     };
-    value.ok_or_else(|| node.fault("expected a text, a number, a boolean, or a list of these"))
+    value.ok_or_else(|| member.fault("expected a text, a number, a boolean, or a list of these"))
 }
 
 /// A number that protobuf has as a double. A whole one is an integer as long as no two integers have the same double.
@@ -70,23 +70,23 @@ fn of_number(number: f64) -> Option<Value> {
     number.is_finite().then_some(Value::Double(number))
 }
 
-fn read_bytes(node: &Node<'_>) -> Result<Matched, ListOptionsError> {
-    let Json::Object(_) = node.json else { return Err(node.expected("a google.protobuf.Any")) };
-    let [address, content] = node.message(["type_url", "value"])?;
+fn read_bytes(member: &Element<'_>) -> Result<Matched, ListOptionsError> {
+    let Json::Object(_) = member.json else { return Err(member.expected("a google.protobuf.Any")) };
+    let [address, content] = member.message(["type_url", "value"])?;
     let bytes = match &content {
         Some(content) => decode(content.text()?).ok_or_else(|| content.fault("expected base64"))?,
         None => Vec::new(),
     };
-    let content = content.as_ref().unwrap_or(node);
+    let content = content.as_ref().unwrap_or(member);
     let broken = |name| content.fault(format!("these are not the bytes of a {name}"));
-    match address.as_ref().map_or(Ok(""), Node::text).map(type_name)? {
+    match address.as_ref().map_or(Ok(""), Element::text).map(type_name)? {
         "" => String::from_utf8(bytes)
             .map(|text| Matched::One(Value::text(text)))
             .map_err(|_| content.fault("expected the bytes of a text in UTF-8")),
         STRING => string_of(&bytes).map(Matched::One).ok_or_else(|| broken(STRING)),
         VALUE => value_of(&bytes, false)
             .ok_or_else(|| broken("google.protobuf.Value that is a text, a number, a boolean, or a list of these")),
-        other => Err(unknown(address.as_ref().unwrap_or(node), other)),
+        other => Err(unknown(address.as_ref().unwrap_or(member), other)),
     }
 }
 

@@ -209,10 +209,10 @@ fn what_is_wrong_is_refused_with_its_path() {
     let scalar = "expected a text, a number, a boolean, or a list of these";
     for (json, said) in [
         (json!([]), "expected an object, found a list".to_owned()),
+        (json!({ "orderby": [] }), "unknown field `orderby`; did you mean `order_by`?".into()),
         (
-            json!({ "orderby": [] }),
-            "the field `orderby` is unknown, there are: order_by, operation, pagination, returned_field_skip_list"
-                .into(),
+            json!({ "colour": [] }),
+            "unknown field `colour`; known: order_by, operation, pagination, returned_field_skip_list".into(),
         ),
         (json!({ "order_by": [], "orderBy": [] }), "the field `order_by` is there twice".into()),
         (json!({ "orderBy": {} }), "orderBy: expected a list, found an object".into()),
@@ -248,7 +248,7 @@ fn what_is_wrong_is_refused_with_its_path() {
         (one(json!({ "fieldName": "a", "operator": 0 })), format!("{at}.operator: expected an operator that compares")),
         (
             one(json!({ "fieldName": "a", "value": 1 })),
-            format!("{at}: the field `value` is unknown, there are: field_name, match_value, operator"),
+            format!("{at}: unknown field `value`; did you mean `match_value`?"),
         ),
         (with(json!("a")), format!("{at}.matchValue: expected a google.protobuf.Any, found a text")),
         (

@@ -14,8 +14,17 @@ mod servers;
 mod session;
 mod values;
 
-pub(super) use address::{of_parts, of_url};
-pub(super) use error::facts;
+use super::interface::Product;
+pub(super) use address::of_parts;
 use ingester_sql::dialect::Dialect;
 
 const DIALECT: Dialect = Dialect::MySql;
+
+pub(super) const PRODUCT: Product = Product {
+    schemes: &["mysql", "mariadb"],
+    example: "mysql://user:password@host:3306/database",
+    is_file: false,
+    encryption: Some("ssl-mode and ssl-ca of the URL or `mysql.tls` of the configuration"),
+    of_url: address::of_url,
+    facts: error::facts,
+};

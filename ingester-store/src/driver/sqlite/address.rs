@@ -88,7 +88,9 @@ impl Target for File {
     }
 
     fn silent(&self) -> StoreError {
-        StoreError::locked(&self.doing(), &self.options.get_filename().display().to_string())
+        let file = self.options.get_filename().display();
+        let hint = format!("wait until it has ended; `fuser {file}` tells which one it is");
+        StoreError::passing(self.doing(), "the file is locked by another process", hint)
     }
 
     fn connect(&self, how: ConnectOptions, _: Arc<Servers>) -> BoxFuture<'_, Result<Box<dyn Driver>, sqlx::Error>> {

@@ -14,8 +14,16 @@ mod session;
 mod tests;
 mod values;
 
-pub(super) use address::of_url;
-pub(super) use error::facts;
+use super::interface::Product;
 use ingester_sql::dialect::Dialect;
 
 const DIALECT: Dialect = Dialect::Sqlite;
+
+pub(super) const PRODUCT: Product = Product {
+    schemes: &["sqlite"],
+    example: "sqlite://file.db",
+    is_file: true,
+    encryption: None,
+    of_url: address::of_url,
+    facts: error::facts,
+};

@@ -1,6 +1,6 @@
 //! A form of answers about a kind.
 
-use super::columns::{Column, of_table};
+use super::columns::{AnswerColumn, of_table};
 use super::object::{metadata, object, without};
 use crate::request::accept::Form;
 use crate::request::parameters::Include;
@@ -14,11 +14,11 @@ use std::borrow::Cow;
 
 /// How rows of a kind are written.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct Renderer {
     kind: Kind,
     form: Form,
     include: Include,
-    columns: Vec<Column>,
+    columns: Vec<AnswerColumn>,
     skip: Vec<String>,
     now: Micros,
 }
@@ -43,17 +43,17 @@ impl Rest {
     }
 }
 
-impl View {
+impl Renderer {
     /// The form of answers with rows in these states, without the fields at the paths of `skip`.
     pub fn new(kind: Kind, form: Form, include: Include, states: States, skip: Vec<String>) -> Self {
         let columns = if form == Form::Table { of_table(kind.table(), states) } else { Vec::new() };
-        View { kind, form, include, columns, skip, now: Micros::now() }
+        Renderer { kind, form, include, columns, skip, now: Micros::now() }
     }
 
     /// What is read of each row.
     pub fn wanted(&self) -> Wanted {
         let mut places = vec![base::NAMESPACE, base::NAME, base::RES_VERSION];
-        places.extend(self.columns.iter().flat_map(Column::places));
+        places.extend(self.columns.iter().flat_map(AnswerColumn::places));
         if self.form != Form::Table || self.include != Include::None {
             places.push(base::JSON);
         }

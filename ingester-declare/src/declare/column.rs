@@ -1,0 +1,405 @@
+//! A column of a kind: where its value is, which type it has, and what becomes of it.
+
+use super::crd;
+use super::path::{Condition, Gives, Guarded, Path};
+use super::table::DeclaredColumn;
+use crate::kept::kept;
+use crate::text::{Content, Faults, Located};
+use ingester_core::nearest::nearest;
+use ingester_core::schema::{self, Fingerprint, Form, SqlType, Stays};
+use ingester_core::value::{Micros, Value};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
+
+/// The names of column types, for what may be meant.
+const TYPES: [&str; 9] =
+    ["VARCHAR(255)", "TEXT", "MEDIUMTEXT", "BOOLEAN", "INT", "BIGINT", "BIGINT UNSIGNED", "DOUBLE", "DATETIME(6)"];
+
+/// A column as it is declared.
+pub(super) struct Column<'t> {
+    pub(super) node: Located<'t>,
+    pub(super) name: &'t str,
+    pub(super) paths: Vec<Guarded>,
+    pub(super) ty: Option<SqlType>,
+    pub(super) default: Value,
+    pub(super) default_text: String,
+    pub(super) key: bool,
+    pub(super) was: Option<(Located<'t>, &'t str)>,
+    pub(super) revision: u64,
+    pub(super) stays: Stays,
+    pub(super) many: Option<Form>,
+}
+
+impl Column<'_> {
+    pub(super) fn fingerprint(&self) -> Fingerprint {
+        let mut fingerprint = Fingerprint::NONE.text(self.name).text(&self.ty.map(|ty| ty.name()).unwrap_or_default());
+        for path in &self.paths {
+            fingerprint = fingerprint.text(&path.path.to_string());
+            for guard in &path.guards {
+                fingerprint = fingerprint.text("if").text(&guard.to_string());
+            }
+        }
+        let fingerprint = fingerprint.text(&self.default_text).number(self.revision).text(self.stays.word());
+        match self.many {
+            None => fingerprint,
+            Some(Form::List) => fingerprint.text("list"),
+            Some(Form::Map) => fingerprint.text("map"),
+        }
+    }
+
+    pub(super) fn declared(&self) -> DeclaredColumn<'_> {
+        let names = match &self.paths[..] {
+            [Guarded { path, guards }] if guards.is_empty() && self.default == Value::Null => match self.many {
+                None => path.names(),
+                Some(_) => path.names_of_many(),
+            },
+            _ => None,
+        };
+        DeclaredColumn {
+            name: self.name,
+            ty: self.ty,
+            key: self.key,
+            was: self.was.as_ref().map(|(_, was)| *was),
+            computed: names.is_none(),
+            stays: self.stays,
+            many: self.many,
+            path: names.map(|names| schema::Path::new(kept(names.join(".")))),
+        }
+    }
+}
+
+/// Reads a column; `schema` is that of the kind's objects, if there is one.
+pub(super) fn read_column<'t>(
+    node: &Located<'t>,
+    schema: Option<&JSONSchemaProps>,
+    faults: &mut Faults,
+) -> Option<Column<'t>> {
+    let [name, path, ty, default, key, was, revision, keep, first, many] =
+        node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many"], faults)?;
+    let of_many = many.and_then(|at| at.truth(faults)).unwrap_or(false);
+    if of_many {
+        for (at, what) in [
+            (&default, "no value is none of many: leave the default out"),
+            (&key, "the table of many values is there for its keys: leave `key` out"),
+            (&keep, "which of many values would stay is not defined: leave `keep` out"),
+            (&first, "which of many values would stay is not defined: leave `first` out"),
+        ] {
+            faults.extend(at.as_ref().map(|at| at.fault(what)));
+        }
+    }
+    let name = node.required("column", name, "the column's name", faults).map(|(_, name)| name);
+    let paths = read_paths(node, path, of_many, schema, faults);
+    let always = default.is_some() || paths.iter().any(|(_, path)| always_gives(path));
+    let by_schema = by_schema(&paths, of_many, schema, faults);
+    let ty = match ty {
+        Some(at) => read_type(&at, faults),
+        None => paths.first().and_then(|path| type_of_path(path, by_schema, schema.is_some(), faults)),
+    };
+    if let Some(ty) = ty {
+        faults.extend(paths.iter().filter_map(|(at, path)| Some(at.fault(misfit(&path.path, ty)?))));
+    }
+    if let Some(at) = &default
+        && paths.iter().any(|(_, path)| always_gives(path))
+    {
+        faults.push(
+            at.fault("`count` and `exists` always give a value, 0 or false if there is nothing: leave the default out"),
+        );
+    }
+    let (default, default_text) = match (&default, ty) {
+        // The fingerprint has the text, so another one would fill the column of every row again.
+        (Some(at), Some(ty)) => (read_default(at, ty, faults), format!("{:?}", at.content())),
+        _ => (Value::Null, String::new()),
+    };
+    let key = key.and_then(|at| at.truth(faults)).unwrap_or(!of_many) && !of_many;
+    let was = was.and_then(|at| at.text(faults).map(|text| (at, text)));
+    let revision = revision.and_then(|at| read_revision(&at, faults)).unwrap_or(1);
+    let stays = if of_many { Stays::None } else { read_stays(keep, first, always, faults) };
+    let many = if of_many { read_form(&paths, faults) } else { None };
+    let paths = paths.into_iter().map(|(_, path)| path).collect();
+    Some(Column { node: node.clone(), name: name?, paths, ty, default, default_text, key, was, revision, stays, many })
+}
+
+/// A path, and where it is written.
+type Written<'t> = (Located<'t>, Guarded);
+
+fn always_gives(path: &Guarded) -> bool {
+    path.guards.is_empty() && matches!(path.path.gives(), Gives::Count | Gives::Truth)
+}
+
+/// Reads the paths of a column, of which the first that finds something gives the value.
+fn read_paths<'t>(
+    column: &Located<'t>,
+    path: Option<Located<'t>>,
+    of_many: bool,
+    schema: Option<&JSONSchemaProps>,
+    faults: &mut Faults,
+) -> Vec<Written<'t>> {
+    let Some(path) = path else {
+        faults.push(column.fault("`path` is missing: where the value is in the object, such as `.spec.owner.name`"));
+        return Vec::new();
+    };
+    let all = path.one_or_more();
+    if all.is_empty() {
+        faults.push(path.fault("there is no path in this list"));
+    }
+    let paths: Vec<Written<'t>> = all.into_iter().filter_map(|at| read_path(at, of_many, schema, faults)).collect();
+    for (at, _) in paths.iter().rev().skip(1).filter(|(_, path)| always_gives(path)) {
+        faults.push(at.fault(
+            "`count` and `exists` always give a value, so no path behind this one is ever asked: make it the last one",
+        ));
+    }
+    paths
+}
+
+/// What the schema of a CRD says of a column's values.
+enum BySchema<'s> {
+    /// This, of the first path of which it says something.
+    Says(Option<&'s JSONSchemaProps>),
+    /// One of the paths is not in it, which is a mistake already.
+    Contradicts,
+}
+
+fn by_schema<'s>(
+    paths: &[Written<'_>],
+    of_many: bool,
+    schema: Option<&'s JSONSchemaProps>,
+    faults: &mut Faults,
+) -> BySchema<'s> {
+    let (mut says, mut contradicts) = (None, false);
+    let Some(schema) = schema else { return BySchema::Says(None) };
+    for (at, Guarded { path, .. }) in paths {
+        if matches!(path.member(), Some("metadata" | "apiVersion" | "kind")) {
+            continue;
+        }
+        let found = crd::at(schema, &path.steps).and_then(|found| match found {
+            // The type is that of the values of a map.
+            Some(map) if of_many && !path.has_each() => crd::values(map),
+            found => Ok(found),
+        });
+        match found {
+            Ok(found) => says = says.or(found),
+            Err(what) => {
+                contradicts = true;
+                faults.push(at.fault(what));
+            }
+        }
+    }
+    if contradicts { BySchema::Contradicts } else { BySchema::Says(says) }
+}
+
+/// The type of a column that says none: that of its first path.
+fn type_of_path(
+    (at, Guarded { path, .. }): &Written<'_>,
+    by_schema: BySchema<'_>,
+    has_schema: bool,
+    faults: &mut Faults,
+) -> Option<SqlType> {
+    let said = match by_schema {
+        BySchema::Says(said) => said,
+        BySchema::Contradicts => None,
+    };
+    let known = match path.gives() {
+        // What is in a text of its own, no schema says.
+        Gives::Json if !path.functions.is_empty() => None,
+        Gives::Json => crd::metadata_type(&path.steps).or(said.and_then(crd::column_type)),
+        Gives::Text => Some(SqlType::VarChar(255)),
+        Gives::LongText => Some(SqlType::Text),
+        Gives::Number => Some(SqlType::Double),
+        Gives::Count => Some(SqlType::Int),
+        Gives::Truth => Some(SqlType::Boolean),
+    };
+    if known.is_none() && matches!(by_schema, BySchema::Says(_)) {
+        faults.push(at.fault(match said {
+            _ if !path.functions.is_empty() => "no schema says which type it has: give `type`".into(),
+            Some(found) => crd::no_type(found),
+            None if has_schema => "the CRD does not say which type it has: give `type`".into(),
+            None => "nothing says which type it has: give `type`, or the CRD with `crd: FILE` beside `kind`".into(),
+        }));
+    }
+    known
+}
+
+fn read_revision(at: &Located<'_>, faults: &mut Faults) -> Option<u64> {
+    let number = match at.content() {
+        Content::Number(number) => number.parse::<u32>().ok().filter(|number| *number > 0),
+        _ => None,
+    };
+    if number.is_none() {
+        faults.push(at.expected("a whole number from 1"));
+    }
+    number.map(u64::from)
+}
+
+/// Whether the many values are those of a list or of a map.
+fn read_form(paths: &[Written<'_>], faults: &mut Faults) -> Option<Form> {
+    let is_list = paths.first().is_some_and(|(_, path)| path.path.has_each());
+    if let Some((other, _)) = paths.iter().find(|(_, path)| path.path.has_each() != is_list) {
+        faults
+            .push(other.fault("some of these paths give a list, others a map: write `[*]` in all of them, or in none"));
+    }
+    Some(if is_list { Form::List } else { Form::Map })
+}
+
+/// Reads a path: a text, or a map of a path and its guard. `None` after a fault.
+fn read_path<'t>(
+    at: Located<'t>,
+    of_many: bool,
+    schema: Option<&JSONSchemaProps>,
+    faults: &mut Faults,
+) -> Option<(Located<'t>, Guarded)> {
+    let parse = if of_many { Path::parse_many } else { Path::parse };
+    if !matches!(at.content(), Content::Map(_)) {
+        return match parse(at.text(faults)?) {
+            Ok(path) => Some((at, Guarded { path, guards: Vec::new() })),
+            Err(what) => {
+                faults.push(at.fault(what));
+                None
+            }
+        };
+    }
+    let [path, conditions] = at.fields(["path", "if"], faults)?;
+    let path = at
+        .required("path", path, "where the value is in the object, such as `.spec.owner.name`", faults)
+        .and_then(|(at, text)| Some((at.clone(), parse(text).map_err(|what| faults.push(at.fault(what))).ok()?)));
+    let mut guards = Vec::new();
+    match &conditions {
+        None => faults.push(at.fault("`if` is missing: the condition under which this path counts, such as `.spec.type = Batch`; a path that always counts is written as a text")),
+        Some(conditions) => {
+            let all = conditions.one_or_more();
+            if all.is_empty() {
+                faults.push(conditions.fault("there is no condition in this list"));
+            }
+            for condition in all {
+                let Some(text) = condition.text(faults) else { continue };
+                match Condition::parse(text) {
+                    Ok(guard) => {
+                        let of_metadata = matches!(guard.path.member(), Some("metadata" | "apiVersion" | "kind"));
+                        if let Some(Err(what)) =
+                            schema.filter(|_| !of_metadata).map(|schema| crd::at(schema, &guard.path.steps))
+                        {
+                            faults.push(condition.fault(what));
+                        }
+                        guards.push(guard);
+                    }
+                    Err(what) => faults.push(condition.fault(what)),
+                }
+            }
+        }
+    }
+    let (at, path) = path?;
+    Some((at, Guarded { path, guards }))
+}
+
+/// Whether a stored value stays.
+fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, has_default: bool, faults: &mut Faults) -> Stays {
+    let keeps = keep.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
+    let is_first = first.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
+    if let (true, true, Some(at)) = (keeps, is_first, &first) {
+        faults.push(at.fault("`keep` and `first` are two rules for one value: `keep` lets a new value take the place of the stored one, `first` does not; leave one out"));
+    }
+    if let (true, true, Some(at)) = (keeps, has_default, &keep) {
+        faults.push(at.fault(
+            "with a `default`, `count` or `exists` there is always a value, so nothing is kept: leave one of them out",
+        ));
+    }
+    if let (true, true, Some(at)) = (is_first, has_default, &first) {
+        faults.push(at.fault("with a `default`, `count` or `exists` the first value is there at once, and no other one comes: leave one of them out"));
+    }
+    match (keeps, is_first) {
+        (_, true) => Stays::First,
+        (true, false) => Stays::Keep,
+        (false, false) => Stays::None,
+    }
+}
+
+fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<SqlType> {
+    let text = at.text(faults)?;
+    let ty =
+        SqlType::try_parse(text).filter(|ty| !matches!(ty, SqlType::IntUnsigned | SqlType::LongBlob | SqlType::Json));
+    if ty.is_none() {
+        let upper = text.to_ascii_uppercase();
+        let length = upper.strip_prefix("VARCHAR(").and_then(|rest| rest.strip_suffix(')')).map(str::trim);
+        let meant = match nearest(text, &TYPES) {
+            _ if upper == "VARCHAR" => ": say how many characters, such as `VARCHAR(64)`".into(),
+            _ if length.is_some() => ": VARCHAR(n) has 1 to 16383 characters; for more use TEXT or MEDIUMTEXT with `key: false`".into(),
+            Some(meant) if !meant.starts_with("VARCHAR") => format!(", did you mean `{meant}`?"),
+            Some(_) => ", did you mean `VARCHAR(n)`?".into(),
+            None => ": use VARCHAR(n) with 1 to 16383 characters, TEXT, MEDIUMTEXT, BOOLEAN, INT, BIGINT, BIGINT UNSIGNED, DOUBLE or DATETIME(6)".into(),
+        };
+        faults.push(at.fault(format!("`{text}` is not a column type{meant}")));
+    }
+    ty
+}
+
+/// Why what a path gives is nothing for a type.
+fn misfit(path: &Path, ty: SqlType) -> Option<String> {
+    use SqlType::{BigInt, BigIntUnsigned, Boolean, Double, Int, MediumText, Text, VarChar};
+    let fits = match path.gives() {
+        Gives::Json => true,
+        Gives::Text | Gives::LongText => matches!(ty, VarChar(_) | Text | MediumText),
+        Gives::Number => matches!(ty, Int | BigInt | BigIntUnsigned | Double | VarChar(_) | Text | MediumText),
+        Gives::Count => matches!(ty, Int | BigInt | BigIntUnsigned | Double),
+        Gives::Truth => ty == Boolean,
+    };
+    let (gives, types) = match path.gives() {
+        _ if fits => return None,
+        Gives::Json => return None,
+        Gives::Text => ("a text", "VARCHAR(n), TEXT or MEDIUMTEXT"),
+        Gives::LongText => ("a text of any length", "TEXT with `key: false`, MEDIUMTEXT or VARCHAR(n)"),
+        Gives::Number => ("a number", "DOUBLE, BIGINT (rounded up) or VARCHAR(n) (exact)"),
+        Gives::Count => ("a whole number", "INT or BIGINT"),
+        Gives::Truth => ("true or false", "BOOLEAN"),
+    };
+    Some(format!("this gives {gives}, which {ty} does not hold: use {types}"))
+}
+
+fn read_default(at: &Located<'_>, ty: SqlType, faults: &mut Faults) -> Value {
+    let value = match (ty, at.content()) {
+        (SqlType::VarChar(most), Content::Text(text)) if text.chars().count() > usize::from(most) => {
+            faults.push(at.fault(format!("the default has {} characters, {ty} holds {most}", text.chars().count())));
+            return Value::Null;
+        }
+        (SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText, Content::Text(text)) => {
+            Some(Value::text(text.as_str()))
+        }
+        (SqlType::Boolean, Content::Truth(truth)) => Some(Value::Bool(*truth)),
+        (SqlType::Int, Content::Number(number)) => number.parse::<i32>().ok().map(|number| Value::Int(number.into())),
+        (SqlType::BigInt, Content::Number(number)) => number.parse().ok().map(Value::Int),
+        (SqlType::BigIntUnsigned, Content::Number(number)) => number.parse().ok().map(Value::UInt),
+        (SqlType::Double, Content::Number(number)) => number.parse().ok().map(Value::Double),
+        (SqlType::DateTime, Content::Text(text)) => {
+            text.parse::<jiff::Timestamp>().ok().map(|time| Value::Time(Micros(time.as_microsecond())))
+        }
+        (
+            SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::Boolean
+            | SqlType::Int
+            | SqlType::BigInt
+            | SqlType::IntUnsigned
+            | SqlType::BigIntUnsigned
+            | SqlType::Double
+            | SqlType::DateTime
+            | SqlType::LongBlob
+            | SqlType::Json,
+            _,
+        ) => None,
+    };
+    value.unwrap_or_else(|| {
+        let wanted = match ty {
+            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => {
+                "a text (in quotes where YAML reads something else)"
+            }
+            SqlType::Boolean => "true or false",
+            SqlType::DateTime => "a time such as `2026-03-09T20:36:46Z`",
+            SqlType::Double => "a number",
+            SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
+                "a whole number that the type holds"
+            }
+            // No column of a file has these types.
+            SqlType::LongBlob | SqlType::Json => "no default",
+        };
+        faults.push(at.expected(&format!("{wanted}, as the column is {ty}")));
+        Value::Null
+    })
+}

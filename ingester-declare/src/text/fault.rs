@@ -1,0 +1,36 @@
+//! What is wrong in a file, and where.
+
+use std::fmt;
+
+/// What is wrong at a place. Displays as `line 3: kinds[0].version: expected a text, found a list`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fault {
+    /// The line, from 1; `None` where it is in no single line.
+    pub line: Option<u64>,
+    /// The path of the place: `kinds[0].columns[2].path`. Empty for the file as a whole.
+    pub path: String,
+    /// What is wrong there, and the remedy.
+    pub what: String,
+}
+
+/// What is wrong in a file, in the order in which it was found.
+pub type Faults = Vec<Fault>;
+
+impl Fault {
+    /// A fault that is in no single place.
+    pub fn somewhere(what: impl Into<String>) -> Self {
+        Fault { line: None, path: String::new(), what: what.into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.what)
+    }
+}

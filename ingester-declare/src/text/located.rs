@@ -1,0 +1,164 @@
+//! A value of a file, and what is expected of it.
+
+use super::{Content, Fault, Faults, Keys, Syntax, Tree};
+use ingester_core::place::shortened;
+
+/// A value, and where it is.
+#[derive(Clone, Debug)]
+pub struct Located<'t> {
+    /// The value.
+    pub tree: &'t Tree,
+    /// The path from the file's root, which is empty.
+    pub path: String,
+    pub(super) syntax: &'static Syntax,
+}
+
+impl<'t> Located<'t> {
+    /// The value at this path of a file.
+    pub fn new(path: impl Into<String>, tree: &'t Tree, syntax: &'static Syntax) -> Self {
+        Located { tree, path: path.into(), syntax }
+    }
+
+    /// What it is.
+    pub fn content(&self) -> &'t Content {
+        &self.tree.content
+    }
+
+    /// Whether it is nothing.
+    pub fn is_null(&self) -> bool {
+        *self.content() == Content::Null
+    }
+
+    /// What is wrong with it.
+    pub fn fault(&self, what: impl Into<String>) -> Fault {
+        Fault { line: Some(self.tree.line), path: self.path.clone(), what: what.into() }
+    }
+
+    /// The fault that it is not what is expected.
+    pub fn expected(&self, what: &str) -> Fault {
+        let found = match self.content() {
+            Content::Null => "nothing".into(),
+            Content::List(_) => "a list".into(),
+            Content::Map(_) => "a map".into(),
+            _ if self.syntax.passwords => "a single value".into(),
+            Content::Truth(truth) => format!("`{truth}`"),
+            Content::Number(text) | Content::Text(text) => format!("`{}`", shortened(text)),
+        };
+        self.fault(format!("expected {what}, found {found}"))
+    }
+
+    /// The value of a key of this map.
+    pub fn child(&self, key: &str, tree: &'t Tree) -> Self {
+        let (path, key) = (&self.path, self.syntax.shown(key));
+        Located::new(if path.is_empty() { key } else { format!("{path}.{key}") }, tree, self.syntax)
+    }
+
+    /// The entries of a map, each key once, in the order of the file. A key that comes twice is a fault; so is what is no
+    /// map, for which `what` says what is expected, and which gives `None`.
+    pub fn entries(&self, what: &str, faults: &mut Faults) -> Option<Vec<(&'t str, Located<'t>)>> {
+        let Content::Map(map) = self.content() else {
+            faults.push(self.expected(what));
+            return None;
+        };
+        let mut entries: Vec<(&str, Located<'t>)> = Vec::with_capacity(map.len());
+        for (key, tree) in map {
+            let child = self.child(key, tree);
+            match entries.iter().find(|(there, _)| there == key) {
+                None => entries.push((key, child)),
+                Some((_, first)) => faults.push(child.fault(format!(
+                    "the key `{}` is there twice, first on line {}; remove one of them",
+                    self.syntax.shown(key),
+                    first.tree.line
+                ))),
+            }
+        }
+        Some(entries)
+    }
+
+    /// The keys of a map; `None` after a fault.
+    pub fn keys(&self, faults: &mut Faults) -> Option<Keys<'t>> {
+        self.entries("a map", faults).map(Keys::new)
+    }
+
+    /// The keys of a map that may have these; others are faults. `None` if it is no map.
+    pub fn keys_of(&self, names: &[&'static str], faults: &mut Faults) -> Option<Keys<'t>> {
+        self.keys(faults).map(|keys| keys.only(names, faults))
+    }
+
+    /// The values of these keys. Other keys are faults; nothing is as good as absent.
+    pub fn fields<const N: usize>(
+        &self,
+        names: [&'static str; N],
+        faults: &mut Faults,
+    ) -> Option<[Option<Located<'t>>; N]> {
+        let mut keys = self.keys_of(&names, faults)?;
+        Some(names.map(|name| keys.take(name)))
+    }
+
+    /// The value of a key of this map, which has to be there, and its text, which must not be empty. `what` says what it is.
+    pub fn required(
+        &self,
+        name: &str,
+        value: Option<Located<'t>>,
+        what: &str,
+        faults: &mut Faults,
+    ) -> Option<(Located<'t>, &'t str)> {
+        let Some(value) = value else {
+            faults.push(self.fault(format!("`{name}` is missing: {what}")));
+            return None;
+        };
+        let text = value.text(faults)?;
+        if text.is_empty() {
+            faults.push(value.fault(format!("`{name}` is empty: {what}")));
+            return None;
+        }
+        Some((value, text))
+    }
+
+    /// The elements, if it is a list.
+    pub fn items(&self) -> Option<Vec<Located<'t>>> {
+        let Content::List(list) = self.content() else { return None };
+        let item = |(place, tree)| Located::new(format!("{}[{place}]", self.path), tree, self.syntax);
+        Some(list.iter().enumerate().map(item).collect())
+    }
+
+    /// The elements of a list; `None` after a fault.
+    pub fn list(&self, faults: &mut Faults) -> Option<Vec<Located<'t>>> {
+        let items = self.items();
+        if items.is_none() {
+            faults.push(self.expected("a list"));
+        }
+        items
+    }
+
+    /// The elements of a list; none after a fault.
+    pub fn elements(&self, faults: &mut Faults) -> Vec<Located<'t>> {
+        self.list(faults).unwrap_or_default()
+    }
+
+    /// The elements of a list, or the value itself.
+    pub fn one_or_more(&self) -> Vec<Located<'t>> {
+        self.items().unwrap_or_else(|| vec![self.clone()])
+    }
+
+    /// The text; `None` after a fault.
+    pub fn text(&self, faults: &mut Faults) -> Option<&'t str> {
+        let what = match self.content() {
+            Content::Text(text) => return Some(text),
+            Content::Number(_) => "a text (in quotes)",
+            Content::Truth(_) => "a text (in quotes: `y`, `n`, `on`, `off`, `yes` and `no` are truths in YAML)",
+            _ => "a text",
+        };
+        faults.push(self.expected(what));
+        None
+    }
+
+    /// True or false; `None` after a fault.
+    pub fn truth(&self, faults: &mut Faults) -> Option<bool> {
+        let Content::Truth(truth) = self.content() else {
+            faults.push(self.expected("true or false"));
+            return None;
+        };
+        Some(*truth)
+    }
+}

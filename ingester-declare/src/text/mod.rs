@@ -1,0 +1,48 @@
+//! Files that people write and want to hear about: configurations, kinds, saved queries.
+//!
+//! A text becomes a tree whose values know their lines. Each sort of file asks a [`Located`] value for the keys and values that it expects;
+//! everything else becomes [`Faults`], each with its line and its path.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `tree.rs` | one document of YAML or JSON as a tree |
+//! | `located.rs` | a value and its path, and what is expected of it |
+//! | `keys.rs` | the keys of a map, taken one by one: those that are left are unknown |
+//! | `fault.rs` | what is wrong, and where |
+//!
+//! May use: ingester-core, documents.
+//! Must not: open files, know which keys a file has.
+
+mod fault;
+mod keys;
+mod located;
+mod tree;
+
+pub use fault::{Fault, Faults};
+pub use keys::{Keys, Unknown};
+pub use located::Located;
+pub use tree::{Content, Tree, read};
+
+use ingester_core::place::shortened;
+
+/// What one sort of file has of its own.
+#[derive(Debug)]
+pub struct Syntax {
+    /// Whether it may have passwords. Then every value is the text that is written, because a password may look like a number;
+    /// anchors, aliases and tags are refused, because a password may look like one; and no fault that is found here repeats a
+    /// value, or more of a key than its first word.
+    pub passwords: bool,
+    /// The remedy for an unknown key that people know from elsewhere.
+    pub hint: fn(&str) -> Option<&'static str>,
+}
+
+impl Syntax {
+    /// A key as faults repeat it. To YAML, `password:hunter2` without a blank is a key.
+    fn shown(&self, key: &str) -> String {
+        if !self.passwords {
+            return shortened(key);
+        }
+        let behind = key.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-'));
+        behind.map_or_else(|| shortened(key), |at| format!("{}***", shortened(&key[..at])))
+    }
+}
