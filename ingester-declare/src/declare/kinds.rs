@@ -90,6 +90,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// Reads one kind; what is wrong with it goes to `faults`.
+#[expect(clippy::too_many_lines, reason = "all keys of a kind are read in one place")]
 fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kind> {
     let before = faults.len();
     let [
@@ -380,6 +381,7 @@ impl Column<'_> {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "all keys of a column are read in one place")]
 fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &mut Faults) -> Option<Column<'t>> {
     let [name, path, ty, default, key, was, revision, keep, first, many] =
         node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many"], faults)?;
