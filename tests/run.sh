@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The test command: installs the servers that the tests need, checks the formatting, lints, and runs every test.
+# The test command: installs the servers that the tests need, checks format, lints and documentation, and runs every test.
 #
 #   bash tests/run.sh          the default set
 #   bash tests/run.sh --all    also what takes longer: licences, sources and duplicates of the dependencies, and the oldest Rust
@@ -74,6 +74,7 @@ done
 step "servers" bash tests/install.sh
 step "format" cargo fmt --all --check
 step "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
+step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 step "tests" cargo test --workspace --locked --no-fail-fast
 if [[ -d tests/outside ]]; then
   step "tests of the crate outside" cargo test --manifest-path tests/outside/Cargo.toml --target-dir target --locked --no-fail-fast

@@ -193,6 +193,15 @@ async fn on<D: Engine>(name: &str, urls: [String; 4], arguments: &Databases) -> 
         arguments.objects,
         if arguments.without_proto { " without protobuf" } else { "" }
     );
+    compare(names, &speeds);
+    if deadlocks > 0 {
+        println!("  {deadlocks} deadlocks seen by the reference pattern's workers, none by ours");
+    }
+    one::<D>(name, kind, &store, &handmade, &mut dice).await
+}
+
+/// Prints the speed of each candidate in each phase, and how ours compares to it.
+fn compare(names: [&str; 4], speeds: &[[Speeds; 4]; 4]) {
     println!("  {:<24} {:>9} {:>9} {:>9} {:>9}   objects/s", "", "insert", "update", "relabel", "tombstone");
     for (candidate, name) in names.iter().enumerate() {
         if speeds[candidate][0].0.is_empty() {
@@ -208,10 +217,6 @@ async fn on<D: Engine>(name: &str, urls: [String; 4], arguments: &Databases) -> 
         let [a, b, c, d] = [0, 1, 2, 3].map(|phase| speeds[0][phase].over(&speeds[other][phase]));
         println!("  {:<24} {a:>8.2}x {b:>8.2}x {c:>8.2}x {d:>8.2}x", format!("ours / {}", names[other]));
     }
-    if deadlocks > 0 {
-        println!("  {deadlocks} deadlocks seen by the reference pattern's workers, none by ours");
-    }
-    one::<D>(name, kind, &store, &handmade, &mut dice).await
 }
 
 fn forget_proto(row: &mut Row) {

@@ -47,6 +47,7 @@ mod backoff;
 mod budget;
 mod clock;
 mod cluster;
+#[cfg_attr(test, allow(clippy::too_many_lines, reason = "a test names every key"))]
 pub mod config;
 pub mod events;
 #[cfg(test)]

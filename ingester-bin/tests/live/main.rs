@@ -25,6 +25,7 @@
 //!
 //! The other files support them: [`world::World`] is a namespace, a database and an ingester for one test.
 
+#![allow(clippy::too_many_lines, reason = "a test tells one story from its beginning to its end")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 #![allow(clippy::print_stderr, reason = "a test that fails shows the log of the ingester, one that is skipped says so")]
 

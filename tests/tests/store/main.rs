@@ -1,5 +1,6 @@
 //! The store on every database: the same tests on SQLite, MariaDB and MySQL.
 
+#![allow(clippy::too_many_lines, reason = "a test tells one story from its beginning to its end")]
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
 mod alone;
