@@ -73,6 +73,7 @@ done
 
 step "servers" bash tests/install.sh
 step "format" cargo fmt --all --check
+step "lock files" bash -c 'for manifest in Cargo.toml tests/outside/Cargo.toml; do cargo metadata --locked --format-version 1 --manifest-path $manifest >/dev/null || exit; done'
 step "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 step "tests" cargo test --workspace --locked --no-fail-fast
