@@ -154,6 +154,9 @@ pub trait Declared: Send + Sync + std::panic::RefUnwindSafe {
     /// # Errors
     /// When the text is not JSON, or a value is not of its column's type.
     fn decode(&self, object: &Object, out: &mut Values) -> Result<bool, json::Error>;
+
+    /// The kind as its file spells it: YAML, an element of a list of kinds.
+    fn spelled(&self) -> &str;
 }
 
 impl Decode {
@@ -521,6 +524,10 @@ impl Kind {
         let mut values = Values::with_capacity(self.table().indexed().len());
         if !self.functions.decode.decode(object, &mut values)? {
             return Ok(None);
+        }
+        // A recipe has done it: it knows which of a column's paths count.
+        if matches!(self.functions.decode, Decode::Function(_)) {
+            values.fill(self.table().indexed());
         }
         let (proto, lost) = self.proto(object)?;
         Ok(Some(Row { lost, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? }))

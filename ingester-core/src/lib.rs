@@ -79,9 +79,10 @@ pub mod __private {
         check_key_column, check_key_count, check_many, check_many_tables, check_name, check_row_size, check_table_name,
         check_type, check_was,
     };
-    pub use crate::schema::{Column, Field, Key, Many, Part, Shape, SqlType, Stays, Table, TableParts};
+    pub use crate::schema::{Absent, Column, Field, Key, Many, Part, Shape, SqlType, Stays, Table, TableParts};
     pub use crate::value::class::{Anything, NamesOf};
     pub use crate::value::derived::{Layout, LayoutOfMany, NoLayout, Probe, named, shape_of, shape_of_many};
     pub use crate::value::{ColumnValue, Literal, ManyValues, Scalar, Values};
+    pub use crate::wire::quantity::in_unit;
     pub use {schemars, serde};
 }

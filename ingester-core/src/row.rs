@@ -6,7 +6,7 @@ use crate::labels::{check_annotation_key, check_label_key, check_label_value, ch
 use crate::object::{Object, StringMap};
 use crate::place::shortened;
 use crate::protobuf::Lost;
-use crate::schema::{Column, Companion, Form, Many, SqlType, Table, base};
+use crate::schema::{Column, Companion, Form, Many, SqlType, Table, Unit, base};
 use crate::value::{Micros, Value, Values};
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU64;
@@ -135,7 +135,7 @@ pub enum RowError {
         ty: String,
     },
     /// The column's type does not hold the number or time.
-    #[error("column `{column}`: {value} does not fit {ty}")]
+    #[error("column `{column}`: {value} does not fit {ty}{remedy}")]
     OutOfRange {
         /// The column.
         column: String,
@@ -143,6 +143,16 @@ pub enum RowError {
         value: String,
         /// The column's type.
         ty: String,
+        /// What can be done about it.
+        remedy: &'static str,
+    },
+    /// The text in a column of quantities is none.
+    #[error("column `{column}`: `{value}` is not a quantity; write one such as 500m or 2Gi")]
+    NotAQuantity {
+        /// The column.
+        column: String,
+        /// The beginning of the text.
+        value: String,
     },
     /// One of many values, or its key, has more characters than its column holds.
     #[error("column `{column}`: {what} has {characters} characters, which do not fit {ty}{remedy}")]
@@ -293,6 +303,9 @@ fn check(column: &Column, value: &Value) -> Result<(), RowError> {
         (SqlType::BigIntUnsigned, Value::Int(number)) if *number < 0 => {
             return Err(out_of_range(column, number.to_string()));
         }
+        (SqlType::BigInt, Value::Text(text)) => {
+            return Err(RowError::NotAQuantity { column: column.name.to_string(), value: shortened(text).to_string() });
+        }
         // MySQL has neither NaN nor infinities.
         (SqlType::Double, Value::Double(number)) if !number.is_finite() => {
             return Err(out_of_range(column, number.to_string()));
@@ -361,7 +374,7 @@ fn check_many(column: &Many, pairs: &StringMap) -> Result<(), RowError> {
             };
             if !fits {
                 let (column, value) = (column.name.to_string(), shortened(text));
-                return Err(RowError::OutOfRange { column, value, ty: ty.to_string() });
+                return Err(RowError::OutOfRange { column, value, ty: ty.to_string(), remedy: "" });
             }
         }
     }
@@ -372,7 +385,11 @@ fn check_many(column: &Many, pairs: &StringMap) -> Result<(), RowError> {
 const YEAR_1000: i64 = -30_610_224_000_000_000;
 
 fn out_of_range(column: &Column, value: String) -> RowError {
-    RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string() }
+    let remedy = match column.unit {
+        Some(Unit::Milli) => " in thousandths; `unit = \"whole\"` holds a thousand times as much",
+        Some(Unit::Whole) | None => "",
+    };
+    RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string(), remedy }
 }
 
 /// Checks the names of an object and of its namespace. The API server never sends others, files may have any.

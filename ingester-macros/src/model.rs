@@ -2,8 +2,9 @@
 //!
 //! May use: attr.
 
-use crate::attr::{CompositeKey, FinalizerOption};
+use crate::attr::{AbsentOption, CompositeKey, FinalizerOption};
 use proc_macro2::Span;
+use syn::spanned::Spanned as _;
 use syn::{ExprPath, Generics, Ident, LitStr, Member, Path, Type, Visibility};
 
 /// The columns that every kind has, which the library declares.
@@ -62,6 +63,8 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) many: bool,
     /// Which stored values stay: a variant of `ingester_core::schema::Stays`.
     pub(crate) stays: Option<&'static str>,
+    /// What is stored where there is no value, unless the kind says it.
+    pub(crate) absent: Option<AbsentOption>,
     pub(crate) was: Option<LitStr>,
     pub(crate) source: Source,
     /// Where its value is in JSON, from the object, or in a status or nested struct from there; `None` where that is not known.
@@ -75,9 +78,27 @@ pub(crate) enum Source {
     /// A field as it is.
     Field { ident: Ident, ty: Type },
     /// A path of fields, the first one of the struct itself, or the struct if there is none; and what a function makes of what is there.
-    Computed { fields: Vec<Member>, with: Option<ExprPath>, span: Span },
+    Computed { fields: Vec<Member>, with: Option<With>, span: Span },
     /// An attribute that could not be read.
     Unknown,
+}
+
+/// What makes a value of what is there.
+#[derive(Clone)]
+pub(crate) enum With {
+    /// A function of the user's.
+    Function(ExprPath),
+    /// `unit = "..."`: the library's, which counts a quantity in thousandths or in whole ones.
+    Unit { milli: bool, span: Span },
+}
+
+impl With {
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            With::Function(function) => function.span(),
+            With::Unit { span, .. } => *span,
+        }
+    }
 }
 
 /// Which kind it is, and its table.
@@ -97,6 +118,8 @@ pub(crate) struct KindDeclaration {
     pub(crate) companions: bool,
     /// A duration, which constant evaluation reads.
     pub(crate) retention: Option<LitStr>,
+    /// What is stored where an object has no value.
+    pub(crate) absent: Option<AbsentOption>,
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,

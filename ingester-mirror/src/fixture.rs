@@ -4,7 +4,7 @@ use ingester_core::Kind;
 use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};
 use ingester_core::schema::{Column, Ident, Key, Table, TableParts};
 
-const PARTS: TableParts = TableParts { fields: [&[], &[], &[]], keys: &[] };
+const PARTS: TableParts = TableParts::of(&[]);
 const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
 const TABLE: Table = Table {

@@ -3,9 +3,10 @@
 use super::chosen;
 use crate::arguments::{Format, Kinds, KindsFormat};
 use crate::ending::{Ending, Failure};
-use crate::output::{Table, show};
+use crate::output::{self, Table, show};
 use ingester_core::Kind;
-use ingester_core::schema::{self, BASE_COLUMNS, Path};
+use ingester_core::schema::{self, BASE_COLUMNS, Path, Unit};
+use ingester_declare::declare::spelled;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -31,6 +32,12 @@ struct ShownColumn {
     /// Whether a function makes it of what is there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     computed: bool,
+    /// The unit in which it counts a quantity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<&'static str>,
+    /// What it has where an object has no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    absent: Option<&'static str>,
     /// Whether it has many values, in a table of its own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     many: bool,
@@ -38,8 +45,16 @@ struct ShownColumn {
 
 impl ShownColumn {
     fn of(column: &schema::Column) -> Self {
-        let schema::Column { name, ty, path, computed, .. } = column;
-        ShownColumn { name: name.to_string(), ty: ty.to_string(), path: *path, computed: *computed, many: false }
+        let schema::Column { name, ty, path, computed, unit, absent, .. } = column;
+        ShownColumn {
+            name: name.to_string(),
+            ty: ty.to_string(),
+            path: *path,
+            computed: *computed,
+            unit: unit.map(Unit::word),
+            absent: Some(absent.word()),
+            many: false,
+        }
     }
 
     fn of_many(column: &schema::Many) -> Self {
@@ -49,6 +64,8 @@ impl ShownColumn {
             ty: column.ty().to_string(),
             path: *path,
             computed: *computed,
+            unit: column.unit().map(Unit::word),
+            absent: None,
             many: true,
         }
     }
@@ -59,13 +76,14 @@ impl ShownColumn {
     }
 
     /// The cells of a line for it.
-    fn cells(&self, kind: &str) -> [String; 4] {
+    fn cells(&self, kind: &str) -> [String; 6] {
         let path = self.path.map(|path| match self.computed {
             true => format!("computed from {path}"),
             false => path.to_string(),
         });
         let ty = if self.many { format!("{}, many", self.ty) } else { self.ty.clone() };
-        [kind.to_owned(), self.name.clone(), ty, path.unwrap_or_default()]
+        let word = |word: Option<&str>| word.unwrap_or_default().to_owned();
+        [kind.to_owned(), self.name.clone(), ty, word(self.unit), word(self.absent), path.unwrap_or_default()]
     }
 }
 
@@ -86,7 +104,10 @@ pub(crate) fn run(arguments: &Kinds, kinds: &'static [Kind]) -> Result<Ending, F
     let format = match arguments.output {
         KindsFormat::Table | KindsFormat::Wide => Format::Table,
         KindsFormat::Json => Format::Json,
-        KindsFormat::Yaml => Format::Yaml,
+        KindsFormat::Yaml => {
+            output::print(&spelled(&kinds))?;
+            return Ok(Ending::Done);
+        }
     };
     show(format, &entries, || match arguments.output {
         KindsFormat::Wide => wide(&entries),
@@ -106,9 +127,9 @@ fn table(entries: &[KindLine]) -> String {
 
 /// The columns that every kind has, then those of each.
 fn wide(entries: &[KindLine]) -> String {
-    let mut table = Table::new(["kind", "column", "type", "path"]);
+    let mut table = Table::new(["kind", "column", "type", "unit", "absent", "path"]);
     for column in &BASE_COLUMNS {
-        table.row(ShownColumn::of(column).cells("*"));
+        table.row(ShownColumn { absent: None, ..ShownColumn::of(column) }.cells("*"));
     }
     for entry in entries {
         for column in &entry.columns {

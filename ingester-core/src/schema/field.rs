@@ -2,7 +2,7 @@
 
 use super::check::{check_base, check_name, check_type, check_was};
 use super::text::Text;
-use super::{Fingerprint, Form, Ident, Path, SqlType, Stays};
+use super::{Absent, Fingerprint, Form, Ident, Path, SqlType, Stays, Unit};
 
 /// How a column takes part in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,10 @@ pub struct Part {
     pub computed: bool,
     /// Which stored values stay.
     pub stays: Stays,
+    /// What is stored where there is no value; `None` if the kind says it for all of its columns.
+    pub absent: Option<Absent>,
+    /// The unit in which it counts a quantity.
+    pub unit: Option<Unit>,
     /// Whether it has many values, those of a list or a map, which are in a table of their own.
     pub many: Option<Form>,
 }
@@ -43,8 +47,9 @@ impl Part {
     /// The one part of a list or a map of values of this shape. Several columns cannot be such a value: a type says so that none can have
     /// (see [`check_many`](super::check::check_many)).
     pub const fn many(form: Form, values: Shape) -> Self {
-        let ty = if values.is_scalar() && values.parts[0].many.is_none() { values.parts[0].ty } else { SqlType::Json };
-        Part { key: PartKey::None, many: Some(form), ..Part::scalar(ty) }
+        let scalar = values.is_scalar() && values.parts[0].many.is_none();
+        let (ty, unit) = if scalar { (values.parts[0].ty, values.parts[0].unit) } else { (SqlType::Json, None) };
+        Part { key: PartKey::None, many: Some(form), unit, ..Part::scalar(ty) }
     }
 
     /// The one part of a scalar.
@@ -58,6 +63,8 @@ impl Part {
             path: Some(Path::HERE),
             computed: false,
             stays: Stays::None,
+            absent: None,
+            unit: None,
             many: None,
         }
     }
@@ -100,6 +107,17 @@ impl Shape {
         }
     }
 
+    /// The shape of a quantity that is counted in this unit: one column of type BIGINT with a key of its own.
+    pub const fn quantity(unit: Unit) -> Self {
+        const fn part(unit: Unit) -> Part {
+            Part { unit: Some(unit), ..Part::scalar(SqlType::BigInt) }
+        }
+        match unit {
+            Unit::Whole => Shape { parts: const { &[part(Unit::Whole)] } },
+            Unit::Milli => Shape { parts: const { &[part(Unit::Milli)] } },
+        }
+    }
+
     /// Whether this is one column without a suffix.
     pub(super) const fn is_scalar(&self) -> bool {
         self.parts.len() == 1 && self.parts[0].suffix.is_none()
@@ -132,6 +150,8 @@ pub struct Field {
     computed: bool,
     /// `keep` or `first`.
     stays: Stays,
+    /// `absent = "..."`.
+    absent: Option<Absent>,
 }
 
 impl Field {
@@ -197,6 +217,7 @@ impl Field {
             path: None,
             computed: false,
             stays: Stays::None,
+            absent: None,
         }
     }
 
@@ -225,6 +246,13 @@ impl Field {
     #[must_use]
     pub const fn stays(mut self, stays: Stays) -> Self {
         self.stays = stays;
+        self
+    }
+
+    /// `absent = "..."`: what is stored where there is no value, whatever the kind says of its other columns.
+    #[must_use]
+    pub const fn absent(mut self, absent: Absent) -> Self {
+        self.absent = Some(absent);
         self
     }
 
@@ -334,6 +362,19 @@ impl Field {
             Stays::None => self.shape.parts[i].stays,
             stays => stays,
         }
+    }
+
+    /// What is stored where part `i` has no value, in a kind that says `of_kind` of all of its columns.
+    pub(super) const fn part_absent(&self, i: usize, of_kind: Absent) -> Absent {
+        match (self.absent, self.shape.parts[i].absent) {
+            (Some(absent), _) | (None, Some(absent)) => absent,
+            (None, None) => of_kind,
+        }
+    }
+
+    /// The unit in which part `i` counts a quantity.
+    pub(super) const fn part_unit(&self, i: usize) -> Option<Unit> {
+        self.shape.parts[i].unit
     }
 
     /// The columns that its value has.
@@ -466,6 +507,11 @@ impl Field {
                     path: fields[i].part_path(p, ""),
                     computed: fields[i].part_computed(p),
                     stays: fields[i].part_stays(p),
+                    absent: match fields[i].absent {
+                        Some(absent) => Some(absent),
+                        None => fields[i].shape.parts[p].absent,
+                    },
+                    unit: fields[i].shape.parts[p].unit,
                     many: fields[i].shape.parts[p].many,
                 };
                 n += 1;

@@ -6,6 +6,7 @@
 //! May use: nothing.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
+mod absent;
 pub mod check;
 mod field;
 mod fingerprint;
@@ -17,6 +18,7 @@ mod table;
 mod text;
 mod types;
 
+pub use absent::{Absent, Unit};
 pub use field::{Field, Part, PartKey, Shape};
 pub use fingerprint::Fingerprint;
 pub use ident::{Ident, IdentError};

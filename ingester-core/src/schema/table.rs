@@ -5,7 +5,7 @@ use super::fingerprint::Fingerprint;
 use super::ident::joined;
 use super::limits;
 use super::text::Text;
-use super::{Ident, Path, SqlType, Stays};
+use super::{Absent, Ident, Path, SqlType, Stays, Unit};
 
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +24,18 @@ pub struct Column {
     pub computed: bool,
     /// Which of its stored values stay, whatever the object has.
     pub stays: Stays,
+    /// What is stored where the object has no value.
+    pub absent: Absent,
+    /// The unit in which it counts a quantity; `None` if it has something else.
+    pub unit: Option<Unit>,
+}
+
+impl Column {
+    /// A column without more than a name and a type.
+    pub const fn plain(name: Ident, ty: SqlType, nullable: bool) -> Self {
+        let (absent, stays) = (Absent::Type, Stays::None);
+        Column { name, ty, nullable, was: None, path: None, computed: false, stays, absent, unit: None }
+    }
 }
 
 /// A secondary key: its name, and the places of its columns in [`Table::columns`].
@@ -191,6 +203,18 @@ impl Many {
         Many { name, was, form, path, computed, place, columns: [LABEL_COLUMNS[0], key, value] }
     }
 
+    /// The same with the unit in which its values count quantities.
+    #[must_use]
+    pub const fn in_unit(mut self, unit: Option<Unit>) -> Self {
+        self.columns[2].unit = unit;
+        self
+    }
+
+    /// The unit in which its values count quantities.
+    pub const fn unit(&self) -> Option<Unit> {
+        self.columns[2].unit
+    }
+
     /// The type of its values.
     pub const fn ty(&self) -> SqlType {
         self.columns[2].ty
@@ -206,7 +230,7 @@ impl Many {
 }
 
 const fn column(name: &str, ty: SqlType, nullable: bool) -> Column {
-    Column { name: Ident::new(name), ty, nullable, was: None, path: None, computed: false, stays: Stays::None }
+    Column::plain(Ident::new(name), ty, nullable)
 }
 
 /// A column whose value is in the object at `path`.
@@ -304,9 +328,16 @@ pub struct TableParts {
     pub fields: [&'static [Field]; 3],
     /// The names of the columns of each composite key.
     pub keys: &'static [&'static [&'static str]],
+    /// What is stored where an object has no value, in columns that do not say it themselves.
+    pub absent: Absent,
 }
 
 impl TableParts {
+    /// Those of a table with the columns of these fields, and no more.
+    pub const fn of(fields: &'static [Field]) -> Self {
+        TableParts { fields: [fields, &[], &[]], keys: &[], absent: Absent::Type }
+    }
+
     /// Whether all columns are known. If not, an error has been reported already.
     pub(super) const fn all_known(&self) -> bool {
         Field::all_known(self.fields[0]) && Field::all_known(self.fields[1]) && Field::all_known(self.fields[2])
@@ -347,7 +378,8 @@ impl TableParts {
                             field.part_path(p, ROOTS[group]),
                             field.part_computed(p),
                             n,
-                        );
+                        )
+                        .in_unit(field.part_unit(p));
                         n += 1;
                     }
                     p += 1;
@@ -392,7 +424,13 @@ impl TableParts {
                 let field = &self.fields[group][i];
                 let mut p = 0;
                 while p < field.shape.parts.len() {
-                    fingerprint = fingerprint.beside(field.part_fingerprint(p).number(group as u64));
+                    let column = field.part_fingerprint(p);
+                    let column = match field.part_absent(p, self.absent) {
+                        // NULL is what an `Option` without a value is anyhow.
+                        Absent::Type | Absent::Null => column,
+                        Absent::Empty => column.text("absent is empty"),
+                    };
+                    fingerprint = fingerprint.beside(column.number(group as u64));
                     p += 1;
                 }
                 i += 1;
@@ -432,6 +470,8 @@ impl TableParts {
                         path: field.part_path(p, ROOTS[group]),
                         computed: field.part_computed(p),
                         stays: field.part_stays(p),
+                        absent: field.part_absent(p, self.absent),
+                        unit: field.part_unit(p),
                     };
                     n += 1;
                     p += 1;

@@ -198,6 +198,14 @@ impl SqlType {
         }
     }
 
+    /// Whether its values are numbers.
+    pub const fn holds_numbers(self) -> bool {
+        match self.value_kind() {
+            ValueKind::Integer | ValueKind::Count | ValueKind::Float => true,
+            ValueKind::Truth | ValueKind::Text | ValueKind::Time | ValueKind::Bytes | ValueKind::Json => false,
+        }
+    }
+
     /// The length that is a part of the type's name; `None` for types without one.
     pub(super) const fn length(self) -> Option<u16> {
         match self {

@@ -13,7 +13,7 @@ pub use literal::value_of;
 pub use literal::{Elements, Entries, Literal, Scalar, Several, class};
 pub use many_values::{ManyKey, ManyValues};
 
-use crate::schema::Shape;
+use crate::schema::{Absent, Column, Shape, SqlType};
 use std::sync::Arc;
 
 /// Texts with a value each, sorted by their bytes: the rows of a companion table for one object. Those of a list have no value.
@@ -127,6 +127,18 @@ impl Value {
         Value::Text(text.into())
     }
 
+    /// What a column of this type has with [`Absent::Empty`] where there is no value.
+    pub fn empty(ty: SqlType) -> Self {
+        match ty {
+            SqlType::Boolean => Value::Bool(false),
+            SqlType::Int | SqlType::BigInt => Value::Int(0),
+            SqlType::IntUnsigned | SqlType::BigIntUnsigned => Value::UInt(0),
+            SqlType::Double => Value::Double(0.0),
+            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => Value::text(""),
+            SqlType::DateTime | SqlType::LongBlob | SqlType::Json => Value::Null,
+        }
+    }
+
     /// About how many bytes the value takes in a statement's packet.
     pub fn bytes(&self) -> usize {
         match self {
@@ -178,6 +190,15 @@ impl Values {
             match part.many {
                 None => self.columns.push(Value::Null),
                 Some(_) => self.push_many(Vec::new()),
+            }
+        }
+    }
+
+    /// Gives the columns that say so ([`Absent::Empty`]) an empty value in place of none.
+    pub(crate) fn fill(&mut self, columns: &[Column]) {
+        for (column, value) in columns.iter().zip(&mut self.columns) {
+            if column.absent == Absent::Empty && *value == Value::Null {
+                *value = Value::empty(column.ty);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! not exact. Bytes and counts are better kept in whole units, by [`units`], as the function `quantity` of a declared column gives them.
 //! <https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>
 
-use crate::schema::{Shape, SqlType};
+use crate::schema::{Shape, Unit};
 use crate::value::{ColumnValue, Scalar, Value, Values, class};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
@@ -38,15 +38,22 @@ impl QuantityText for String {
 pub struct Thousandths(i128);
 
 impl ColumnValue for Thousandths {
-    const SHAPE: Shape = Shape::scalar(SqlType::BigInt);
+    const SHAPE: Shape = Shape::quantity(Unit::Milli);
 
     fn write(&self, out: &mut Values) {
-        out.push(match i64::try_from(self.0) {
-            Ok(number) => Value::Int(number),
-            Err(_) if self.0 < 0 => Value::Int(i64::MIN),
-            // The row's check refuses it, and names the column.
-            Err(_) => Value::UInt(u64::try_from(self.0).unwrap_or(u64::MAX)),
-        });
+        out.push(stored(self.0));
+    }
+}
+
+/// A quantity in whole units: a column of type BIGINT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Units(i64);
+
+impl ColumnValue for Units {
+    const SHAPE: Shape = Shape::quantity(Unit::Whole);
+
+    fn write(&self, out: &mut Values) {
+        out.push(Value::Int(self.0));
     }
 }
 
@@ -54,23 +61,67 @@ impl Scalar for Thousandths {
     type Class = class::Integers;
 }
 
+impl Scalar for Units {
+    type Class = class::Integers;
+}
+
+/// A number of a column of type BIGINT. The row's check refuses what does not fit, and names the column.
+pub fn stored(number: i128) -> Value {
+    match i64::try_from(number) {
+        Ok(number) => Value::Int(number),
+        Err(_) if number < 0 => Value::Int(i64::MIN),
+        Err(_) => Value::UInt(u64::try_from(number).unwrap_or(u64::MAX)),
+    }
+}
+
 /// For `#[index(with = quantity::thousandths)]`: a CPU of `0.5` or `500m` is 500. `None` for a text that is no quantity. What is finer is
 /// rounded away from zero, as Kubernetes does.
 pub fn thousandths<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<Thousandths> {
-    parse(quantity.quantity()).map(|number| Thousandths(divided(number, PARTS / 1000)))
+    parse(quantity.quantity()).map(|number| Thousandths(counted(number, Unit::Milli)))
 }
 
 /// For `#[index(with = quantity::units)]`: `128Mi` is 134217728. `None` for a text that is no quantity. Fractions are rounded away from
 /// zero, as Kubernetes does.
-pub fn units<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<i64> {
-    let number = rounded_up(parse(quantity.quantity())?);
-    Some(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX }))
+pub fn units<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<Units> {
+    let number = counted(parse(quantity.quantity())?, Unit::Whole);
+    Some(Units(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })))
 }
 
 /// For `#[index(with = quantity::number)]`: the nearest DOUBLE, which the function `quantity` of a declared column gives, too. `None` for
 /// a text that is no quantity.
 pub fn number<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<f64> {
     parse(quantity.quantity()).map(float)
+}
+
+/// A quantity of `#[index(unit = "...")]`, counted in thousandths or in whole units: a column of type BIGINT. An object whose text is no
+/// quantity, or whose number does not fit, is rejected, as it is with the function `quantity` of a declared column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted<const MILLI: bool>(Result<i128, Box<str>>);
+
+impl<const MILLI: bool> Counted<MILLI> {
+    const UNIT: Unit = if MILLI { Unit::Milli } else { Unit::Whole };
+}
+
+impl<const MILLI: bool> ColumnValue for Counted<MILLI> {
+    const SHAPE: Shape = Shape::quantity(Self::UNIT);
+
+    fn write(&self, out: &mut Values) {
+        out.push(match &self.0 {
+            Ok(number) => stored(*number),
+            // The row's check refuses a text in a column of numbers, and names the column.
+            Err(text) => Value::text(&**text),
+        });
+    }
+}
+
+impl<const MILLI: bool> Scalar for Counted<MILLI> {
+    type Class = class::Integers;
+}
+
+/// For `#[index(unit = "...")]`.
+pub fn in_unit<const MILLI: bool, Q: QuantityText + ?Sized>(quantity: &Q) -> Counted<MILLI> {
+    let text = quantity.quantity();
+    Counted(parse(text).map(|number| counted(number, Counted::<MILLI>::UNIT)).ok_or_else(|| text.into()))
 }
 
 /// Parts of one: what is below a billionth is rounded away from zero, as Kubernetes does.
@@ -153,20 +204,17 @@ pub fn float(number: i128) -> f64 {
     decimal(number).parse().unwrap_or(0.0)
 }
 
-/// The next whole number further from zero.
-pub fn rounded_up(number: i128) -> i128 {
-    divided(number, PARTS)
-}
-
-/// Rounded away from zero.
-fn divided(number: i128, by: i128) -> i128 {
+/// How many of the unit a number of [`parse`] is, rounded away from zero.
+pub fn counted(number: i128, unit: Unit) -> i128 {
+    let by = PARTS / unit.of_one();
     let quotient = number / by;
     if number % by == 0 { quotient } else { quotient + number.signum() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{decimal, float, parse, rounded_up, thousandths, units};
+    use super::{counted, decimal, float, parse, thousandths, units};
+    use crate::schema::Unit;
 
     #[test]
     fn quantities_are_exact_numbers() {
@@ -200,7 +248,7 @@ mod tests {
     #[test]
     fn whole_numbers_are_rounded_up() {
         for (text, whole) in [("500m", 1), ("1", 1), ("1001m", 2), ("-500m", -1), ("0", 0)] {
-            assert_eq!(parse(text).map(rounded_up), Some(whole), "{text}");
+            assert_eq!(parse(text).map(|number| counted(number, Unit::Whole)), Some(whole), "{text}");
         }
         assert_eq!(parse("250m").map(float), Some(0.25));
     }
@@ -210,7 +258,7 @@ mod tests {
         let all = ["0.5", "250m", "1.0001", "-1n", "8Ei", "no"].map(|text| thousandths(text).map(|found| found.0));
         let of_8_ei = 9_223_372_036_854_775_808_000;
         assert_eq!(all, [Some(500), Some(250), Some(1001), Some(-1), Some(of_8_ei), None]);
-        let all = ["128Mi", "500m", "-500m", "8Ei", "-1e20", ""].map(units::<str>);
+        let all = ["128Mi", "500m", "-500m", "8Ei", "-1e20", ""].map(|text| units(text).map(|found| found.0));
         assert_eq!(all, [Some(134_217_728), Some(1), Some(-1), Some(i64::MAX), Some(i64::MIN), None]);
     }
 }

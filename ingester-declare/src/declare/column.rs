@@ -1,12 +1,13 @@
 //! A column of a kind: where its value is, which type it has, and what becomes of it.
 
 use super::crd;
-use super::path::{Condition, Gives, Guarded, Path};
+use super::path::{Condition, Function, Gives, Guarded, Path};
+use super::recipe::Typed;
 use super::table::DeclaredColumn;
 use crate::kept::kept;
 use crate::text::{Content, Faults, Located};
 use ingester_core::nearest::nearest;
-use ingester_core::schema::{self, Fingerprint, Form, SqlType, Stays};
+use ingester_core::schema::{self, Absent, Fingerprint, Form, SqlType, Stays, Unit};
 use ingester_core::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 
@@ -26,6 +27,8 @@ pub(super) struct Column<'t> {
     pub(super) was: Option<(Located<'t>, &'t str)>,
     pub(super) revision: u64,
     pub(super) stays: Stays,
+    pub(super) absent: Absent,
+    pub(super) unit: Option<Unit>,
     pub(super) many: Option<Form>,
 }
 
@@ -39,11 +42,19 @@ impl Column<'_> {
             }
         }
         let fingerprint = fingerprint.text(&self.default_text).number(self.revision).text(self.stays.word());
-        match self.many {
+        let fingerprint = match self.many {
             None => fingerprint,
             Some(Form::List) => fingerprint.text("list"),
             Some(Form::Map) => fingerprint.text("map"),
-        }
+        };
+        // What files could not say before adds nothing, so that their rows are not filled again.
+        let fingerprint = if self.absent == Absent::Empty { fingerprint.text("absent is empty") } else { fingerprint };
+        if self.unit == Some(Unit::Milli) { fingerprint.text("in thousandths") } else { fingerprint }
+    }
+
+    /// What its values become.
+    pub(super) fn typed(&self) -> Typed {
+        Typed { ty: self.ty.unwrap_or(SqlType::VarChar(255)), unit: self.unit }
     }
 
     pub(super) fn declared(&self) -> DeclaredColumn<'_> {
@@ -61,20 +72,30 @@ impl Column<'_> {
             was: self.was.as_ref().map(|(_, was)| *was),
             computed: names.is_none(),
             stays: self.stays,
+            absent: self.absent,
+            unit: self.unit,
             many: self.many,
             path: names.map(|names| schema::Path::new(kept(names.join(".")))),
         }
     }
 }
 
-/// Reads a column; `schema` is that of the kind's objects, if there is one.
+/// The keys of a column.
+const KEYS: [&str; 12] =
+    ["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many", "absent", "unit"];
+
+/// Reads a column; `schema` is that of the kind's objects, if there is one, and `absent` what the kind says of all of its columns.
 pub(super) fn read_column<'t>(
     node: &Located<'t>,
     schema: Option<&JSONSchemaProps>,
+    of_kind: Absent,
     faults: &mut Faults,
 ) -> Option<Column<'t>> {
-    let [name, path, ty, default, key, was, revision, keep, first, many] =
-        node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many"], faults)?;
+    let mut keys = node.keys_of(&KEYS, faults)?;
+    let absent = keys.take_any("absent").and_then(|at| read_absent(&at, faults));
+    let [name, path, ty, default, key, was, revision, keep, first, many, unit] =
+        ["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many", "unit"]
+            .map(|key| keys.take(key));
     let of_many = many.and_then(|at| at.truth(faults)).unwrap_or(false);
     if of_many {
         for (at, what) in [
@@ -91,7 +112,16 @@ pub(super) fn read_column<'t>(
     let always = default.is_some() || paths.iter().any(|(_, path)| always_gives(path));
     let by_schema = by_schema(&paths, of_many, schema, faults);
     let ty = match ty {
-        Some(at) => read_type(&at, faults),
+        Some(at) => {
+            let ty = read_type(&at, faults);
+            if let (Some(ty), BySchema::Says(Some(said))) = (ty, &by_schema)
+                && paths.first().is_some_and(|(_, path)| path.path.functions.is_empty())
+                && let Some(what) = crd::contradiction(said, ty)
+            {
+                faults.push(at.fault(what));
+            }
+            ty
+        }
         None => paths.first().and_then(|path| type_of_path(path, by_schema, schema.is_some(), faults)),
     };
     if let Some(ty) = ty {
@@ -112,10 +142,32 @@ pub(super) fn read_column<'t>(
     let key = key.and_then(|at| at.truth(faults)).unwrap_or(!of_many) && !of_many;
     let was = was.and_then(|at| at.text(faults).map(|text| (at, text)));
     let revision = revision.and_then(|at| read_revision(&at, faults)).unwrap_or(1);
+    let absent = absent.unwrap_or(of_kind);
+    let staying = [&keep, &first].into_iter().flatten().find(|at| *at.content() == Content::Truth(true)).cloned();
     let stays = if of_many { Stays::None } else { read_stays(keep, first, always, faults) };
+    if let (Absent::Empty, Some(at)) = (absent, staying) {
+        faults.push(at.fault(
+            "with `absent: empty` there is always a value, so none stays: write `absent: null` for this column",
+        ));
+    }
+    let unit = read_unit(unit, &paths, ty, faults);
     let many = if of_many { read_form(&paths, faults) } else { None };
     let paths = paths.into_iter().map(|(_, path)| path).collect();
-    Some(Column { node: node.clone(), name: name?, paths, ty, default, default_text, key, was, revision, stays, many })
+    Some(Column {
+        node: node.clone(),
+        name: name?,
+        paths,
+        ty,
+        default,
+        default_text,
+        key,
+        was,
+        revision,
+        stays,
+        absent,
+        unit,
+        many,
+    })
 }
 
 /// A path, and where it is written.
@@ -309,6 +361,40 @@ fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, has_default
         (true, false) => Stays::Keep,
         (false, false) => Stays::None,
     }
+}
+
+/// What is stored where there is no value. YAML reads `null` as nothing.
+pub(super) fn read_absent(at: &Located<'_>, faults: &mut Faults) -> Option<Absent> {
+    if at.is_null() {
+        return Some(Absent::Null);
+    }
+    let absent = Absent::read(at.text(faults)?).filter(|absent| *absent != Absent::Type);
+    if absent.is_none() {
+        faults.push(at.expected("null or empty"));
+    }
+    absent
+}
+
+/// The unit of a column of quantities: whole ones unless it is said.
+fn read_unit(at: Option<Located<'_>>, paths: &[Written<'_>], ty: Option<SqlType>, faults: &mut Faults) -> Option<Unit> {
+    let of_quantities = paths.iter().any(|(_, path)| path.path.functions.contains(&Function::Quantity));
+    let counts = ty.is_none_or(|ty| ty.holds_numbers());
+    let Some(at) = at else { return (of_quantities && counts).then_some(Unit::Whole) };
+    let unit = Unit::read(at.text(faults)?);
+    match (unit, ty) {
+        (None, _) => faults.push(at.expected("whole or milli")),
+        _ if !of_quantities => {
+            faults.push(at.fault("a unit is for quantities: end the path with `| quantity`, or leave `unit` out"));
+        }
+        _ if !counts => {
+            faults.push(at.fault("a text has the exact number: give a type of numbers, or leave `unit` out"));
+        }
+        (Some(Unit::Milli), Some(SqlType::Double)) => {
+            faults.push(at.fault("a DOUBLE has fractions: give `type: BIGINT`, or leave `unit` out"));
+        }
+        (Some(_), _) => {}
+    }
+    unit
 }
 
 fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<SqlType> {

@@ -130,6 +130,30 @@ pub(super) fn column_type(schema: &JSONSchemaProps) -> Option<SqlType> {
     }
 }
 
+/// Why a column of this type never holds what the schema says, and the remedy; `None` where it may.
+pub(super) fn contradiction(schema: &JSONSchemaProps, ty: SqlType) -> Option<String> {
+    use SqlType::{BigInt, BigIntUnsigned, Boolean, DateTime, Double, Int, MediumText, Text, VarChar};
+    if schema.x_kubernetes_int_or_string == Some(true) {
+        return None;
+    }
+    let said = schema.type_.as_deref()?;
+    let (holds, remedy) = match (said, schema.format.as_deref()) {
+        // Protobuf's JSON has 64-bit integers in quotes.
+        ("string", Some("int64" | "uint64" | "int32")) => return None,
+        ("string", _) => (matches!(ty, VarChar(_) | Text | MediumText | DateTime), "use VARCHAR(n)"),
+        ("integer", _) => {
+            (matches!(ty, Int | BigInt | BigIntUnsigned | Double), "use INT or BIGINT, or end the path with `| text`")
+        }
+        ("number", _) => {
+            (matches!(ty, Int | BigInt | BigIntUnsigned | Double), "use DOUBLE, or end the path with `| text`")
+        }
+        ("boolean", _) => (ty == Boolean, "use BOOLEAN, or end the path with `| text`"),
+        _ => return None,
+    };
+    (!holds)
+        .then(|| format!("by the CRD, it is of type {said}, which {ty} does not hold: {remedy}, or leave `type` out"))
+}
+
 /// Why values of a schema are no values of a column, and the remedy.
 pub(super) fn no_type(schema: &JSONSchemaProps) -> String {
     if schema.x_kubernetes_int_or_string == Some(true) {

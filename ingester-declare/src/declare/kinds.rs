@@ -1,19 +1,19 @@
 //! A file as kinds, with all its mistakes.
 
-use super::column::{Column, read_column};
+use super::column::{Column, read_absent, read_column};
 use super::crd;
 use super::path::Condition;
 use super::recipe::Recipe;
-use super::table::{About, Declaration};
-use super::{DeclaredKinds, Open, views};
+use super::table::{About, Declaration, DeclaredKey};
+use super::{DeclaredKinds, Open, spelled, views};
 use crate::kept::kept;
-use crate::text::{self, Faults, Keys, Located, Syntax};
+use crate::text::{self, Content, Faults, Keys, Located, Syntax};
 use ingester_core::check_registry;
 use ingester_core::kind::{
     Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record,
 };
 use ingester_core::protobuf::DescriptorSet;
-use ingester_core::schema::{Fingerprint, Ident, SqlType, Table};
+use ingester_core::schema::{Absent, Fingerprint, Ident, Table};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "group",
     "version",
     "kind",
@@ -98,6 +98,7 @@ const KEYS: [&str; 16] = [
     "crd",
     "companions",
     "retention",
+    "absent",
 ];
 
 /// Reads one kind; what is wrong with it goes to `faults`.
@@ -111,14 +112,16 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let retention = keys.take("retention").and_then(|at| read_retention(&at, faults));
     let finalizer = keys.take("finalizer").and_then(|at| read_finalizer(&at, faults));
     let of_version = crd.as_ref().zip(names.version).and_then(|(crd, version)| crd::version(crd, version));
-    let columns = read_columns(keys.take("columns"), of_version.and_then(crd::schema), faults);
-    let Contents { recipe, fingerprint, row } = Contents::read(&columns, keys.take("filter"), faults);
+    let absent = keys.take_any("absent").and_then(|at| read_absent(&at, faults)).unwrap_or(Absent::Null);
+    let columns = read_columns(keys.take("columns"), of_version.and_then(crd::schema), absent, faults);
+    let Contents { mut recipe, fingerprint, row } = Contents::read(&columns, keys.take("filter"), faults);
     let protobuf = keys.take("protobuf").and_then(|at| read_protobuf(&at, open, faults));
     let table = read_table(node, &mut keys, names.kind.unwrap_or_default(), &columns, companions, faults);
     if faults.len() > before {
         return None;
     }
     let (kind, version, table) = (names.kind?, names.version?, table?);
+    recipe.spelled = spelled::of_file(node.tree).into();
     let definition = Definition {
         group: kept(names.group.unwrap_or_default()),
         version: kept(version),
@@ -256,12 +259,13 @@ fn read_finalizer(at: &Located<'_>, faults: &mut Faults) -> Option<Finalizer> {
 fn read_columns<'t>(
     list: Option<Located<'t>>,
     schema: Option<&JSONSchemaProps>,
+    absent: Absent,
     faults: &mut Faults,
 ) -> Vec<Column<'t>> {
     // The database remembers them in a setting of 256 characters.
     const STAYING: usize = 19;
     let list = list.map(|list| list.elements(faults)).unwrap_or_default();
-    let columns: Vec<Column<'t>> = list.iter().filter_map(|node| read_column(node, schema, faults)).collect();
+    let columns: Vec<Column<'t>> = list.iter().filter_map(|node| read_column(node, schema, absent, faults)).collect();
     if let Some(one) = columns.iter().filter(|column| !column.stays.is_none()).nth(STAYING) {
         faults.push(
             one.node.fault(format!("a kind may have {STAYING} columns with `keep` or `first`: leave it out here")),
@@ -284,10 +288,9 @@ impl Contents {
         let (mut recipe, mut fingerprint) = (Recipe::new(), Fingerprint::NONE);
         let mut row = Fingerprint::NONE.text("row");
         for column in columns {
-            let ty = column.ty.unwrap_or(SqlType::VarChar(255));
             match column.many {
-                None => recipe.column(&column.paths, ty, column.default.clone()),
-                Some(_) => recipe.many(&column.paths, ty),
+                None => recipe.column(&column.paths, column.typed(), column.default.clone(), column.absent),
+                Some(_) => recipe.many(&column.paths, column.typed()),
             }
             fingerprint = fingerprint.beside(column.fingerprint());
         }
@@ -307,15 +310,29 @@ impl Contents {
     }
 }
 
-/// The composite keys: where each is written, and its columns.
-fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> Vec<(Located<'t>, Vec<&'t str>)> {
+/// The composite keys: where each is written, and what it is.
+fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> Vec<(Located<'t>, DeclaredKey<'t>)> {
     let mut keys = Vec::new();
     for key in list.map(|list| list.elements(faults)).unwrap_or_default() {
-        let Some(names) = key.items() else {
-            faults.push(key.expected("a list of columns, such as `keys: [[namespace, status]]`"));
+        let (name, columns) = match key.content() {
+            Content::Map(_) => {
+                let Some([name, columns]) = key.fields(["name", "columns"], faults) else { continue };
+                let name =
+                    key.required("name", name, "the key's name; without one, write the list of columns alone", faults);
+                let Some(columns) = columns else {
+                    faults.push(key.fault("`columns` is missing: the key's columns, such as `[namespace, status]`"));
+                    continue;
+                };
+                (name.map(|(_, name)| name), columns)
+            }
+            _ => (None, key.clone()),
+        };
+        let Some(names) = columns.items() else {
+            faults.push(columns.expected("a list of columns, such as `keys: [[namespace, status]]`"));
             continue;
         };
-        keys.push((key, names.iter().filter_map(|name| name.text(faults)).collect()));
+        let columns = names.iter().filter_map(|name| name.text(faults)).collect();
+        keys.push((key, DeclaredKey { name, columns }));
     }
     keys
 }
@@ -347,7 +364,7 @@ fn read_table<'t>(
         was: was_text,
         columns: columns.iter().map(Column::declared).collect(),
         companions,
-        keys: composite.iter().map(|(_, names)| names.clone()).collect(),
+        keys: composite.iter().map(|(_, key)| key.clone()).collect(),
     };
     let place = |about| match about {
         About::Table => &at,

@@ -21,6 +21,7 @@
 //! | `views.rs` | views over these kinds |
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
+//! | `spelled.rs` | kinds as a file spells them |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD |
 //!
 //! May use: ingester-core, ingester-sql, documents, kept, text.
@@ -36,6 +37,7 @@ mod read;
 mod recipe;
 mod scaffold;
 mod scaffold_rust;
+mod spelled;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -43,6 +45,7 @@ mod views;
 
 pub use self::scaffold::scaffold;
 pub use self::scaffold_rust::scaffold_rust;
+pub use self::spelled::spelled;
 
 use crate::text::Faults;
 use ingester_core::kind::Kind;

@@ -4,11 +4,11 @@
 //! error of its object with the path.
 
 use super::path::{Function, Step};
-use super::recipe::{Element, Node, Recipe, Slot, Target};
+use super::recipe::{Element, Node, Recipe, Slot, Target, Typed};
 use ingester_core::json::{self, Reader, TokenKind};
 use ingester_core::kind::Declared;
 use ingester_core::object::Object;
-use ingester_core::schema::{Form, SqlType};
+use ingester_core::schema::{Form, SqlType, Unit};
 use ingester_core::value::{Value, Values, stored_text};
 use ingester_core::wire::{Time, quantity, resources};
 use serde::Deserialize;
@@ -41,6 +41,10 @@ enum Item<'a> {
 }
 
 impl Declared for Recipe {
+    fn spelled(&self) -> &str {
+        &self.spelled
+    }
+
     fn decode(&self, object: &Object, out: &mut Values) -> Result<bool, json::Error> {
         let found = object.unread().filter(|_| !self.from_start).and_then(|reader| self.rest(reader).ok());
         let found = match found.filter(|found| self.wrong(found).is_none()) {
@@ -75,7 +79,13 @@ impl Declared for Recipe {
                     value => Some(value),
                 }
             });
-            out.push(first.unwrap_or_else(|| column.default.clone()));
+            out.push(match (first, &column.default) {
+                (Some(value), _) => value,
+                (None, Value::Null) if column.slots.clone().any(|slot| all_hold(&values, &self.slots[slot].guards)) => {
+                    column.empty.clone()
+                }
+                (None, default) => default.clone(),
+            });
         }
         for column in &self.many {
             let mut slots = column.slots.clone().filter(|slot| all_hold(&values, &self.slots[*slot].guards));
@@ -270,7 +280,7 @@ impl Recipe {
         let Slot { functions, target, guards } = &self.slots[slot];
         let found = &mut found[slot];
         if let (true, true, Target::Column(ty)) = (functions.is_empty(), guards.is_empty(), target) {
-            *found = Found::Value(typed(reader, *ty)?);
+            *found = Found::Value(typed(reader, ty.ty)?);
             return Ok(());
         }
         let here = reader.clone();
@@ -411,7 +421,7 @@ fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::
     match target {
         Target::Column(ty) => {
             let value = match item {
-                Item::Json(mut reader) => typed(&mut reader, *ty)?,
+                Item::Json(mut reader) => typed(&mut reader, ty.ty)?,
                 Item::Text(text) => Value::text(text),
                 Item::Number(number) => numeric(number, *ty),
             };
@@ -432,12 +442,12 @@ fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::
                             reader.null()?;
                             continue;
                         }
-                        let value = stored_text(&typed(&mut reader, *ty)?);
+                        let value = stored_text(&typed(&mut reader, ty.ty)?);
                         many.extend(value.map(|value| (key.trim_end_matches(' ').into(), value)));
                     }
                 }
                 (_, Item::Json(mut reader)) => {
-                    many.extend(stored_text(&typed(&mut reader, *ty)?).map(|value| (value, Box::default())));
+                    many.extend(stored_text(&typed(&mut reader, ty.ty)?).map(|value| (value, Box::default())));
                 }
                 (_, Item::Text(text)) => {
                     many.extend(stored_text(&Value::text(text)).map(|value| (value, Box::default())))
@@ -466,16 +476,16 @@ fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::
 }
 
 /// The value of a column from what its slot found. What makes one of many is not the last function where `lower` follows it.
-fn end(found: Found, functions: &[Function], ty: SqlType) -> Value {
+fn end(found: Found, functions: &[Function], ty: Typed) -> Value {
     match found {
         Found::Value(value) => value,
         Found::Holds => Value::Bool(true),
         Found::Wrong(_) | Found::Nothing | Found::Many(_) => match functions.iter().find(|function| function.folds()) {
             Some(Function::Exists) => Value::Bool(false),
-            Some(Function::Count) => whole(0, ty),
+            Some(Function::Count) => whole(0, ty.ty),
             _ => Value::Null,
         },
-        Found::Count(count) => whole(i128::from(count), ty),
+        Found::Count(count) => whole(i128::from(count), ty.ty),
         Found::Sum(sum) => numeric(sum, ty),
         Found::Text(text) if functions.last() == Some(&Function::Lower) => Value::text(text.to_lowercase()),
         Found::Text(text) => Value::text(text),
@@ -544,8 +554,8 @@ fn text_of(item: Item<'_>) -> Result<Cow<'_, str>, json::Error> {
     }
 }
 
-/// A number in billionths as a value of a type. Whole numbers are rounded up, as Kubernetes does.
-fn numeric(number: i128, ty: SqlType) -> Value {
+/// A number in billionths as a value of a type, in its unit. Whole numbers are rounded up, as Kubernetes does.
+fn numeric(number: i128, Typed { ty, unit }: Typed) -> Value {
     match ty {
         SqlType::Double => Value::Double(quantity::float(number)),
         SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => Value::text(quantity::decimal(number)),
@@ -556,7 +566,7 @@ fn numeric(number: i128, ty: SqlType) -> Value {
         | SqlType::BigIntUnsigned
         | SqlType::DateTime
         | SqlType::LongBlob
-        | SqlType::Json => whole(quantity::rounded_up(number), ty),
+        | SqlType::Json => whole(quantity::counted(number, unit.unwrap_or(Unit::Whole)), ty),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a declared kind reads of an object: all its paths joined into one tree, so that an object's text is passed once.
 
 use super::path::{Condition, Function, Guarded, Path, Step};
-use ingester_core::schema::{Form, SqlType};
+use ingester_core::schema::{Absent, Form, SqlType, Unit};
 use ingester_core::value::Value;
 
 /// The paths of a kind, and what becomes of what they find.
@@ -22,6 +22,8 @@ pub(super) struct Recipe {
     pub(super) from_start: bool,
     /// The conditions of guards, with their slots.
     pub(super) asked: Vec<(Condition, usize)>,
+    /// The kind as its file spells it.
+    pub(super) spelled: Box<str>,
 }
 
 /// What is wanted of one value.
@@ -62,18 +64,28 @@ pub(super) struct Slot {
 #[derive(Debug)]
 pub(super) enum Target {
     /// A value of this type.
-    Column(SqlType),
+    Column(Typed),
     /// All values of this type: of a list each once, of a map with their keys.
-    Many(Form, SqlType),
+    Many(Form, Typed),
     /// Whether it is there; with literals, whether it is one of these.
     Condition(Box<[String]>),
+}
+
+/// The type of a column, and the unit in which it counts quantities.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Typed {
+    pub(super) ty: SqlType,
+    pub(super) unit: Option<Unit>,
 }
 
 /// A column: the first of its slots that has a value, else its default.
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) slots: std::ops::Range<usize>,
+    /// Where there is no value.
     pub(super) default: Value,
+    /// The same, unless none of its paths counts: then it is NULL.
+    pub(super) empty: Value,
 }
 
 impl Recipe {
@@ -81,16 +93,17 @@ impl Recipe {
         Recipe { nodes: vec![Node::default()], ..Recipe::default() }
     }
 
-    pub(super) fn column(&mut self, paths: &[Guarded], ty: SqlType, default: Value) {
+    pub(super) fn column(&mut self, paths: &[Guarded], ty: Typed, default: Value, absent: Absent) {
         let slots = self.slots(paths, |_| Target::Column(ty));
-        self.columns.push(Column { slots, default });
+        let empty = if absent == Absent::Empty { Value::empty(ty.ty) } else { Value::Null };
+        self.columns.push(Column { slots, default, empty });
     }
 
     /// A column of many values: those of the first path that has some.
-    pub(super) fn many(&mut self, paths: &[Guarded], ty: SqlType) {
+    pub(super) fn many(&mut self, paths: &[Guarded], ty: Typed) {
         let form = |path: &Path| if path.has_each() { Form::List } else { Form::Map };
         let slots = self.slots(paths, |path| Target::Many(form(path), ty));
-        self.many.push(Column { slots, default: Value::Null });
+        self.many.push(Column { slots, default: Value::Null, empty: Value::Null });
     }
 
     fn slots(&mut self, paths: &[Guarded], target: impl Fn(&Path) -> Target) -> std::ops::Range<usize> {

@@ -122,7 +122,7 @@ pub fn scaffold_rust(crd: &CustomResourceDefinition) -> Result<String, String> {
     let scope = if crd.spec.scope == "Namespaced" { "namespaced" } else { "namespaced = false" };
     let _ = writeln!(
         text,
-        "#[derive(Ingestable, Deserialize, Clone, Debug, Default)]\n#[ingest(group = \"{group}\", version = \"{}\", kind = \"{kind}\", plural = \"{}\", {scope})]",
+        "#[derive(Ingestable, Deserialize, Clone, Debug, Default)]\n#[ingest(group = \"{group}\", version = \"{}\", kind = \"{kind}\", plural = \"{}\", {scope})]\n#[ingest(absent = \"null\")]",
         version.name, names.plural
     );
     on_struct.iter().for_each(|index| {

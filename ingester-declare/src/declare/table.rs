@@ -3,8 +3,8 @@
 use crate::kept::kept;
 use ingester_core::nearest::nearest;
 use ingester_core::schema::{
-    BASE_COLUMNS, BASE_KEYS, Column, Companion, Form, Ident, Key, Many, Path, SqlType, Stays, Table, check,
-    composite_name, limits,
+    Absent, BASE_COLUMNS, BASE_KEYS, Column, Companion, Form, Ident, Key, Many, Path, SqlType, Stays, Table, Unit,
+    check, composite_name, limits,
 };
 use ingester_sql::dialect::Dialect;
 
@@ -17,8 +17,22 @@ pub(super) struct Declaration<'a> {
     pub(super) columns: Vec<DeclaredColumn<'a>>,
     /// Whether labels and annotations have tables of their own.
     pub(super) companions: bool,
-    /// The names of the columns of each composite key.
-    pub(super) keys: Vec<Vec<&'a str>>,
+    /// The composite keys.
+    pub(super) keys: Vec<DeclaredKey<'a>>,
+}
+
+/// A key over several columns as somebody declares it.
+#[derive(Clone, Debug)]
+pub(super) struct DeclaredKey<'a> {
+    /// `None` for the names of the columns, joined.
+    pub(super) name: Option<&'a str>,
+    pub(super) columns: Vec<&'a str>,
+}
+
+impl DeclaredKey<'_> {
+    fn name(&self) -> Ident {
+        self.name.map_or_else(|| composite_name(&self.columns), |name| Ident::tolerant(name, ""))
+    }
 }
 
 /// A column as somebody declares it.
@@ -32,6 +46,8 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) path: Option<Path>,
     pub(super) computed: bool,
     pub(super) stays: Stays,
+    pub(super) absent: Absent,
+    pub(super) unit: Option<Unit>,
     /// Whether it has many values, in a table of its own.
     pub(super) many: Option<Form>,
 }
@@ -80,9 +96,9 @@ impl Declaration<'_> {
         for column in self.columns.iter().filter(|column| column.key) {
             keys.push(Key::new(Ident::new(column.name), place(column.name).as_slice()));
         }
-        for names in &self.keys {
-            let places: Vec<u16> = names.iter().filter_map(|name| place(name)).collect();
-            keys.push(Key::new(composite_name(names), &places));
+        for key in &self.keys {
+            let places: Vec<u16> = key.columns.iter().filter_map(|name| place(name)).collect();
+            keys.push(Key::new(key.name(), &places));
         }
         let table = Table::derived(kept(self.kind), self.name, kept(columns), kept(keys)).with_many(kept(many));
         let table = match self.was {
@@ -208,7 +224,12 @@ impl Declaration<'_> {
     }
 
     fn check_keys(&self, mistakes: &mut Mistakes) {
-        for (place, names) in self.keys.iter().enumerate() {
+        for (place, key) in self.keys.iter().enumerate() {
+            let names = &key.columns;
+            if let Some(Err(error)) = key.name.map(Ident::parse) {
+                mistakes.push((About::Key(place), error.to_string()));
+                continue;
+            }
             let before = mistakes.len();
             let mut found = |what: String| mistakes.push((About::Key(place), what));
             let mut bytes = 0;
@@ -255,10 +276,10 @@ impl Declaration<'_> {
             if mistakes.len() > before {
                 continue;
             }
-            let name = composite_name(names);
+            let name = key.name();
             let own = self.columns.iter().any(|column| column.key && name.same_as(column.name));
             let base = BASE_KEYS.iter().any(|(key, _)| name.same_as(key));
-            if own || base || self.keys[..place].iter().any(|other| composite_name(other).same(&name)) {
+            if own || base || self.keys[..place].iter().any(|other| other.name().same(&name)) {
                 mistakes.push((About::Key(place), format!("key `{name}` is there already: leave this one out")));
             }
         }
@@ -290,13 +311,18 @@ fn column(declared: &DeclaredColumn<'_>) -> Option<Column> {
         path: declared.path,
         computed: declared.computed,
         stays: declared.stays,
+        absent: declared.absent,
+        unit: declared.unit,
     })
 }
 
 /// A column of many values.
 fn of_many(declared: &DeclaredColumn<'_>, place: usize) -> Option<Many> {
     let (name, was) = (Ident::new(declared.name), declared.was.map(Ident::new));
-    Some(Many::derived(name, was, declared.many?, declared.ty?, declared.path, declared.computed, place))
+    Some(
+        Many::derived(name, was, declared.many?, declared.ty?, declared.path, declared.computed, place)
+            .in_unit(declared.unit),
+    )
 }
 
 /// What is wrong with the key of a column alone.

@@ -27,15 +27,20 @@ impl<'t> Keys<'t> {
 
     /// The value of a key, which is known from now on. Nothing (`null`) is as good as absent.
     pub fn take(&mut self, key: &'static str) -> Option<Located<'t>> {
+        self.take_any(key).filter(|value| !value.is_null())
+    }
+
+    /// As [`Keys::take`], for a key of which `null` says something.
+    pub fn take_any(&mut self, key: &'static str) -> Option<Located<'t>> {
         self.known.push(key);
         let place = self.left.iter().position(|(there, _)| *there == key)?;
-        Some(self.left.remove(place).1).filter(|value| !value.is_null())
+        Some(self.left.remove(place).1)
     }
 
     /// The same keys where these alone are known: others are faults. What was meant by one is taken, so that no second mistake
     /// follows from the first.
     pub(super) fn only(mut self, names: &[&'static str], faults: &mut Faults) -> Self {
-        let taken = names.iter().filter_map(|name| Some((*name, self.take(name)?))).collect();
+        let taken = names.iter().filter_map(|name| Some((*name, self.take_any(name)?))).collect();
         let mut only = Keys { left: taken, known: Vec::new() };
         for (unknown, value) in self.unknown() {
             if let Some(meant) = unknown.meant()

@@ -38,6 +38,25 @@ impl Tree {
     }
 }
 
+/// As it was read, without lines.
+impl serde::Serialize for Tree {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.content {
+            Content::Null => to.serialize_unit(),
+            Content::Truth(truth) => to.serialize_bool(*truth),
+            Content::Number(number) => match (number.parse::<i64>(), number.parse::<u64>(), number.parse::<f64>()) {
+                (Ok(number), ..) => to.serialize_i64(number),
+                (_, Ok(number), _) => to.serialize_u64(number),
+                (.., Ok(number)) => to.serialize_f64(number),
+                _ => to.serialize_str(number),
+            },
+            Content::Text(text) => to.serialize_str(text),
+            Content::List(list) => to.collect_seq(list),
+            Content::Map(map) => to.collect_map(map.iter().map(|(key, value)| (key, value))),
+        }
+    }
+}
+
 /// The tree of a text, which is one YAML document, or JSON. An empty one is [`Content::Null`].
 ///
 /// # Errors

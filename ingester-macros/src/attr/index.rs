@@ -23,8 +23,59 @@ pub(crate) struct Index {
     pub(crate) keep: Option<bool>,
     pub(crate) first: Option<bool>,
     pub(crate) many: Option<bool>,
+    pub(crate) absent: Option<AbsentOption>,
+    /// The unit of a quantity: whether it is thousandths, and where it is said.
+    pub(crate) unit: Option<UnitOption>,
     /// Whether a part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,
+}
+
+/// `absent = "..."`: what is stored where there is no value.
+#[derive(Clone, Copy)]
+pub(crate) struct AbsentOption {
+    /// The variant of `ingester_core::schema::Absent`.
+    pub(crate) variant: &'static str,
+    pub(crate) span: Span,
+}
+
+impl AbsentOption {
+    pub(super) fn read(context: &Context, setting: &Setting) -> Option<Self> {
+        let text = setting.string(context)?;
+        let variant = match text.value().as_str() {
+            "type" => "Type",
+            "null" => "Null",
+            "empty" => "Empty",
+            _ => {
+                context.error(
+                    &text,
+                    "`absent` is one of `null`, `empty` and `type` (NULL for an `Option`, else the type's default)",
+                );
+                return None;
+            }
+        };
+        Some(AbsentOption { variant, span: text.span() })
+    }
+}
+
+/// `unit = "..."`: how a quantity is counted.
+#[derive(Clone, Copy)]
+pub(crate) struct UnitOption {
+    /// In thousandths.
+    pub(crate) milli: bool,
+    pub(crate) span: Span,
+}
+
+impl UnitOption {
+    fn read(context: &Context, setting: &Setting) -> Option<Self> {
+        let text = setting.string(context)?;
+        match text.value().as_str() {
+            "whole" | "milli" => Some(UnitOption { milli: text.value() == "milli", span: text.span() }),
+            _ => {
+                context.error(&text, "`unit` is one of `whole` and `milli`");
+                None
+            }
+        }
+    }
 }
 
 /// `path = "a.b"`: field names, or the numbers of a tuple's, each at the place of the literal.
@@ -34,8 +85,9 @@ pub(crate) struct Path {
 }
 
 impl Index {
-    const OPTIONS: &'static [&'static str] =
-        &["column", "type", "path", "with", "was", "key", "json", "revision", "keep", "first", "many"];
+    const OPTIONS: &'static [&'static str] = &[
+        "column", "type", "path", "with", "was", "key", "json", "revision", "keep", "first", "many", "absent", "unit",
+    ];
 
     pub(super) fn read_all(context: &Context, attributes: &[Attribute]) -> Vec<Self> {
         named(attributes, "index").map(|attribute| Self::read(context, attribute)).collect()
@@ -56,6 +108,8 @@ impl Index {
             keep: None,
             first: None,
             many: None,
+            absent: None,
+            unit: None,
             broken: false,
         }
     }
@@ -78,6 +132,7 @@ impl Index {
         if index.many == Some(true) {
             index.check_many(context);
         }
+        index.check_unit(context);
         index
     }
 
@@ -98,6 +153,20 @@ impl Index {
         }
     }
 
+    /// Options that say otherwise what a quantity becomes.
+    fn check_unit(&self, context: &Context) {
+        let Some(unit) = &self.unit else { return };
+        if let Some(with) = &self.with {
+            context.error(with, "`unit` says what a quantity becomes, and so does `with`: leave one of them out");
+        }
+        if self.many == Some(true) {
+            context.error_at(
+                unit.span,
+                "`unit` is for a single quantity: make a list or map of numbers with `many, with = function`",
+            );
+        }
+    }
+
     /// Sets what one option says; false where it cannot be read.
     fn set(&mut self, context: &Context, setting: &Setting) -> bool {
         match setting.name.to_string().as_str() {
@@ -109,6 +178,8 @@ impl Index {
             "keep" => setting.store(context, &mut self.keep, setting.switch(context)),
             "first" => setting.store(context, &mut self.first, setting.switch(context)),
             "many" => setting.store(context, &mut self.many, setting.switch(context)),
+            "absent" => setting.store(context, &mut self.absent, AbsentOption::read(context, setting)),
+            "unit" => setting.store(context, &mut self.unit, UnitOption::read(context, setting)),
             "path" => {
                 let path = setting.string(context).and_then(|literal| Path::read(context, literal));
                 setting.store(context, &mut self.path, path)

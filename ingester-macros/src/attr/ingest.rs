@@ -1,5 +1,6 @@
 //! `#[ingest(...)]`: a kind and its table.
 
+use super::index::AbsentOption;
 use super::named;
 use super::setting::{Setting, SettingValue};
 use crate::context::Context;
@@ -18,6 +19,7 @@ pub(crate) struct Ingest {
     pub(crate) finalizer: Option<FinalizerOption>,
     pub(crate) companions: Option<bool>,
     pub(crate) crd: Option<CrdOption>,
+    pub(crate) absent: Option<AbsentOption>,
     pub(crate) retention: Option<LitStr>,
     pub(crate) protobuf: Option<LitStr>,
     pub(crate) descriptors: Option<ExprPath>,
@@ -107,6 +109,7 @@ impl Ingest {
         "finalizer",
         "companions",
         "crd",
+        "absent",
         "retention",
         "protobuf",
         "descriptors",
@@ -161,6 +164,7 @@ impl Ingest {
                 setting.store(context, &mut self.companions, value)
             }
             "crd" => setting.store(context, &mut self.crd, CrdOption::read(context, setting)),
+            "absent" => setting.store(context, &mut self.absent, AbsentOption::read(context, setting)),
             "retention" => setting.store(context, &mut self.retention, setting.string(context)),
             "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
             "group" => setting.store(context, &mut self.group, setting.string(context)),

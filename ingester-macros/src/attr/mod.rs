@@ -12,7 +12,7 @@ mod serde;
 mod setting;
 
 pub(crate) use self::serde::{FieldName, FieldNames};
-pub(crate) use index::Index;
+pub(crate) use index::{AbsentOption, Index};
 pub(crate) use ingest::{CompositeKey, CrdOption, FinalizerOption, Ingest};
 pub(crate) use kube::Kube;
 

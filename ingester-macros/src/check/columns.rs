@@ -4,7 +4,7 @@ use crate::ast::{Derive, Field, Item};
 use crate::attr::{Attributes, Index, MemberAttributes};
 use crate::case::rename_field;
 use crate::context::Context;
-use crate::model::{BASE, ColumnDeclaration, Record, Source};
+use crate::model::{BASE, ColumnDeclaration, Record, Source, With};
 use crate::span::{at, used};
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -156,16 +156,14 @@ fn of_field(
 ) -> ColumnDeclaration {
     let plain = field.ident.unraw().to_string();
     let ident = used(field.ident);
-    let source = match (&index.path, &index.with) {
+    let source = match (&index.path, with(index)) {
         _ if index.broken => Source::Unknown,
         (None, None) => Source::Field { ident, ty: field.ty.clone() },
-        (None, Some(with)) => {
-            Source::Computed { fields: vec![ident.into()], span: with.span(), with: Some(with.clone()) }
-        }
+        (None, Some(with)) => Source::Computed { fields: vec![ident.into()], span: with.span(), with: Some(with) },
         (Some(path), with) => Source::Computed {
             fields: std::iter::once(ident.into()).chain(path.steps.iter().cloned()).collect(),
             span: path.literal.span(),
-            with: with.clone(),
+            with,
         },
     };
     let named = named.unwrap_or_else(|| plain.clone());
@@ -173,6 +171,15 @@ fn of_field(
     let from = format!("{json_name}: {}", compact(field.ty));
     let declared = declaration(index, name, format!("field `{plain}`"), field.ident.span(), source, path, from);
     ColumnDeclaration { visibility: field.visibility.clone(), ..declared }
+}
+
+/// What makes the value of what is there.
+fn with(index: &Index) -> Option<With> {
+    match (&index.with, &index.unit) {
+        (Some(function), _) => Some(With::Function(function.clone())),
+        (None, Some(unit)) => Some(With::Unit { milli: unit.milli, span: unit.span }),
+        (None, None) => None,
+    }
 }
 
 /// Whether an `#[index]` on the struct asks for what a function makes of the whole struct.
@@ -191,7 +198,7 @@ fn of_struct(context: &Context, derive: Derive, root: &str, index: &Index) -> Op
     };
     let source = match index.broken {
         true => Source::Unknown,
-        false => Source::Computed { fields: Vec::new(), span: with.span(), with: Some(with.clone()) },
+        false => Source::Computed { fields: Vec::new(), span: with.span(), with: Some(With::Function(with.clone())) },
     };
     let json = index.json.as_ref().map(LitStr::value);
     let mut path = vec![root, json.as_deref().unwrap_or_default()];
@@ -255,7 +262,7 @@ pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDecl
     let source = if index.broken || !is_there {
         Source::Unknown
     } else {
-        Source::Computed { fields: vec![leaf.clone().into()], span: path.literal.span(), with: index.with.clone() }
+        Source::Computed { fields: vec![leaf.clone().into()], span: path.literal.span(), with: with(index) }
     };
     let origin = format!("`{}`", path.literal.value());
     let json = match leaf.unraw().to_string().as_str() {
@@ -283,6 +290,10 @@ fn declaration(
     if let Some(with) = &index.with {
         made_of += &format!(", with {}", compact(with));
     }
+    // Thousandths are what a quantity becomes anyhow.
+    if index.unit.as_ref().is_some_and(|unit| !unit.milli) {
+        made_of += ", unit whole";
+    }
     if let Some(revision) = index.revision.filter(|revision| *revision > 1) {
         made_of += &format!(", revision {revision}");
     }
@@ -299,6 +310,7 @@ fn declaration(
             (_, Some(true)) => Some("First"),
             _ => None,
         },
+        absent: index.absent,
         was: index.was.clone(),
         source,
         path,

@@ -52,6 +52,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             finalizer: ingest.finalizer.unwrap_or(unless_given),
             companions: ingest.companions.unwrap_or(true),
             retention: ingest.retention,
+            absent: ingest.absent,
             protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
             keys: ingest.keys,
             filter: ingest.filter,

@@ -1,12 +1,12 @@
 //! The `#[index]`es of a struct: a constant, a check of it and a statement that writes its value for each.
 
-use crate::model::{ColumnDeclaration, Source};
+use crate::model::{ColumnDeclaration, Source, With};
 use crate::span::{at, placed};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::spanned::Spanned as _;
-use syn::{ExprPath, Ident, Member};
+use syn::{Ident, Member};
 
 /// The columns that the `#[index]`es of one place make: of the fields, or of the struct.
 pub(super) struct Columns<'m>(Vec<Column<'m>>);
@@ -122,8 +122,10 @@ impl Column<'_> {
         let key = (!self.declared.key).then(|| quote!(.without_key()));
         let stays = self.declared.stays.map(|stays| format_ident!("{stays}"));
         let stays = stays.map(|stays| quote!(.stays(__ingester::Stays::#stays)));
+        let absent = self.declared.absent.map(|absent| format_ident!("{}", absent.variant));
+        let absent = absent.map(|absent| quote!(.absent(__ingester::Absent::#absent)));
         let made_of = &self.declared.made_of;
-        let computed = matches!(&self.declared.source, Source::Computed { with: Some(_), .. });
+        let computed = matches!(&self.declared.source, Source::Computed { with: Some(With::Function(_)), .. });
         let at = match (&self.declared.path, computed) {
             (Some(path), true) => quote!(.computed_at(#path)),
             (Some(path), false) => quote!(.at(#path)),
@@ -132,7 +134,7 @@ impl Column<'_> {
         };
         quote! {
             const #constant: __ingester::Field =
-                __ingester::Field::derived(#name, #shape).from(#made_of) #at #ty #was #key #stays;
+                __ingester::Field::derived(#name, #shape).from(#made_of) #at #ty #was #key #stays #absent;
         }
     }
 
@@ -143,7 +145,10 @@ impl Column<'_> {
         let with_span = with.as_ref().map_or(span, |with| at(with.span()));
         let body = match fields.as_slice() {
             [] => apply(with.as_ref(), placed(with_span, quote!(__this))),
-            [field] => apply(with.as_ref(), placed(with_span, quote!(&__this.#field))),
+            // A quantity may be in an `Option`, as at the end of a path.
+            [field] if !matches!(with, Some(With::Unit { .. })) => {
+                apply(with.as_ref(), placed(with_span, quote!(&__this.#field)))
+            }
             _ => along(fields, with.as_ref(), span),
         };
         let value = self.either("ColumnValue", "ManyValues");
@@ -231,7 +236,7 @@ fn may_clash(a: &str, b: &str) -> bool {
 }
 
 /// What a path of several fields leads to, from `__this`: an `Option`, as each of them may be one.
-fn along(fields: &[Member], with: Option<&ExprPath>, span: Span) -> TokenStream {
+fn along(fields: &[Member], with: Option<&With>, span: Span) -> TokenStream {
     let here = at(span);
     let mut value = TokenStream::new();
     for (place, field) in fields.iter().enumerate() {
@@ -255,9 +260,10 @@ fn along(fields: &[Member], with: Option<&ExprPath>, span: Span) -> TokenStream 
 }
 
 /// `with(value)`, or the value where there is no `with`.
-fn apply(with: Option<&ExprPath>, value: TokenStream) -> TokenStream {
+fn apply(with: Option<&With>, value: TokenStream) -> TokenStream {
     match with {
-        Some(with) => quote_spanned!(at(with.span())=> #with(#value)),
+        Some(With::Function(function)) => quote_spanned!(at(function.span())=> #function(#value)),
+        Some(With::Unit { milli, span }) => placed(*span, quote!(__ingester::in_unit::<#milli, _>(#value))),
         None => value,
     }
 }

@@ -65,6 +65,7 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
         let columns = key.columns.iter().map(|column| column.unraw().to_string());
         quote!(&[#(#columns),*])
     });
+    let absent = Ident::new(kind.absent.map_or("Type", |absent| absent.variant), Span::call_site());
     let companions = (!kind.companions).then(|| quote!(.without_companions()));
     let was = kind.table_was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
     quote! {
@@ -72,6 +73,7 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
         const __PARTS: __ingester::TableParts = __ingester::TableParts {
             fields: [<#ident as __ingester::Indexed>::FIELDS, #of_status, &[#(#metadata),*]],
             keys: &[#(#keys),*],
+            absent: __ingester::Absent::#absent,
         };
         const __COLUMNS: [__ingester::Column; __PARTS.column_count()] = __PARTS.columns();
         const __KEYS: [__ingester::Key; __PARTS.key_count()] = __PARTS.keys(&__COLUMNS);

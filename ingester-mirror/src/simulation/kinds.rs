@@ -33,7 +33,7 @@ impl Flavour {
 /// `models` of `michelangelo.api/v2`, with one indexed column.
 pub(super) const MODEL: Kind = {
     const FIELDS: &[Field] = &[OWNER];
-    const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
+    const PARTS: TableParts = TableParts::of(FIELDS);
     const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
     const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
     const TABLE: Table = Table {
@@ -53,7 +53,7 @@ pub(super) const MODEL: Kind = {
 /// The same with one more column, as the next release has it. The table has the columns of this one.
 pub(super) const NEWER: Kind = {
     const FIELDS: &[Field] = &[OWNER, Field::new("tier", Shape::scalar(SqlType::VarChar(255))).without_key()];
-    const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
+    const PARTS: TableParts = TableParts::of(FIELDS);
     const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
     const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
     const TABLE: Table = Table {

@@ -410,7 +410,7 @@ mod tests {
     // Kinds written by hand: two releases of a struct differ in its table.
     macro_rules! kind {
         ($name:literal, $table:literal, $fields:expr) => {{
-            const PARTS: TableParts = TableParts { fields: [$fields, &[], &[]], keys: &[] };
+            const PARTS: TableParts = TableParts::of($fields);
             const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
             const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
             const TABLE: Table = Table {

@@ -29,6 +29,7 @@ mod rows;
 mod schema;
 mod settings;
 mod single;
+mod spelled;
 mod stays;
 mod tls;
 mod typed;

@@ -6,7 +6,7 @@ use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, Ta
 use ingester_core::value::{Micros, Value};
 
 const FIELDS: &[Field] = &[Field::new("owner", Shape::scalar(SqlType::VarChar(255)))];
-const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
+const PARTS: TableParts = TableParts::of(FIELDS);
 const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
 

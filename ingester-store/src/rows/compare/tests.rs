@@ -14,7 +14,7 @@ const FIELDS: &[Field] = &[
     Field::new("ready", Shape::scalar(SqlType::Boolean)),
     Field::new("since", Shape::scalar(SqlType::DateTime)),
 ];
-const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
+const PARTS: TableParts = TableParts::of(FIELDS);
 const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
 static TABLE: Table = Table {
     kind: "Widget",

@@ -1,0 +1,73 @@
+//! What is stored where an object has no value.
+
+/// What is stored where an object has no value: the field is missing, it is `null`, or what it is in is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Absent {
+    /// What the Rust type says: NULL for an `Option`, else the type's default (`absent = "type"`). Structs have this unless they say
+    /// otherwise.
+    #[default]
+    Type,
+    /// NULL (`absent = "null"`). Kinds of files have this unless they say otherwise.
+    Null,
+    /// `""`, 0 or false (`absent = "empty"`). A time has no such value and is NULL.
+    Empty,
+}
+
+impl Absent {
+    /// How structs and files write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Absent::Type => "type",
+            Absent::Null => "null",
+            Absent::Empty => "empty",
+        }
+    }
+
+    /// What this is written as; `None` for another word.
+    pub const fn read(word: &str) -> Option<Self> {
+        let all = [Absent::Type, Absent::Null, Absent::Empty];
+        let mut i = 0;
+        while i < all.len() {
+            if super::text::same(all[i].word(), word) {
+                return Some(all[i]);
+            }
+            i += 1;
+        }
+        None
+    }
+}
+
+/// The unit in which a column counts a quantity of Kubernetes, such as `500m` or `2Gi`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Whole ones, rounded up: bytes of a memory, CPUs (`unit = "whole"`).
+    Whole,
+    /// Thousandths, rounded up: `500m` of a CPU is 500 (`unit = "milli"`).
+    Milli,
+}
+
+impl Unit {
+    /// How structs and files write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Unit::Whole => "whole",
+            Unit::Milli => "milli",
+        }
+    }
+
+    /// What this is written as; `None` for another word.
+    pub const fn read(word: &str) -> Option<Self> {
+        if super::text::same(word, Unit::Whole.word()) {
+            return Some(Unit::Whole);
+        }
+        if super::text::same(word, Unit::Milli.word()) { Some(Unit::Milli) } else { None }
+    }
+
+    /// How many of it are one.
+    pub const fn of_one(self) -> i128 {
+        match self {
+            Unit::Whole => 1,
+            Unit::Milli => 1000,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Kinds as a file spells them: those of a file as they were read, those of structs as far as a file can say the same.
+
+use crate::yaml;
+use ingester_core::kind::{Decode, Finalizer, Kind};
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::schema::{
+    Absent, BASE_COLUMNS, BASE_KEYS, Column, Form, Ident, Key, Many, Path, Table, Unit, composite_name,
+};
+use ingester_core::value::Value;
+use serde_json::{Map, json};
+use std::fmt::Write as _;
+
+/// A file that declares these kinds. What a file cannot say of a struct, such as a function of Rust, is a comment.
+pub fn spelled(kinds: &[Kind]) -> String {
+    let mut text = String::from("kinds:\n");
+    for kind in kinds {
+        match kind.functions().decode {
+            Decode::Declared(declared) => text.push_str(declared.spelled()),
+            Decode::Function(_) => of_struct(kind, &mut text),
+        }
+    }
+    text
+}
+
+/// One kind of a file, as an element of the list of kinds.
+pub(super) fn of_file(tree: &crate::text::Tree) -> String {
+    // A tree has nothing that YAML cannot express.
+    yaml::to_string(&[tree]).unwrap_or_default()
+}
+
+fn of_struct(kind: &Kind, text: &mut String) {
+    let (definition, table) = (kind.definition(), kind.table());
+    let mut line = |what: &str, value: &dyn std::fmt::Display| {
+        let _ = writeln!(text, "  {what}: {value}");
+    };
+    line("group", &plain(definition.group));
+    line("version", &plain(definition.version));
+    line("kind", &plain(definition.kind));
+    line("plural", &plain(&kind.plural()));
+    line("namespaced", &definition.namespaced);
+    if !table.name.same_as(definition.kind) {
+        line("table", &plain(table.name.as_str()));
+    }
+    let finalizer = match definition.finalizer {
+        Finalizer::Ensure => "ensure",
+        Finalizer::Existing => "existing",
+        Finalizer::Never => "never",
+    };
+    line("finalizer", &finalizer);
+    if definition.immutable {
+        line("immutable", &true);
+    }
+    if !table.companions {
+        line("companions", &false);
+    }
+    if let Some(retention) = definition.retention {
+        line("retention", &format_args!("{}s", retention.as_secs()));
+    }
+    if let Some(protobuf) = definition.protobuf {
+        let _ = writeln!(text, "  # protobuf: {{message: {}, descriptors: FILE}}", protobuf.message);
+    }
+    columns(kind, text);
+    let keys: Vec<String> = composite_keys(table).map(|key| spelled_key(table, key)).collect();
+    if !keys.is_empty() {
+        let _ = writeln!(text, "  keys: [{}]", keys.join(", "));
+    }
+    // The first line of an element of a list.
+    if let Some(first) = text.rfind("  group:") {
+        text.replace_range(first..first + 2, "- ");
+    }
+}
+
+fn columns(kind: &Kind, text: &mut String) {
+    let table = kind.table();
+    if table.indexed().is_empty() && table.many.is_empty() {
+        return;
+    }
+    text.push_str("  columns:\n");
+    for (place, column) in table.indexed().iter().enumerate() {
+        let mut options = format!(", type: {}", column.ty);
+        if !table.keys.iter().any(|key| is_own(table, key, column.name)) {
+            options.push_str(", key: false");
+        }
+        if !column.stays.is_none() {
+            let _ = write!(options, ", {}: true", column.stays.word());
+        }
+        let Column { name, path, computed, unit, .. } = *column;
+        let Some(path) = path.filter(|_| !computed) else {
+            of_function(text, name, path, &options);
+            continue;
+        };
+        let (guard, absent) = match column.absent {
+            Absent::Type => absent(kind, place, path),
+            Absent::Null | Absent::Empty => (None, format!(", absent: {}", column.absent.word())),
+        };
+        options.push_str(&absent);
+        let path = quoted(&format!("{}{}", steps(path.steps()), of_quantity(unit)));
+        let (path, but) = match guard {
+            // A default does not ask whether a path counts.
+            Some(guard) if absent.contains("default:") => (path, format!(" # in Rust NULL without {guard}")),
+            Some(guard) => (format!("[{{path: {path}, if: {}}}]", quoted(&guard)), String::new()),
+            None => (path, String::new()),
+        };
+        let _ = writeln!(text, "  - {{column: {}, path: {path}{options}{}}}{but}", plain(name.as_str()), milli(unit));
+    }
+    for many in table.many {
+        let Many { name, path, computed, form, .. } = *many;
+        let options = format!(", type: {}, many: true", many.ty());
+        let Some(path) = path.filter(|_| !computed) else {
+            of_function(text, name, path, &options);
+            continue;
+        };
+        let each = match form {
+            Form::List => "[*]",
+            Form::Map => "",
+        };
+        let path = quoted(&format!("{}{each}{}", steps(path.steps()), of_quantity(many.unit())));
+        let milli = milli(many.unit());
+        let _ = writeln!(text, "  - {{column: {}, path: {path}{options}{milli}}}", plain(name.as_str()));
+    }
+}
+
+fn of_quantity(unit: Option<Unit>) -> &'static str {
+    if unit.is_some() { " | quantity" } else { "" }
+}
+
+fn milli(unit: Option<Unit>) -> &'static str {
+    if unit == Some(Unit::Milli) { ", unit: milli" } else { "" }
+}
+
+/// A column that only Rust knows how to make, as a comment.
+fn of_function(text: &mut String, name: Ident, path: Option<Path>, options: &str) {
+    let from = path.map(|path| format!(" of {}", steps(path.steps()))).unwrap_or_default();
+    let _ = writeln!(text, "  # - {{column: {name}, path: ?{options}}} # a function in Rust makes it{from}");
+}
+
+/// What a struct stores in a column where an object has no value, by its Rust types: it is asked with objects that have nothing but what
+/// the column's value would be in. The guard is where an `Option` holds the struct that has a value for what is absent in it.
+fn absent(kind: &Kind, place: usize, path: Path) -> (Option<String>, String) {
+    let names: Vec<&str> = path.steps().collect();
+    let stored = |there: usize| stored(kind, place, &names[..there]);
+    let whole = names.len().saturating_sub(1);
+    let (nothing, inside) = (stored(0), stored(whole));
+    let ty = kind.table().columns[BASE_COLUMNS.len() + place].ty;
+    let guard = match (&nothing, &inside) {
+        (Some(Value::Null), Some(value)) if *value != Value::Null => {
+            let first = (1..=whole).find(|there| stored(*there).is_some_and(|value| value != Value::Null));
+            first.map(|there| steps(names[..there].iter().copied()))
+        }
+        _ => None,
+    };
+    let option = match inside {
+        None | Some(Value::Null) => ", absent: null".to_owned(),
+        Some(value) if value == Value::empty(ty) => ", absent: empty".to_owned(),
+        Some(Value::Text(text)) => format!(", default: {}", quoted(&text)),
+        Some(value) => format!(", default: {value}"),
+    };
+    (guard, option)
+}
+
+/// What is stored of an object that has these names within each other, and nothing in the last one.
+fn stored(kind: &Kind, place: usize, names: &[&str]) -> Option<Value> {
+    let inner = names.iter().rev().fold(json!({}), |inner, name| json!({ *name: inner }));
+    let mut object = Map::new();
+    object.insert("apiVersion".into(), kind.api_version().into());
+    object.insert("kind".into(), kind.kind().into());
+    object.insert("metadata".into(), json!({"name": "a", "namespace": if kind.namespaced() { "a" } else { "" }}));
+    if let serde_json::Value::Object(inner) = inner {
+        object.extend(inner);
+    }
+    let text = serde_json::Value::Object(object).to_string();
+    let object = Object::parse(text, ManagedFields::Prune).ok()?;
+    let row = kind.row(&object).ok()??;
+    row.values.get(BASE_COLUMNS.len() + place).cloned()
+}
+
+/// A path as a file writes it.
+fn steps<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.fold(String::new(), |text, step| {
+        let plain = step.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
+        if plain { format!("{text}.{step}") } else { format!("{text}[{step:?}]") }
+    })
+}
+
+/// Whether this is the key that a column has of its own.
+fn is_own(table: &Table, key: &Key, column: Ident) -> bool {
+    key.name.same(&column) && matches!(key.columns(), [only] if table.columns[usize::from(*only)].name.same(&column))
+}
+
+/// The keys over several columns that are not those of every table.
+fn composite_keys(table: &Table) -> impl Iterator<Item = &Key> {
+    let is_base = |key: &Key| BASE_KEYS.iter().any(|(name, _)| key.name.same_as(name));
+    table.keys.iter().filter(move |key| key.columns().len() > 1 && !is_base(key))
+}
+
+fn spelled_key(table: &Table, key: &Key) -> String {
+    let names: Vec<&str> = key.columns().iter().map(|place| table.columns[usize::from(*place)].name.as_str()).collect();
+    let columns: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    let columns = columns.join(", ");
+    if key.name.same(&composite_name(&names)) {
+        format!("[{columns}]")
+    } else {
+        format!("{{name: {}, columns: [{columns}]}}", plain(key.name.as_str()))
+    }
+}
+
+/// A text as YAML reads it back: in quotes unless it is a word.
+fn plain(text: &str) -> String {
+    let word = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/'));
+    let truth = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+    if word && !truth.iter().any(|truth| text.eq_ignore_ascii_case(truth)) { text.to_owned() } else { quoted(text) }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

@@ -1,0 +1,328 @@
+//! One kind, two spellings: a struct and a file that say the same of their columns give the same tables and the same rows.
+
+#![allow(unreachable_pub, reason = "structs are written as a user writes them")]
+
+use crate::world::{Stores as _, World};
+use anyhow::{Result, ensure};
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::schema::{BASE_COLUMNS, Column, SqlType};
+use ingester_core::wire::Time;
+use ingester_core::{Ingestable, Kind};
+use ingester_declare::declare::{self, spelled};
+use ingester_sql::ddl::{Schema, diff};
+use ingester_store::ConnectOptions;
+use ingester_store::migrate::drift;
+use ingester_tests::on_every_database;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use std::fmt::Write as _;
+
+on_every_database! {
+    a_file_and_a_struct_make_the_same_tables
+}
+
+/// Kinds of one namespace, each as a projection and as a file. Of a column: the field, that as a path, its name in JSON, the column, the type in Rust with the options of
+/// `#[index]`, the options in the file, and what stands behind its path there.
+macro_rules! spelled {
+    ($($group:literal $kind:ident $spelled:literal $absent:literal {
+        $($part:ident: $of_part:ident {
+            $($field:ident $path:literal $name:literal $column:literal: $ty:ty $([$($option:tt)*])? => $yaml:literal $(behind $function:literal)?;)*
+        })*
+    })*) => {
+        $(
+            #[derive(Ingestable, Deserialize, Default)]
+            #[serde(default)]
+            #[ingest(group = $group, version = "v1", kind = $spelled, namespaced, finalizer = "never", absent = $absent)]
+            pub struct $kind {
+                $(
+                    $(#[index(column = $column, path = $path, json = $name $(, $($option)*)?)])*
+                    pub $part: $of_part,
+                )*
+            }
+            $(
+                #[derive(Deserialize, Default)]
+                #[serde(default)]
+                pub struct $of_part { $(#[serde(rename = $name)] pub $field: $ty,)* }
+            )*
+        )*
+
+        const KINDS: &[Kind] = &[$(Kind::of::<$kind>()),*];
+
+        /// The same as a file.
+        fn file() -> String {
+            let mut text = String::from("kinds:\n");
+            $(
+                let _ = write!(
+                    text,
+                    "- {{group: {}, version: v1, kind: {}, namespaced: true, finalizer: never, absent: {}, columns: [\n",
+                    $group, $spelled, $absent
+                );
+                $($(
+                    let _ = writeln!(
+                        text,
+                        "    {{column: {}, path: '.{}.{}{}', {}}},",
+                        $column, stringify!($part), $name, concat!("" $(, $function)?), $yaml
+                    );
+                )*)*
+                text.push_str("  ]}\n");
+            )*
+            text
+        }
+    };
+}
+
+spelled! {
+    "made.up" Apple "Apple" "null" { spec: AppleSpec {
+        colour "colour" "colour" "colour": Option<String> => "type: VARCHAR(255)";
+        size "size" "size" "size": Option<i32> => "type: INT";
+    } }
+    "made.up" Pear "Pear" "empty" { spec: PearSpec {
+        colour "colour" "colour" "colour": String => "type: VARCHAR(255)";
+        size "size" "size" "size": i32 => "type: INT";
+    } }
+    "made.up" Plum "Plum" "empty" { spec: PlumSpec {
+        colour "colour" "colour" "colour": Option<String> => "type: VARCHAR(255)";
+        size "size" "size" "size": Option<i32> => "type: INT";
+    } }
+    "made.up" Fig "Fig" "null" { spec: FigSpec {
+        memory "memory" "memory" "memory": Option<Quantity> [unit = "whole"] => "type: BIGINT, unit: whole" behind " | quantity";
+        cpu "cpu" "cpu" "cpu": Option<Quantity> [unit = "milli"] => "type: BIGINT, unit: milli" behind " | quantity";
+        disk "disk" "disk" "disk": Option<String> [unit = "whole"] => "type: BIGINT" behind " | quantity";
+    } }
+    "made.up" Date "Date" "empty" { spec: DateSpec {
+        memory "memory" "memory" "memory": Option<Quantity> [unit = "whole"] => "type: BIGINT, unit: whole" behind " | quantity";
+        cpu "cpu" "cpu" "cpu": Option<String> [unit = "milli"] => "type: BIGINT, unit: milli" behind " | quantity";
+    } }
+    "made.up" Lime "Lime" "null" { spec: LimeSpec {
+        since "since" "since" "since": Option<Time> => "type: DATETIME(6)";
+        until "until" "until" "until": Option<Time> [key = false] => "type: DATETIME(6), key: false";
+    } }
+    "made.up" Kiwi "Kiwi" "empty" { spec: KiwiSpec {
+        since "since" "since" "since": Option<Time> => "type: DATETIME(6)";
+        open "open" "open" "open": bool => "type: BOOLEAN";
+    } }
+    "made.up" Nut "Nut" "null" { spec: NutSpec {
+        open "open" "open" "open": Option<bool> => "type: BOOLEAN";
+        share "share" "share" "share": Option<f64> => "type: DOUBLE";
+    } }
+    "made.up" Oak "Oak" "empty" { spec: OakSpec {
+        share "share" "share" "share": f64 => "type: DOUBLE";
+        count "count" "count" "count_of_it": i64 => "type: BIGINT";
+    } }
+    "made.up" Elm "Elm" "null" { spec: ElmSpec {
+        count "count" "count" "count_of_it": Option<i64> => "type: BIGINT";
+        many "many" "many" "many_of_it": Option<u64> => "type: BIGINT UNSIGNED";
+    } }
+    "made.up" Ash "Ash" "empty" { spec: AshSpec {
+        many "many" "many" "many_of_it": u64 => "type: BIGINT UNSIGNED";
+        short "short" "short" "short": String [type = "VARCHAR(16)"] => "type: VARCHAR(16)";
+    } }
+    "made.up" Yew "Yew" "null" { spec: YewSpec {
+        short "short" "short" "short": Option<String> [type = "VARCHAR(16)", keep] => "type: VARCHAR(16), keep: true";
+        first "first" "first" "first": Option<String> [first] => "type: VARCHAR(255), first: true";
+    } }
+    "made.up" Ivy "Ivy" "null" { spec: IvySpec {
+        text "text" "text" "text": Option<String> [type = "TEXT", key = false] => "type: TEXT, key: false";
+        long "long" "long" "long": Option<String> [type = "MEDIUMTEXT", key = false] => "type: MEDIUMTEXT, key: false";
+    } }
+    "made.up" Fern "Fern" "empty" { spec: FernSpec {
+        text "text" "text" "text": String [type = "TEXT", key = false] => "type: TEXT, key: false";
+        maybe "maybe" "maybe" "maybe": Option<String> [absent = "null"] => "type: VARCHAR(255), absent: null";
+    } }
+    "made.up" Moss "Moss" "null" { spec: MossSpec {
+        always "always" "always" "always": String [absent = "empty"] => "type: VARCHAR(255), absent: empty";
+        phase "phase" "phase" "phase": Option<String> => "type: VARCHAR(255)";
+    } status: MossStatus {
+        phase "phase" "phase" "status_phase": Option<String> => "type: VARCHAR(255)";
+    } }
+    "made.up" Reed "Reed" "empty" { spec: ReedSpec {
+        name "name" "displayName" "display_name": String => "type: VARCHAR(255)";
+    } status: ReedStatus {
+        ready "ready" "isReady" "is_ready": Option<bool> => "type: BOOLEAN";
+        seen "seen" "lastSeen" "last_seen": Option<Time> => "type: DATETIME(6)";
+    } }
+    "made.up" Rose "Rose" "null" { spec: RoseSpec {
+        dash "dash" "a-b" "a_b": Option<String> => "type: VARCHAR(255)";
+        underscore "underscore" "a_c" "a_c": Option<i32> => "type: INT";
+    } }
+    "made.up" Lily "Lily" "null" { spec: LilySpec {
+        cpu "cpu" "cpu" "cpu": Option<Quantity> => "type: BIGINT, unit: milli" behind " | quantity";
+        small "small" "small" "small": Option<u8> => "type: INT";
+    } }
+    "made.up" Iris "Iris" "empty" { spec: IrisSpec {
+        small "small" "small" "small": u16 => "type: INT";
+        wide "wide" "wide" "wide": u32 => "type: BIGINT";
+    } }
+    "made.up" Aloe "Aloe" "null" { spec: AloeSpec {
+        list "list" "list" "list": Vec<String> [many] => "type: VARCHAR(255), many: true" behind "[*]";
+        one "one" "one" "one": Option<String> => "type: VARCHAR(255)";
+    } }
+    "cert-manager.io" Certificate "Certificate" "null" { spec: CertificateSpec {
+        secret "secret" "secretName" "secret_name": Option<String> => "type: VARCHAR(255)";
+        common "common" "commonName" "common_name": Option<String> => "type: VARCHAR(255)";
+        names "names" "dnsNames" "dns_names": Vec<String> [many] => "type: VARCHAR(255), many: true" behind "[*]";
+    } status: CertificateStatus {
+        after "after" "notAfter" "not_after": Option<Time> => "type: DATETIME(6)";
+        revision "revision" "revision" "revision": Option<i64> => "type: BIGINT";
+    } }
+    "cert-manager.io" CertificateRequest "CertificateRequest" "null" { spec: CertificateRequestSpec {
+        username "username" "username" "username": Option<String> => "type: VARCHAR(255)";
+        is_ca "is_ca" "isCA" "is_ca": Option<bool> => "type: BOOLEAN";
+    } status: CertificateRequestStatus {
+        failure "failure" "failureTime" "failure_time": Option<Time> => "type: DATETIME(6)";
+    } }
+    "cert-manager.io" Issuer "Issuer" "null" { status: IssuerStatus {
+        uri "uri" "lastRegisteredEmail" "email": Option<String> => "type: VARCHAR(255)";
+    } }
+    "cert-manager.io" ClusterIssuer "ClusterIssuer" "empty" { status: ClusterIssuerStatus {
+        uri "uri" "lastRegisteredEmail" "email": Option<String> => "type: VARCHAR(255)";
+    } }
+    "acme.cert-manager.io" Order "Order" "null" { spec: OrderSpec {
+        common "common" "commonName" "common_name": Option<String> => "type: VARCHAR(255)";
+        names "names" "dnsNames" "dns_names": Vec<String> [many] => "type: VARCHAR(255), many: true" behind "[*]";
+    } status: OrderStatus {
+        state "state" "state" "order_state": Option<String> => "type: VARCHAR(255)";
+        reason "reason" "reason" "reason": Option<String> [type = "TEXT", key = false] => "type: TEXT, key: false";
+    } }
+    "acme.cert-manager.io" Challenge "Challenge" "null" { spec: ChallengeSpec {
+        dns "dns" "dnsName" "dns_name": Option<String> => "type: VARCHAR(255)";
+        wildcard "wildcard" "wildcard" "wildcard": Option<bool> => "type: BOOLEAN";
+    } status: ChallengeStatus {
+        presented "presented" "presented" "presented": Option<bool> => "type: BOOLEAN";
+        state "state" "state" "challenge_state": Option<String> => "type: VARCHAR(255)";
+    } }
+}
+
+/// The kinds of a file.
+fn declared(text: &str) -> Vec<Kind> {
+    let file = declare::kinds("kinds.yaml", text, &|_| Err(std::io::ErrorKind::NotFound.into()));
+    file.unwrap_or_else(|error| panic!("{error}\n{text}")).kinds
+}
+
+/// An object of a kind: at each column's path nothing, `null`, a value that is empty or another one; what a path goes through may be
+/// missing, too.
+fn object(kind: &Kind, chance: &mut fastrand::Rng) -> String {
+    let mut object = json!({
+        "apiVersion": kind.api_version(),
+        "kind": kind.kind(),
+        "metadata": {"name": "a", "uid": "a", "resourceVersion": "1", "namespace": "a", "generation": 3},
+    });
+    if !kind.namespaced() {
+        object["metadata"].as_object_mut().unwrap().remove("namespace");
+    }
+    let table = kind.table();
+    let columns = table.indexed().iter().filter(|column| !column.computed).map(|column| (column.path, Some(column)));
+    for (path, column) in columns.chain(table.many.iter().map(|many| (many.path, None))) {
+        let Some(path) = path else { continue };
+        let names: Vec<&str> = path.steps().collect();
+        if names[0] != "metadata" {
+            put(&mut object, &names, column, chance);
+        }
+    }
+    object.to_string()
+}
+
+fn put(at: &mut Json, names: &[&str], column: Option<&Column>, chance: &mut fastrand::Rng) {
+    let Some(map) = at.as_object_mut() else { return };
+    let (name, rest) = (names[0].to_owned(), &names[1..]);
+    match chance.u8(..10) {
+        0 => {}
+        1 if !map.contains_key(&name) => {
+            map.insert(name, Json::Null);
+        }
+        _ if rest.is_empty() => {
+            let value = match column {
+                Some(column) => value(column, chance),
+                None => json!([Json::from("a"), Json::from("b"), Json::Null, Json::from("a")][..chance.usize(..5)]),
+            };
+            map.insert(name, value);
+        }
+        _ => put(map.entry(name).or_insert_with(|| json!({})), rest, column, chance),
+    }
+}
+
+fn value(column: &Column, chance: &mut fastrand::Rng) -> Json {
+    let one = |all: &[Json], chance: &mut fastrand::Rng| all[chance.usize(..all.len())].clone();
+    if column.unit.is_some() {
+        return one(
+            &[json!("500m"), json!("2Gi"), json!("0"), json!("-1"), json!("1e3"), json!("100n"), json!("8Pi")],
+            chance,
+        );
+    }
+    match column.ty {
+        SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => {
+            one(&[json!(""), json!("a"), json!("A long text"), json!("\u{e9}\u{1f600}"), json!(" a ")], chance)
+        }
+        SqlType::Boolean => one(&[json!(true), json!(false)], chance),
+        SqlType::Int => one(&[json!(0), json!(7), json!("7"), json!(255)], chance),
+        SqlType::BigInt | SqlType::BigIntUnsigned | SqlType::IntUnsigned => {
+            one(&[json!(0), json!(7), json!("8"), json!(4_000_000_000_u64)], chance)
+        }
+        SqlType::Double => one(&[json!(0), json!(0.5), json!(-1e9)], chance),
+        SqlType::DateTime => one(&[json!("2026-03-09T20:36:47Z"), json!("2026-03-09T20:36:47.123456Z")], chance),
+        SqlType::LongBlob | SqlType::Json => Json::Null,
+    }
+}
+
+/// Compares the rows of random objects by two spellings of the same kinds; the file may lack what only Rust can make.
+fn compare(compiled: &[Kind], declared: &[Kind]) {
+    let objects = std::env::var("SPELLED_OBJECTS").ok().and_then(|objects| objects.parse().ok()).unwrap_or(10_000);
+    let mut chance = fastrand::Rng::with_seed(20_261_125);
+    let (mut both, mut neither) = (0, 0);
+    for number in 0..objects {
+        let (one, other) = (&compiled[number % compiled.len()], &declared[number % declared.len()]);
+        assert_eq!(one.kind(), other.kind());
+        let text = object(one, &mut chance);
+        let object = Object::parse(&text, ManagedFields::Prune).unwrap();
+        let rows = [one, other].map(|kind| kind.row(&object).map(Option::unwrap));
+        let [Ok(row), Ok(again)] = &rows else {
+            let [Err(_), Err(_)] = rows else { panic!("only one of the spellings rejects {text}: {rows:?}") };
+            neither += 1;
+            continue;
+        };
+        both += 1;
+        for (place, column) in other.table().columns.iter().enumerate().skip(BASE_COLUMNS.len()) {
+            // A file has no word for it, and says so in a comment.
+            if (one.kind(), column.name.as_str()) == ("Deployment", "target_definition_type") {
+                continue;
+            }
+            let its = one.table().by_name(column.name.as_str()).unwrap();
+            assert_eq!(row.values[its], again.values[place], "{} {}: {text}", one.kind(), column.name);
+        }
+        assert_eq!(row.many, again.many, "{}: {text}", one.kind());
+    }
+    assert!(both > objects / 2, "{both} of {objects} are rows, {neither} are none");
+}
+
+#[test]
+fn a_file_and_a_struct_give_the_same_rows() {
+    compare(KINDS, &declared(&file()));
+}
+
+#[test]
+fn a_struct_printed_as_a_file_gives_the_same_rows() {
+    for kinds in [KINDS, crd_specs::KINDS] {
+        let file = spelled(kinds);
+        let again = declared(&file);
+        for changes in [diff(&Schema::of(kinds), &Schema::of(&again)), diff(&Schema::of(&again), &Schema::of(kinds))] {
+            let changes: Vec<String> = changes.iter().map(|change| change.sentence()).collect();
+            assert!(changes.is_empty(), "{changes:?}\n{file}");
+        }
+        compare(kinds, &again);
+        // A kind of a file is printed as it was read.
+        assert_eq!(Schema::of(&declared(&spelled(&again))), Schema::of(&again));
+    }
+}
+
+async fn a_file_and_a_struct_make_the_same_tables(world: World) -> Result<()> {
+    let store = world.connect(ConnectOptions::default()).await?;
+    let declared = declared(&file());
+    let (compiled, declared) = (KINDS, &declared[..]);
+    for [made, other] in [[compiled, declared], [declared, compiled]] {
+        store.create_missing(made).await?;
+        let differences = drift(&Schema::of(other), &store.catalog().await?, store.dialect());
+        ensure!(differences.is_empty(), "{differences:?}");
+    }
+    Ok(())
+}
