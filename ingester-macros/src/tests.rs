@@ -107,6 +107,22 @@ pub struct WidgetSpec {
 );
 
 expands!(
+    absent_and_units,
+    Ingestable,
+    r#"
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "example.com", version = "v1", kind = "Volume", namespaced, absent = "null")]
+pub struct Volume {
+    #[index(path = "size", unit = "whole")]
+    #[index(path = "speed", unit = "milli", absent = "empty")]
+    pub spec: VolumeSpec,
+    #[index(unit = "milli")]
+    pub cpu: Quantity,
+}
+"#
+);
+
+expands!(
     status,
     Indexed,
     r#"

@@ -10,6 +10,11 @@ use crate::value::{ColumnValue, Scalar, Value, Values, class};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
 /// A type whose values are quantities, as text.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a quantity",
+    label = "neither a text nor a `Quantity`",
+    note = "`unit` and the functions of `wire::quantity` are for a `String` or k8s-openapi's `Quantity`, also in an `Option`"
+)]
 pub trait QuantityText {
     /// The text.
     fn quantity(&self) -> &str;
