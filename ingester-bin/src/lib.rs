@@ -166,6 +166,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, program),
         Command::Schema(Schema::Diff(arguments)) => wait_for(commands::schema::diff(arguments, program)),
         Command::Schema(Schema::Apply(arguments)) => wait_for(commands::schema::apply(arguments, program)),
+        Command::Schema(Schema::Adopt(arguments)) => wait_for(commands::schema::adopt(arguments, program)),
         Command::Schema(Schema::Info(arguments)) => wait_for(commands::schema::info(arguments, program)),
         Command::Schema(Schema::Revert(arguments)) => wait_for(commands::schema::revert(arguments, program)),
         Command::Schema(Schema::Verify(arguments)) => wait_for(commands::schema::verify(arguments, program)),

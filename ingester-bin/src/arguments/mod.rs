@@ -34,7 +34,7 @@ pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
 pub(crate) use rejects::{Rejects, RejectsClear, RejectsCommand, RejectsList};
 pub(crate) use schema::{
-    Backfill, Crds, Kinds, KindsFormat, Proto, ProtoDecode, Schema, SchemaApply, SchemaDiff, SchemaGenerate,
+    Backfill, Crds, Kinds, KindsFormat, Proto, ProtoDecode, Schema, SchemaAdopt, SchemaApply, SchemaDiff, SchemaGenerate,
     SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
 pub(crate) use shared::{Cluster, ConfigFile, Format, Migrations, Output, Target};
@@ -80,6 +80,7 @@ impl Command {
             Command::Proto(Proto::Decode(its)) => &its.target,
             Command::Schema(Schema::Diff(its)) => &its.target,
             Command::Schema(Schema::Apply(its)) => &its.target,
+            Command::Schema(Schema::Adopt(its)) => &its.target,
             Command::Schema(Schema::Info(its)) => &its.target,
             Command::Schema(Schema::Revert(its)) => &its.target,
             Command::Schema(Schema::Verify(its)) => &its.target,

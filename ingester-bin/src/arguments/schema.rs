@@ -23,6 +23,7 @@ pub(crate) enum Schema {
     Generate(SchemaGenerate),
     Diff(SchemaDiff),
     Apply(SchemaApply),
+    Adopt(SchemaAdopt),
     Info(SchemaInfo),
     Revert(SchemaRevert),
     Verify(SchemaVerify),
@@ -86,6 +87,29 @@ pub(crate) struct SchemaApply {
     /// For kinds of a file (--kinds): make changes that drop data, too. Migrations of a folder were reviewed before.
     #[arg(long)]
     pub(crate) allow_destructive: bool,
+}
+
+const ADOPT: &str = "\
+Examples:
+  ingester schema adopt --config ingester.yaml              every kind that a file has declared
+  ingester schema adopt crontabs --database-url sqlite://ingester.db";
+
+/// Take over the tables of kinds that a file declared and that this program has built in now; values stay.
+///
+/// The tables must be as the structs say: `ingester kinds KIND -o yaml` prints what a struct or a file says, to compare them. Stop the
+/// program with the file first. Then this records the migrations that made such tables as done, and the lock file counts the
+/// definitions. `ingester run` or `ingester backfill` looks at the rows once afterwards. Exits with 1 if a table differs, and changes
+/// nothing then.
+#[derive(Debug, Args)]
+#[command(after_help = ADOPT)]
+pub(crate) struct SchemaAdopt {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) migrations: Migrations,
+    /// Only these kinds.
+    #[arg(value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
 }
 
 const INFO: &str = "\

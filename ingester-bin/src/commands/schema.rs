@@ -2,7 +2,7 @@
 
 use super::{BEHIND, chosen, is_current, refuse_foreign, released};
 use crate::arguments::{
-    Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
+    Format, SchemaAdopt, SchemaApply, SchemaDiff, SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use indicatif::ProgressBar;
-use ingester_core::Registry;
+use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{self, Schema, ServerVersion};
 use ingester_store::migrate::{
     ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, MigrationState, Planned, Progress, Released, drift,
@@ -144,6 +144,43 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     }
     store.close().await;
     Ok(ending)
+}
+
+pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<Ending, Failure> {
+    let database = arguments.target.database(program.kinds)?;
+    let released = released(&arguments.migrations, program)?.ok_or_else(none_built_in)?;
+    let built_in = released.versioned(program.built_in).map_err(|error| Failure::Usage(error.into()))?;
+    let chosen: Vec<Kind> = chosen(program.built_in, &arguments.kinds)?;
+    let is_chosen = |kind: &Kind| chosen.iter().any(|other| other.table().name == kind.table().name);
+    let kinds: Vec<Kind> = built_in.into_iter().filter(is_chosen).collect();
+    let store = database.open_existing().await?;
+    refuse_foreign(&store, Some(&released), program).await?;
+    let kinds = store.declared_before(&kinds).await.map_err(super::declared_failure)?;
+    if kinds.is_empty() {
+        note(&format!("no file has declared a table of {database}: there is nothing to adopt"));
+        return Ok(Ending::Done);
+    }
+    let differences = store.differences_from(&kinds).await?;
+    if !differences.is_empty() {
+        for difference in &differences {
+            let table = difference.within().map(|table| format!("{table}: ")).unwrap_or_default();
+            note(&format!("{table}the struct would {}", difference.sentence()));
+        }
+        note(
+            "nothing was changed: make the struct say what the file says, and `ingester schema generate`; `ingester kinds KIND -o yaml` \
+             prints a struct as a file",
+        );
+        return Ok(Ending::Problem);
+    }
+    let applied = released.apply(&store, &mut |_| {}).await.map_err(failure)?;
+    applied.recorded.iter().for_each(|migration| note(&format!("was there already: {migration}")));
+    applied.run.iter().for_each(|migration| note(&format!("ran: {migration}")));
+    for kind in &kinds {
+        let rows = store.adopt(kind).await?;
+        note(&format!("adopted {}: {rows} rows are looked at again by `ingester backfill {}` or `ingester run`", kind.table().name, kind.name()));
+    }
+    store.close().await;
+    Ok(Ending::Done)
 }
 
 /// Runs migrations; without any, makes the tables that are missing.

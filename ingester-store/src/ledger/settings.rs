@@ -156,6 +156,41 @@ impl Store {
         Ok(owner.filter(|owner| *owner != format!("{}.{}", kind.kind(), kind.group())))
     }
 
+    /// Forgets all that is recorded of a kind's table, which a file declared before: another program counts its definitions from now on.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn forget_declared(&self, kind: &Kind) -> Result<(), StoreError> {
+        let name = definition_name(kind);
+        let forget = || async {
+            let mut tx = self.pool.begin(Access::Write).await?;
+            let forgotten = async {
+                for name in [name.clone(), stays_name(kind)] {
+                    tx.execute(&ForgetSetting { name: &name }).await?;
+                }
+                let mut place = 0;
+                while tx.execute(&ForgetSetting { name: &recipes_name(kind, place) }).await? > 0 {
+                    place += 1;
+                }
+                Ok(())
+            }
+            .await;
+            tx.end(forgotten).await
+        };
+        self.with_retries(|| format!("forgetting {name} in {SETTINGS}"), forget).await
+    }
+
+    /// Whether a file has declared the kind whose rows a table has.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn is_recorded(&self, kind: &Kind) -> Result<bool, StoreError> {
+        let name = definition_name(kind);
+        let read = || async { self.setting(&name).await };
+        let recorded = self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?;
+        Ok(recorded.is_some_and(|value| value != RENAMED))
+    }
+
     /// Forgets the number of the last definition of a table that takes the place of another one: its rows say which they are of.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! May use: ingester-core, ingester-sql, driver, store, ledger, rows.
 //! Only [`Folder`] reads and writes files.
 
+mod adopt;
 mod apply;
 mod backfill;
 mod declared;

@@ -1,0 +1,55 @@
+//! Rows of later definitions, a page.
+
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+
+/// Reads the uids of rows that say a later definition than the kind has, a page in their order, without locks.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "uid"
+FROM {{ table.name|ident }}
+WHERE "uid" > ? AND "ingest_version" > ?
+ORDER BY "uid"
+LIMIT {{ limit|number }}"#
+)]
+pub struct NewerRows<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The kind's definition.
+    pub ingest_version: u32,
+    /// The uid that the page comes after; empty for the first page.
+    pub after: &'a str,
+    /// The most rows.
+    pub limit: usize,
+}
+
+impl Statement for NewerRows<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![Param::Text(self.after), Param::UInt(self.ingest_version.into())]
+    }
+}
+
+impl Query for NewerRows<'_> {
+    type Row = String;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        row.text(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&NewerRows { table: &TABLE, ingest_version: 1, after: "a", limit: 100 });
+    }
+}

@@ -1,0 +1,72 @@
+//! Tables of kinds that a file declared, and that a program has built in now: the lock file counts their definitions from then on.
+
+use super::apply::schema_of;
+use super::declared::DeclaredError;
+use crate::driver::StoreError;
+use crate::store::Store;
+use ingester_core::Registry;
+use ingester_core::kind::Kind;
+use ingester_sql::ddl::{self, Schema, SchemaChange};
+use ingester_sql::dialect::Access;
+use ingester_sql::dialect::statements::{MarkRows, NewerRows};
+
+/// Rows of a page.
+const PAGE: usize = 500;
+
+impl Store {
+    /// The kinds among these whose tables a file has declared.
+    ///
+    /// # Errors
+    /// [`DeclaredError::Owned`] for a table with the rows of another kind, else if the database cannot be read.
+    pub async fn declared_before(&self, kinds: &[Kind]) -> Result<Vec<Kind>, DeclaredError> {
+        let mut before = Vec::new();
+        for kind in kinds {
+            if self.is_recorded(kind).await? {
+                if let Some(owner) = self.other_owner(kind).await? {
+                    return Err(DeclaredError::Owned { table: kind.table().name.to_string(), owner });
+                }
+                before.push(*kind);
+            }
+        }
+        Ok(before)
+    }
+
+    /// What would have to change so that the tables of these kinds are as their structs say. Columns and keys that a struct lacks
+    /// are among it.
+    ///
+    /// # Errors
+    /// If the catalog cannot be read.
+    pub async fn differences_from(&self, kinds: &[Kind]) -> Result<Vec<SchemaChange>, StoreError> {
+        let wanted = Schema::of(Registry { kinds, views: &[] });
+        let live = schema_of(&self.catalog().await?, self.dialect(), &wanted);
+        let changes = ddl::diff(&live, &wanted);
+        Ok(changes)
+    }
+
+    /// Lets the lock file count the definitions of a kind that a file has declared. Rows that say a later definition than it has do not say
+    /// any after that, so that a backfill looks at them. Gives their number. Nothing else may write the table at the same time.
+    ///
+    /// # Errors
+    /// If the database cannot be read or written within the retries.
+    pub async fn adopt(&self, kind: &Kind) -> Result<u64, StoreError> {
+        let (table, ingest_version) = (kind.table(), kind.ingest_version());
+        let (mut rows, mut after) = (0, String::new());
+        loop {
+            let page = || async {
+                self.pool.fetch(&NewerRows { table, ingest_version, after: &after, limit: PAGE }).await
+            };
+            let uids = self.with_retries(|| format!("reading rows of {}", table.name), page).await?;
+            let Some(last) = uids.last() else { break };
+            let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
+            let mark = || async {
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let marked = tx.execute(&MarkRows { table, ingest_version: 0, uids: &uids }).await;
+                tx.end(marked).await
+            };
+            rows += self.with_retries(|| format!("marking rows of {}", table.name), mark).await?;
+            after.clone_from(last);
+        }
+        self.forget_declared(kind).await?;
+        Ok(rows)
+    }
+}
