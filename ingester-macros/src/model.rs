@@ -44,6 +44,8 @@ pub(crate) struct Record {
     pub(crate) columns: Vec<ColumnDeclaration>,
     /// Whether it gets handles of its columns.
     pub(crate) handles: bool,
+    /// Whether serde reads it from nothing.
+    pub(crate) defaulted: bool,
 }
 
 /// One `#[index]`: a column, or those of a composite or nested struct.
@@ -60,8 +62,8 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) key: bool,
     /// Whether it has many values, in a table of its own.
     pub(crate) many: bool,
-    /// Which stored values stay: a variant of `ingester_core::schema::Stays`.
-    pub(crate) stays: Option<&'static str>,
+    /// Which stored values stay: a variant of `ingester_core::schema::Stays`, and where that is said.
+    pub(crate) stays: Option<(&'static str, Span)>,
     pub(crate) was: Option<LitStr>,
     pub(crate) source: Source,
     /// Where its value is in JSON, from the object, or in a status or nested struct from there; `None` where that is not known.

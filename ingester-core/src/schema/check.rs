@@ -8,7 +8,7 @@ use super::ident::joined;
 use super::limits;
 use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Form, Table, TableParts, composite_name};
 use super::text::{Text, assert_identifier};
-use super::{Ident, SqlType};
+use super::{Ident, SqlType, Stays};
 
 /// Fails if the name of a column is not an identifier.
 ///
@@ -268,6 +268,73 @@ pub const fn is_own_table(name: &str) -> bool {
 }
 
 const OWN_TABLES: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingester_settings", "_sqlx_migrations"];
+
+/// Fails if stored values of the field would stay where the object has none, and the object always has one.
+///
+/// # Panics
+/// With the remedy; in a constant that is a compile error.
+pub const fn check_stays(field: &Field) {
+    if let Some((stays, column)) = stays_in_vain(field) {
+        never_absent(stays, column).str("make the field an `Option`, or have `with = function` return one").fail()
+    }
+}
+
+/// As [`check_stays`], for options within the composites and nested structs that these fields hold: only here it is known whether the
+/// whole struct can be absent.
+///
+/// # Panics
+/// With the column and the remedy; in a constant that is a compile error.
+pub const fn check_parts_stay(fields: &[Field]) {
+    let mut i = 0;
+    while i < fields.len() {
+        if !fields[i].stays_as_a_whole()
+            && let Some((stays, column)) = stays_in_vain(&fields[i])
+        {
+            never_absent(stays, column).str("make its field an `Option`, or the one that holds the struct").fail()
+        }
+        i += 1;
+    }
+}
+
+/// As [`check_stays`], for all fields of a status together: one that is read from nothing is always there, see
+/// [`Indexed::DEFAULTED`](crate::kind::Indexed::DEFAULTED).
+///
+/// # Panics
+/// With the column and the remedy; in a constant that is a compile error.
+pub const fn check_stays_of_status(fields: &[Field], defaulted: bool) {
+    let mut i = 0;
+    while defaulted && i < fields.len() {
+        if let Some((stays, column)) = stays_in_vain(&fields[i]) {
+            never_absent(stays, column).str("make its field an `Option` in the status").fail()
+        }
+        i += 1;
+    }
+}
+
+/// The first column whose values stay without ever being absent. Of a composite that stays as a whole, one column that can be absent is
+/// reason enough.
+const fn stays_in_vain(field: &Field) -> Option<(Stays, Ident)> {
+    let mut found = None;
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        let stays = field.part_stays(p);
+        // Many values cannot stay, which the derives report.
+        if !stays.is_none() && field.shape.parts[p].many.is_none() {
+            match field.part_optional(p) {
+                true if field.stays_as_a_whole() => return None,
+                false if found.is_none() => found = Some((stays, field.name(p))),
+                _ => {}
+            }
+        }
+        p += 1;
+    }
+    found
+}
+
+const fn never_absent(stays: Stays, column: Ident) -> Text {
+    let text = Text::new("`").str(stays.word()).str("` is for values that can be absent, and `").str(column.as_str());
+    text.str("` always has one, at least its type's default, so the column is never NULL: ")
+}
 
 /// Fails if `was = "..."` cannot have been the field's name.
 ///

@@ -35,6 +35,8 @@ pub struct Part {
     pub computed: bool,
     /// Which stored values stay.
     pub stays: Stays,
+    /// Whether it can be absent in a value that is there, so that its column is NULL.
+    pub optional: bool,
     /// Whether it has many values, those of a list or a map, which are in a table of their own.
     pub many: Option<Form>,
 }
@@ -58,6 +60,7 @@ impl Part {
             path: Some(Path::HERE),
             computed: false,
             stays: Stays::None,
+            optional: false,
             many: None,
         }
     }
@@ -106,6 +109,15 @@ impl Shape {
     }
 }
 
+/// What is known of the Rust type of a field's values.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueType {
+    /// Its columns.
+    pub shape: Shape,
+    /// Whether all of them can be absent at once: the type is an `Option`, or the way to it leads through one.
+    pub optional: bool,
+}
+
 /// One `#[index]`: a name, a shape, and the options.
 ///
 /// [`Field::new`], [`Field::ty`] and [`Field::was`] check their arguments. The derives use [`Field::derived`], which checks nothing,
@@ -118,6 +130,8 @@ pub struct Field {
     pub(super) shape: Shape,
     /// Whether the shape is known. If not, columns may be missing, and checks that need them report nothing.
     known: bool,
+    /// Whether the whole value can be absent.
+    optional: bool,
     /// `type = "..."`.
     ty: Option<SqlType>,
     /// False with `key = false`.
@@ -141,7 +155,7 @@ impl Field {
     /// If the name of a column is not an identifier, or is one of [`BASE_COLUMNS`](super::BASE_COLUMNS); in a constant that is a
     /// compile error.
     pub const fn new(column: &'static str, shape: Shape) -> Self {
-        let field = Field::derived(column, Some(shape));
+        let field = Field::derived(column, Some(ValueType { shape, optional: false }));
         check_name(&field);
         check_base(&field);
         field
@@ -173,12 +187,13 @@ impl Field {
         self
     }
 
-    /// A field of a derive: nothing is checked, so that each mistake is only reported by the check that is about it. `shape` is
-    /// `None` if the type has none.
-    pub const fn derived(column: &'static str, shape: Option<Shape>) -> Self {
+    /// A field of a derive: nothing is checked, so that each mistake is only reported by the check that is about it. `ty` is `None` for a
+    /// type that cannot be stored.
+    pub const fn derived(column: &'static str, ty: Option<ValueType>) -> Self {
         let mut field = Field::unknown(column);
-        if let Some(shape) = shape {
+        if let Some(ValueType { shape, optional }) = ty {
             field.shape = shape;
+            field.optional = optional;
             field.known = true;
         }
         field
@@ -190,6 +205,7 @@ impl Field {
             column,
             shape: Shape { parts: &[] },
             known: false,
+            optional: false,
             ty: None,
             key: true,
             was: None,
@@ -336,6 +352,16 @@ impl Field {
         }
     }
 
+    /// Whether `keep` or `first` is said of the whole value.
+    pub(super) const fn stays_as_a_whole(&self) -> bool {
+        !self.stays.is_none()
+    }
+
+    /// Whether part `i` can be absent, so that its column is NULL in the row of an object that was read.
+    pub(super) const fn part_optional(&self, i: usize) -> bool {
+        self.optional || self.shape.parts[i].optional
+    }
+
     /// The columns that its value has.
     pub(crate) const fn shape(&self) -> Shape {
         self.shape
@@ -466,6 +492,7 @@ impl Field {
                     path: fields[i].part_path(p, ""),
                     computed: fields[i].part_computed(p),
                     stays: fields[i].part_stays(p),
+                    optional: fields[i].part_optional(p),
                     many: fields[i].shape.parts[p].many,
                 };
                 n += 1;

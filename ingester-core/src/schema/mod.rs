@@ -17,7 +17,7 @@ mod table;
 mod text;
 mod types;
 
-pub use field::{Field, Part, PartKey, Shape};
+pub use field::{Field, Part, PartKey, Shape, ValueType};
 pub use fingerprint::Fingerprint;
 pub use ident::{Ident, IdentError};
 pub use path::Path;

@@ -24,6 +24,10 @@ pub trait ColumnValue {
     /// The columns that a value takes.
     const SHAPE: Shape;
 
+    /// Whether a value can be absent as a whole, so that all its columns are NULL. Of a composite, each part says by itself whether it can
+    /// ([`Part::optional`](crate::schema::Part::optional)).
+    const OPTIONAL: bool = false;
+
     /// Adds exactly one value for each part of [`ColumnValue::SHAPE`].
     fn write(&self, out: &mut Values);
 
@@ -35,6 +39,7 @@ pub trait ColumnValue {
 
 impl<T: ColumnValue + ?Sized> ColumnValue for &T {
     const SHAPE: Shape = T::SHAPE;
+    const OPTIONAL: bool = T::OPTIONAL;
 
     fn write(&self, out: &mut Values) {
         T::write(self, out);
@@ -43,6 +48,7 @@ impl<T: ColumnValue + ?Sized> ColumnValue for &T {
 
 impl<T: ColumnValue + ?Sized> ColumnValue for Box<T> {
     const SHAPE: Shape = T::SHAPE;
+    const OPTIONAL: bool = T::OPTIONAL;
 
     fn write(&self, out: &mut Values) {
         T::write(self, out);
@@ -51,6 +57,7 @@ impl<T: ColumnValue + ?Sized> ColumnValue for Box<T> {
 
 impl<T: ColumnValue> ColumnValue for Option<T> {
     const SHAPE: Shape = T::SHAPE;
+    const OPTIONAL: bool = true;
 
     fn write(&self, out: &mut Values) {
         match self {

@@ -57,9 +57,12 @@ fn row_source(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -
 fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> TokenStream {
     let ident = &record.ident;
     let (name, table, metadata) = (&kind.kind, &kind.table.text, metadata.names());
-    let status = kind
-        .status()
-        .map(|status| quote!(const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;));
+    let status = kind.status().map(|status| {
+        quote! {
+            const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;
+            const __STATUS_DEFAULTED: ::core::primitive::bool = __ingester::FieldsOf::<#status>::DEFAULTED;
+        }
+    });
     let of_status = if status.is_some() { quote!(__STATUS) } else { quote!(&[]) };
     let keys = kind.keys.iter().map(|key| {
         let columns = key.columns.iter().map(|column| column.unraw().to_string());
@@ -167,6 +170,7 @@ fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metada
     let more = |column: &Column<'_>| {
         let mut checks = column.check_key();
         checks.extend(column.check_base());
+        checks.extend(column.check_stays());
         checks.extend(of_status.as_ref().map(|(_, fields)| column.check_apart(fields, "the status")));
         checks
     };
@@ -177,8 +181,18 @@ fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metada
         checks.extend(more(column));
         checks
     }));
+    if !columns.is_empty() {
+        let check = quote!(const _: () = __ingester::check_parts_stay(<#ident as __ingester::Indexed>::FIELDS););
+        checks.extend(placed(ident.span(), check));
+    }
     if let Some((status, fields)) = &of_status {
-        checks.extend(placed(status.span(), quote!(const _: () = __ingester::check_base_of_status(#fields);)));
+        checks.extend(placed(
+            status.span(),
+            quote! {
+                const _: () = __ingester::check_base_of_status(#fields);
+                const _: () = __ingester::check_stays_of_status(#fields, __STATUS_DEFAULTED);
+            },
+        ));
     }
     checks.extend(table_checks(kind));
     checks
