@@ -36,6 +36,10 @@ pub trait Indexed {
     /// The indexed fields.
     const FIELDS: &'static [Field];
 
+    /// Whether the struct is read from an object that has nothing of it (`#[serde(default)]` on the struct). A status without that is absent
+    /// as a whole until it is written.
+    const DEFAULTED: bool = false;
+
     /// Adds one value for each column of [`Indexed::FIELDS`].
     fn write(&self, out: &mut Values);
 }

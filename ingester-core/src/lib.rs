@@ -75,13 +75,13 @@ pub mod __private {
     pub use crate::query::{Dynamic, Handle, PartOf, Parts};
     pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::check::{
-        check_apart, check_base, check_base_of_status, check_column_count, check_composite_key, check_key,
-        check_key_column, check_key_count, check_many, check_many_tables, check_name, check_row_size, check_table_name,
-        check_type, check_was,
+        check_absent, check_absent_of_status, check_apart, check_base, check_base_of_status, check_column_count,
+        check_composite_key, check_key, check_key_column, check_key_count, check_many, check_many_tables, check_name,
+        check_parts_stay, check_row_size, check_stays, check_stays_of_status, check_table_name, check_type, check_was,
     };
     pub use crate::schema::{Absent, Column, Field, Key, Many, Part, Shape, SqlType, Stays, Table, TableParts};
     pub use crate::value::class::{Anything, NamesOf};
-    pub use crate::value::derived::{Layout, LayoutOfMany, NoLayout, Probe, named, shape_of, shape_of_many};
+    pub use crate::value::derived::{Layout, LayoutOfMany, NoLayout, Probe, named, type_of, type_of_many};
     pub use crate::value::{ColumnValue, Literal, ManyValues, Scalar, Values};
     pub use crate::wire::quantity::in_unit;
     pub use {schemars, serde};

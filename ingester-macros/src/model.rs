@@ -2,7 +2,8 @@
 //!
 //! May use: attr.
 
-use crate::attr::{AbsentOption, CompositeKey, FinalizerOption};
+pub(crate) use crate::attr::AbsentOption;
+use crate::attr::{CompositeKey, FinalizerOption};
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
 use syn::{ExprPath, Generics, Ident, LitStr, Member, Path, Type, Visibility};
@@ -45,6 +46,8 @@ pub(crate) struct Record {
     pub(crate) columns: Vec<ColumnDeclaration>,
     /// Whether it gets handles of its columns.
     pub(crate) handles: bool,
+    /// Whether serde reads it from nothing.
+    pub(crate) defaulted: bool,
 }
 
 /// One `#[index]`: a column, or those of a composite or nested struct.
@@ -61,8 +64,8 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) key: bool,
     /// Whether it has many values, in a table of its own.
     pub(crate) many: bool,
-    /// Which stored values stay: a variant of `ingester_core::schema::Stays`.
-    pub(crate) stays: Option<&'static str>,
+    /// Which stored values stay: a variant of `ingester_core::schema::Stays`, and where that is said.
+    pub(crate) stays: Option<(&'static str, Span)>,
     /// What is stored where there is no value, unless the kind says it.
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) was: Option<LitStr>,

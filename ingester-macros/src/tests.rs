@@ -98,7 +98,7 @@ pub struct WidgetSpec {
     pub owner: Option<Owner>,
     #[index(keep)]
     #[index(column = "size_again", first)]
-    pub size: i64,
+    pub size: Option<i64>,
     #[deprecated]
     #[index(with = "states::name")]
     pub state: State,

@@ -34,8 +34,8 @@ pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
 pub(crate) use rejects::{Rejects, RejectsClear, RejectsCommand, RejectsList};
 pub(crate) use schema::{
-    Backfill, Crds, Kinds, KindsFormat, Proto, ProtoDecode, Schema, SchemaAdopt, SchemaApply, SchemaDiff, SchemaGenerate,
-    SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
+    Backfill, Crds, Kinds, KindsFormat, Proto, ProtoDecode, Schema, SchemaAdopt, SchemaApply, SchemaDiff,
+    SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
 pub(crate) use shared::{Cluster, ConfigFile, Format, Migrations, Output, Target};
 pub(crate) use which::Which;

@@ -177,7 +177,11 @@ pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<En
     applied.run.iter().for_each(|migration| note(&format!("ran: {migration}")));
     for kind in &kinds {
         let rows = store.adopt(kind).await?;
-        note(&format!("adopted {}: {rows} rows are looked at again by `ingester backfill {}` or `ingester run`", kind.table().name, kind.name()));
+        note(&format!(
+            "adopted {}: {rows} rows are looked at again by `ingester backfill {}` or `ingester run`",
+            kind.table().name,
+            kind.name()
+        ));
     }
     store.close().await;
     Ok(Ending::Done)

@@ -71,12 +71,18 @@ pub struct FieldsOf<T>(std::marker::PhantomData<T>);
 impl<T: Indexed> FieldsOf<T> {
     /// The type's indexed fields.
     pub const FIELDS: &'static [Field] = T::FIELDS;
+
+    /// Whether the type is read from nothing.
+    pub const DEFAULTED: bool = T::DEFAULTED;
 }
 
 /// What every type has, see [`FieldsOf`].
 pub trait NoFields {
     /// One field that is not known.
     const FIELDS: &'static [Field] = &[Field::unknown("")];
+
+    /// Not known.
+    const DEFAULTED: bool = false;
 }
 
 impl<T> NoFields for FieldsOf<T> {}

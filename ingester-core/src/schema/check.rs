@@ -8,7 +8,7 @@ use super::ident::joined;
 use super::limits;
 use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Form, Table, TableParts, composite_name};
 use super::text::{Text, assert_identifier};
-use super::{Ident, SqlType};
+use super::{Absent, Ident, SqlType, Stays};
 
 /// Fails if the name of a column is not an identifier.
 ///
@@ -268,6 +268,126 @@ pub const fn is_own_table(name: &str) -> bool {
 }
 
 const OWN_TABLES: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingester_settings", "_sqlx_migrations"];
+
+/// Fails if stored values of the field would stay where the object has none, and the object always has one.
+///
+/// # Panics
+/// With the remedy; in a constant that is a compile error.
+pub const fn check_stays(field: &Field) {
+    if let Some((stays, column)) = stays_in_vain(field) {
+        never_absent(stays, column).str("make the field an `Option`, or have `with = function` return one").fail()
+    }
+}
+
+/// As [`check_stays`], for options within the composites and nested structs that these fields hold: only here it is known whether the
+/// whole struct can be absent.
+///
+/// # Panics
+/// With the column and the remedy; in a constant that is a compile error.
+pub const fn check_parts_stay(fields: &[Field]) {
+    let mut i = 0;
+    while i < fields.len() {
+        if !fields[i].stays_as_a_whole()
+            && let Some((stays, column)) = stays_in_vain(&fields[i])
+        {
+            never_absent(stays, column).str("make its field an `Option`, or the one that holds the struct").fail()
+        }
+        i += 1;
+    }
+}
+
+/// As [`check_stays`], for all fields of a status together: one that is read from nothing is always there, see
+/// [`Indexed::DEFAULTED`](crate::kind::Indexed::DEFAULTED).
+///
+/// # Panics
+/// With the column and the remedy; in a constant that is a compile error.
+pub const fn check_stays_of_status(fields: &[Field], defaulted: bool) {
+    let mut i = 0;
+    while defaulted && i < fields.len() {
+        if let Some((stays, column)) = stays_in_vain(&fields[i]) {
+            never_absent(stays, column).str("make its field an `Option` in the status").fail()
+        }
+        i += 1;
+    }
+}
+
+/// The first column whose values stay without ever being absent. Of a composite that stays as a whole, one column that can be absent is
+/// reason enough.
+const fn stays_in_vain(field: &Field) -> Option<(Stays, Ident)> {
+    let mut found = None;
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        let stays = field.part_stays(p);
+        // Many values cannot stay, which the derives report.
+        if !stays.is_none() && field.shape.parts[p].many.is_none() {
+            match field.part_optional(p) {
+                true if field.stays_as_a_whole() => return None,
+                false if found.is_none() => found = Some((stays, field.name(p))),
+                _ => {}
+            }
+        }
+        p += 1;
+    }
+    found
+}
+
+const fn never_absent(stays: Stays, column: Ident) -> Text {
+    let text = Text::new("`").str(stays.word()).str("` is for values that can be absent, and `").str(column.as_str());
+    text.str("` always has one, at least its type's default, so the column is never NULL: ")
+}
+
+/// Fails if the field's type cannot do what is said of absent values, by the field itself or by its kind (`of_kind`).
+///
+/// # Panics
+/// With the column and the remedy; in a constant that is a compile error.
+pub const fn check_absent(field: &Field, of_kind: Absent) {
+    if let Some(mistake) = absent_in_vain(field, of_kind) {
+        mistake.fail()
+    }
+}
+
+/// As [`check_absent`], for all fields of a status together.
+///
+/// # Panics
+/// With the column and the remedy; in a constant that is a compile error.
+pub const fn check_absent_of_status(fields: &[Field], of_kind: Absent) {
+    let mut i = 0;
+    while i < fields.len() {
+        if let Some(mistake) = absent_in_vain(&fields[i], of_kind) {
+            mistake.str(" (in the status)").fail()
+        }
+        i += 1;
+    }
+}
+
+const fn absent_in_vain(field: &Field, of_kind: Absent) -> Option<Text> {
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        let column = field.name(p);
+        match field.part_absent(p, of_kind) {
+            _ if field.says_nothing_of_absence(p) => {}
+            Absent::Null if !field.part_null_if_absent(p) => {
+                return Some(
+                    Text::new("`absent = \"null\"` cannot be kept for column `")
+                        .str(column.as_str())
+                        .str("`: its type has a default, which looks like a value; make the field an `Option`, or say `absent = \"empty\"` for it"),
+                );
+            }
+            Absent::Empty if !field.part_stays(p).is_none() => {
+                return Some(
+                    Text::new("`")
+                        .str(field.part_stays(p).word())
+                        .str("` of column `")
+                        .str(column.as_str())
+                        .str("` is for values that can be absent, and with `absent = \"empty\"` none is: say `absent = \"null\"` for it"),
+                );
+            }
+            Absent::Type | Absent::Null | Absent::Empty => {}
+        }
+        p += 1;
+    }
+    None
+}
 
 /// Fails if `was = "..."` cannot have been the field's name.
 ///

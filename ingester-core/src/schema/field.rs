@@ -39,6 +39,10 @@ pub struct Part {
     pub absent: Option<Absent>,
     /// The unit in which it counts a quantity.
     pub unit: Option<Unit>,
+    /// Whether it can be absent in a value that is there, so that its column is NULL.
+    pub optional: bool,
+    /// Whether its column is NULL wherever its field is absent.
+    pub null_if_absent: bool,
     /// Whether it has many values, those of a list or a map, which are in a table of their own.
     pub many: Option<Form>,
 }
@@ -65,6 +69,8 @@ impl Part {
             stays: Stays::None,
             absent: None,
             unit: None,
+            optional: false,
+            null_if_absent: false,
             many: None,
         }
     }
@@ -124,6 +130,17 @@ impl Shape {
     }
 }
 
+/// What is known of the Rust type of a field's values.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueType {
+    /// Its columns.
+    pub shape: Shape,
+    /// Whether all of them can be absent at once: the type is an `Option`, or the way to it leads through one.
+    pub optional: bool,
+    /// Whether all of them are NULL wherever the field at the end of the way is absent.
+    pub null_if_absent: bool,
+}
+
 /// One `#[index]`: a name, a shape, and the options.
 ///
 /// [`Field::new`], [`Field::ty`] and [`Field::was`] check their arguments. The derives use [`Field::derived`], which checks nothing,
@@ -136,6 +153,10 @@ pub struct Field {
     pub(super) shape: Shape,
     /// Whether the shape is known. If not, columns may be missing, and checks that need them report nothing.
     known: bool,
+    /// Whether the whole value can be absent.
+    optional: bool,
+    /// Whether it is NULL wherever its field is absent.
+    null_if_absent: bool,
     /// `type = "..."`.
     ty: Option<SqlType>,
     /// False with `key = false`.
@@ -161,7 +182,7 @@ impl Field {
     /// If the name of a column is not an identifier, or is one of [`BASE_COLUMNS`](super::BASE_COLUMNS); in a constant that is a
     /// compile error.
     pub const fn new(column: &'static str, shape: Shape) -> Self {
-        let field = Field::derived(column, Some(shape));
+        let field = Field::derived(column, Some(ValueType { shape, optional: false, null_if_absent: false }));
         check_name(&field);
         check_base(&field);
         field
@@ -193,12 +214,14 @@ impl Field {
         self
     }
 
-    /// A field of a derive: nothing is checked, so that each mistake is only reported by the check that is about it. `shape` is
-    /// `None` if the type has none.
-    pub const fn derived(column: &'static str, shape: Option<Shape>) -> Self {
+    /// A field of a derive: nothing is checked, so that each mistake is only reported by the check that is about it. `ty` is `None` for a
+    /// type that cannot be stored.
+    pub const fn derived(column: &'static str, ty: Option<ValueType>) -> Self {
         let mut field = Field::unknown(column);
-        if let Some(shape) = shape {
+        if let Some(ValueType { shape, optional, null_if_absent }) = ty {
             field.shape = shape;
+            field.optional = optional;
+            field.null_if_absent = null_if_absent;
             field.known = true;
         }
         field
@@ -210,6 +233,8 @@ impl Field {
             column,
             shape: Shape { parts: &[] },
             known: false,
+            optional: false,
+            null_if_absent: false,
             ty: None,
             key: true,
             was: None,
@@ -377,6 +402,26 @@ impl Field {
         self.shape.parts[i].unit
     }
 
+    /// Whether `keep` or `first` is said of the whole value.
+    pub(super) const fn stays_as_a_whole(&self) -> bool {
+        !self.stays.is_none()
+    }
+
+    /// Whether part `i` can be absent, so that its column is NULL in the row of an object that was read.
+    pub(super) const fn part_optional(&self, i: usize) -> bool {
+        self.optional || self.shape.parts[i].optional
+    }
+
+    /// Whether part `i`'s column is NULL wherever its field is absent.
+    pub(super) const fn part_null_if_absent(&self, i: usize) -> bool {
+        if self.shape.is_scalar() { self.null_if_absent } else { self.shape.parts[i].null_if_absent }
+    }
+
+    /// Whether it has nothing to say about what is absent: it is not known, or has many values.
+    pub(super) const fn says_nothing_of_absence(&self, i: usize) -> bool {
+        !self.known || self.shape.parts[i].many.is_some()
+    }
+
     /// The columns that its value has.
     pub(crate) const fn shape(&self) -> Shape {
         self.shape
@@ -512,6 +557,8 @@ impl Field {
                         None => fields[i].shape.parts[p].absent,
                     },
                     unit: fields[i].shape.parts[p].unit,
+                    optional: fields[i].part_optional(p),
+                    null_if_absent: fields[i].part_null_if_absent(p),
                     many: fields[i].shape.parts[p].many,
                 };
                 n += 1;

@@ -19,7 +19,7 @@ mod text;
 mod types;
 
 pub use absent::{Absent, Unit};
-pub use field::{Field, Part, PartKey, Shape};
+pub use field::{Field, Part, PartKey, Shape, ValueType};
 pub use fingerprint::Fingerprint;
 pub use ident::{Ident, IdentError};
 pub use path::Path;

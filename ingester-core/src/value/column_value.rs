@@ -24,6 +24,13 @@ pub trait ColumnValue {
     /// The columns that a value takes.
     const SHAPE: Shape;
 
+    /// Whether a value can be absent as a whole, so that all its columns are NULL. Of a composite, each part says by itself whether it can
+    /// ([`Part::optional`](crate::schema::Part::optional)).
+    const OPTIONAL: bool = false;
+
+    /// Whether all columns are NULL wherever the field itself is absent. A type that reads its default then is not.
+    const NULL_IF_ABSENT: bool = Self::OPTIONAL;
+
     /// Adds exactly one value for each part of [`ColumnValue::SHAPE`].
     fn write(&self, out: &mut Values);
 
@@ -35,6 +42,8 @@ pub trait ColumnValue {
 
 impl<T: ColumnValue + ?Sized> ColumnValue for &T {
     const SHAPE: Shape = T::SHAPE;
+    const OPTIONAL: bool = T::OPTIONAL;
+    const NULL_IF_ABSENT: bool = T::NULL_IF_ABSENT;
 
     fn write(&self, out: &mut Values) {
         T::write(self, out);
@@ -43,6 +52,8 @@ impl<T: ColumnValue + ?Sized> ColumnValue for &T {
 
 impl<T: ColumnValue + ?Sized> ColumnValue for Box<T> {
     const SHAPE: Shape = T::SHAPE;
+    const OPTIONAL: bool = T::OPTIONAL;
+    const NULL_IF_ABSENT: bool = T::NULL_IF_ABSENT;
 
     fn write(&self, out: &mut Values) {
         T::write(self, out);
@@ -51,6 +62,7 @@ impl<T: ColumnValue + ?Sized> ColumnValue for Box<T> {
 
 impl<T: ColumnValue> ColumnValue for Option<T> {
     const SHAPE: Shape = T::SHAPE;
+    const OPTIONAL: bool = true;
 
     fn write(&self, out: &mut Values) {
         match self {

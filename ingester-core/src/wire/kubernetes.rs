@@ -31,6 +31,7 @@ moments! { Time MicroTime }
 /// BIGINT, in [thousandths](quantity::thousandths). NULL for a text that is no quantity.
 impl ColumnValue for Quantity {
     const SHAPE: Shape = quantity::Thousandths::SHAPE;
+    const OPTIONAL: bool = true;
 
     fn write(&self, out: &mut Values) {
         quantity::thousandths(self).write(out);

@@ -22,6 +22,8 @@ pub(crate) struct Index {
     pub(crate) revision: Option<u32>,
     pub(crate) keep: Option<bool>,
     pub(crate) first: Option<bool>,
+    /// Where `keep` or `first` stands.
+    pub(crate) stays_span: Span,
     pub(crate) many: Option<bool>,
     pub(crate) absent: Option<AbsentOption>,
     /// The unit of a quantity: whether it is thousandths, and where it is said.
@@ -107,6 +109,7 @@ impl Index {
             revision: None,
             keep: None,
             first: None,
+            stays_span: span,
             many: None,
             absent: None,
             unit: None,
@@ -169,7 +172,11 @@ impl Index {
 
     /// Sets what one option says; false where it cannot be read.
     fn set(&mut self, context: &Context, setting: &Setting) -> bool {
-        match setting.name.to_string().as_str() {
+        let name = setting.name.to_string();
+        if matches!(name.as_str(), "keep" | "first") {
+            self.stays_span = setting.name.span();
+        }
+        match name.as_str() {
             "column" => setting.store(context, &mut self.column, setting.string(context)),
             "type" => setting.store(context, &mut self.ty, setting.string(context)),
             "was" => setting.store(context, &mut self.was, setting.string(context)),

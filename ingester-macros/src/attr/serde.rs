@@ -13,6 +13,8 @@ pub(crate) struct FieldNames {
     transparent: bool,
     /// The struct is read from another type, whose fields are not known.
     foreign: bool,
+    /// The struct has a default, from which it is read where the JSON has nothing of it.
+    defaulted: bool,
 }
 
 impl FieldNames {
@@ -21,7 +23,13 @@ impl FieldNames {
             rename_all: read_by(attributes, "rename_all"),
             transparent: has(attributes, "transparent"),
             foreign: has(attributes, "from") || has(attributes, "try_from"),
+            defaulted: has(attributes, "default"),
         }
+    }
+
+    /// Whether serde reads the struct from nothing.
+    pub(crate) fn is_defaulted(&self) -> bool {
+        self.defaulted && !self.transparent && !self.foreign
     }
 
     /// The path in JSON from the struct to a field of it, where it is known: empty for one that is written without a name.

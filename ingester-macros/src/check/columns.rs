@@ -84,7 +84,8 @@ pub(super) fn record(
         let of_whole = attributes.index.iter().filter(|index| is_of_whole(index));
         columns.extend(of_whole.filter_map(|index| of_struct(context, derive, root, index)));
     }
-    Record { ident: used(item.ident), columns, handles: attributes.ingest.handles.unwrap_or(true) }
+    let handles = attributes.ingest.handles.unwrap_or(true);
+    Record { ident: used(item.ident), columns, handles, defaulted: attributes.field_names.is_defaulted() }
 }
 
 /// The field, with all that says what serde calls it.
@@ -306,8 +307,8 @@ fn declaration(
         key: index.key.unwrap_or(true),
         many: index.many.unwrap_or(false),
         stays: match (index.keep, index.first) {
-            (Some(true), _) => Some("Keep"),
-            (_, Some(true)) => Some("First"),
+            (Some(true), _) => Some(("Keep", index.stays_span)),
+            (_, Some(true)) => Some(("First", index.stays_span)),
             _ => None,
         },
         absent: index.absent,

@@ -1,6 +1,6 @@
 //! The `#[index]`es of a struct: a constant, a check of it and a statement that writes its value for each.
 
-use crate::model::{ColumnDeclaration, Source, With};
+use crate::model::{AbsentOption, ColumnDeclaration, Source, With};
 use crate::span::{at, placed};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -102,15 +102,15 @@ impl<'m> Columns<'m> {
 impl Column<'_> {
     fn constant(&self) -> TokenStream {
         let (constant, function, name) = (&self.constant, &self.function, &self.declared.name);
-        let shape = match &self.declared.source {
+        let of_type = match &self.declared.source {
             // On the type's own tokens: a type that cannot be stored is reported there.
             Source::Field { ty, .. } => {
                 let layout = self.either("Layout", "LayoutOfMany");
-                quote_spanned!(at(ty.span())=> __ingester::#layout::<#ty>::SHAPE)
+                quote_spanned!(at(ty.span())=> __ingester::#layout::<#ty>::TYPE)
             }
             Source::Computed { .. } => {
-                let shape_of = self.either("shape_of", "shape_of_many");
-                placed(self.value_span(), quote!(__ingester::#shape_of(#function)))
+                let type_of = self.either("type_of", "type_of_many");
+                placed(self.value_span(), quote!(__ingester::#type_of(#function)))
             }
             Source::Unknown => {
                 return quote!(const #constant: __ingester::Field = __ingester::Field::unknown(#name););
@@ -120,7 +120,7 @@ impl Column<'_> {
         let ty = self.declared.ty.as_ref().map(|ty| ty.value()).map(|ty| quote!(.ty_unchecked(#ty)));
         let was = self.declared.was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
         let key = (!self.declared.key).then(|| quote!(.without_key()));
-        let stays = self.declared.stays.map(|stays| format_ident!("{stays}"));
+        let stays = self.declared.stays.map(|(stays, _)| format_ident!("{stays}"));
         let stays = stays.map(|stays| quote!(.stays(__ingester::Stays::#stays)));
         let absent = self.declared.absent.map(|absent| format_ident!("{}", absent.variant));
         let absent = absent.map(|absent| quote!(.absent(__ingester::Absent::#absent)));
@@ -134,7 +134,7 @@ impl Column<'_> {
         };
         quote! {
             const #constant: __ingester::Field =
-                __ingester::Field::derived(#name, #shape).from(#made_of) #at #ty #was #key #stays #absent;
+                __ingester::Field::derived(#name, #of_type).from(#made_of) #at #ty #was #key #stays #absent;
         }
     }
 
@@ -204,6 +204,20 @@ impl Column<'_> {
         checks
     }
 
+    /// That what stays can be absent.
+    pub(super) fn check_stays(&self) -> Option<TokenStream> {
+        let (constant, (_, span)) = (&self.constant, self.declared.stays?);
+        Some(placed(span, quote!(const _: () = __ingester::check_stays(&#constant);)))
+    }
+
+    /// That its type can do what is said of absent values, here or of the whole kind.
+    pub(super) fn check_absent(&self, of_kind: Option<AbsentOption>) -> Option<TokenStream> {
+        let said = self.declared.absent.or(of_kind)?;
+        let (constant, variant) = (&self.constant, Ident::new(said.variant, Span::call_site()));
+        let span = if self.declared.absent.is_some() { said.span } else { self.declared.name_span };
+        Some(placed(span, quote!(const _: () = __ingester::check_absent(&#constant, __ingester::Absent::#variant);)))
+    }
+
     /// Against what every table has.
     pub(super) fn check_base(&self) -> TokenStream {
         let constant = &self.constant;
@@ -235,7 +249,7 @@ fn may_clash(a: &str, b: &str) -> bool {
     }
 }
 
-/// What a path of several fields leads to, from `__this`: an `Option`, as each of them may be one.
+/// What a path of several fields leads to, from `__this`: an `Option` if one of them is.
 fn along(fields: &[Member], with: Option<&With>, span: Span) -> TokenStream {
     let here = at(span);
     let mut value = TokenStream::new();
@@ -246,16 +260,16 @@ fn along(fields: &[Member], with: Option<&With>, span: Span) -> TokenStream {
             // As the user's own: so rustc lists the fields that there are where one is misspelt.
             _ => {
                 let step = step(placed(span, quote!(__inner)), quote!(#field));
-                quote_spanned!(here=> #value.and_then(|__inner| #step))
+                quote_spanned!(here=> #value.__then(|__inner| #step))
             }
         };
     }
     match with {
         Some(with) => {
             let applied = apply(Some(with), placed(with.span(), quote!(__inner)));
-            quote_spanned!(at(with.span())=> #value.map(|__inner| #applied))
+            quote_spanned!(at(with.span())=> #value.__map(|__inner| #applied).__value())
         }
-        None => value,
+        None => quote_spanned!(here=> #value.__value()),
     }
 }
 

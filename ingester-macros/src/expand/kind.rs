@@ -57,9 +57,12 @@ fn row_source(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -
 fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> TokenStream {
     let ident = &record.ident;
     let (name, table, metadata) = (&kind.kind, &kind.table.text, metadata.names());
-    let status = kind
-        .status()
-        .map(|status| quote!(const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;));
+    let status = kind.status().map(|status| {
+        quote! {
+            const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;
+            const __STATUS_DEFAULTED: ::core::primitive::bool = __ingester::FieldsOf::<#status>::DEFAULTED;
+        }
+    });
     let of_status = if status.is_some() { quote!(__STATUS) } else { quote!(&[]) };
     let keys = kind.keys.iter().map(|key| {
         let columns = key.columns.iter().map(|column| column.unraw().to_string());
@@ -169,18 +172,40 @@ fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metada
     let more = |column: &Column<'_>| {
         let mut checks = column.check_key();
         checks.extend(column.check_base());
+        checks.extend(column.check_stays());
         checks.extend(of_status.as_ref().map(|(_, fields)| column.check_apart(fields, "the status")));
         checks
     };
-    let mut checks = columns.checks(more);
+    let mut checks = columns.checks(|column| {
+        let mut checks = more(column);
+        checks.extend(column.check_absent(kind.absent));
+        checks
+    });
     checks.extend(metadata.checks(|column| {
         let fields = quote!(<#ident as __ingester::Indexed>::FIELDS);
         let mut checks = column.check_apart(&fields, "a field");
         checks.extend(more(column));
+        // Every object has metadata.
+        checks.extend(column.check_absent(None));
         checks
     }));
+    if !columns.is_empty() {
+        let check = quote!(const _: () = __ingester::check_parts_stay(<#ident as __ingester::Indexed>::FIELDS););
+        checks.extend(placed(ident.span(), check));
+    }
     if let Some((status, fields)) = &of_status {
-        checks.extend(placed(status.span(), quote!(const _: () = __ingester::check_base_of_status(#fields);)));
+        checks.extend(placed(
+            status.span(),
+            quote! {
+                const _: () = __ingester::check_base_of_status(#fields);
+                const _: () = __ingester::check_stays_of_status(#fields, __STATUS_DEFAULTED);
+            },
+        ));
+    }
+    if let (Some((_, fields)), Some(absent)) = (&of_status, &kind.absent) {
+        let variant = Ident::new(absent.variant, Span::call_site());
+        let check = quote!(const _: () = __ingester::check_absent_of_status(#fields, __ingester::Absent::#variant););
+        checks.extend(placed(absent.span, check));
     }
     checks.extend(table_checks(kind));
     checks

@@ -60,11 +60,17 @@ fn indexed(record: &Record, columns: &Columns<'_>) -> TokenStream {
     let ident = &record.ident;
     let (constants, names) = (columns.constants(&quote!(#ident)), columns.names());
     let writes = columns.writes(&quote!(self));
+    let defaulted = record.defaulted.then(|| {
+        quote!(
+            const DEFAULTED: ::core::primitive::bool = true;
+        )
+    });
     quote! {
         #constants
         #[automatically_derived]
         impl __ingester::Indexed for #ident {
             const FIELDS: &'static [__ingester::Field] = &[#(#names),*];
+            #defaulted
             fn write(&self, __out: &mut __ingester::Values) {
                 #writes
             }
