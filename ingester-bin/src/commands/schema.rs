@@ -42,6 +42,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     };
     let outcome = if arguments.check { folder.check(registry) } else { folder.generate(registry, &options) };
     let outcome = outcome.map_err(anyhow::Error::from)?;
+    warn_of_redundant_keys(&Schema::of(registry));
     if outcome.changed.is_empty() && outcome.deleted.is_empty() {
         note(&format!("{} is current", arguments.out.display()));
         return Ok(Ending::Done);
@@ -72,6 +73,11 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
         return Ok(Ending::Problem);
     }
     Ok(Ending::Done)
+}
+
+/// What a reviewer of the structs looks at.
+fn warn_of_redundant_keys(schema: &Schema) {
+    ddl::redundant_keys(schema).iter().for_each(|key| note(&format!("warning: {key}")));
 }
 
 pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<Ending, Failure> {

@@ -9,6 +9,7 @@ mod diff;
 mod in_place;
 mod model;
 mod plan;
+mod redundant;
 mod storage;
 mod summary;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub use diff::{SchemaChange, diff};
 pub(crate) use in_place::{InPlace, in_place};
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan, steps_of};
+pub use redundant::{RedundantKey, redundant_keys};
 pub(crate) use storage::storage_class;
 pub use summary::{ForeignType, losses, questions, staying_losses, summary};
 pub use view::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};
