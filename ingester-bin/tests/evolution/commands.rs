@@ -88,7 +88,10 @@ fn import_creates_missing_tables_and_alters_none() {
     schema(&folder, &["verify"]).exits(0);
     folder.query("DROP INDEX model__algorithm");
     folder.query("ALTER TABLE model DROP COLUMN algorithm");
-    folder.import(&[SAMPLES]).exits(2).says(&["lacks model.algorithm", "ingester schema apply"]);
+    let refused =
+        ["lacks model.algorithm", "`ingester schema apply --database-url sqlite://test.db`", "and changes none"];
+    folder.import(&[SAMPLES]).exits(2).says(&refused);
+    folder.import(&["--dry-run", SAMPLES]).exits(2).says(&refused);
 }
 
 #[test]
