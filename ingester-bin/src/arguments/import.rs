@@ -7,8 +7,10 @@ use std::path::PathBuf;
 
 /// Store objects from files or standard input, as kubectl prints them.
 ///
-/// Reads YAML (many documents), JSON (one document, many, or one per line) and `List` objects, and stores them as rows. Creates
-/// the tables of an empty database. Exits with 1 if any object was rejected; the others are stored anyway.
+/// Reads YAML (many documents), JSON (one document, many, or one per line) and `List` objects, and stores them as rows. Makes the
+/// tables of a database that has none of them (also the file of an SQLite database), and what is missing of declared kinds. Tables that
+/// lack columns because migrations are pending are refused: `ingester schema apply` changes them. Exits with 1 if any object was
+/// rejected; the others are stored anyway.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Import {

@@ -15,6 +15,7 @@ use ingester_core::Kind;
 use ingester_store::import::{
     Counts, Destination, Import, ImportError, Input, Progress, Summary, expand, is_of_objects,
 };
+use ingester_store::migrate::Released;
 use ingester_store::{Address, Store, StoreError};
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
@@ -178,7 +179,7 @@ async fn opened_to_write(database: &Database, program: Program) -> Result<Store,
         Prepared::Ready => {}
         Prepared::Made(made) => note(&format!("made {made} tables in {database}")),
         Prepared::Lacks(missing) => {
-            return Err(Failure::Usage(anyhow!(super::lacks(&missing, program, released.as_ref()))));
+            return Err(refused(database, &missing, program, released.as_ref()));
         }
     }
     Ok(store)
@@ -204,7 +205,13 @@ async fn opened_to_compare(database: &Database, program: Program) -> Result<Opti
         store.close().await;
         return Ok(None);
     }
-    Err(Failure::Usage(anyhow!(super::lacks(&missing, program, released.as_ref()))))
+    Err(refused(database, &missing, program, released.as_ref()))
+}
+
+/// The refusal of tables of an older schema. They are changed by who may change them, and looks at the cost: not by who has objects to store.
+fn refused(database: &Database, missing: &[String], program: Program, released: Option<&Released>) -> Failure {
+    let lacks = super::lacks(database, missing, program, released);
+    Failure::Usage(anyhow!("{lacks}; an import makes the tables of a database that has none of them, and changes none"))
 }
 
 /// A progress bar if the number of bytes is known, else a counter. It is hidden if standard error is not a terminal.

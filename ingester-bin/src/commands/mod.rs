@@ -257,20 +257,21 @@ async fn tables_of(store: &Store, kinds: &[Kind]) -> Result<usize, Failure> {
     Ok(Schema::of(kinds).tables.iter().filter(|table| there.contains(table.name.as_str())).count())
 }
 
-/// The message about missing tables and columns, with the remedy.
-fn lacks(missing: &[String], program: Program, released: Option<&Released>) -> String {
+/// The message about missing tables and columns of a database, with the remedy.
+fn lacks(database: &Database, missing: &[String], program: Program, released: Option<&Released>) -> String {
     let of_declared = |table: &String| {
         let tables = Schema::of(program.declared).tables;
         tables.iter().any(|its| table.split('.').next() == Some(its.name.as_str()))
     };
     let remedy = match released {
         _ if missing.iter().any(of_declared) => {
-            "`ingester run` and `ingester import` make the tables of declared kinds, and so does `ingester schema apply --kinds FILE`"
+            "`ingester run` and `ingester import` make the tables of declared kinds, and so does `ingester schema apply --kinds FILE`".to_owned()
         }
-        Some(released) if !is_current(program.registry(), released) => BEHIND,
-        _ => {
-            "run `ingester schema apply` (if it has nothing to do, `ingester schema verify` names what else changed the tables)"
-        }
+        Some(released) if !is_current(program.registry(), released) => BEHIND.to_owned(),
+        _ => format!(
+            "run `ingester schema apply --database-url {database}` (if it has nothing to do, `ingester schema verify` names what else \
+             changed the tables)"
+        ),
     };
     format!("the database lacks {}: {remedy}", missing.join(", "))
 }

@@ -1,8 +1,12 @@
-//! `ingester schema print`, `generate`, `diff`, `apply`, `info`, `revert` and `verify`.
+//! `ingester schema print`, `generate`, `apply`, `info`, `revert` and `verify`; `diff.rs` has `diff`.
+
+mod diff;
+
+pub(crate) use diff::diff;
 
 use super::{BEHIND, chosen, is_current, refuse_foreign, released};
 use crate::arguments::{
-    Format, SchemaAdopt, SchemaApply, SchemaDiff, SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
+    Format, SchemaAdopt, SchemaApply, SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
@@ -12,10 +16,10 @@ use crate::progress;
 use anyhow::anyhow;
 use indicatif::ProgressBar;
 use ingester_core::{Kind, Registry};
-use ingester_sql::ddl::{self, Schema, ServerVersion};
+use ingester_sql::ddl::{self, Schema, ServerVersion, Servers};
 use ingester_store::migrate::{
     ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, MigrationState, Planned, Progress, Released, drift,
-    left_alone, own_drift, schema_of,
+    own_drift,
 };
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
@@ -40,6 +44,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     };
     let outcome = if arguments.check { folder.check(registry) } else { folder.generate(registry, &options) };
     let outcome = outcome.map_err(anyhow::Error::from)?;
+    warn_of_redundant_keys(&Schema::of(registry));
     if outcome.changed.is_empty() && outcome.deleted.is_empty() {
         note(&format!("{} is current", arguments.out.display()));
         return Ok(Ending::Done);
@@ -72,52 +77,9 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     Ok(Ending::Done)
 }
 
-pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Ending, Failure> {
-    let store = arguments.target.database(program.kinds)?.open_existing().await?;
-    refuse_foreign(&store, super::built_in(program)?.as_ref(), program).await?;
-    let code = Schema::of(program.of_schema());
-    let server = ServerVersion::parse(store.server());
-    let live = schema_of(&store.catalog().await?, store.dialect(), &code);
-    let left = match program.declared {
-        [] => Vec::new(),
-        _ => store.plan_declared(program.of_file(), May::Change).await?.1.left,
-    };
-    store.close().await;
-    let mut changes = ddl::diff(&live, &code);
-    let alone = if left.is_empty() { Vec::new() } else { left_alone(&changes) };
-    changes.retain(|change| !alone.contains(change));
-
-    #[derive(Serialize)]
-    struct Line {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        table: Option<String>,
-        change: String,
-        class: ddl::Cost,
-        destructive: bool,
-    }
-    let line = |change: &ddl::SchemaChange| Line {
-        table: change.within().map(|table| table.to_string()),
-        change: change.sentence(),
-        class: change.cost(server, &changes),
-        destructive: change.is_destructive(),
-    };
-    let lines: Vec<Line> = changes.iter().map(line).collect();
-    show(arguments.output.output, &lines, || ddl::summary(&changes, &changes, &code, Some(server)))?;
-    note_left(&left);
-    if changes.is_empty() {
-        note(match program.declared {
-            [] => "the tables are those of the structs",
-            _ => "the tables are as the kinds are declared",
-        });
-        return Ok(Ending::Done);
-    }
-    note(match program.declared {
-        [] => "`ingester schema generate` writes the migrations, `ingester schema apply` runs them",
-        _ => {
-            "`ingester schema apply --kinds FILE` makes these changes, with --allow-destructive also those that drop data"
-        }
-    });
-    Ok(Ending::Problem)
+/// What a reviewer of the structs looks at.
+fn warn_of_redundant_keys(schema: &Schema) {
+    ddl::redundant_keys(schema).iter().for_each(|key| note(&format!("warning: {key}")));
 }
 
 pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<Ending, Failure> {
@@ -393,7 +355,7 @@ async fn plan(
     let (mut text, code) = (String::new(), &released.lock_file().tables);
     for Planned { migration, changes, sql, .. } in planned.iter().filter(|planned| !planned.is_done) {
         text.push_str(&format!("-- {migration}\n"));
-        for line in ddl::summary(changes, changes, code, Some(server)).lines() {
+        for line in ddl::summary(changes, changes, code, Servers::One(server), &[]).lines() {
             text.push_str(&format!("--   {line}\n"));
         }
         text.push_str(&format!("{}\n\n", sql.trim_end()));

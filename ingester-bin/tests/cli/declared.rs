@@ -55,6 +55,26 @@ fn the_rights_for_the_kinds_that_are_built_in_are_those_that_are_deployed() {
 }
 
 #[test]
+fn a_redundant_key_is_a_warning_that_names_both_and_the_remedy() {
+    let folder = Folder::new();
+    let kinds = format!("builtIn: false\n{}", JOBS.replace("  columns:", "  keys: [[phase, namespace]]\n  columns:"));
+    folder.write("kinds.yaml", &kinds);
+    folder.write("without.yaml", kinds.replace("default: Pending}", "default: Pending, key: false}"));
+    let warning = [
+        "warning: key `phase` (phase) of `job` is redundant: key `phase_namespace` (phase, namespace) finds",
+        "`key: false`",
+    ];
+    let generate = |kinds: &str| folder.run(&["schema", "generate", "--out", "sql", "--check", "--kinds", kinds]);
+    generate("kinds.yaml").exits(1).says(&warning);
+    assert!(!generate("without.yaml").exits(1).err.contains("warning"));
+    folder.run(&["schema", "apply", "--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"]).exits(0);
+    folder
+        .run(&["schema", "diff", "--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"])
+        .exits(0)
+        .says(&warning);
+}
+
+#[test]
 fn what_cannot_be_scaffolded_is_said_with_what_to_do() {
     let folder = Folder::new();
     folder.write("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n");

@@ -448,7 +448,10 @@ fn without_a_database_nothing_is_made() {
     folder.run(&["get", "models"]).exits(2).says(&["sqlite://ingester.db", "--database-url", "ingester import"]);
     assert!(!folder.path().join("ingester.db").exists());
     folder.query("SELECT 1");
-    folder.get(&["models"]).exits(2).says(&["the database lacks model, ", "run `ingester schema apply`"]);
+    folder
+        .get(&["models"])
+        .exits(2)
+        .says(&["the database lacks model, ", "run `ingester schema apply --database-url sqlite://test.db`"]);
     folder.run(&["get"]).exits(2).says(&["KIND"]);
     let help = folder.run(&["get", "--help"]).exits(0).out;
     assert!(help.contains("Examples:") && help.contains("ingester get models"), "{help}");

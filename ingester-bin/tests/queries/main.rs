@@ -23,6 +23,7 @@ use std::process::Command;
 on_every_database! {
     every_question_has_its_answer_by_sql_and_in_rust
     every_question_has_its_answer_on_the_command_line
+    ranges_compare_by_the_type_of_the_column
     text_compares_by_byte_but_for_spaces_at_the_end_on_servers
     no_value_and_empty_values_are_told_apart
 }
@@ -100,6 +101,29 @@ fn on_the_command_line(url: &str, command: &str) -> Result<Vec<String>> {
     let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
     ensure!(output.status.success(), "{command}: {}{err}", output.status);
     Ok(out.lines().map(|line| line.trim().replace(',', "|")).filter(|line| !line.is_empty()).collect())
+}
+
+async fn ranges_compare_by_the_type_of_the_column(database: Database) -> Result<()> {
+    filled(&database).await?.close().await;
+    for (kind, selector, right) in [
+        // As texts, 7 would be greater than 10.
+        ("models", "spec.revisionId>=1,spec.revisionId<10", "churn-2 churn-3 fraud-1 fraud-2"),
+        ("models", "spec.revisionId>1,spec.revisionId<=7", "churn-3 fraud-1"),
+        // By byte, and what has no owner is in no range.
+        ("models", "owner<bob", "churn-1 churn-2 demand-c fraud-2"),
+        ("models", "owner>=ada,owner<Bob", ""),
+        ("models", "owner>Zoe", "churn-1 churn-2 churn-3 demand-c not-demand"),
+        ("models", "create_time>=2026-01-03,create_time<2026-01-15T12:00:00Z", "demand-c"),
+        ("models", "evict_time<now", "churn-1 fraud-2"),
+        ("pipelineruns", "create_time<in 1h,create_time>=1d ago", "run-1 run-10 run-11 run-6 run-lab-1"),
+        ("pipelineruns", "create_time<=3d", "run-3 run-4 run-9"),
+    ] {
+        let command = format!("ingester get {kind} --field-selector '{selector}'");
+        let mut found = on_the_command_line(&database.url, &command)?;
+        found.sort_unstable();
+        assert_eq!(found.join(" "), right, "{selector}");
+    }
+    Ok(())
 }
 
 async fn text_compares_by_byte_but_for_spaces_at_the_end_on_servers(database: Database) -> Result<()> {

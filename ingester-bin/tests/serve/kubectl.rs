@@ -84,6 +84,12 @@ async fn it_lists_and_selects() -> Result<()> {
     assert_eq!(kubectl.names(&with(&["-l", "team in (search),!tier"]))?, ["c"]);
     assert_eq!(kubectl.names(&with(&["--field-selector", "metadata.name=c"]))?, ["c"]);
     assert_eq!(kubectl.names(&with(&["--field-selector", "spec.owner.name=ann,metadata.name!=a"]))?, ["b", "c"]);
+    // kubectl sends the text of both selectors as it is.
+    assert_eq!(
+        kubectl.names(&with(&["--field-selector", "metadata.name>=b,metadata.creationTimestamp<in 1d"]))?,
+        ["b", "c"]
+    );
+    assert_eq!(kubectl.names(&with(&["-l", "mirror.michelangelo.api/created-after=in 1d"]))?, [""; 0]);
     assert_eq!(kubectl.names(&with(&["--chunk-size=1"]))?, ["a", "b", "c"]);
     assert_eq!(kubectl.names(&with(&["-l", "mirror.michelangelo.api/state=evicted"]))?, ["b", "c"]);
     assert_eq!(kubectl.names(&with(&["-l", "mirror.michelangelo.api/state=deleted,team=search"]))?, ["gone"]);

@@ -22,7 +22,7 @@ struct Question {
     found: &'static [&'static str],
 }
 
-const QUESTIONS: [Question; 9] = [
+const QUESTIONS: [Question; 10] = [
     Question { options: &[], url: &[], pseudo_labels: "", saved: "", found: &["evicted", "live"] },
     Question {
         options: &["--state", "all"],
@@ -78,6 +78,13 @@ const QUESTIONS: [Question; 9] = [
         url: &[("fieldSelector", "spec.unknown=x"), ("scan", "true")],
         pseudo_labels: "@scan",
         saved: "fieldSelector: spec.unknown=x\nscan: true",
+        found: &["evicted"],
+    },
+    Question {
+        options: &["--created-before", "in 1d", "--field-selector", "metadata.name<f,create_time<=now"],
+        url: &[("fieldSelector", "metadata.name<f,create_time<=now"), ("created-before", "in 1d")],
+        pseudo_labels: "@created-before=in 1d",
+        saved: "fieldSelector: metadata.name<f,create_time<=now\ncreatedBefore: in 1d",
         found: &["evicted"],
     },
 ];

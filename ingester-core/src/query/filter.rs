@@ -61,6 +61,13 @@ pub enum Test {
     Empty,
 }
 
+impl Test {
+    /// Whether it needs values that have an order: less, greater, and the like.
+    pub fn is_range(&self) -> bool {
+        matches!(self, Test::Less(_) | Test::LessOrEqual(_) | Test::Greater(_) | Test::GreaterOrEqual(_))
+    }
+}
+
 /// A step of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {

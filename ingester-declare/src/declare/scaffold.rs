@@ -1,7 +1,7 @@
 //! A first file of kinds out of a CustomResourceDefinition.
 //!
-//! Columns are what the CRD's author finds worth searching and showing: `selectableFields` (with keys) and
-//! `additionalPrinterColumns` (without). What else the schema has stands there as comments.
+//! Columns are what the CRD's author finds worth searching and showing: `selectableFields` and `additionalPrinterColumns`. Keys have
+//! those that are asked for: the first ones, times (by ranges) and `ready`. What else the schema has stands there as comments.
 
 use super::crd;
 use super::path::{Path, Step};
@@ -113,8 +113,10 @@ pub(super) fn columns(version: &CustomResourceDefinitionVersion) -> Vec<Proposed
         let said = column
             .and_then(|column| column.description.clone())
             .or_else(|| found.and_then(|found| found.description.clone()));
-        let key = column.is_none() && ty.key_bytes().is_some();
+        let is_selectable = column.is_none();
         let column = unused(&path, &proposed);
+        let is_asked_for = is_selectable || ty == SqlType::DateTime || column == "ready";
+        let key = is_asked_for && ty.key_bytes().is_some();
         proposed.push(Proposed { column, path, ty, key, description: first_sentence(&said.unwrap_or_default()) });
     }
     proposed

@@ -4,7 +4,7 @@ use crate::text::Content;
 use ingester_core::nearest::nearest;
 use ingester_core::place::shortened;
 use ingester_core::value::{Micros, Value};
-use ingester_sql::query::{KeyError, parse_time};
+use ingester_sql::query::{KeyError, TIMES, parse_time};
 use std::fmt;
 
 /// What differs from one time to the next.
@@ -27,7 +27,7 @@ pub enum ParameterType {
     Number,
     /// `true` or `false`.
     Boolean,
-    /// A time, as [`parse_time`] reads it: `2026-01-31T10:00:00Z`, `2026-01-31`, `7d`.
+    /// A time, as [`parse_time`] reads it: `2026-01-31T10:00:00Z`, `7d ago`, `in 30d`.
     Time,
     /// Texts, for `in`, `notIn`, `namespaces` and `uids`.
     List,
@@ -195,7 +195,7 @@ impl fmt::Display for ParameterType {
             ParameterType::Integer => "a whole number",
             ParameterType::Number => "a number",
             ParameterType::Boolean => "`true` or `false`",
-            ParameterType::Time => "a time such as `2026-01-31T10:00:00Z`, `2026-01-31`, or `7d` for that long ago",
+            ParameterType::Time => TIMES,
             ParameterType::List => "a list of texts with commas between them",
         })
     }

@@ -229,7 +229,7 @@ fn what_does_not_fit_the_table_is_named_with_its_place() {
         ("namespaces: ml", "namespaces: expected a list, or a parameter that is one"),
         ("namespaces: [5]", "namespaces: expected a text, found `5`"),
         ("uids: [5]", "uids: expected a text, found `5`"),
-        ("createdAfter: soon", "createdAfter: time `soon`: expected `2026-01-31T10:00:00Z`"),
+        ("createdAfter: soon", "createdAfter: time `soon`: expected a time such as `2026-01-31T10:00:00Z`"),
         ("createdAfter: 7", "createdAfter: expected a text, found `7`"),
         ("createdAfter: [7d]", "createdAfter: expected a value, found a list"),
         ("created-after: 7d", "created-after: unknown key `created-after`; did you mean `createdAfter`?"),
@@ -307,14 +307,14 @@ fn mistakes_about_parameters_are_named_with_their_places() {
         (one("list") + "deletedAfter: ${x}", "deletedAfter: this parameter is a list"),
         (
             one("string") + "deletedAfter: ${x}",
-            "deletedAfter: time `${x}`: expected `2026-01-31T10:00:00Z`, `2026-01-31`, or how long ago: a duration such as `10s`, `1h30m` or `90d` \
-             (`${x}` is of the type string)",
+            "deletedAfter: time `${x}`: expected a time such as `2026-01-31T10:00:00Z`, `2026-01-31`, `now`, `7d` or `7d ago` for that long ago, \
+             or `in 7d` (`${x}` is of the type string)",
         ),
         (one("string") + "limit: ${x}", "limit: expected a whole number from 1 to 4294967295, found `${x}`"),
         (
             one("string") + "filter: {field: create_time, less: '${x}'}",
-            "filter: `create_time` is DATETIME(6): `${x}` is not a time such as 2026-01-31T12:00:00Z, or 7d for that long ago \
-             (`${x}` is of the type string)",
+            "filter: `create_time` is DATETIME(6): `${x}` is not a time such as `2026-01-31T10:00:00Z`, `2026-01-31`, `now`, `7d` or `7d ago` \
+             for that long ago, or `in 7d` (`${x}` is of the type string)",
         ),
         (
             one("integer") + "filter: {field: name, equals: '${x}'}",

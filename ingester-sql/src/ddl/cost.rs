@@ -51,6 +51,44 @@ pub struct ServerVersion {
     pub(super) version: [u16; 3],
 }
 
+/// The servers that a text about changes is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Servers {
+    /// All: a text that people read before a migration is released.
+    All,
+    /// MySQL and MariaDB: their migration's file.
+    MySql,
+    /// SQLite: its migration's file, which has only what it does.
+    Sqlite,
+    /// This one.
+    One(ServerVersion),
+}
+
+impl Servers {
+    pub(super) fn families(self) -> &'static [Family] {
+        match self {
+            Servers::All => &Family::ALL,
+            Servers::MySql => &[Family::MySql, Family::MariaDb],
+            Servers::Sqlite => &[Family::Sqlite],
+            Servers::One(server) => match server.family {
+                Family::MySql => &[Family::MySql],
+                Family::MariaDb => &[Family::MariaDb],
+                Family::Sqlite => &[Family::Sqlite],
+            },
+        }
+    }
+
+    /// Whether the text stands beside the statements, and leaves out what needs none.
+    pub(super) fn see_statements(self) -> bool {
+        self == Servers::Sqlite
+    }
+
+    /// Whether on all of them a column in a new type of its storage class is [left](InPlace) as it is.
+    pub(super) fn have_storage_classes(self) -> bool {
+        self.families().iter().all(|family| family.has_storage_classes())
+    }
+}
+
 /// From version `since` on, a change costs `cost` on servers of `family`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rule {

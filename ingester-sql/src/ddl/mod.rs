@@ -9,17 +9,19 @@ mod diff;
 mod in_place;
 mod model;
 mod plan;
+mod redundant;
 mod storage;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod view;
 
-pub use cost::{Cost, ServerVersion};
+pub use cost::{Cost, ServerVersion, Servers};
 pub use diff::{SchemaChange, diff};
 pub(crate) use in_place::{InPlace, in_place};
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan, steps_of};
+pub use redundant::{RedundantKey, redundant_keys};
 pub(crate) use storage::storage_class;
-pub use summary::{losses, questions, staying_losses, summary};
+pub use summary::{ForeignType, losses, questions, staying_losses, summary};
 pub use view::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};

@@ -1,16 +1,40 @@
 //! Changes as text, for a pull request and for a terminal.
 
-use super::cost::{Cost, Family, ServerVersion};
+use super::cost::{Cost, Family, Servers};
 use super::diff::{SchemaChange, no_longer_staying};
 use super::in_place::{InPlace, in_place};
 use super::model::{ColumnDef, Schema, TableDef};
 use ingester_core::schema::{BASE_COLUMNS, Ident, SqlType, Stays, base};
 use std::fmt::Write as _;
 
+/// A column of a database whose type is none of ours. As a [`ColumnDef`] it is LONGBLOB.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignType {
+    /// Its table.
+    pub table: String,
+    /// Its name.
+    pub column: String,
+    /// Its type, as the database spells it.
+    pub ty: String,
+}
+
 impl SchemaChange {
     /// What changes, in one line.
     pub fn sentence(&self) -> String {
-        let column = |column: &ColumnDef| format!("`{}` {}", column.name, column.ty);
+        self.sentence_on(&[])
+    }
+
+    /// What changes in a database with these columns of other types, in one line.
+    pub fn sentence_on(&self, foreign: &[ForeignType]) -> String {
+        let ty = |column: &ColumnDef| {
+            let is = |foreign: &&ForeignType| {
+                column.ty == SqlType::LongBlob
+                    && foreign.column == column.name.as_str()
+                    && self.within().is_some_and(|table| foreign.table == table.as_str())
+            };
+            foreign.iter().find(is).map_or_else(|| column.ty.to_string(), |foreign| foreign.ty.clone())
+        };
+        let column = |column: &ColumnDef| format!("`{}` {}", column.name, ty(column));
         let null = |column: &ColumnDef| if column.nullable { "NULL" } else { "NOT NULL" };
         let names = |names: &[Ident]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         match self {
@@ -24,7 +48,7 @@ impl SchemaChange {
                 format!("change column `{}` from {} to {}", to.name, null(from), null(to))
             }
             SchemaChange::Retype { from, to, .. } => {
-                format!("change column `{}` from {} to {}", to.name, from.ty, to.ty)
+                format!("change column `{}` from {} to {}", to.name, ty(from), to.ty)
             }
             SchemaChange::PrimaryKey { from, to, .. } => {
                 format!("change the primary key from ({}) to ({})", names(from), names(to))
@@ -38,21 +62,22 @@ impl SchemaChange {
     }
 
     /// The data that it drops, as text; `None` if it drops none. `all` are the changes that it is one of.
-    /// On `server`, or without one on all of them; `refilled` says whether a backfill follows.
-    fn loss(&self, all: &[SchemaChange], refilled: bool, server: Option<ServerVersion>) -> Option<String> {
+    /// On `servers`; `refilled` says whether a backfill follows.
+    fn loss(&self, all: &[SchemaChange], refilled: bool, servers: Servers) -> Option<String> {
         let added_again = refilled && is_added_again(self, all);
+        // What SQLite does in another way than the others, where they are told of each other.
         let on_sqlite = match self {
-            SchemaChange::DropColumn { table, column } => lost_in_place(*table, column, all),
+            SchemaChange::DropColumn { table, column } if servers == Servers::All => lost_in_place(*table, column, all),
             _ => None,
         };
         match self {
             // The column is left as it is, so of values that stay none is lost either.
-            SchemaChange::DropColumn { table, column }
-                if on_sqlite.is_some() && server.is_some_and(|server| server.family.has_storage_classes()) =>
-            {
-                let narrower = on_sqlite.flatten()?;
-                Some(format!("the values of `{table}`.`{}` that do not fit {narrower}", column.name))
-            }
+            SchemaChange::AddColumn { .. } if servers.have_storage_classes() => match in_place(self, all)? {
+                InPlace::Clear { table, column, ty } => {
+                    Some(format!("the values of `{table}`.`{column}` that do not fit {ty}"))
+                }
+                InPlace::Nothing => None,
+            },
             SchemaChange::DropTable(table) if added_again => Some(format!(
                 "all rows of `{}`, until they are made again from the stored objects; an object with a value that does not fit is a reject",
                 table.name
@@ -94,7 +119,10 @@ impl SchemaChange {
     }
 
     /// Its cost on each family of servers: `instant`, or `MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant`.
-    fn costs(&self, all: &[SchemaChange]) -> String {
+    fn costs(&self, all: &[SchemaChange], servers: Servers) -> String {
+        if let Servers::One(server) = servers {
+            return self.cost(server, all).to_string();
+        }
         let of = |family: Family| {
             let rules: Vec<_> = self.rules_on(family, all).collect();
             let mut text = String::new();
@@ -108,11 +136,11 @@ impl SchemaChange {
             text
         };
         let mut groups: Vec<(String, Vec<Family>)> = Vec::new();
-        for family in Family::ALL {
-            let cost = of(family);
+        for family in servers.families() {
+            let cost = of(*family);
             match groups.iter_mut().find(|(other, _)| *other == cost) {
-                Some((_, families)) => families.push(family),
-                None => groups.push((cost, vec![family])),
+                Some((_, families)) => families.push(*family),
+                None => groups.push((cost, vec![*family])),
             }
         }
         if let [(cost, _)] = &groups[..] {
@@ -126,18 +154,43 @@ impl SchemaChange {
     }
 }
 
-/// The changes as text, table by table, with their costs on `server`, or without one on each family of servers. They are made together with
-/// `all` changes of a migration. `backfilled` has the tables whose new columns are backfilled afterwards.
+/// What `servers` do for a change among `all` of a migration, in one line; `None` if they do nothing for it. SQLite leaves a column that is
+/// dropped and added again as it is, with its keys.
+fn done(change: &SchemaChange, all: &[SchemaChange], servers: Servers, foreign: &[ForeignType]) -> Option<String> {
+    let sentence = || change.sentence_on(foreign);
+    if !servers.have_storage_classes() {
+        return Some(sentence());
+    }
+    let is_file = servers.see_statements();
+    match (change, in_place(change, all)) {
+        (SchemaChange::Retype { .. }, None) if is_file && !change.copies_rows() => None,
+        (_, None) => Some(sentence()),
+        (SchemaChange::AddColumn { .. }, Some(InPlace::Nothing)) if is_file => None,
+        (SchemaChange::AddColumn { table, column: to }, Some(_)) => all.iter().find_map(|other| match other {
+            SchemaChange::DropColumn { table: of, column: from } if of == table && from.name == to.name => {
+                Some(SchemaChange::Retype { table: *table, from: *from, to: *to }.sentence_on(foreign))
+            }
+            _ => None,
+        }),
+        (_, Some(_)) => None,
+    }
+}
+
+/// The changes as text, table by table, with their costs on `servers`. They are made together with `all` changes of a migration. `backfilled`
+/// has the tables whose new columns are backfilled afterwards, `foreign` the columns of other types before.
 pub fn summary(
     changes: &[SchemaChange],
     all: &[SchemaChange],
     backfilled: &Schema,
-    server: Option<ServerVersion>,
+    servers: Servers,
+    foreign: &[ForeignType],
 ) -> String {
     let mut text = String::new();
     let place = |change: &SchemaChange| (change.within(), change.is_of_view());
+    let changes: Vec<(&SchemaChange, String)> =
+        changes.iter().filter_map(|change| Some((change, done(change, all, servers, foreign)?))).collect();
     let mut places: Vec<(Option<Ident>, bool)> = Vec::new();
-    for place in changes.iter().map(place) {
+    for place in changes.iter().map(|(change, _)| place(change)) {
         if !places.contains(&place) {
             places.push(place);
         }
@@ -150,13 +203,8 @@ pub fn summary(
             (None, false) => text.push_str("tables\n"),
             (None, true) => text.push_str("views\n"),
         }
-        let within: Vec<&SchemaChange> = changes.iter().filter(|change| place(change) == its).collect();
-        for change in within {
-            let cost = match server {
-                Some(server) => change.cost(server, all).to_string(),
-                None => change.costs(all),
-            };
-            let _ = writeln!(text, "  {}: {cost}", change.sentence());
+        for (change, sentence) in changes.iter().filter(|(change, _)| place(change) == its) {
+            let _ = writeln!(text, "  {sentence}: {}", change.costs(all, servers));
             if let SchemaChange::AddColumn { table, column } = change
                 && backfilled.table(*table).is_some_and(|table| table.is_derived(column.name))
             {
@@ -168,15 +216,16 @@ pub fn summary(
             {
                 text.push_str("    filled from the stored objects afterwards\n");
             }
-            let copies = server.map_or_else(
-                || change.rules().iter().any(|rule| rule.cost == Cost::Copy && !rule.family.has_one_writer()),
-                |server| change.cost(server, all) == Cost::Copy && !server.family.has_one_writer(),
-            );
-            if copies {
+            let copies = |family: &Family| match servers {
+                _ if family.has_one_writer() => false,
+                Servers::One(server) => change.cost(server, all) == Cost::Copy,
+                _ => change.rules_on(*family, all).any(|rule| rule.cost == Cost::Copy),
+            };
+            if servers.families().iter().any(copies) {
                 text.push_str("    who writes to this table waits until it is copied\n");
             }
             // Nobody fills anything after a migration down.
-            if let Some(loss) = change.loss(all, !backfilled.tables.is_empty(), server) {
+            if let Some(loss) = change.loss(all, !backfilled.tables.is_empty(), servers) {
                 let _ = writeln!(text, "    DESTRUCTIVE: {loss}");
             }
         }
@@ -254,7 +303,7 @@ pub fn staying_losses(before: &Schema, after: &Schema, changes: &[SchemaChange])
 
 /// The data that these changes drop, as text.
 pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
-    changes.iter().filter_map(|change| change.loss(changes, true, None)).collect()
+    changes.iter().filter_map(|change| change.loss(changes, true, Servers::All)).collect()
 }
 
 /// Whether a column that is dropped may have got a new name, as questions: it is the only one of its type that its table loses, beside

@@ -83,6 +83,35 @@ fn chained_renames_run_once_and_in_a_working_order() {
 }
 
 #[test]
+fn a_key_that_another_one_begins_with_is_redundant() {
+    let key = |name: &str, columns: &[&str]| KeyDef {
+        name: Ident::new(name),
+        columns: columns.iter().map(|name| Ident::new(name)).collect(),
+    };
+    let of = |keys: Vec<KeyDef>| {
+        let job = TableDef { keys, ..table("job", vec![text("queue"), text("phase")]) };
+        redundant_keys(&Schema { tables: vec![job], ..Schema::default() })
+    };
+    let both = key("queue_phase", &["queue", "phase"]);
+    for own in [vec![key("queue", &["queue"]), both.clone()], vec![both.clone(), key("queue", &["queue"])]] {
+        let [found] = &of(own)[..] else { panic!("one is") };
+        let said = found.to_string();
+        let names = "key `queue` (queue) of `job` is redundant: key `queue_phase` (queue, phase) finds the same rows";
+        assert!(said.starts_with(names) && said.contains("`key = false`") && said.contains("`key: false`"), "{said}");
+    }
+    let twice = of(vec![both.clone(), key("again", &["queue", "phase"])]);
+    assert_eq!(twice.iter().map(|found| found.key.name.as_str()).collect::<Vec<_>>(), ["again"]);
+    // Another column first, and a key that every table has.
+    let others = vec![
+        both,
+        key("phase", &["phase"]),
+        key("create_time", &["create_time"]),
+        key("ct", &["create_time", "phase"]),
+    ];
+    assert_eq!(of(others), []);
+}
+
+#[test]
 fn a_swap_of_two_names_counts_as_done() {
     let schema = one(vec![text("a"), text("b")]);
     assert_eq!(sentences(&schema, &one(vec![was("a", "b"), was("b", "a")])), Vec::<String>::new());

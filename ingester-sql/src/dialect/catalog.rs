@@ -1,6 +1,7 @@
 //! The names that a database's catalog has for types and keys.
 
 use super::Dialect;
+use crate::ddl::{Schema, Servers};
 use ingester_core::schema::{Ident, SqlType};
 
 impl Dialect {
@@ -25,11 +26,31 @@ impl Dialect {
     pub fn type_of(self, spelled: &str) -> Option<SqlType> {
         self.rules().type_of(spelled)
     }
+
+    /// Gives the columns of a database's schema the types that they have in the schema that made them, where the catalog has one name for
+    /// both.
+    pub fn learn_types(self, live: &mut Schema, made: &Schema) {
+        for table in &mut live.tables {
+            let Some(made) = made.tables.iter().find(|made| made.name == table.name) else { continue };
+            for column in &mut table.columns {
+                let made = made.columns.iter().find(|made| made.name == column.name);
+                let alike = made.filter(|made| self.is_type(made.ty, &self.spelled(column.ty)));
+                column.ty = alike.map_or(column.ty, |made| made.ty);
+            }
+        }
+    }
+
+    /// The servers of this dialect.
+    pub fn servers(self) -> Servers {
+        self.rules().servers()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ddl::{ColumnDef, TableDef};
+    use ingester_core::schema::Stays;
 
     #[test]
     fn a_servers_own_spelling_of_a_type_is_the_same_type() {
@@ -52,6 +73,37 @@ mod tests {
                 assert_eq!(Dialect::MySql.type_of(spelled), Some(ty), "{spelled}");
             }
         }
+    }
+
+    #[test]
+    fn what_a_catalog_does_not_tell_is_taken_from_the_schema_that_made_it() {
+        let schema = |columns: &[(&str, SqlType)]| {
+            let column = |(name, ty): &(&str, SqlType)| ColumnDef {
+                name: Ident::new(name),
+                was: None,
+                ty: *ty,
+                nullable: true,
+                stays: Stays::None,
+            };
+            let columns = columns.iter().map(column).collect();
+            let table = TableDef { name: Ident::new("job"), was: vec![], columns, primary_key: vec![], keys: vec![] };
+            Schema { tables: vec![table], views: vec![] }
+        };
+        let made = schema(&[("a", SqlType::VarChar(40)), ("b", SqlType::DateTime), ("c", SqlType::Int)]);
+        let found = [
+            ("a", SqlType::MediumText),
+            ("b", SqlType::MediumText),
+            ("c", SqlType::MediumText),
+            ("d", SqlType::MediumText),
+        ];
+        let mut live = schema(&found);
+        Dialect::Sqlite.learn_types(&mut live, &made);
+        let types = [("a", SqlType::VarChar(40)), ("b", SqlType::DateTime), found[2], found[3]];
+        assert_eq!(live, schema(&types));
+        // Other catalogs tell every type.
+        let mut live = schema(&found);
+        Dialect::MySql.learn_types(&mut live, &made);
+        assert_eq!(live, schema(&found));
     }
 
     #[test]

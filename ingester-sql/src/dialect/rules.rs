@@ -1,7 +1,7 @@
 //! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
 
 use super::{OneText, Param, Sql};
-use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
+use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::view::ViewType;
 use std::borrow::Cow;
@@ -83,6 +83,8 @@ pub(super) trait Rules: Sync {
     fn is_type(&self, ty: SqlType, spelled: &str) -> bool;
     /// The type of a catalog's name for it, if our tables have such a type.
     fn type_of(&self, spelled: &str) -> Option<SqlType>;
+    /// See [`Dialect::servers`](super::Dialect::servers).
+    fn servers(&self) -> Servers;
     /// The name of a table's key in the catalog.
     fn key_name(&self, table: Ident, key: Ident) -> Ident;
 

@@ -1,7 +1,7 @@
 //! A query about one kind's table: every field is a column, every value of that column's type, every negation moved to where it is a
 //! test of its own. Only what was checked is rendered.
 
-use super::time::parse_time;
+use super::time::{TIMES, parse_time};
 use super::{Filter, Order, Query, States, Test};
 use ingester_core::nearest::nearest;
 use ingester_core::schema::{Companion, Form, Many, SqlType, Table, base};
@@ -419,6 +419,12 @@ impl Context {
                 "it is a map: name one of its keys behind it, as in `limits.cpu` or `limits[\"cpu\"]`",
             ));
         }
+        if many.form == Form::List && test.is_range() {
+            return Err(wrong(
+                "compared with `<`, `<=`, `>` or `>=`",
+                "it has many values; ask for one of them with `=`",
+            ));
+        }
         // As they are stored.
         let value = |value: &Value| match converted(field, ty, value)? {
             Value::Text(text) if text.ends_with(' ') => Ok(Value::text(text.trim_end_matches(' '))),
@@ -461,6 +467,11 @@ impl Context {
             _ if matches!(ty, SqlType::LongBlob | SqlType::Json) => {
                 Err(QueryError::WrongTest { field: field.into(), how: "compared", why: "it holds a whole object" })
             }
+            _ if ty == SqlType::Boolean && test.is_range() => Err(QueryError::WrongTest {
+                field: field.into(),
+                how: "compared with `<`, `<=`, `>` or `>=`",
+                why: "it is true or false; ask for `=true` or `=false`",
+            }),
             Test::Equal(value) => compare(Comparison::Equal, value),
             Test::Less(value) => compare(Comparison::Less, value),
             Test::LessOrEqual(value) => compare(Comparison::LessOrEqual, value),
@@ -663,7 +674,7 @@ fn converted(field: &str, ty: SqlType, value: &Value) -> Result<Value, QueryErro
             Value::Time(_) => Ok(value.clone()),
             _ => match text.and_then(|text| parse_time(text, Micros::now()).ok()) {
                 Some(time) => Ok(Value::Time(time)),
-                None => wrong("a time such as 2026-01-31T12:00:00Z, or 7d for that long ago"),
+                None => wrong(TIMES),
             },
         },
         SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::Json => match value {
@@ -776,6 +787,12 @@ mod tests {
     fn a_test_that_does_not_fit_is_refused() {
         assert!(error(about("json", Test::Equal(Value::text("{}")))).contains("holds a whole object"));
         assert!(error(about("create_time", Test::Like("2026%".into()))).contains("it is no text"));
+        let said = error(about("evict_confirmed", Test::Less(Value::Bool(true))));
+        assert!(
+            said.starts_with("`evict_confirmed` cannot be compared with `<`")
+                && said.ends_with("ask for `=true` or `=false`"),
+            "{said}"
+        );
         let order = vec![Order { field: "json".into(), descending: false }];
         assert!(error(Query { order, ..Query::default() }).contains("`json` cannot be sorted by"));
     }

@@ -1,6 +1,6 @@
-//! Times as people write them: `2026-01-31T10:00:00Z`, `2026-01-31`, `7d`.
+//! Times as people write them: `2026-01-31T10:00:00Z`, `2026-01-31`, `7d`, `7d ago`, `in 30d`, `now`.
 
-use ingester_core::duration::{EXAMPLES, Units, nanoseconds};
+use ingester_core::duration::{Units, nanoseconds};
 use ingester_core::place::shortened;
 use ingester_core::value::Micros;
 
@@ -14,7 +14,7 @@ pub struct TimeError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum Mistake {
-    #[error("expected `2026-01-31T10:00:00Z`, `2026-01-31`, or how long ago: {EXAMPLES}")]
+    #[error("expected {TIMES}")]
     Form,
     #[error("expected a time such as `2026-01-31T10:00:00Z`")]
     Moment,
@@ -24,35 +24,55 @@ enum Mistake {
     Date,
     #[error("this is before the year 1")]
     Early,
+    #[error("this is after the year 9999")]
+    Late,
 }
+
+/// What the error of every place calls a time.
+pub const TIMES: &str =
+    "a time such as `2026-01-31T10:00:00Z`, `2026-01-31`, `now`, `7d` or `7d ago` for that long ago, or `in 7d`";
 
 /// 0001-01-01T00:00:00Z. Earlier times have no text that a database compares rightly.
 const FIRST: i64 = -62_135_596_800_000_000;
 
-/// Parses a point in time: RFC 3339 (finer fractions than microseconds are cut off), a date, which means its midnight in UTC, or a
-/// [duration](ingester_core::duration) without a sign, counted back from `now`.
+/// 9999-12-31T23:59:59.999999Z. Later times have more digits in their year.
+const LAST: i64 = 253_402_300_799_999_999;
+
+/// Parses a point in time.
+///
+/// | text | time |
+/// |---|---|
+/// | `2026-01-31T10:00:00Z` | RFC 3339; finer fractions than microseconds are cut off |
+/// | `2026-01-31` | its midnight in UTC |
+/// | `now` | `now` |
+/// | `7d`, `7d ago` | so long before `now`: a [duration](ingester_core::duration) without a sign |
+/// | `in 30d` | so long after `now` |
 ///
 /// # Errors
-/// What is none of these, or lies before the year 1.
+/// What is none of these, or lies before the year 1 or after the year 9999.
 pub fn parse_time(text: &str, now: Micros) -> Result<Micros, TimeError> {
     let begins_with_year =
         text.get(..5).is_some_and(|year| year.ends_with('-') && year.bytes().take(4).all(|byte| byte.is_ascii_digit()));
-    let micros = if begins_with_year { moment(text) } else { ago(text, now) };
-    match micros {
-        Ok(micros) if micros >= FIRST => Ok(Micros(micros)),
-        Ok(_) => Err(Mistake::Early),
-        Err(what) => Err(what),
-    }
-    .map_err(|what| TimeError { text: shortened(text), what })
+    let micros = if begins_with_year { moment(text).map(i128::from) } else { relative(text, now) };
+    let micros = micros.and_then(|micros| match i64::try_from(micros) {
+        Ok(micros @ FIRST..=LAST) => Ok(Micros(micros)),
+        _ if micros < 0 => Err(Mistake::Early),
+        _ => Err(Mistake::Late),
+    });
+    micros.map_err(|what| TimeError { text: shortened(text), what })
 }
 
-/// Microseconds since 1970, so long before `now`.
-fn ago(text: &str, now: Micros) -> Result<i64, Mistake> {
-    match nanoseconds(text, Units::All) {
-        Some(nanos) if !text.starts_with(['+', '-']) => {
-            i64::try_from(i128::from(now.0) - nanos / 1000).map_err(|_| Mistake::Early)
-        }
+/// Microseconds since 1970, so long before or after `now`.
+fn relative(text: &str, now: Micros) -> Result<i128, Mistake> {
+    let now = i128::from(now.0);
+    let micros = |duration: &str| match nanoseconds(duration, Units::All) {
+        Some(nanos) if !duration.starts_with(['+', '-']) => Ok(nanos / 1000),
         _ => Err(Mistake::Form),
+    };
+    match (text, text.strip_prefix("in ")) {
+        ("now", _) => Ok(now),
+        (_, Some(duration)) => Ok(now + micros(duration)?),
+        _ => Ok(now - micros(text.strip_suffix(" ago").unwrap_or(text))?),
     }
 }
 
@@ -94,7 +114,7 @@ mod tests {
     const NOW: Micros = Micros(1_773_088_606_500_000);
 
     #[test]
-    fn a_time_is_a_moment_a_date_or_an_age() {
+    fn a_time_is_a_moment_a_date_or_so_long_before_or_after_now() {
         for (text, moment) in [
             ("2026-01-31T10:00:00Z", "2026-01-31T10:00:00Z"),
             ("2026-01-31t10:00:00z", "2026-01-31T10:00:00Z"),
@@ -122,6 +142,12 @@ mod tests {
             ("3h2d", "2026-03-07T17:36:46.5Z"),
             ("1.5h", "2026-03-09T19:06:46.5Z"),
             ("500ms1999ns", "2026-03-09T20:36:45.999999Z"),
+            ("now", "2026-03-09T20:36:46.5Z"),
+            ("2d3h ago", "2026-03-07T17:36:46.5Z"),
+            ("0s ago", "2026-03-09T20:36:46.5Z"),
+            ("in 30d", "2026-04-08T20:36:46.5Z"),
+            ("in 1.5h", "2026-03-09T22:06:46.5Z"),
+            ("in 7000y", "9021-07-16T20:36:46.5Z"),
         ] {
             assert_eq!(parse_time(text, NOW).map(Micros::rfc3339), Ok(moment.to_owned()), "{text}");
         }
@@ -129,15 +155,25 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused_with_what_is_expected() {
-        let form = "expected `2026-01-31T10:00:00Z`, `2026-01-31`, or how long ago: a duration such as `10s`, `1h30m` or `90d`";
-        let early = "this is before the year 1";
+        let form = "expected a time such as `2026-01-31T10:00:00Z`, `2026-01-31`, `now`, `7d` or `7d ago` for that long ago, or `in 7d`";
+        let (early, late) = ("this is before the year 1", "this is after the year 9999");
         for (text, what) in [
             ("", form),
             ("yesterday", form),
             ("-2h", form),
             ("+2h", form),
-            ("2h ago", form),
             ("2h ", form),
+            ("in 2h ago", form),
+            ("in -2h", form),
+            ("-2h ago", form),
+            ("in  2h", form),
+            ("in", form),
+            (" ago", form),
+            ("ago", form),
+            ("now ago", form),
+            ("Now", form),
+            ("in 2026-01-31", form),
+            ("2026-01-31 ago", form),
             ("2026-01-31T10:00:00[UTC]", form),
             ("2026-01-31'\0", form),
             ("2026-02-30", "there is no such date"),
@@ -156,6 +192,9 @@ mod tests {
             ("99999999999999y", early),
             ("99999999999999999999s", early),
             ("0000-12-31", early),
+            ("3000y ago", early),
+            ("in 8000y", late),
+            ("in 99999999999999y", late),
         ] {
             assert_eq!(
                 parse_time(text, NOW).unwrap_err().to_string(),
@@ -168,19 +207,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_moment_that_was_written_is_read(micros in super::FIRST..=253_402_300_799_999_999) {
+        fn a_moment_that_was_written_is_read(micros in super::FIRST..=super::LAST) {
             prop_assert_eq!(parse_time(&Micros(micros).rfc3339(), NOW), Ok(Micros(micros)));
         }
 
         #[test]
-        fn an_age_is_subtracted(days in 0_i64..100_000, hours in 0_i64..100, seconds in 0_i64..100_000) {
+        fn a_duration_is_subtracted_or_added(days in 0_i64..100_000, hours in 0_i64..100, seconds in 0_i64..100_000) {
             let age = (days * 86_400 + hours * 3_600 + seconds) * 1_000_000;
-            prop_assert_eq!(parse_time(&format!("{days}d{hours}h{seconds}s"), NOW), Ok(Micros(NOW.0 - age)));
+            let text = format!("{days}d{hours}h{seconds}s");
+            prop_assert_eq!(parse_time(&text, NOW), Ok(Micros(NOW.0 - age)));
+            prop_assert_eq!(parse_time(&format!("{text} ago"), NOW), Ok(Micros(NOW.0 - age)));
+            prop_assert_eq!(parse_time(&format!("in {text}"), NOW), Ok(Micros(NOW.0 + age)));
         }
 
         #[test]
-        fn any_text_is_a_time_or_an_error(text in "[-0-9+:.TZywdhms é\0]{0,24}") {
-            let _ = parse_time(&text, Micros(i64::MIN)).map_err(|error| error.to_string());
+        fn any_text_is_a_time_or_an_error(text in "(in )?[-0-9+:.TZywdhms é\0]{0,24}( ago)?") {
+            for now in [i64::MIN, i64::MAX] {
+                let _ = parse_time(&text, Micros(now)).map_err(|error| error.to_string());
+            }
         }
     }
 }

@@ -4,10 +4,11 @@ use super::own::SETTINGS;
 use super::view::{FoundView, found_views};
 use crate::driver::StoreError;
 use crate::store::Store;
-use ingester_sql::dialect::Access;
+use ingester_sql::ddl::ForeignType;
 use ingester_sql::dialect::statements::{
     CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys, CatalogView, CatalogViews, ReadViewRecords,
 };
+use ingester_sql::dialect::{Access, Dialect};
 use std::collections::BTreeMap;
 
 /// The tables and views that a database has, to be compared with a schema: see [`drift`](crate::migrate::drift) and
@@ -93,6 +94,22 @@ impl Catalog {
             key.unique = unique;
         }
         Catalog { tables, views: found_views(views, records) }
+    }
+}
+
+impl Catalog {
+    /// The columns whose types are none of ours.
+    pub fn foreign_types(&self, dialect: Dialect) -> Vec<ForeignType> {
+        let columns =
+            self.tables.iter().flat_map(|(table, found)| found.columns.iter().map(move |column| (table, column)));
+        columns
+            .filter(|(_, column)| dialect.type_of(&column.ty).is_none())
+            .map(|(table, FoundColumn { name, ty, .. })| ForeignType {
+                table: table.clone(),
+                column: name.clone(),
+                ty: ty.clone(),
+            })
+            .collect()
     }
 }
 

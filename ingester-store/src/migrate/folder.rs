@@ -5,7 +5,7 @@ use super::released::{self, Released};
 use ingester_core::Registry;
 use ingester_core::kind::ProtobufError;
 use ingester_core::schema::Ident;
-use ingester_sql::ddl::{self, Phase, Schema, SchemaChange, Step};
+use ingester_sql::ddl::{self, Phase, Schema, SchemaChange, Servers, Step};
 use ingester_sql::dialect::Dialect;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -209,7 +209,7 @@ impl Folder {
         let text = serde_json::to_string_pretty(&lock_file)
             .map_err(|error| GenerateError::LockFile { path: LOCK_FILE.into(), reason: error.to_string() })?;
         files.insert(LOCK_FILE.into(), text + "\n");
-        let summary = ddl::summary(&changes, &changes, &code, None) + &definitions.concat();
+        let summary = ddl::summary(&changes, &changes, &code, Servers::All, &[]) + &definitions.concat();
         Ok(Generated { files, migrations, deleted, summary })
     }
 
@@ -329,14 +329,14 @@ fn file(dialect: Dialect, steps: &[Step], backfilled: &Schema) -> String {
         }
         // Of tables that are created, the statements say all.
         if step.phase != Phase::CreateTables {
-            for line in ddl::summary(&step.changes, &all, backfilled, None).lines() {
+            for line in ddl::summary(&step.changes, &all, backfilled, dialect.servers(), &[]).lines() {
                 let _ = writeln!(text, "-- {line}");
             }
         }
         text.push('\n');
         let statements = dialect.step(step, &all);
         if statements.is_empty() {
-            text.push_str("-- Nothing to do here: these types are stored alike.\n");
+            text.push_str("-- Nothing to do here: both types are stored alike, so columns and keys stay.\n");
         }
         text.push_str(&dialect.script(&statements));
     }

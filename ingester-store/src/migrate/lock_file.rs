@@ -255,7 +255,7 @@ impl LockFile {
 
 impl ReleasedMigration {
     /// Its number and description, as in the names of its files: `0002_add_owner`.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         format!("{:04}_{}", self.version, self.description)
     }
 }

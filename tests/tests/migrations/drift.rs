@@ -1,6 +1,6 @@
 //! The differences that `schema verify` finds.
 
-use crate::kinds::{apply, connect, releases, second};
+use crate::kinds::{apply, connect, first, releases, second};
 use anyhow::{Result, ensure};
 use ingester_core::schema::{Ident, SqlType, Stays};
 use ingester_sql::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, Step, TableDef, diff, plan};
@@ -13,6 +13,7 @@ on_every_database! {
     a_table_of_another_program_is_not_taken_for_our_own
     every_difference_is_found_and_named
     the_difference_to_the_structs_is_what_a_migration_would_change
+    a_type_that_is_none_of_ours_is_named_as_the_database_does
     changes_of_base_columns_and_primary_keys_are_migrated
 }
 
@@ -167,6 +168,27 @@ async fn every_difference_is_found_and_named(database: Database) -> Result<()> {
     // Running the migrations again reports the differences, too, and changes nothing.
     let again = releases.second.apply(&store, &mut |_| {}).await?;
     ensure!(again.run.is_empty() && again.drift.len() == expected.len(), "{again:?}");
+    Ok(())
+}
+
+async fn a_type_that_is_none_of_ours_is_named_as_the_database_does(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    let (damage, expected): (&str, &[&str]) = if database.on == On::Sqlite {
+        ("ALTER TABLE job ADD COLUMN by_hand ANY", &["drop column `by_hand` ANY"])
+    } else {
+        (
+            "ALTER TABLE job MODIFY COLUMN update_time DATETIME NOT NULL, ADD COLUMN by_hand DATETIME(3) NULL",
+            &["change column `update_time` from datetime to DATETIME(6)", "drop column `by_hand` datetime(3)"],
+        )
+    };
+    database.sql(damage).await?;
+    let (code, catalog) = (Schema::of(first::KINDS), store.catalog().await?);
+    let changes = diff(&schema_of(&catalog, store.dialect(), &code), &code);
+    let foreign = catalog.foreign_types(store.dialect());
+    let found: Vec<String> = changes.iter().map(|change| change.sentence_on(&foreign)).collect();
+    ensure!(found == expected, "{found:?}");
     Ok(())
 }
 

@@ -112,7 +112,7 @@ fn random_test_of_many(rng: &mut Rng, many: &Many) -> Filter {
     let (field, test) = match many.form {
         Form::Map if rng.u32(..4) == 0 => (name, if rng.bool() { Test::Exists } else { Test::Empty }),
         Form::Map => (format!("{name}[\"{}\"]", pick(rng, &KEYS)), random_test(rng, many.ty())),
-        Form::List => (name, random_test(rng, many.ty())),
+        Form::List => (name, random_test_without_range(rng, many.ty())),
     };
     Filter::Field { field: field.into(), test }
 }
@@ -131,6 +131,16 @@ fn random_test(rng: &mut Rng, ty: SqlType) -> Test {
             Test::Like(pick(rng, &["%", "a%", "%b", "_", "a\\%b", "[a]%", "*", "%\\", "日_", "\\_"]).to_owned())
         }
         _ => Test::Empty,
+    }
+}
+
+/// For what has no order: lists and truth values.
+fn random_test_without_range(rng: &mut Rng, ty: SqlType) -> Test {
+    loop {
+        let test = random_test(rng, ty);
+        if !test.is_range() {
+            return test;
+        }
     }
 }
 
@@ -163,7 +173,11 @@ fn random_filter(rng: &mut Rng, kind: &Kind, depth: u32) -> Filter {
                 }
             };
             let column = &columns[place];
-            Filter::Field { field: column.name.to_string().into(), test: random_test(rng, column.ty) }
+            let test = match column.ty {
+                SqlType::Boolean => random_test_without_range(rng, column.ty),
+                ty => random_test(rng, ty),
+            };
+            Filter::Field { field: column.name.to_string().into(), test }
         }
     }
 }

@@ -101,7 +101,7 @@ async fn open(database: &Database, program: Program, questions: &[Question]) -> 
     }
     store.close().await;
     let released = super::built_in(program)?;
-    Err(Failure::Usage(anyhow!(lacks(&missing, program, released.as_ref()))))
+    Err(Failure::Usage(anyhow!(lacks(database, &missing, program, released.as_ref()))))
 }
 
 async fn answer(

@@ -102,8 +102,10 @@ fn examples(key: &AskKey) -> &'static [&'static str] {
         Meaning::Uids => &["a", "b", "c"],
         Meaning::States => &["live", "evicted", "deleted"],
         Meaning::Labels => &["team=pricing", "!old", "n in (5, 6),tier"],
-        Meaning::Fields => &["metadata.name=a", "namespace!=ml,uid=b"],
-        Meaning::Time { .. } => &["7d", "2h30m", "2026-01-31"],
+        Meaning::Fields => {
+            &["metadata.name=a", "namespace!=ml,uid=b", "create_time>=7d ago,create_time<in 30d,res_version>7"]
+        }
+        Meaning::Time { .. } => &["7d", "2h30m ago", "2026-01-31", "in 30d", "now"],
         Meaning::Order => &["-create_time", "name", ".metadata.namespace"],
         Meaning::Scan => &["true"],
     }
@@ -115,8 +117,8 @@ fn mistakes(key: &AskKey) -> &'static [&'static str] {
         Meaning::Namespaces | Meaning::Uids | Meaning::Scan => &[],
         Meaning::States => &["gone"],
         Meaning::Labels => &["a=(", "=b"],
-        Meaning::Fields => &["a", "metadata.name=a=b"],
-        Meaning::Time { .. } => &["soon", "7", "2026-13-01"],
+        Meaning::Fields => &["a", "metadata.name=a=b", "create_time<"],
+        Meaning::Time { .. } => &["soon", "7", "2026-13-01", "in 7", "in 7d ago"],
         Meaning::Order => &["a..b", "{name"],
     }
 }

@@ -9,7 +9,7 @@ pub mod session;
 
 use super::Sql;
 use super::rules::{InOneText, Rules};
-use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
+use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::view::ViewType;
 use std::borrow::Cow;
@@ -165,6 +165,10 @@ impl Rules for MySql {
 
     fn type_of(&self, spelled: &str) -> Option<SqlType> {
         catalog::type_of(spelled)
+    }
+
+    fn servers(&self) -> Servers {
+        Servers::MySql
     }
 
     fn key_name(&self, _: Ident, key: Ident) -> Ident {

@@ -8,7 +8,7 @@ pub mod session;
 
 use super::Sql;
 use super::rules::{InOneText, Rules};
-use crate::ddl::{SchemaChange, Step, TableDef, ViewDef, storage_class};
+use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef, storage_class};
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::view::ViewType;
 use std::borrow::Cow;
@@ -151,6 +151,10 @@ impl Rules for Sqlite {
 
     fn type_of(&self, spelled: &str) -> Option<SqlType> {
         catalog::type_of(spelled)
+    }
+
+    fn servers(&self) -> Servers {
+        Servers::Sqlite
     }
 
     fn key_name(&self, table: Ident, key: Ident) -> Ident {

@@ -84,8 +84,8 @@ const ROWS: [Row; AskKey::COUNT] = [
     Row {
         name: "field-selector",
         meaning: Meaning::Fields,
-        about: "Only objects whose fields pass: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`. A field needs a column \
-                (`ingester kinds -o wide` lists them), or {scan}",
+        about: "Only objects whose fields pass: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`, and the ranges `<`, `<=`, \
+                `>`, `>=`: `spec.notAfter<in 30d`. A field needs a column (`ingester kinds -o wide` lists them), or {scan}",
         except: &[(Url, Some("fieldSelector")), (PseudoLabel, None)],
     },
     Row {
@@ -104,7 +104,7 @@ const ROWS: [Row; AskKey::COUNT] = [
     Row {
         name: "created-after",
         meaning: Meaning::Time { place: base::CREATE_TIME, from: true },
-        about: "Only objects that were created then or later: RFC 3339, a date, or how long ago, such as 2h or 7d",
+        about: "Only objects that were created then or later: RFC 3339, a date, `now`, how long ago (`7d`, `7d ago`), or `in 2h`",
         except: &[],
     },
     Row {

@@ -204,8 +204,10 @@ fn value(key: &'static AskKey) -> BoxedStrategy<String> {
         Meaning::Uids => among(&["a", "b", "c"]),
         Meaning::States => among(&["live", "evicted", "deleted"]),
         Meaning::Labels => among(&["team=pricing", "!old", "n>5"]),
-        Meaning::Fields => among(&["metadata.name=a", "spec.owner.name!="]),
-        Meaning::Time { .. } => prop::sample::select(vec!["7d", "2h", "2026-01-31", "soon"]).prop_map_into().boxed(),
+        Meaning::Fields => among(&["metadata.name=a", "spec.owner.name!=", "create_time<in 30d"]),
+        Meaning::Time { .. } => {
+            prop::sample::select(vec!["7d", "2h ago", "in 30d", "2026-01-31", "soon"]).prop_map_into().boxed()
+        }
         Meaning::Order => among(&["-create_time", "name", ".spec.owner.name"]),
         Meaning::Scan => prop::sample::select(vec!["true", "false", "maybe"]).prop_map_into().boxed(),
     }

@@ -1,7 +1,7 @@
 //! Which route is the best one, and when an order's key is left for another one.
 
 use super::{Route, Routes};
-use crate::query::{Filter, Order, Query, States, Test};
+use crate::query::{Filter, Order, Query, States, Test, parse_field_selector};
 use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
 use ingester_core::value::{Micros, Value};
 
@@ -123,6 +123,21 @@ fn a_bound_of_the_order_itself_is_compared_with_the_other_routes() {
     assert_eq!(*bounded, key("create_time"));
     assert_eq!((both.best(&[9, 3]), both.best(&[3, 9])), (*bounded, *pairs));
     assert_eq!((both.best(&[FEW, FEW]), both.best_to_count(&[FEW, FEW])), (*bounded, *bounded));
+}
+
+#[test]
+fn a_range_is_found_by_the_key_of_its_column() {
+    let since = |text| parse_field_selector(text).unwrap();
+    let from = about(order("create_time"), since("owner>=m"));
+    assert_eq!((from.to_count(), from.best(&[7, 9])), (&[key("owner"), key("create_time")][..1], key("owner")));
+    let between = about(vec![], since("owner>=m,owner<n,create_time>7d ago"));
+    assert_eq!(between.to_count(), [key("owner"), key("create_time")]);
+    // The order of the same column is a range of its key.
+    let ordered = about(order("owner"), since("owner<=m"));
+    assert_eq!((ordered.ordered, ordered.is_bounded, ordered.best(&[])), (Some(key("owner")), true, key("owner")));
+    // What the negation holds for, NULL among it, is no range of a key.
+    let negated = about(order("create_time"), since("owner<m").into_iter().map(Filter::negated).collect());
+    assert_eq!((negated.to_count(), negated.is_scan()), (&[][..], true));
 }
 
 #[test]

@@ -1,9 +1,11 @@
-//! Field selectors: `spec.owner.name=ada,status.phase!=Failed`.
+//! Field selectors: `spec.owner.name=ada,status.phase!=Failed,spec.replicas>=3`.
 
 use super::SelectorError;
 use crate::query::{Filter, Test};
 use ingester_core::place::{Place, shortened};
 use ingester_core::value::Value;
+
+const OPERATORS: &str = "`=`, `==`, `!=`, `<`, `<=`, `>` or `>=`";
 
 /// Parses a field selector: comparisons between commas, all of which must hold.
 ///
@@ -12,12 +14,14 @@ use ingester_core::value::Value;
 /// | `field=value`, `field==value` | whose field has the value |
 /// | `field!=value` | whose field has another value, or none |
 /// | `field=`, `field!=` | whose field is empty or has no value; the others |
+/// | `field<value`, `field<=value`, `field>value`, `field>=value` | whose field has a value in this range; Kubernetes has no ranges |
 ///
-/// In a value, `\,`, `\=` and `\\` stand for `,`, `=` and `\`. Spaces belong to it.
+/// In a value, `\,`, `\=` and `\\` stand for `,`, `=` and `\`. Spaces belong to it, and so do `<` and `>`, because an operator is the
+/// first one of a comparison.
 ///
 /// # Errors
-/// What the API server refuses, as far as it follows from the text: an operator that is missing, an escape that is none of these
-/// three, a `=` that is not escaped, a field without a name or with a space in it.
+/// What the API server refuses but ranges, as far as it follows from the text: an operator that is missing, an escape that is none of
+/// these three, a `=` that is not escaped, a field without a name or with a space in it; and a range without a value.
 pub fn parse_field_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
     let mut filters = Vec::new();
     let mut from = 0;
@@ -50,24 +54,48 @@ fn comparison(text: &str, from: usize, end: usize) -> Result<Filter, SelectorErr
     let fault =
         |at: usize, what: String| SelectorError { grammar: "field selector", place: Place::new(text, at), what };
     let term = &text[from..end];
-    let Some(sign) = term.find('=') else {
-        return Err(fault(end, format!("expected `=`, `==` or `!=` behind `{}`", shortened(term))));
+    let Some((begin, operator)) = operator(term) else {
+        return Err(fault(end, format!("expected {OPERATORS} behind `{}`", shortened(term))));
     };
-    let (name, negated) = match term[..sign].strip_suffix('!') {
-        Some(name) => (name, true),
-        None => (&term[..sign], false),
-    };
+    let name = &term[..begin];
     if name.is_empty() {
         return Err(fault(from, "expected the name of a field".into()));
     }
     if let Some(at) = name.find(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(fault(from + at, "the name of a field has no spaces".into()));
     }
-    let behind = sign + if !negated && term[sign + 1..].starts_with('=') { 2 } else { 1 };
+    let behind = begin + operator.len();
     let value = unescaped(&term[behind..]).map_err(|(at, what)| fault(from + behind + at, what.into()))?;
-    let test = if value.is_empty() { Test::Empty } else { Test::Equal(Value::text(value)) };
-    let filter = Filter::field(name.to_owned(), test);
-    Ok(if negated { filter.negated() } else { filter })
+    let filter = |test| Filter::field(name.to_owned(), test);
+    let range: fn(Value) -> Test = match (operator, value.is_empty()) {
+        ("=" | "==", true) => return Ok(filter(Test::Empty)),
+        ("!=", true) => return Ok(filter(Test::Empty).negated()),
+        ("=" | "==", false) => return Ok(filter(Test::Equal(Value::text(value)))),
+        ("!=", false) => return Ok(filter(Test::Equal(Value::text(value))).negated()),
+        (_, true) => return Err(fault(end, format!("expected a value behind `{operator}`"))),
+        ("<", false) => Test::Less,
+        ("<=", false) => Test::LessOrEqual,
+        (">", false) => Test::Greater,
+        (_, false) => Test::GreaterOrEqual,
+    };
+    Ok(filter(range(Value::text(value))))
+}
+
+/// The first operator of a comparison, and where it begins. What is in brackets belongs to the key of a map: `limits["a<b"]`.
+fn operator(term: &str) -> Option<(usize, &str)> {
+    let mut in_brackets = false;
+    let sign = term.bytes().position(|byte| {
+        match byte {
+            b'[' => in_brackets = true,
+            b']' => in_brackets = false,
+            _ => {}
+        }
+        !in_brackets && matches!(byte, b'=' | b'<' | b'>')
+    })?;
+    let is_negated = term[..sign].ends_with('!') && term[sign..].starts_with('=');
+    let is_longer = !is_negated && term[sign + 1..].starts_with('=');
+    let begin = sign - usize::from(is_negated);
+    Some((begin, &term[begin..=sign + usize::from(is_longer)]))
 }
 
 /// The value that is meant; or where it is wrong, and what is wrong.

@@ -29,7 +29,7 @@ pub fn parse_label_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
 pub type SelectorParameter = (String, Vec<String>);
 
 /// Parses a label selector in which keys with this prefix (`example.com/`) name parameters: `key=value`, `key in (a,b)`, and `key` alone,
-/// which has no value. Their values may be any words. So a client that passes nothing but selectors passes parameters, too.
+/// which has no value. Their values may be any words, also several with spaces between them (`key=in 30d`). So a client that passes nothing but selectors passes parameters, too.
 ///
 /// # Errors
 /// Those of [`parse_label_selector`]; and where a parameter is negated or compared.
@@ -163,18 +163,23 @@ impl<'t> Parser<'t> {
         self.advance();
         match self.next {
             Token::End | Token::Symbol(",") => Ok(Value::text("")),
-            Token::Word(value) => {
-                self.check(value)?;
-                self.advance();
-                Ok(Value::text(value))
-            }
+            Token::Word(value) => self.take(value).map(Value::text),
             Token::Symbol(_) => Err(self.expected("a value")),
         }
     }
 
-    /// Whether the next token may be a value.
-    fn check(&self, value: &str) -> Result<(), SelectorError> {
-        if self.free { Ok(()) } else { check_label_value(value).map_err(|fault| self.fault(fault)) }
+    /// The value that begins with this word, the next token: that of a parameter has all words up to the next symbol.
+    fn take(&mut self, word: &'t str) -> Result<&'t str, SelectorError> {
+        if !self.free {
+            check_label_value(word).map_err(|fault| self.fault(fault))?;
+        }
+        let (begin, mut end) = (self.at, self.end);
+        self.advance();
+        while let (true, Token::Word(_)) = (self.free, self.next) {
+            end = self.end;
+            self.advance();
+        }
+        Ok(&self.text[begin..end])
     }
 
     /// The number behind an operator. A sign is refused because no label's value begins with one.
@@ -201,11 +206,7 @@ impl<'t> Parser<'t> {
         loop {
             self.advance();
             let value = match self.next {
-                Token::Word(value) => {
-                    self.check(value)?;
-                    self.advance();
-                    value
-                }
+                Token::Word(value) => self.take(value)?,
                 Token::Symbol("," | ")") => "",
                 _ => return Err(self.expected("a value, `,` or `)`")),
             };

@@ -292,6 +292,31 @@ fn field_selectors_mean_what_they_mean_in_kubernetes() {
         // What Kubernetes takes as it is: spaces, and characters without a meaning here.
         ("a= b !(c)\0'\"%", vec![field("a", " b !(c)\0'\"%")]),
         ("a=!b", vec![field("a", "!b")]),
+        // The first operator is the one that is meant.
+        ("a=<b>", vec![field("a", "<b>")]),
+        ("a!=>b", vec![field("a", ">b").negated()]),
+        (r#"limits["a<b"]=c"#, vec![field(r#"limits["a<b"]"#, "c")]),
+    ] {
+        assert_eq!(parse_field_selector(text), Ok(filters), "{text}");
+    }
+}
+
+/// Kubernetes has no ranges.
+#[test]
+fn field_selectors_have_ranges() {
+    let range =
+        |name: &'static str, test: fn(Value) -> Test, value: &str| Filter::field(name, test(Value::text(value)));
+    for (text, filters) in [
+        ("a<1", vec![range("a", Test::Less, "1")]),
+        ("a<=1", vec![range("a", Test::LessOrEqual, "1")]),
+        ("a>1", vec![range("a", Test::Greater, "1")]),
+        ("a>=1", vec![range("a", Test::GreaterOrEqual, "1")]),
+        ("a>=1,a<2,b=c", vec![range("a", Test::GreaterOrEqual, "1"), range("a", Test::Less, "2"), field("b", "c")]),
+        ("spec.notAfter<in 30d", vec![range("spec.notAfter", Test::Less, "in 30d")]),
+        (r"a<b\,c\=d\\", vec![range("a", Test::Less, r"b,c=d\")]),
+        ("a<b<c>d!e", vec![range("a", Test::Less, "b<c>d!e")]),
+        ("a<!b", vec![range("a", Test::Less, "!b")]),
+        (r#"limits["a>=b"]<=5"#, vec![range(r#"limits["a>=b"]"#, Test::LessOrEqual, "5")]),
     ] {
         assert_eq!(parse_field_selector(text), Ok(filters), "{text}");
     }
@@ -300,12 +325,15 @@ fn field_selectors_mean_what_they_mean_in_kubernetes() {
 #[test]
 fn what_is_no_field_selector_is_refused_with_its_place() {
     for (text, said) in [
-        ("x", "`x`, at its end: expected `=`, `==` or `!=` behind `x`"),
-        ("x=a,b", "`x=a,b`, at its end: expected `=`, `==` or `!=` behind `b`"),
-        ("x in (a)", "`x in (a)`, at its end: expected `=`, `==` or `!=` behind `x in (a)`"),
-        ("x in (a,b,c)", "`x in (a,b,c)`, character 8: expected `=`, `==` or `!=` behind `x in (a`"),
-        ("a=b, ", "`a=b, `, at its end: expected `=`, `==` or `!=` behind ` `"),
-        ("!x", "`!x`, at its end: expected `=`, `==` or `!=` behind `!x`"),
+        ("x", "`x`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `x`"),
+        ("x=a,b", "`x=a,b`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `b`"),
+        ("x in (a)", "`x in (a)`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `x in (a)`"),
+        (
+            "x in (a,b,c)",
+            "`x in (a,b,c)`, character 8: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `x in (a`",
+        ),
+        ("a=b, ", "`a=b, `, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind ` `"),
+        ("!x", "`!x`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `!x`"),
         ("x=a||y=b", r"`x=a||y=b`, character 7: a `=` in a value is written `\=`"),
         ("x==a==b", r"`x==a==b`, character 5: a `=` in a value is written `\=`"),
         ("x===a", r"`x===a`, character 4: a `=` in a value is written `\=`"),
@@ -318,6 +346,16 @@ fn what_is_no_field_selector_is_refused_with_its_place() {
         ("a=b, c=d", "`a=b, c=d`, character 5: the name of a field has no spaces"),
         ("a =b", "`a =b`, character 2: the name of a field has no spaces"),
         ("a\0=b", "`a\\0=b`, character 2: the name of a field has no spaces"),
+        ("<a", "`<a`, character 1: expected the name of a field"),
+        ("a <b", "`a <b`, character 2: the name of a field has no spaces"),
+        ("a<", "`a<`, at its end: expected a value behind `<`"),
+        ("a>=,b=c", "`a>=,b=c`, character 4: expected a value behind `>=`"),
+        ("a<==b", r"`a<==b`, character 4: a `=` in a value is written `\=`"),
+        ("a=<=b", r"`a=<=b`, character 4: a `=` in a value is written `\=`"),
+        (
+            r#"limits["a<b""#,
+            r#"`limits["a<b"`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `limits["a<b"`"#,
+        ),
     ] {
         let error = parse_field_selector(text).unwrap_err();
         assert_eq!(error.to_string(), format!("field selector {said}"));
@@ -335,7 +373,7 @@ fn ten_thousand_terms_are_read_in_one_pass() {
     let values: Vec<String> = (0..100_000).map(|n| n.to_string()).collect();
     assert_eq!(parse_label_selector(&format!("x in ({})", values.join(","))).unwrap().len(), 1);
     assert_eq!(parse_field_selector(&r"spec.name=a\,b,".repeat(70_000)).unwrap().len(), 70_000);
-    for hostile in ["(", "!", ",", "=", "\\", "in ", "a", "\0", "é"] {
+    for hostile in ["(", "!", ",", "=", "\\", "in ", "a", "\0", "é", "[", "<", ">="] {
         let text = hostile.repeat(1_000_000);
         assert!(parse_label_selector(&text).is_err(), "{hostile}");
         assert_eq!(parse_field_selector(&text).is_ok(), hostile == ",", "{hostile}");
@@ -403,24 +441,30 @@ proptest! {
 
     #[test]
     fn a_field_selector_that_was_written_is_read(
-        comparisons in prop::collection::vec(("[a-zA-Z_.\u{c5}]{1,8}", any::<bool>(), ".{0,8}"), 0..6),
+        comparisons in prop::collection::vec(("[a-zA-Z_.\u{c5}]{1,8}", 0..6_usize, ".{1,8}"), 0..6),
     ) {
         let text: Vec<String> = comparisons
             .iter()
-            .map(|(name, equal, value)| {
+            .map(|(name, operator, value)| {
                 let value = value.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=");
-                format!("{name}{}{value}", if *equal { "=" } else { "!=" })
+                format!("{name}{}{value}", ["=", "!=", "<", "<=", ">", ">="][*operator])
             })
             .collect();
+        let ranges: [fn(Value) -> Test; 4] =
+            [Test::Less, Test::LessOrEqual, Test::Greater, Test::GreaterOrEqual];
         let filters: Vec<Filter> = comparisons
             .iter()
-            .map(|(name, equal, value)| if *equal { field(name, value) } else { field(name, value).negated() })
+            .map(|(name, operator, value)| match operator {
+                0 => field(name, value),
+                1 => field(name, value).negated(),
+                _ => Filter::field(name.clone(), ranges[operator - 2](Value::text(value.as_str()))),
+            })
             .collect();
         prop_assert_eq!(parse_field_selector(&text.join(",")), Ok(filters));
     }
 
     #[test]
-    fn any_text_is_a_selector_or_an_error_with_a_place(text in "[-a-c0-9!=<>(), \\\\\t\0é/.]{0,24}|(a|!|=|in|notin|\\(|\\)|,| |>|1){0,16}") {
+    fn any_text_is_a_selector_or_an_error_with_a_place(text in "[-a-c0-9!=<>(), \\\\\t\0é/.\\[\\]]{0,24}|(a|!|=|in|notin|\\(|\\)|,| |>|1){0,16}") {
         let place = |error: SelectorError| error.to_string().contains("character") || error.to_string().contains("at its end");
         prop_assert!(parse_label_selector(&text).map_or_else(place, |_| true));
         prop_assert!(parse_field_selector(&text).map_or_else(place, |_| true));
@@ -440,6 +484,11 @@ fn parameters_are_taken_out_of_a_selector() {
         parameters,
         [named("after", &["2026-01-01T00:00:00Z"]), named("state", &["deleted", "live"]), named("count", &[])]
     );
+    assert_eq!(
+        parse("example.com/before=in 30d , example.com/after= 7d  ago,example.com/n in (a b, in)").unwrap().1,
+        [named("before", &["in 30d"]), named("after", &["7d  ago"]), named("n", &["a b", "in"])]
+    );
+    assert!(parse("a=in 30d").is_err(), "a label's value is one word");
     assert_eq!(parse("example.com/order-by=-create_time").unwrap().1, [named("order-by", &["-create_time"])]);
     for negated in
         ["!example.com/count", "example.com/state!=live", "example.com/state notin (live)", "example.com/n>5"]

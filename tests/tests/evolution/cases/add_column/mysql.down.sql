@@ -3,7 +3,7 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `owner` (owner): MySQL and MariaDB in place; SQLite instant
+--   drop key `owner` (owner): in place
 
 ALTER TABLE `job`
   DROP KEY `owner`,
@@ -11,7 +11,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: drop columns
 -- table `job`
---   drop column `owner` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `owner` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`owner`; the objects keep theirs in `json`
 
 ALTER TABLE `job`

@@ -3,7 +3,7 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `owner` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `owner` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE `job`
@@ -12,7 +12,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `owner` (owner): MySQL and MariaDB in place; SQLite copy
+--   add key `owner` (owner): in place
 
 ALTER TABLE `job`
   ADD KEY `owner` (`owner`),

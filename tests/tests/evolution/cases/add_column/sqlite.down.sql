@@ -3,13 +3,13 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `owner` (owner): MySQL and MariaDB in place; SQLite instant
+--   drop key `owner` (owner): instant
 
 DROP INDEX IF EXISTS "job__owner";
 
 -- Step 2 of 2: drop columns
 -- table `job`
---   drop column `owner` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `owner` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `job`.`owner`; the objects keep theirs in `json`
 
 ALTER TABLE "job" DROP COLUMN "owner";

@@ -3,14 +3,14 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `owner` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `owner` VARCHAR(255): instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "job" ADD COLUMN "owner" TEXT;
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `owner` (owner): MySQL and MariaDB in place; SQLite copy
+--   add key `owner` (owner): copy
 
 CREATE INDEX IF NOT EXISTS "job__owner" ON "job" ("owner");
 

@@ -3,14 +3,14 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `phase` (phase): MySQL and MariaDB in place; SQLite instant
---   drop key `started_at` (started_at): MySQL and MariaDB in place; SQLite instant
---   drop key `owner` (owner): MySQL and MariaDB in place; SQLite instant
---   drop key `progress` (progress): MySQL and MariaDB in place; SQLite instant
---   drop key `revision` (revision): MySQL and MariaDB in place; SQLite instant
---   drop key `bytes_read` (bytes_read): MySQL and MariaDB in place; SQLite instant
---   drop key `retries` (retries): MySQL and MariaDB in place; SQLite instant
---   drop key `suspended` (suspended): MySQL and MariaDB in place; SQLite instant
+--   drop key `phase` (phase): in place
+--   drop key `started_at` (started_at): in place
+--   drop key `owner` (owner): in place
+--   drop key `progress` (progress): in place
+--   drop key `revision` (revision): in place
+--   drop key `bytes_read` (bytes_read): in place
+--   drop key `retries` (retries): in place
+--   drop key `suspended` (suspended): in place
 
 ALTER TABLE `job`
   DROP KEY `phase`,
@@ -25,21 +25,21 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: drop columns
 -- table `job`
---   drop column `phase` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `phase` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`phase`; the objects keep theirs in `json`
---   drop column `started_at` DATETIME(6): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `started_at` DATETIME(6): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`started_at`; the objects keep theirs in `json`
---   drop column `owner` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `owner` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`owner`; the objects keep theirs in `json`
---   drop column `progress` DOUBLE: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `progress` DOUBLE: MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`progress`; the objects keep theirs in `json`
---   drop column `revision` BIGINT UNSIGNED: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `revision` BIGINT UNSIGNED: MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`revision`; the objects keep theirs in `json`
---   drop column `bytes_read` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `bytes_read` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`bytes_read`; the objects keep theirs in `json`
---   drop column `retries` INT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `retries` INT: MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`retries`; the objects keep theirs in `json`
---   drop column `suspended` BOOLEAN: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `suspended` BOOLEAN: MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`suspended`; the objects keep theirs in `json`
 
 ALTER TABLE `job`

@@ -3,21 +3,21 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `suspended` BOOLEAN: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `suspended` BOOLEAN: instant
 --     filled from the stored objects afterwards
---   add column `retries` INT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `retries` INT: instant
 --     filled from the stored objects afterwards
---   add column `bytes_read` BIGINT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `bytes_read` BIGINT: instant
 --     filled from the stored objects afterwards
---   add column `revision` BIGINT UNSIGNED: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `revision` BIGINT UNSIGNED: instant
 --     filled from the stored objects afterwards
---   add column `progress` DOUBLE: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `progress` DOUBLE: instant
 --     filled from the stored objects afterwards
---   add column `owner` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `owner` VARCHAR(255): instant
 --     filled from the stored objects afterwards
---   add column `started_at` DATETIME(6): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `started_at` DATETIME(6): instant
 --     filled from the stored objects afterwards
---   add column `phase` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `phase` VARCHAR(255): instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "job" ADD COLUMN "suspended" INTEGER;
@@ -38,14 +38,14 @@ ALTER TABLE "job" ADD COLUMN "phase" TEXT;
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `suspended` (suspended): MySQL and MariaDB in place; SQLite copy
---   add key `retries` (retries): MySQL and MariaDB in place; SQLite copy
---   add key `bytes_read` (bytes_read): MySQL and MariaDB in place; SQLite copy
---   add key `revision` (revision): MySQL and MariaDB in place; SQLite copy
---   add key `progress` (progress): MySQL and MariaDB in place; SQLite copy
---   add key `owner` (owner): MySQL and MariaDB in place; SQLite copy
---   add key `started_at` (started_at): MySQL and MariaDB in place; SQLite copy
---   add key `phase` (phase): MySQL and MariaDB in place; SQLite copy
+--   add key `suspended` (suspended): copy
+--   add key `retries` (retries): copy
+--   add key `bytes_read` (bytes_read): copy
+--   add key `revision` (revision): copy
+--   add key `progress` (progress): copy
+--   add key `owner` (owner): copy
+--   add key `started_at` (started_at): copy
+--   add key `phase` (phase): copy
 
 CREATE INDEX IF NOT EXISTS "job__suspended" ON "job" ("suspended");
 

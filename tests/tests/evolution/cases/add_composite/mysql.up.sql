@@ -3,9 +3,9 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `owner_namespace` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `owner_namespace` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
---   add column `owner_name` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `owner_name` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE `job`
@@ -15,7 +15,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `owner` (owner_namespace, owner_name): MySQL and MariaDB in place; SQLite copy
+--   add key `owner` (owner_namespace, owner_name): in place
 
 ALTER TABLE `job`
   ADD KEY `owner` (`owner_namespace`, `owner_name`),

@@ -3,9 +3,9 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `owner_namespace` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `owner_namespace` VARCHAR(255): instant
 --     filled from the stored objects afterwards
---   add column `owner_name` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `owner_name` VARCHAR(255): instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "job" ADD COLUMN "owner_namespace" TEXT;
@@ -14,7 +14,7 @@ ALTER TABLE "job" ADD COLUMN "owner_name" TEXT;
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `owner` (owner_namespace, owner_name): MySQL and MariaDB in place; SQLite copy
+--   add key `owner` (owner_namespace, owner_name): copy
 
 CREATE INDEX IF NOT EXISTS "job__owner" ON "job" ("owner_namespace", "owner_name");
 

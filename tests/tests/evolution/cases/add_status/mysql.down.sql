@@ -3,8 +3,8 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `message` (message): MySQL and MariaDB in place; SQLite instant
---   drop key `phase` (phase): MySQL and MariaDB in place; SQLite instant
+--   drop key `message` (message): in place
+--   drop key `phase` (phase): in place
 
 ALTER TABLE `job`
   DROP KEY `message`,
@@ -13,9 +13,9 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: drop columns
 -- table `job`
---   drop column `message` VARCHAR(768): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `message` VARCHAR(768): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`message`; the objects keep theirs in `json`
---   drop column `phase` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `phase` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`phase`; the objects keep theirs in `json`
 
 ALTER TABLE `job`

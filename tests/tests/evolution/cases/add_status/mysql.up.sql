@@ -3,9 +3,9 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `phase` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `phase` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
---   add column `message` VARCHAR(768): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `message` VARCHAR(768): MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE `job`
@@ -15,8 +15,8 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `phase` (phase): MySQL and MariaDB in place; SQLite copy
---   add key `message` (message): MySQL and MariaDB in place; SQLite copy
+--   add key `phase` (phase): in place
+--   add key `message` (message): in place
 
 ALTER TABLE `job`
   ADD KEY `phase` (`phase`),

@@ -3,8 +3,8 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `message` (message): MySQL and MariaDB in place; SQLite instant
---   drop key `phase` (phase): MySQL and MariaDB in place; SQLite instant
+--   drop key `message` (message): instant
+--   drop key `phase` (phase): instant
 
 DROP INDEX IF EXISTS "job__message";
 
@@ -12,9 +12,9 @@ DROP INDEX IF EXISTS "job__phase";
 
 -- Step 2 of 2: drop columns
 -- table `job`
---   drop column `message` VARCHAR(768): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `message` VARCHAR(768): copy
 --     DESTRUCTIVE: the values of `job`.`message`; the objects keep theirs in `json`
---   drop column `phase` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `phase` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `job`.`phase`; the objects keep theirs in `json`
 
 ALTER TABLE "job" DROP COLUMN "message";

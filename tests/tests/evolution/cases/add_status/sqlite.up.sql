@@ -3,9 +3,9 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `phase` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `phase` VARCHAR(255): instant
 --     filled from the stored objects afterwards
---   add column `message` VARCHAR(768): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `message` VARCHAR(768): instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "job" ADD COLUMN "phase" TEXT;
@@ -14,8 +14,8 @@ ALTER TABLE "job" ADD COLUMN "message" TEXT;
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `phase` (phase): MySQL and MariaDB in place; SQLite copy
---   add key `message` (message): MySQL and MariaDB in place; SQLite copy
+--   add key `phase` (phase): copy
+--   add key `message` (message): copy
 
 CREATE INDEX IF NOT EXISTS "job__phase" ON "job" ("phase");
 

@@ -3,7 +3,7 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `attempts` INT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `attempts` INT: MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE `job`
@@ -12,7 +12,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `attempts` (attempts): MySQL and MariaDB in place; SQLite copy
+--   add key `attempts` (attempts): in place
 
 ALTER TABLE `job`
   ADD KEY `attempts` (`attempts`),

@@ -3,13 +3,13 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `attempts` (attempts): MySQL and MariaDB in place; SQLite instant
+--   drop key `attempts` (attempts): instant
 
 DROP INDEX IF EXISTS "job__attempts";
 
 -- Step 2 of 2: drop columns
 -- table `job`
---   drop column `attempts` INT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `attempts` INT: copy
 --     DESTRUCTIVE: the values of `job`.`attempts`; the objects keep theirs in `json`
 
 ALTER TABLE "job" DROP COLUMN "attempts";

@@ -3,14 +3,14 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `attempts` INT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `attempts` INT: instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "job" ADD COLUMN "attempts" INTEGER;
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `attempts` (attempts): MySQL and MariaDB in place; SQLite copy
+--   add key `attempts` (attempts): copy
 
 CREATE INDEX IF NOT EXISTS "job__attempts" ON "job" ("attempts");
 

@@ -3,8 +3,8 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `phase_queue_owner` (phase, queue, owner): MySQL and MariaDB in place; SQLite instant
---   drop key `source` (source_name, source_namespace): MySQL and MariaDB in place; SQLite instant
+--   drop key `phase_queue_owner` (phase, queue, owner): in place
+--   drop key `source` (source_name, source_namespace): in place
 
 ALTER TABLE `job`
   DROP KEY `phase_queue_owner`,
@@ -13,8 +13,8 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite copy
---   add key `source` (source_namespace, source_name): MySQL and MariaDB in place; SQLite copy
+--   add key `queue_phase` (queue, phase): in place
+--   add key `source` (source_namespace, source_name): in place
 
 ALTER TABLE `job`
   ADD KEY `queue_phase` (`queue`, `phase`),

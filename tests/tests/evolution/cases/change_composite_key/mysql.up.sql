@@ -3,8 +3,8 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `source` (source_namespace, source_name): MySQL and MariaDB in place; SQLite instant
---   drop key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite instant
+--   drop key `source` (source_namespace, source_name): in place
+--   drop key `queue_phase` (queue, phase): in place
 
 ALTER TABLE `job`
   DROP KEY `source`,
@@ -13,8 +13,8 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `source` (source_name, source_namespace): MySQL and MariaDB in place; SQLite copy
---   add key `phase_queue_owner` (phase, queue, owner): MySQL and MariaDB in place; SQLite copy
+--   add key `source` (source_name, source_namespace): in place
+--   add key `phase_queue_owner` (phase, queue, owner): in place
 
 ALTER TABLE `job`
   ADD KEY `source` (`source_name`, `source_namespace`),

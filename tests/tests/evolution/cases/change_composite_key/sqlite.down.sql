@@ -3,8 +3,8 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `phase_queue_owner` (phase, queue, owner): MySQL and MariaDB in place; SQLite instant
---   drop key `source` (source_name, source_namespace): MySQL and MariaDB in place; SQLite instant
+--   drop key `phase_queue_owner` (phase, queue, owner): instant
+--   drop key `source` (source_name, source_namespace): instant
 
 DROP INDEX IF EXISTS "job__phase_queue_owner";
 
@@ -12,8 +12,8 @@ DROP INDEX IF EXISTS "job__source";
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite copy
---   add key `source` (source_namespace, source_name): MySQL and MariaDB in place; SQLite copy
+--   add key `queue_phase` (queue, phase): copy
+--   add key `source` (source_namespace, source_name): copy
 
 CREATE INDEX IF NOT EXISTS "job__queue_phase" ON "job" ("queue", "phase");
 

@@ -3,8 +3,8 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `source` (source_namespace, source_name): MySQL and MariaDB in place; SQLite instant
---   drop key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite instant
+--   drop key `source` (source_namespace, source_name): instant
+--   drop key `queue_phase` (queue, phase): instant
 
 DROP INDEX IF EXISTS "job__source";
 
@@ -12,8 +12,8 @@ DROP INDEX IF EXISTS "job__queue_phase";
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `source` (source_name, source_namespace): MySQL and MariaDB in place; SQLite copy
---   add key `phase_queue_owner` (phase, queue, owner): MySQL and MariaDB in place; SQLite copy
+--   add key `source` (source_name, source_namespace): copy
+--   add key `phase_queue_owner` (phase, queue, owner): copy
 
 CREATE INDEX IF NOT EXISTS "job__source" ON "job" ("source_name", "source_namespace");
 

@@ -3,7 +3,7 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `cluster` (cluster): MySQL and MariaDB in place; SQLite instant
+--   drop key `cluster` (cluster): in place
 
 ALTER TABLE `job`
   DROP KEY `cluster`,
@@ -11,7 +11,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `cluster` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `cluster` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`cluster`; the objects keep theirs in `json`
 
 ALTER TABLE `job`
@@ -20,7 +20,7 @@ ALTER TABLE `job`
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `owner` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `owner` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 
 ALTER TABLE `job`
   ADD COLUMN `owner` VARCHAR(255) NULL,
@@ -28,7 +28,7 @@ ALTER TABLE `job`
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `owner` (owner): MySQL and MariaDB in place; SQLite copy
+--   add key `owner` (owner): in place
 
 ALTER TABLE `job`
   ADD KEY `owner` (`owner`),

@@ -3,26 +3,26 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `cluster` (cluster): MySQL and MariaDB in place; SQLite instant
+--   drop key `cluster` (cluster): instant
 
 DROP INDEX IF EXISTS "job__cluster";
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `cluster` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `cluster` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `job`.`cluster`; the objects keep theirs in `json`
 
 ALTER TABLE "job" DROP COLUMN "cluster";
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `owner` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `owner` VARCHAR(255): instant
 
 ALTER TABLE "job" ADD COLUMN "owner" TEXT;
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `owner` (owner): MySQL and MariaDB in place; SQLite copy
+--   add key `owner` (owner): copy
 
 CREATE INDEX IF NOT EXISTS "job__owner" ON "job" ("owner");
 

@@ -3,27 +3,27 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `owner` (owner): MySQL and MariaDB in place; SQLite instant
+--   drop key `owner` (owner): instant
 
 DROP INDEX IF EXISTS "job__owner";
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `owner` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `owner` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `job`.`owner`; the objects keep theirs in `json`
 
 ALTER TABLE "job" DROP COLUMN "owner";
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `cluster` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `cluster` VARCHAR(255): instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "job" ADD COLUMN "cluster" TEXT;
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `cluster` (cluster): MySQL and MariaDB in place; SQLite copy
+--   add key `cluster` (cluster): copy
 
 CREATE INDEX IF NOT EXISTS "job__cluster" ON "job" ("cluster");
 

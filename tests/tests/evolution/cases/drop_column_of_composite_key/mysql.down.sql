@@ -3,7 +3,7 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `phase` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `phase` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 
 ALTER TABLE `job`
   ADD COLUMN `phase` VARCHAR(255) NULL,
@@ -11,8 +11,8 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite copy
---   add key `phase` (phase): MySQL and MariaDB in place; SQLite copy
+--   add key `queue_phase` (queue, phase): in place
+--   add key `phase` (phase): in place
 
 ALTER TABLE `job`
   ADD KEY `queue_phase` (`queue`, `phase`),

@@ -3,14 +3,14 @@
 
 -- Step 1 of 2: add columns
 -- table `job`
---   add column `phase` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `phase` VARCHAR(255): instant
 
 ALTER TABLE "job" ADD COLUMN "phase" TEXT;
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite copy
---   add key `phase` (phase): MySQL and MariaDB in place; SQLite copy
+--   add key `queue_phase` (queue, phase): copy
+--   add key `phase` (phase): copy
 
 CREATE INDEX IF NOT EXISTS "job__queue_phase" ON "job" ("queue", "phase");
 

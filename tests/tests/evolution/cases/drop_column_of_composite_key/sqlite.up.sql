@@ -3,8 +3,8 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `phase` (phase): MySQL and MariaDB in place; SQLite instant
---   drop key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite instant
+--   drop key `phase` (phase): instant
+--   drop key `queue_phase` (queue, phase): instant
 
 DROP INDEX IF EXISTS "job__phase";
 
@@ -12,7 +12,7 @@ DROP INDEX IF EXISTS "job__queue_phase";
 
 -- Step 2 of 2: drop columns
 -- table `job`
---   drop column `phase` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `phase` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `job`.`phase`; the objects keep theirs in `json`
 
 ALTER TABLE "job" DROP COLUMN "phase";

@@ -3,7 +3,7 @@
 
 -- Step 1 of 2: drop keys
 -- table `job`
---   drop key `owner` (owner_namespace, owner_name): MySQL and MariaDB in place; SQLite instant
+--   drop key `owner` (owner_namespace, owner_name): in place
 
 ALTER TABLE `job`
   DROP KEY `owner`,
@@ -11,9 +11,9 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: drop columns
 -- table `job`
---   drop column `owner_namespace` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `owner_namespace` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`owner_namespace`; the objects keep theirs in `json`
---   drop column `owner_name` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `owner_name` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`owner_name`; the objects keep theirs in `json`
 
 ALTER TABLE `job`

@@ -3,7 +3,7 @@
 
 -- Step 1 of 14: drop keys
 -- table `machine`
---   drop key `cpus` (cpus): MySQL and MariaDB in place; SQLite instant
+--   drop key `cpus` (cpus): in place
 
 ALTER TABLE `machine`
   DROP KEY `cpus`,
@@ -11,9 +11,9 @@ ALTER TABLE `machine`
 
 -- Step 2 of 14: drop columns
 -- table `machine`
---   drop column `remark` TEXT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `remark` TEXT: MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `machine`.`remark`; the objects keep theirs in `json`
---   drop column `cpus` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `cpus` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `machine`.`cpus`; the objects keep theirs in `json`
 
 ALTER TABLE `machine`
@@ -23,8 +23,8 @@ ALTER TABLE `machine`
 
 -- Step 3 of 14: add columns
 -- table `machine`
---   add column `pool` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
---   add column `cpus` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `pool` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
+--   add column `cpus` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 
 ALTER TABLE `machine`
   ADD COLUMN `pool` VARCHAR(255) NULL,
@@ -33,7 +33,7 @@ ALTER TABLE `machine`
 
 -- Step 4 of 14: rename keys
 -- table `machine`
---   rename key `host` to `node`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `host` to `node`: MySQL in place; MariaDB instant
 
 ALTER TABLE `machine`
   RENAME KEY `host` TO `node`,
@@ -41,7 +41,7 @@ ALTER TABLE `machine`
 
 -- Step 5 of 14: rename columns
 -- table `machine`
---   rename column `host` to `node`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `host` to `node`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `machine`
   CHANGE COLUMN `host` `node` VARCHAR(255) NULL,
@@ -49,8 +49,8 @@ ALTER TABLE `machine`
 
 -- Step 6 of 14: add keys
 -- table `machine`
---   add key `cpus` (cpus): MySQL and MariaDB in place; SQLite copy
---   add key `pool` (pool): MySQL and MariaDB in place; SQLite copy
+--   add key `cpus` (cpus): in place
+--   add key `pool` (pool): in place
 
 ALTER TABLE `machine`
   ADD KEY `cpus` (`cpus`),
@@ -59,11 +59,11 @@ ALTER TABLE `machine`
 
 -- Step 7 of 14: drop keys
 -- table `job`
---   drop key `namespace_submitter` (namespace, submitter): MySQL and MariaDB in place; SQLite instant
---   drop key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite instant
---   drop key `attempts` (attempts): MySQL and MariaDB in place; SQLite instant
---   drop key `deadline` (deadline): MySQL and MariaDB in place; SQLite instant
---   drop key `note` (note): MySQL and MariaDB in place; SQLite instant
+--   drop key `namespace_submitter` (namespace, submitter): in place
+--   drop key `queue_phase` (queue, phase): in place
+--   drop key `attempts` (attempts): in place
+--   drop key `deadline` (deadline): in place
+--   drop key `note` (note): in place
 
 ALTER TABLE `job`
   DROP KEY `namespace_submitter`,
@@ -75,9 +75,9 @@ ALTER TABLE `job`
 
 -- Step 8 of 14: drop columns
 -- table `job`
---   drop column `attempts` INT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `attempts` INT: MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`attempts`; the objects keep theirs in `json`
---   drop column `deadline` DATETIME(6): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `deadline` DATETIME(6): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`deadline`; the objects keep theirs in `json`
 
 ALTER TABLE `job`
@@ -87,10 +87,10 @@ ALTER TABLE `job`
 
 -- Step 9 of 14: retype columns
 -- table `job`
---   change column `submitter` from VARCHAR(120) to VARCHAR(40): MySQL and MariaDB copy; SQLite instant
+--   change column `submitter` from VARCHAR(120) to VARCHAR(40): copy
 --     who writes to this table waits until it is copied
 --     DESTRUCTIVE: the values of `job`.`submitter` that do not fit VARCHAR(40)
---   change column `priority` from BIGINT to INT: MySQL and MariaDB copy; SQLite instant
+--   change column `priority` from BIGINT to INT: copy
 --     who writes to this table waits until it is copied
 --     DESTRUCTIVE: the values of `job`.`priority` that do not fit INT
 
@@ -101,7 +101,7 @@ ALTER TABLE `job`
 
 -- Step 10 of 14: add columns
 -- table `job`
---   add column `image` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `image` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 
 ALTER TABLE `job`
   ADD COLUMN `image` VARCHAR(255) NULL,
@@ -109,8 +109,8 @@ ALTER TABLE `job`
 
 -- Step 11 of 14: rename keys
 -- table `job`
---   rename key `origin` to `source`: MySQL in place; MariaDB instant; SQLite copy
---   rename key `submitter` to `owner`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `origin` to `source`: MySQL in place; MariaDB instant
+--   rename key `submitter` to `owner`: MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   RENAME KEY `origin` TO `source`,
@@ -119,9 +119,9 @@ ALTER TABLE `job`
 
 -- Step 12 of 14: rename columns
 -- table `job`
---   rename column `origin_name` to `source_name`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `origin_namespace` to `source_namespace`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `origin_name` to `source_name`: MySQL in place, from 8.0.28 instant; MariaDB instant
+--   rename column `origin_namespace` to `source_namespace`: MySQL in place, from 8.0.28 instant; MariaDB instant
+--   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `job`
   CHANGE COLUMN `origin_name` `source_name` VARCHAR(255) NULL,
@@ -131,9 +131,9 @@ ALTER TABLE `job`
 
 -- Step 13 of 14: add keys
 -- table `job`
---   add key `queue_priority` (queue, priority): MySQL and MariaDB in place; SQLite copy
---   add key `phase` (phase): MySQL and MariaDB in place; SQLite copy
---   add key `image` (image): MySQL and MariaDB in place; SQLite copy
+--   add key `queue_priority` (queue, priority): in place
+--   add key `phase` (phase): in place
+--   add key `image` (image): in place
 
 ALTER TABLE `job`
   ADD KEY `queue_priority` (`queue`, `priority`),

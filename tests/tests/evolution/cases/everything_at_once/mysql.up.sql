@@ -14,9 +14,9 @@ RENAME TABLE
 
 -- Step 2 of 14: drop keys
 -- table `job`
---   drop key `image` (image): MySQL and MariaDB in place; SQLite instant
---   drop key `phase` (phase): MySQL and MariaDB in place; SQLite instant
---   drop key `queue_priority` (queue, priority): MySQL and MariaDB in place; SQLite instant
+--   drop key `image` (image): in place
+--   drop key `phase` (phase): in place
+--   drop key `queue_priority` (queue, priority): in place
 
 ALTER TABLE `job`
   DROP KEY `image`,
@@ -26,9 +26,9 @@ ALTER TABLE `job`
 
 -- Step 3 of 14: rename columns
 -- table `job`
---   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `source_namespace` to `origin_namespace`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `source_name` to `origin_name`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB instant
+--   rename column `source_namespace` to `origin_namespace`: MySQL in place, from 8.0.28 instant; MariaDB instant
+--   rename column `source_name` to `origin_name`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `job`
   CHANGE COLUMN `owner` `submitter` VARCHAR(40) NULL,
@@ -38,8 +38,8 @@ ALTER TABLE `job`
 
 -- Step 4 of 14: rename keys
 -- table `job`
---   rename key `owner` to `submitter`: MySQL in place; MariaDB instant; SQLite copy
---   rename key `source` to `origin`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `owner` to `submitter`: MySQL in place; MariaDB instant
+--   rename key `source` to `origin`: MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   RENAME KEY `owner` TO `submitter`,
@@ -48,7 +48,7 @@ ALTER TABLE `job`
 
 -- Step 5 of 14: drop columns
 -- table `job`
---   drop column `image` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `image` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`image`; the objects keep theirs in `json`
 
 ALTER TABLE `job`
@@ -57,9 +57,9 @@ ALTER TABLE `job`
 
 -- Step 6 of 14: retype columns
 -- table `job`
---   change column `priority` from INT to BIGINT: MySQL and MariaDB copy; SQLite instant
+--   change column `priority` from INT to BIGINT: copy
 --     who writes to this table waits until it is copied
---   change column `submitter` from VARCHAR(40) to VARCHAR(120): MySQL and MariaDB copy; SQLite instant
+--   change column `submitter` from VARCHAR(40) to VARCHAR(120): copy
 --     who writes to this table waits until it is copied
 
 ALTER TABLE `job`
@@ -69,9 +69,9 @@ ALTER TABLE `job`
 
 -- Step 7 of 14: add columns
 -- table `job`
---   add column `deadline` DATETIME(6): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `deadline` DATETIME(6): MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
---   add column `attempts` INT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `attempts` INT: MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE `job`
@@ -81,11 +81,11 @@ ALTER TABLE `job`
 
 -- Step 8 of 14: add keys
 -- table `job`
---   add key `note` (note): MySQL and MariaDB in place; SQLite copy
---   add key `deadline` (deadline): MySQL and MariaDB in place; SQLite copy
---   add key `attempts` (attempts): MySQL and MariaDB in place; SQLite copy
---   add key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite copy
---   add key `namespace_submitter` (namespace, submitter): MySQL and MariaDB in place; SQLite copy
+--   add key `note` (note): in place
+--   add key `deadline` (deadline): in place
+--   add key `attempts` (attempts): in place
+--   add key `queue_phase` (queue, phase): in place
+--   add key `namespace_submitter` (namespace, submitter): in place
 
 ALTER TABLE `job`
   ADD KEY `note` (`note`),
@@ -97,8 +97,8 @@ ALTER TABLE `job`
 
 -- Step 9 of 14: drop keys
 -- table `machine`
---   drop key `pool` (pool): MySQL and MariaDB in place; SQLite instant
---   drop key `cpus` (cpus): MySQL and MariaDB in place; SQLite instant
+--   drop key `pool` (pool): in place
+--   drop key `cpus` (cpus): in place
 
 ALTER TABLE `machine`
   DROP KEY `pool`,
@@ -107,7 +107,7 @@ ALTER TABLE `machine`
 
 -- Step 10 of 14: rename columns
 -- table `machine`
---   rename column `node` to `host`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `node` to `host`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `machine`
   CHANGE COLUMN `node` `host` VARCHAR(255) NULL,
@@ -115,7 +115,7 @@ ALTER TABLE `machine`
 
 -- Step 11 of 14: rename keys
 -- table `machine`
---   rename key `node` to `host`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `node` to `host`: MySQL in place; MariaDB instant
 
 ALTER TABLE `machine`
   RENAME KEY `node` TO `host`,
@@ -123,9 +123,9 @@ ALTER TABLE `machine`
 
 -- Step 12 of 14: drop columns
 -- table `machine`
---   drop column `cpus` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `cpus` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `machine`.`cpus`, until they are filled again from the stored objects; what does not fit its new type stays NULL
---   drop column `pool` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `pool` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `machine`.`pool`; the objects keep theirs in `json`
 
 ALTER TABLE `machine`
@@ -135,9 +135,9 @@ ALTER TABLE `machine`
 
 -- Step 13 of 14: add columns
 -- table `machine`
---   add column `cpus` BIGINT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `cpus` BIGINT: MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
---   add column `remark` TEXT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `remark` TEXT: MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE `machine`
@@ -147,7 +147,7 @@ ALTER TABLE `machine`
 
 -- Step 14 of 14: add keys
 -- table `machine`
---   add key `cpus` (cpus): MySQL and MariaDB in place; SQLite copy
+--   add key `cpus` (cpus): in place
 
 ALTER TABLE `machine`
   ADD KEY `cpus` (`cpus`),

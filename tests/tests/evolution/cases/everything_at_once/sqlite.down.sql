@@ -3,15 +3,15 @@
 
 -- Step 1 of 14: drop keys
 -- table `machine`
---   drop key `cpus` (cpus): MySQL and MariaDB in place; SQLite instant
+--   drop key `cpus` (cpus): instant
 
 DROP INDEX IF EXISTS "machine__cpus";
 
 -- Step 2 of 14: drop columns
 -- table `machine`
---   drop column `remark` TEXT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `remark` TEXT: copy
 --     DESTRUCTIVE: the values of `machine`.`remark`; the objects keep theirs in `json`
---   drop column `cpus` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `cpus` BIGINT: copy
 --     DESTRUCTIVE: the values of `machine`.`cpus`; the objects keep theirs in `json`
 
 ALTER TABLE "machine" DROP COLUMN "remark";
@@ -20,8 +20,8 @@ ALTER TABLE "machine" DROP COLUMN "cpus";
 
 -- Step 3 of 14: add columns
 -- table `machine`
---   add column `pool` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
---   add column `cpus` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `pool` VARCHAR(255): instant
+--   add column `cpus` VARCHAR(255): instant
 
 ALTER TABLE "machine" ADD COLUMN "pool" TEXT;
 
@@ -29,7 +29,7 @@ ALTER TABLE "machine" ADD COLUMN "cpus" TEXT;
 
 -- Step 4 of 14: rename keys
 -- table `machine`
---   rename key `host` to `node`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `host` to `node`: copy
 
 DROP INDEX IF EXISTS "machine__host";
 
@@ -37,14 +37,14 @@ CREATE INDEX IF NOT EXISTS "machine__node" ON "machine" ("host");
 
 -- Step 5 of 14: rename columns
 -- table `machine`
---   rename column `host` to `node`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `host` to `node`: instant
 
 ALTER TABLE "machine" RENAME COLUMN "host" TO "node";
 
 -- Step 6 of 14: add keys
 -- table `machine`
---   add key `cpus` (cpus): MySQL and MariaDB in place; SQLite copy
---   add key `pool` (pool): MySQL and MariaDB in place; SQLite copy
+--   add key `cpus` (cpus): copy
+--   add key `pool` (pool): copy
 
 CREATE INDEX IF NOT EXISTS "machine__cpus" ON "machine" ("cpus");
 
@@ -52,11 +52,11 @@ CREATE INDEX IF NOT EXISTS "machine__pool" ON "machine" ("pool");
 
 -- Step 7 of 14: drop keys
 -- table `job`
---   drop key `namespace_submitter` (namespace, submitter): MySQL and MariaDB in place; SQLite instant
---   drop key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite instant
---   drop key `attempts` (attempts): MySQL and MariaDB in place; SQLite instant
---   drop key `deadline` (deadline): MySQL and MariaDB in place; SQLite instant
---   drop key `note` (note): MySQL and MariaDB in place; SQLite instant
+--   drop key `namespace_submitter` (namespace, submitter): instant
+--   drop key `queue_phase` (queue, phase): instant
+--   drop key `attempts` (attempts): instant
+--   drop key `deadline` (deadline): instant
+--   drop key `note` (note): instant
 
 DROP INDEX IF EXISTS "job__namespace_submitter";
 
@@ -70,9 +70,9 @@ DROP INDEX IF EXISTS "job__note";
 
 -- Step 8 of 14: drop columns
 -- table `job`
---   drop column `attempts` INT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `attempts` INT: copy
 --     DESTRUCTIVE: the values of `job`.`attempts`; the objects keep theirs in `json`
---   drop column `deadline` DATETIME(6): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `deadline` DATETIME(6): copy
 --     DESTRUCTIVE: the values of `job`.`deadline`; the objects keep theirs in `json`
 
 ALTER TABLE "job" DROP COLUMN "attempts";
@@ -80,26 +80,19 @@ ALTER TABLE "job" DROP COLUMN "attempts";
 ALTER TABLE "job" DROP COLUMN "deadline";
 
 -- Step 9 of 14: retype columns
--- table `job`
---   change column `submitter` from VARCHAR(120) to VARCHAR(40): MySQL and MariaDB copy; SQLite instant
---     who writes to this table waits until it is copied
---     DESTRUCTIVE: the values of `job`.`submitter` that do not fit VARCHAR(40)
---   change column `priority` from BIGINT to INT: MySQL and MariaDB copy; SQLite instant
---     who writes to this table waits until it is copied
---     DESTRUCTIVE: the values of `job`.`priority` that do not fit INT
 
--- Nothing to do here: these types are stored alike.
+-- Nothing to do here: both types are stored alike, so columns and keys stay.
 
 -- Step 10 of 14: add columns
 -- table `job`
---   add column `image` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `image` VARCHAR(255): instant
 
 ALTER TABLE "job" ADD COLUMN "image" TEXT;
 
 -- Step 11 of 14: rename keys
 -- table `job`
---   rename key `origin` to `source`: MySQL in place; MariaDB instant; SQLite copy
---   rename key `submitter` to `owner`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `origin` to `source`: copy
+--   rename key `submitter` to `owner`: copy
 
 DROP INDEX IF EXISTS "job__origin";
 
@@ -111,9 +104,9 @@ CREATE INDEX IF NOT EXISTS "job__owner" ON "job" ("submitter");
 
 -- Step 12 of 14: rename columns
 -- table `job`
---   rename column `origin_name` to `source_name`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `origin_namespace` to `source_namespace`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `origin_name` to `source_name`: instant
+--   rename column `origin_namespace` to `source_namespace`: instant
+--   rename column `submitter` to `owner`: instant
 
 ALTER TABLE "job" RENAME COLUMN "origin_name" TO "source_name";
 
@@ -123,9 +116,9 @@ ALTER TABLE "job" RENAME COLUMN "submitter" TO "owner";
 
 -- Step 13 of 14: add keys
 -- table `job`
---   add key `queue_priority` (queue, priority): MySQL and MariaDB in place; SQLite copy
---   add key `phase` (phase): MySQL and MariaDB in place; SQLite copy
---   add key `image` (image): MySQL and MariaDB in place; SQLite copy
+--   add key `queue_priority` (queue, priority): copy
+--   add key `phase` (phase): copy
+--   add key `image` (image): copy
 
 CREATE INDEX IF NOT EXISTS "job__queue_priority" ON "job" ("queue", "priority");
 

@@ -51,9 +51,9 @@ ALTER TABLE "worker_annotations" RENAME TO "machine_annotations";
 
 -- Step 2 of 14: drop keys
 -- table `job`
---   drop key `image` (image): MySQL and MariaDB in place; SQLite instant
---   drop key `phase` (phase): MySQL and MariaDB in place; SQLite instant
---   drop key `queue_priority` (queue, priority): MySQL and MariaDB in place; SQLite instant
+--   drop key `image` (image): instant
+--   drop key `phase` (phase): instant
+--   drop key `queue_priority` (queue, priority): instant
 
 DROP INDEX IF EXISTS "job__image";
 
@@ -63,9 +63,9 @@ DROP INDEX IF EXISTS "job__queue_priority";
 
 -- Step 3 of 14: rename columns
 -- table `job`
---   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `source_namespace` to `origin_namespace`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `source_name` to `origin_name`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `owner` to `submitter`: instant
+--   rename column `source_namespace` to `origin_namespace`: instant
+--   rename column `source_name` to `origin_name`: instant
 
 ALTER TABLE "job" RENAME COLUMN "owner" TO "submitter";
 
@@ -75,8 +75,8 @@ ALTER TABLE "job" RENAME COLUMN "source_name" TO "origin_name";
 
 -- Step 4 of 14: rename keys
 -- table `job`
---   rename key `owner` to `submitter`: MySQL in place; MariaDB instant; SQLite copy
---   rename key `source` to `origin`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `owner` to `submitter`: copy
+--   rename key `source` to `origin`: copy
 
 DROP INDEX IF EXISTS "job__owner";
 
@@ -88,25 +88,20 @@ CREATE INDEX IF NOT EXISTS "job__origin" ON "job" ("origin_namespace", "origin_n
 
 -- Step 5 of 14: drop columns
 -- table `job`
---   drop column `image` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `image` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `job`.`image`; the objects keep theirs in `json`
 
 ALTER TABLE "job" DROP COLUMN "image";
 
 -- Step 6 of 14: retype columns
--- table `job`
---   change column `priority` from INT to BIGINT: MySQL and MariaDB copy; SQLite instant
---     who writes to this table waits until it is copied
---   change column `submitter` from VARCHAR(40) to VARCHAR(120): MySQL and MariaDB copy; SQLite instant
---     who writes to this table waits until it is copied
 
--- Nothing to do here: these types are stored alike.
+-- Nothing to do here: both types are stored alike, so columns and keys stay.
 
 -- Step 7 of 14: add columns
 -- table `job`
---   add column `deadline` DATETIME(6): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `deadline` DATETIME(6): instant
 --     filled from the stored objects afterwards
---   add column `attempts` INT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `attempts` INT: instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "job" ADD COLUMN "deadline" TEXT;
@@ -115,11 +110,11 @@ ALTER TABLE "job" ADD COLUMN "attempts" INTEGER;
 
 -- Step 8 of 14: add keys
 -- table `job`
---   add key `note` (note): MySQL and MariaDB in place; SQLite copy
---   add key `deadline` (deadline): MySQL and MariaDB in place; SQLite copy
---   add key `attempts` (attempts): MySQL and MariaDB in place; SQLite copy
---   add key `queue_phase` (queue, phase): MySQL and MariaDB in place; SQLite copy
---   add key `namespace_submitter` (namespace, submitter): MySQL and MariaDB in place; SQLite copy
+--   add key `note` (note): copy
+--   add key `deadline` (deadline): copy
+--   add key `attempts` (attempts): copy
+--   add key `queue_phase` (queue, phase): copy
+--   add key `namespace_submitter` (namespace, submitter): copy
 
 CREATE INDEX IF NOT EXISTS "job__note" ON "job" ("note");
 
@@ -133,8 +128,8 @@ CREATE INDEX IF NOT EXISTS "job__namespace_submitter" ON "job" ("namespace", "su
 
 -- Step 9 of 14: drop keys
 -- table `machine`
---   drop key `pool` (pool): MySQL and MariaDB in place; SQLite instant
---   drop key `cpus` (cpus): MySQL and MariaDB in place; SQLite instant
+--   drop key `pool` (pool): instant
+--   drop key `cpus` (cpus): instant
 
 DROP INDEX IF EXISTS "machine__pool";
 
@@ -142,13 +137,13 @@ DROP INDEX IF EXISTS "machine__cpus";
 
 -- Step 10 of 14: rename columns
 -- table `machine`
---   rename column `node` to `host`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `node` to `host`: instant
 
 ALTER TABLE "machine" RENAME COLUMN "node" TO "host";
 
 -- Step 11 of 14: rename keys
 -- table `machine`
---   rename key `node` to `host`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `node` to `host`: copy
 
 DROP INDEX IF EXISTS "machine__node";
 
@@ -156,9 +151,9 @@ CREATE INDEX IF NOT EXISTS "machine__host" ON "machine" ("host");
 
 -- Step 12 of 14: drop columns
 -- table `machine`
---   drop column `cpus` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `cpus` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `machine`.`cpus`, until they are filled again from the stored objects; what does not fit its new type stays NULL
---   drop column `pool` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `pool` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `machine`.`pool`; the objects keep theirs in `json`
 
 ALTER TABLE "machine" DROP COLUMN "cpus";
@@ -167,9 +162,9 @@ ALTER TABLE "machine" DROP COLUMN "pool";
 
 -- Step 13 of 14: add columns
 -- table `machine`
---   add column `cpus` BIGINT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `cpus` BIGINT: instant
 --     filled from the stored objects afterwards
---   add column `remark` TEXT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `remark` TEXT: instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "machine" ADD COLUMN "cpus" INTEGER;
@@ -178,7 +173,7 @@ ALTER TABLE "machine" ADD COLUMN "remark" TEXT;
 
 -- Step 14 of 14: add keys
 -- table `machine`
---   add key `cpus` (cpus): MySQL and MariaDB in place; SQLite copy
+--   add key `cpus` (cpus): copy
 
 CREATE INDEX IF NOT EXISTS "machine__cpus" ON "machine" ("cpus");
 

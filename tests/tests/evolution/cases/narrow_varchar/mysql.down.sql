@@ -3,7 +3,7 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `title` (title): MySQL and MariaDB in place; SQLite instant
+--   drop key `title` (title): in place
 
 ALTER TABLE `job`
   DROP KEY `title`,
@@ -11,8 +11,8 @@ ALTER TABLE `job`
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `title` VARCHAR(40): MySQL in place, from 8.0.29 instant; MariaDB and SQLite instant
---     DESTRUCTIVE: the values of `job`.`title`; the objects keep theirs in `json`. SQLite loses none
+--   drop column `title` VARCHAR(40): MySQL in place, from 8.0.29 instant; MariaDB instant
+--     DESTRUCTIVE: the values of `job`.`title`; the objects keep theirs in `json`
 
 ALTER TABLE `job`
   DROP COLUMN `title`,
@@ -20,7 +20,7 @@ ALTER TABLE `job`
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `title` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `title` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 
 ALTER TABLE `job`
   ADD COLUMN `title` VARCHAR(255) NULL,
@@ -28,7 +28,7 @@ ALTER TABLE `job`
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `title` (title): MySQL and MariaDB in place; SQLite instant
+--   add key `title` (title): in place
 
 ALTER TABLE `job`
   ADD KEY `title` (`title`),

@@ -3,7 +3,7 @@
 
 -- Step 1 of 3: retype columns
 -- table `job`
---   change column `submitter` from VARCHAR(600) to VARCHAR(255): MySQL and MariaDB copy; SQLite instant
+--   change column `submitter` from VARCHAR(600) to VARCHAR(255): copy
 --     who writes to this table waits until it is copied
 --     DESTRUCTIVE: the values of `job`.`submitter` that do not fit VARCHAR(255)
 
@@ -13,7 +13,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 3: rename keys
 -- table `job`
---   rename key `submitter` to `owner`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `submitter` to `owner`: MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   RENAME KEY `submitter` TO `owner`,
@@ -21,7 +21,7 @@ ALTER TABLE `job`
 
 -- Step 3 of 3: rename columns
 -- table `job`
---   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `job`
   CHANGE COLUMN `submitter` `owner` VARCHAR(255) NULL,

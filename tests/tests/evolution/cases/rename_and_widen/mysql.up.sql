@@ -3,7 +3,7 @@
 
 -- Step 1 of 3: rename columns
 -- table `job`
---   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `job`
   CHANGE COLUMN `owner` `submitter` VARCHAR(255) NULL,
@@ -11,7 +11,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 3: rename keys
 -- table `job`
---   rename key `owner` to `submitter`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `owner` to `submitter`: MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   RENAME KEY `owner` TO `submitter`,
@@ -19,7 +19,7 @@ ALTER TABLE `job`
 
 -- Step 3 of 3: widen columns
 -- table `job`
---   change column `submitter` from VARCHAR(255) to VARCHAR(600): MySQL in place; MariaDB and SQLite instant
+--   change column `submitter` from VARCHAR(255) to VARCHAR(600): MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   MODIFY COLUMN `submitter` VARCHAR(600) NULL,

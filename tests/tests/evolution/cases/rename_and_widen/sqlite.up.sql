@@ -3,21 +3,19 @@
 
 -- Step 1 of 3: rename columns
 -- table `job`
---   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `owner` to `submitter`: instant
 
 ALTER TABLE "job" RENAME COLUMN "owner" TO "submitter";
 
 -- Step 2 of 3: rename keys
 -- table `job`
---   rename key `owner` to `submitter`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `owner` to `submitter`: copy
 
 DROP INDEX IF EXISTS "job__owner";
 
 CREATE INDEX IF NOT EXISTS "job__submitter" ON "job" ("submitter");
 
 -- Step 3 of 3: widen columns
--- table `job`
---   change column `submitter` from VARCHAR(255) to VARCHAR(600): MySQL in place; MariaDB and SQLite instant
 
--- Nothing to do here: these types are stored alike.
+-- Nothing to do here: both types are stored alike, so columns and keys stay.
 

@@ -3,7 +3,7 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `b` (b): MySQL and MariaDB in place; SQLite instant
+--   drop key `b` (b): in place
 
 ALTER TABLE `job`
   DROP KEY `b`,
@@ -11,7 +11,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 4: rename keys
 -- table `job`
---   rename key `c` to `b`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `c` to `b`: MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   RENAME KEY `c` TO `b`,
@@ -19,8 +19,8 @@ ALTER TABLE `job`
 
 -- Step 3 of 4: rename columns
 -- table `job`
---   rename column `b` to `a`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `c` to `b`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `b` to `a`: MySQL in place, from 8.0.28 instant; MariaDB instant
+--   rename column `c` to `b`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `job`
   CHANGE COLUMN `b` `a` VARCHAR(255) NULL,
@@ -29,7 +29,7 @@ ALTER TABLE `job`
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `a` (a): MySQL and MariaDB in place; SQLite copy
+--   add key `a` (a): in place
 
 ALTER TABLE `job`
   ADD KEY `a` (`a`),

@@ -3,7 +3,7 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `a` (a): MySQL and MariaDB in place; SQLite instant
+--   drop key `a` (a): in place
 
 ALTER TABLE `job`
   DROP KEY `a`,
@@ -11,8 +11,8 @@ ALTER TABLE `job`
 
 -- Step 2 of 4: rename columns
 -- table `job`
---   rename column `b` to `c`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `a` to `b`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `b` to `c`: MySQL in place, from 8.0.28 instant; MariaDB instant
+--   rename column `a` to `b`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `job`
   CHANGE COLUMN `b` `c` VARCHAR(255) NULL,
@@ -21,7 +21,7 @@ ALTER TABLE `job`
 
 -- Step 3 of 4: rename keys
 -- table `job`
---   rename key `b` to `c`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `b` to `c`: MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   RENAME KEY `b` TO `c`,
@@ -29,7 +29,7 @@ ALTER TABLE `job`
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `b` (b): MySQL and MariaDB in place; SQLite copy
+--   add key `b` (b): in place
 
 ALTER TABLE `job`
   ADD KEY `b` (`b`),

@@ -3,13 +3,13 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `b` (b): MySQL and MariaDB in place; SQLite instant
+--   drop key `b` (b): instant
 
 DROP INDEX IF EXISTS "job__b";
 
 -- Step 2 of 4: rename keys
 -- table `job`
---   rename key `c` to `b`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `c` to `b`: copy
 
 DROP INDEX IF EXISTS "job__c";
 
@@ -17,8 +17,8 @@ CREATE INDEX IF NOT EXISTS "job__b" ON "job" ("c");
 
 -- Step 3 of 4: rename columns
 -- table `job`
---   rename column `b` to `a`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `c` to `b`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `b` to `a`: instant
+--   rename column `c` to `b`: instant
 
 ALTER TABLE "job" RENAME COLUMN "b" TO "a";
 
@@ -26,7 +26,7 @@ ALTER TABLE "job" RENAME COLUMN "c" TO "b";
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `a` (a): MySQL and MariaDB in place; SQLite copy
+--   add key `a` (a): copy
 
 CREATE INDEX IF NOT EXISTS "job__a" ON "job" ("a");
 

@@ -3,14 +3,14 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `a` (a): MySQL and MariaDB in place; SQLite instant
+--   drop key `a` (a): instant
 
 DROP INDEX IF EXISTS "job__a";
 
 -- Step 2 of 4: rename columns
 -- table `job`
---   rename column `b` to `c`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `a` to `b`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `b` to `c`: instant
+--   rename column `a` to `b`: instant
 
 ALTER TABLE "job" RENAME COLUMN "b" TO "c";
 
@@ -18,7 +18,7 @@ ALTER TABLE "job" RENAME COLUMN "a" TO "b";
 
 -- Step 3 of 4: rename keys
 -- table `job`
---   rename key `b` to `c`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `b` to `c`: copy
 
 DROP INDEX IF EXISTS "job__b";
 
@@ -26,7 +26,7 @@ CREATE INDEX IF NOT EXISTS "job__c" ON "job" ("c");
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `b` (b): MySQL and MariaDB in place; SQLite copy
+--   add key `b` (b): copy
 
 CREATE INDEX IF NOT EXISTS "job__b" ON "job" ("b");
 

@@ -3,7 +3,7 @@
 
 -- Step 1 of 2: rename keys
 -- table `job`
---   rename key `submitter` to `owner`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `submitter` to `owner`: MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   RENAME KEY `submitter` TO `owner`,
@@ -11,7 +11,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: rename columns
 -- table `job`
---   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `job`
   CHANGE COLUMN `submitter` `owner` VARCHAR(255) NULL,

@@ -3,7 +3,7 @@
 
 -- Step 1 of 2: rename keys
 -- table `job`
---   rename key `submitter` to `owner`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `submitter` to `owner`: copy
 
 DROP INDEX IF EXISTS "job__submitter";
 
@@ -11,7 +11,7 @@ CREATE INDEX IF NOT EXISTS "job__owner" ON "job" ("submitter");
 
 -- Step 2 of 2: rename columns
 -- table `job`
---   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `submitter` to `owner`: instant
 
 ALTER TABLE "job" RENAME COLUMN "submitter" TO "owner";
 

@@ -3,13 +3,13 @@
 
 -- Step 1 of 2: rename columns
 -- table `job`
---   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `owner` to `submitter`: instant
 
 ALTER TABLE "job" RENAME COLUMN "owner" TO "submitter";
 
 -- Step 2 of 2: rename keys
 -- table `job`
---   rename key `owner` to `submitter`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `owner` to `submitter`: copy
 
 DROP INDEX IF EXISTS "job__owner";
 

@@ -3,7 +3,7 @@
 
 -- Step 1 of 2: rename keys
 -- table `job`
---   rename key `submitter` to `owner`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `submitter` to `owner`: MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   RENAME KEY `submitter` TO `owner`,
@@ -11,8 +11,8 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: rename columns
 -- table `job`
---   rename column `submitter_name` to `owner_name`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `submitter_namespace` to `owner_namespace`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `submitter_name` to `owner_name`: MySQL in place, from 8.0.28 instant; MariaDB instant
+--   rename column `submitter_namespace` to `owner_namespace`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `job`
   CHANGE COLUMN `submitter_name` `owner_name` VARCHAR(255) NULL,

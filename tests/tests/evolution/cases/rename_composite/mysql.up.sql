@@ -3,8 +3,8 @@
 
 -- Step 1 of 2: rename columns
 -- table `job`
---   rename column `owner_namespace` to `submitter_namespace`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `owner_name` to `submitter_name`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `owner_namespace` to `submitter_namespace`: MySQL in place, from 8.0.28 instant; MariaDB instant
+--   rename column `owner_name` to `submitter_name`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `job`
   CHANGE COLUMN `owner_namespace` `submitter_namespace` VARCHAR(255) NULL,
@@ -13,7 +13,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 2: rename keys
 -- table `job`
---   rename key `owner` to `submitter`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `owner` to `submitter`: MySQL in place; MariaDB instant
 
 ALTER TABLE `job`
   RENAME KEY `owner` TO `submitter`,

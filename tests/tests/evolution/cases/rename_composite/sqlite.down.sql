@@ -3,7 +3,7 @@
 
 -- Step 1 of 2: rename keys
 -- table `job`
---   rename key `submitter` to `owner`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `submitter` to `owner`: copy
 
 DROP INDEX IF EXISTS "job__submitter";
 
@@ -11,8 +11,8 @@ CREATE INDEX IF NOT EXISTS "job__owner" ON "job" ("submitter_namespace", "submit
 
 -- Step 2 of 2: rename columns
 -- table `job`
---   rename column `submitter_name` to `owner_name`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `submitter_namespace` to `owner_namespace`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `submitter_name` to `owner_name`: instant
+--   rename column `submitter_namespace` to `owner_namespace`: instant
 
 ALTER TABLE "job" RENAME COLUMN "submitter_name" TO "owner_name";
 

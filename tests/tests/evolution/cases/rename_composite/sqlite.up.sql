@@ -3,8 +3,8 @@
 
 -- Step 1 of 2: rename columns
 -- table `job`
---   rename column `owner_namespace` to `submitter_namespace`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
---   rename column `owner_name` to `submitter_name`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `owner_namespace` to `submitter_namespace`: instant
+--   rename column `owner_name` to `submitter_name`: instant
 
 ALTER TABLE "job" RENAME COLUMN "owner_namespace" TO "submitter_namespace";
 
@@ -12,7 +12,7 @@ ALTER TABLE "job" RENAME COLUMN "owner_name" TO "submitter_name";
 
 -- Step 2 of 2: rename keys
 -- table `job`
---   rename key `owner` to `submitter`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `owner` to `submitter`: copy
 
 DROP INDEX IF EXISTS "job__owner";
 

@@ -3,7 +3,7 @@
 
 -- Step 1 of 3: rename keys
 -- table `batch_job`
---   rename key `submitter` to `owner`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `submitter` to `owner`: MySQL in place; MariaDB instant
 
 ALTER TABLE `batch_job`
   RENAME KEY `submitter` TO `owner`,
@@ -11,7 +11,7 @@ ALTER TABLE `batch_job`
 
 -- Step 2 of 3: rename columns
 -- table `batch_job`
---   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `batch_job`
   CHANGE COLUMN `submitter` `owner` VARCHAR(255) NULL,

@@ -14,7 +14,7 @@ RENAME TABLE
 
 -- Step 2 of 3: rename columns
 -- table `batch_job`
---   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB instant
 
 ALTER TABLE `batch_job`
   CHANGE COLUMN `owner` `submitter` VARCHAR(255) NULL,
@@ -22,7 +22,7 @@ ALTER TABLE `batch_job`
 
 -- Step 3 of 3: rename keys
 -- table `batch_job`
---   rename key `owner` to `submitter`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `owner` to `submitter`: MySQL in place; MariaDB instant
 
 ALTER TABLE `batch_job`
   RENAME KEY `owner` TO `submitter`,

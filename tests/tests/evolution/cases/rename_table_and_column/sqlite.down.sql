@@ -3,7 +3,7 @@
 
 -- Step 1 of 3: rename keys
 -- table `batch_job`
---   rename key `submitter` to `owner`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `submitter` to `owner`: copy
 
 DROP INDEX IF EXISTS "batch_job__submitter";
 
@@ -11,7 +11,7 @@ CREATE INDEX IF NOT EXISTS "batch_job__owner" ON "batch_job" ("submitter");
 
 -- Step 2 of 3: rename columns
 -- table `batch_job`
---   rename column `submitter` to `owner`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `submitter` to `owner`: instant
 
 ALTER TABLE "batch_job" RENAME COLUMN "submitter" TO "owner";
 

@@ -47,13 +47,13 @@ ALTER TABLE "job_annotations" RENAME TO "batch_job_annotations";
 
 -- Step 2 of 3: rename columns
 -- table `batch_job`
---   rename column `owner` to `submitter`: MySQL in place, from 8.0.28 instant; MariaDB and SQLite instant
+--   rename column `owner` to `submitter`: instant
 
 ALTER TABLE "batch_job" RENAME COLUMN "owner" TO "submitter";
 
 -- Step 3 of 3: rename keys
 -- table `batch_job`
---   rename key `owner` to `submitter`: MySQL in place; MariaDB instant; SQLite copy
+--   rename key `owner` to `submitter`: copy
 
 DROP INDEX IF EXISTS "batch_job__owner";
 

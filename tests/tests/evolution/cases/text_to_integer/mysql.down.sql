@@ -3,7 +3,7 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `priority` (priority): MySQL and MariaDB in place; SQLite instant
+--   drop key `priority` (priority): in place
 
 ALTER TABLE `job`
   DROP KEY `priority`,
@@ -11,7 +11,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `priority` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `priority` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`priority`; the objects keep theirs in `json`
 
 ALTER TABLE `job`
@@ -20,7 +20,7 @@ ALTER TABLE `job`
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `priority` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `priority` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB instant
 
 ALTER TABLE `job`
   ADD COLUMN `priority` VARCHAR(255) NULL,
@@ -28,7 +28,7 @@ ALTER TABLE `job`
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `priority` (priority): MySQL and MariaDB in place; SQLite copy
+--   add key `priority` (priority): in place
 
 ALTER TABLE `job`
   ADD KEY `priority` (`priority`),

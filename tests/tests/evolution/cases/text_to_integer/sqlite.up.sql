@@ -3,27 +3,27 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `priority` (priority): MySQL and MariaDB in place; SQLite instant
+--   drop key `priority` (priority): instant
 
 DROP INDEX IF EXISTS "job__priority";
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `priority` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `priority` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `job`.`priority`, until they are filled again from the stored objects; what does not fit its new type stays NULL
 
 ALTER TABLE "job" DROP COLUMN "priority";
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `priority` BIGINT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `priority` BIGINT: instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "job" ADD COLUMN "priority" INTEGER;
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `priority` (priority): MySQL and MariaDB in place; SQLite copy
+--   add key `priority` (priority): copy
 
 CREATE INDEX IF NOT EXISTS "job__priority" ON "job" ("priority");
 

@@ -3,7 +3,7 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `deadline` (deadline): MySQL and MariaDB in place; SQLite instant
+--   drop key `deadline` (deadline): in place
 
 ALTER TABLE `job`
   DROP KEY `deadline`,
@@ -11,7 +11,7 @@ ALTER TABLE `job`
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `deadline` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `deadline` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant
 --     DESTRUCTIVE: the values of `job`.`deadline`, until they are filled again from the stored objects; what does not fit its new type stays NULL
 
 ALTER TABLE `job`
@@ -20,7 +20,7 @@ ALTER TABLE `job`
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `deadline` DATETIME(6): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `deadline` DATETIME(6): MySQL in place, from 8.0.12 instant; MariaDB instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE `job`
@@ -29,7 +29,7 @@ ALTER TABLE `job`
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `deadline` (deadline): MySQL and MariaDB in place; SQLite copy
+--   add key `deadline` (deadline): in place
 
 ALTER TABLE `job`
   ADD KEY `deadline` (`deadline`),

@@ -3,26 +3,26 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `deadline` (deadline): MySQL and MariaDB in place; SQLite instant
+--   drop key `deadline` (deadline): instant
 
 DROP INDEX IF EXISTS "job__deadline";
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `deadline` DATETIME(6): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `deadline` DATETIME(6): copy
 --     DESTRUCTIVE: the values of `job`.`deadline`; the objects keep theirs in `json`
 
 ALTER TABLE "job" DROP COLUMN "deadline";
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `deadline` VARCHAR(255): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `deadline` VARCHAR(255): instant
 
 ALTER TABLE "job" ADD COLUMN "deadline" TEXT;
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `deadline` (deadline): MySQL and MariaDB in place; SQLite copy
+--   add key `deadline` (deadline): copy
 
 CREATE INDEX IF NOT EXISTS "job__deadline" ON "job" ("deadline");
 

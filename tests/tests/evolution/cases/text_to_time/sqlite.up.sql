@@ -3,27 +3,27 @@
 
 -- Step 1 of 4: drop keys
 -- table `job`
---   drop key `deadline` (deadline): MySQL and MariaDB in place; SQLite instant
+--   drop key `deadline` (deadline): instant
 
 DROP INDEX IF EXISTS "job__deadline";
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `deadline` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
+--   drop column `deadline` VARCHAR(255): copy
 --     DESTRUCTIVE: the values of `job`.`deadline`, until they are filled again from the stored objects; what does not fit its new type stays NULL
 
 ALTER TABLE "job" DROP COLUMN "deadline";
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `deadline` DATETIME(6): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `deadline` DATETIME(6): instant
 --     filled from the stored objects afterwards
 
 ALTER TABLE "job" ADD COLUMN "deadline" TEXT;
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `deadline` (deadline): MySQL and MariaDB in place; SQLite copy
+--   add key `deadline` (deadline): copy
 
 CREATE INDEX IF NOT EXISTS "job__deadline" ON "job" ("deadline");
 

@@ -1,0 +1,236 @@
+//! `ingester schema diff`.
+
+use super::{note_left, warn_of_redundant_keys};
+use crate::arguments::SchemaDiff;
+use crate::commands::{built_in, refuse_foreign};
+use crate::ending::{Ending, Failure};
+use crate::output::{note, show};
+use crate::program::Program;
+use ingester_sql::ddl::{self, Cost, Schema, SchemaChange, ServerVersion, Servers};
+use ingester_store::Store;
+use ingester_store::migrate::{ApplyError, May, Released, ReleasedMigration, drift, left_alone, schema_of};
+use serde::Serialize;
+
+pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Ending, Failure> {
+    let store = arguments.target.database(program.kinds)?.open_existing().await?;
+    let difference = Difference::of(&store, program).await;
+    store.close().await;
+    let Difference { lines, summary, left, notes } = difference?;
+    warn_of_redundant_keys(&Schema::of(program.of_schema()));
+    show(arguments.output.output, &lines, || summary)?;
+    note_left(&left);
+    notes.into_iter().for_each(note);
+    Ok(if lines.is_empty() { Ending::Done } else { Ending::Problem })
+}
+
+/// How the tables of a database differ from the structs.
+struct Difference {
+    lines: Vec<Line>,
+    /// The lines for people.
+    summary: String,
+    /// What is not declared any more, and left as it is.
+    left: Vec<String>,
+    /// What can be done.
+    notes: Vec<&'static str>,
+}
+
+/// One change that would make them equal.
+#[derive(Debug, Serialize)]
+struct Line {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<String>,
+    change: String,
+    class: Cost,
+    destructive: bool,
+}
+
+impl Difference {
+    async fn of(store: &Store, program: Program) -> Result<Self, Failure> {
+        let released = built_in(program)?;
+        refuse_foreign(store, released.as_ref(), program).await?;
+        let code = Schema::of(program.of_schema());
+        let (catalog, dialect) = (store.catalog().await?, store.dialect());
+        let pending = match &released {
+            Some(released) => pending(released, store).await?,
+            None => Vec::new(),
+        };
+        let made = released.as_ref().map(|released| before(released, &pending)).unwrap_or_default();
+        let mut live = schema_of(&catalog, dialect, &code);
+        dialect.learn_types(&mut live, &made);
+        let left = match program.declared {
+            [] => Vec::new(),
+            _ => store.plan_declared(program.of_file(), May::Change).await?.1.left,
+        };
+        let mut changes = ddl::diff(&live, &code);
+        let alone = if left.is_empty() { Vec::new() } else { left_alone(&changes) };
+        changes.retain(|change| !alone.contains(change));
+
+        let (server, foreign) = (ServerVersion::parse(store.server()), catalog.foreign_types(dialect));
+        let line = |change: &SchemaChange| Line {
+            table: change.within().map(|table| table.to_string()),
+            change: change.sentence_on(&foreign),
+            class: change.cost(server, &changes),
+            destructive: change.is_destructive(),
+        };
+        let lines = changes.iter().map(line).collect();
+        let summary = ddl::summary(&changes, &changes, &code, Servers::One(server), &foreign);
+        let notes = match (&changes[..], program.declared) {
+            ([], []) => vec!["the tables are those of the structs"],
+            ([], _) => vec!["the tables are as the kinds are declared"],
+            (_, []) => {
+                let is_current =
+                    released.is_some_and(|released| ddl::diff(&released.lock_file().tables, &code).is_empty());
+                remedies(is_current, &pending, !drift(&made, &catalog, dialect).is_empty())
+            }
+            _ => vec![
+                "`ingester schema apply --kinds FILE` makes these changes, with --allow-destructive also those that drop data",
+            ],
+        };
+        Ok(Difference { lines, summary, left, notes })
+    }
+}
+
+/// What can be done about tables that are not those of the structs. Migrations are of the structs (`is_current`) or have to be generated,
+/// some are pending, and the tables may have been changed otherwise (`by_hand`), which no migration takes back.
+fn remedies(is_current: bool, pending: &[String], by_hand: bool) -> Vec<&'static str> {
+    let mut notes = Vec::new();
+    if !is_current {
+        notes.push("`ingester schema generate` writes the migrations, `ingester schema apply` runs them");
+    } else if !pending.is_empty() {
+        notes.push("`ingester schema apply` runs the pending migrations");
+    }
+    if by_hand || notes.is_empty() {
+        notes.push(
+            "the tables were changed by something else than migrations, and none will be generated for that: `ingester schema verify` \
+             names each difference; take it back by hand",
+        );
+    }
+    notes
+}
+
+/// The migrations that a database has not run; all where its record is of another program.
+async fn pending(released: &Released, store: &Store) -> Result<Vec<String>, Failure> {
+    match released.pending(store).await {
+        Ok(pending) => Ok(pending),
+        Err(ApplyError::Store(error)) => Err(error.into()),
+        Err(_) => Ok(released.lock_file().migrations.iter().map(ReleasedMigration::name).collect()),
+    }
+}
+
+/// The tables before these migrations; none where the lock file of an earlier release does not say what they were.
+fn before(released: &Released, pending: &[String]) -> Schema {
+    let lock_file = released.lock_file();
+    let unrun = lock_file.migrations.iter().filter(|migration| pending.contains(&migration.name()));
+    let changes: Vec<SchemaChange> = unrun.flat_map(|migration| migration.changes.iter().cloned()).collect();
+    lock_file.tables.before(&changes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ingester_core::kind::Definition;
+    use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
+    use ingester_core::{GeneratedSql, Kind};
+    use ingester_store::ConnectOptions;
+    use ingester_store::migrate::{Folder, GenerateOptions};
+
+    /// A kind of the table `job`.
+    macro_rules! job {
+        ($fields:expr) => {{
+            const PARTS: TableParts = TableParts { fields: [$fields, &[], &[]], keys: &[] };
+            const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
+            const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
+            const TABLE: Table = Table {
+                kind: "Job",
+                name: Ident::new("job"),
+                was: None,
+                columns: &COLUMNS,
+                many: &[],
+                keys: &KEYS,
+                companions: false,
+            };
+            let refused = Kind::refused();
+            Kind::new(
+                Definition { version: "v1", kind: "Job", table: &TABLE, ..*refused.definition() },
+                *refused.functions(),
+            )
+        }};
+    }
+
+    const OWNER: Field = Field::new("owner", Shape::scalar(SqlType::VarChar(255)));
+    const BEFORE: &[Kind] = &[job!(&[OWNER, Field::new("begin", Shape::scalar(SqlType::DateTime))])];
+    const AFTER: &[Kind] = &[job!(&[OWNER.ty("VARCHAR(40)")])];
+
+    /// The migrations of these kinds, one after the other, as they are built into a program.
+    fn migrations(releases: &[&'static [Kind]]) -> GeneratedSql {
+        let root = tempfile::tempdir().unwrap();
+        let options = GenerateOptions { allow_destructive: true, ..GenerateOptions::default() };
+        for (number, kinds) in releases.iter().enumerate() {
+            let name = format!("release_{number}");
+            Folder::new(root.path()).generate(*kinds, &GenerateOptions { name: Some(&name), ..options }).unwrap();
+        }
+        let leaked = |text: String| -> &'static str { text.leak() };
+        let mut files = Vec::new();
+        for dialect in ["mysql", "sqlite"] {
+            for entry in std::fs::read_dir(root.path().join(dialect).join("migrations")).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.file_name().unwrap().to_string_lossy();
+                let text = std::fs::read_to_string(&path).unwrap();
+                files.push((leaked(format!("{dialect}/migrations/{name}")), leaked(text)));
+            }
+        }
+        let lock = std::fs::read_to_string(root.path().join("schema.lock.json")).unwrap();
+        GeneratedSql { lock: leaked(lock), files: files.leak() }
+    }
+
+    /// An empty database in which these migrations were run.
+    async fn database(migrations: GeneratedSql) -> Store {
+        let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
+        Released::try_from(migrations).unwrap().apply(&store, &mut |_| {}).await.unwrap();
+        store
+    }
+
+    #[tokio::test]
+    async fn types_that_sqlite_stores_alike_are_told_apart() {
+        let released = migrations(&[BEFORE]);
+        let store = database(released).await;
+        let difference = Difference::of(&store, Program::new(AFTER).sql(released)).await.ok().unwrap();
+        let expected = "table `job`\n\
+            \x20 change column `owner` from VARCHAR(255) to VARCHAR(40): copy\n\
+            \x20   filled from the stored objects afterwards\n\
+            \x20   DESTRUCTIVE: the values of `job`.`owner` that do not fit VARCHAR(40)\n\
+            \x20 drop column `begin` DATETIME(6): copy\n\
+            \x20   DESTRUCTIVE: the values of `job`.`begin`; the objects keep theirs in `json`\n\
+            \x20 drop key `begin` (begin): instant\n";
+        assert_eq!(difference.summary, expected);
+        assert!(
+            difference.lines.iter().any(|line| line.destructive && line.change == "drop column `owner` VARCHAR(255)")
+        );
+        let [advice] = difference.notes[..] else { panic!("{:?}", difference.notes) };
+        assert!(advice.starts_with("`ingester schema generate` writes"), "{advice}");
+    }
+
+    #[tokio::test]
+    async fn a_pending_migration_is_a_difference_that_is_generated_already() {
+        let store = database(migrations(&[BEFORE])).await;
+        let both = Program::new(AFTER).sql(migrations(&[BEFORE, AFTER]));
+        let difference = Difference::of(&store, both).await.ok().unwrap();
+        assert!(difference.summary.contains("from VARCHAR(255) to VARCHAR(40)"), "{}", difference.summary);
+        assert_eq!(difference.notes, ["`ingester schema apply` runs the pending migrations"]);
+        Released::try_from(both.sql.unwrap()).unwrap().apply(&store, &mut |_| {}).await.unwrap();
+        let difference = Difference::of(&store, both).await.ok().unwrap();
+        assert_eq!((difference.lines.len(), &difference.notes[..]), (0, &["the tables are those of the structs"][..]));
+    }
+
+    #[test]
+    fn what_was_changed_by_hand_is_not_to_be_generated() {
+        let has = |notes: Vec<&str>, what: &str| notes.iter().any(|note| note.contains(what));
+        assert!(!has(remedies(true, &[], true), "generate`") && has(remedies(true, &[], true), "schema verify"));
+        assert!(has(remedies(false, &[], true), "generate`") && has(remedies(false, &[], true), "schema verify"));
+        assert!(!has(remedies(false, &[], false), "schema verify"));
+        let pending = ["0002_a".to_owned()];
+        assert!(
+            has(remedies(true, &pending, false), "runs the pending") && !has(remedies(true, &pending, false), "verify")
+        );
+    }
+}
