@@ -300,7 +300,6 @@ mod tests {
         Kind::new(Definition { group, version, kind, table, ..*MODEL.definition() }, *MODEL.functions())
     }
 
-    #[track_caller]
     fn clash(other: Kind, message: &str) {
         let first = KINDS[0];
         assert_eq!(check_registry(&[MODEL, first, other]).unwrap_err().to_string(), message);
