@@ -81,7 +81,9 @@ pub mod __private {
     };
     pub use crate::schema::{Column, Field, Key, Many, Part, Shape, SqlType, Stays, Table, TableParts};
     pub use crate::value::class::{Anything, NamesOf};
-    pub use crate::value::derived::{Layout, LayoutOfMany, NoLayout, Probe, named, type_of, type_of_many};
+    pub use crate::value::derived::{
+        Layout, LayoutOfMany, NoLayout, Probe, filter, named, type_of, type_of_many, with,
+    };
     pub use crate::value::{ColumnValue, Literal, ManyValues, Names, Scalar, Values};
     pub use {schemars, serde};
 }

@@ -138,6 +138,7 @@ pub const fn count_kinds(registries: &[&[Kind]]) -> usize {
 /// # Panics
 /// When two of the kinds cannot be in one registry; in a constant that is a compile error. When `N` is not [`count_kinds`] of
 /// them; [`registry!`](crate::registry) passes it.
+#[track_caller]
 pub const fn join_registries<const N: usize>(registries: &[&[Kind]]) -> [Kind; N] {
     let mut joined = [Kind::refused(); N];
     let (mut n, mut r) = (0, 0);
@@ -300,6 +301,7 @@ mod tests {
         Kind::new(Definition { group, version, kind, table, ..*MODEL.definition() }, *MODEL.functions())
     }
 
+    #[track_caller]
     fn clash(other: Kind, message: &str) {
         let first = KINDS[0];
         assert_eq!(check_registry(&[MODEL, first, other]).unwrap_err().to_string(), message);

@@ -263,7 +263,7 @@ fn along(fields: &[Member], with: Option<&ExprPath>, span: Span) -> TokenStream 
 /// `with(value)`, or the value where there is no `with`.
 fn apply(with: Option<&ExprPath>, value: TokenStream) -> TokenStream {
     match with {
-        Some(with) => quote_spanned!(at(with.span())=> #with(#value)),
+        Some(with) => quote_spanned!(at(with.span())=> __ingester::with(#with)(#value)),
         None => value,
     }
 }
