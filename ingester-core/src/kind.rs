@@ -17,9 +17,8 @@ use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, Message
 use crate::row::{Row, RowError};
 use crate::schema::{Field, Fingerprint, Ident, Table, Text, base};
 use crate::value::{Value, Values};
-use derived::RowSource;
+use derived::{FromJson, RowSource};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -255,8 +254,8 @@ impl Kind {
     pub const fn custom_resource<Root, Spec, Status>(definition: Definition) -> Self
     where
         Root: kube::Resource<DynamicType = ()> + kube::CustomResourceExt,
-        Spec: RowSource + DeserializeOwned,
-        Status: Indexed + DeserializeOwned,
+        Spec: RowSource + FromJson,
+        Status: Indexed + FromJson,
     {
         let plural = Plural::Function(|| Root::plural(&()));
         let functions = Functions {
@@ -272,8 +271,8 @@ impl Kind {
     pub const fn strict_custom_resource<Root, Spec, Status>(definition: Definition) -> Self
     where
         Root: kube::Resource<DynamicType = ()> + kube::CustomResourceExt,
-        Spec: RowSource + DeserializeOwned,
-        Status: Indexed + DeserializeOwned,
+        Spec: RowSource + FromJson,
+        Status: Indexed + FromJson,
     {
         let mut kind = Kind::custom_resource::<Root, Spec, Status>(definition);
         kind.functions.crd = Some(crd::strict::<Root>);
@@ -284,7 +283,7 @@ impl Kind {
     #[doc(hidden)]
     pub const fn projection<Whole>(definition: Definition, plural: &'static str) -> Self
     where
-        Whole: RowSource + DeserializeOwned,
+        Whole: RowSource + FromJson,
     {
         let plural = Plural::Literal(plural);
         Kind::new(

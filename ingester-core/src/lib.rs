@@ -81,8 +81,10 @@ pub mod __private {
     };
     pub use crate::schema::{Absent, Column, Field, Key, Many, Part, Shape, SqlType, Stays, Table, TableParts};
     pub use crate::value::class::{Anything, NamesOf};
-    pub use crate::value::derived::{Layout, LayoutOfMany, NoLayout, Probe, named, type_of, type_of_many};
-    pub use crate::value::{ColumnValue, Literal, ManyValues, Scalar, Values};
+    pub use crate::value::derived::{
+        Layout, LayoutOfMany, NoLayout, Probe, filter, named, type_of, type_of_many, with,
+    };
+    pub use crate::value::{ColumnValue, Literal, ManyValues, Names, Scalar, Values};
     pub use crate::wire::quantity::in_unit;
     pub use {schemars, serde};
 }

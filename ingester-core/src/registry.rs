@@ -138,6 +138,7 @@ pub const fn count_kinds(registries: &[&[Kind]]) -> usize {
 /// # Panics
 /// When two of the kinds cannot be in one registry; in a constant that is a compile error. When `N` is not [`count_kinds`] of
 /// them; [`registry!`](crate::registry) passes it.
+#[track_caller]
 pub const fn join_registries<const N: usize>(registries: &[&[Kind]]) -> [Kind; N] {
     let mut joined = [Kind::refused(); N];
     let (mut n, mut r) = (0, 0);

@@ -43,7 +43,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///   projection the last step of `path`;
 /// - `type = "VARCHAR(768)"`: the SQL type, otherwise that of the Rust type;
 /// - `path = "owner.name"`: a value inside the field, by Rust field names, or `0` for what a newtype holds; `Option`s on the way give
-///   NULL;
+///   NULL. Without quotes (`path = owner.name`) rustc may point at the one step that is wrong;
 /// - `with = function`: a function from a reference to the field (or what `path` reaches) to a `ColumnValue`;
 /// - `was = "old_name"`: the column's former name, which the migration renames;
 /// - `key = false`: a column without a key;
@@ -51,8 +51,8 @@ use syn::{DeriveInput, parse_macro_input};
 ///   of a map `obj_uid`, `key`, `value`), which is written together with the object's row. `type` is that of one value, VARCHAR(255) for
 ///   texts; `with` returns a list or a map; `was` renames the table. Queries ask for one of the values: `spec.dnsNames=a.example.com`,
 ///   `spec.limits.cpu=4`. A list's values are stored once each, and blanks at the end of a text do not count;
-/// - `keep`: the stored value stays where the object has none (NULL), such as the time of a condition that is gone. A field that is no
-///   `Option` is never NULL, unless what holds it is one;
+/// - `keep`: the stored value stays where the object has none (NULL), such as the time of a condition that is gone. `keep` and `first` are
+///   for what can be absent: an `Option`, or what is in one;
 /// - `first`: the first value that is stored stays. Of a composite, each column stays by itself. A backfill cannot change what stays
 ///   either, and fills what was stored before the option from the stored object, which knows its last state only;
 /// - `json = "owner.displayName"`: how the JSON calls the steps of `path`, for queries by field. Without it they are taken to follow

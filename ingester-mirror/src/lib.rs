@@ -33,7 +33,7 @@
 //!     tokio::spawn(publishing);
 //!     let assignment = Assignment::alone();
 //!     let context = Context { client, store: Arc::new(store), metrics, health, publisher, assignment };
-//!     sync::run(context, kinds, &Live::fixed(config), &suspension, stop).await;
+//!     sync::run(context, kinds, &Live::fixed(config), &suspension, stop).await?;
 //!     Ok(())
 //! }
 //! ```

@@ -1,4 +1,4 @@
-//! Help for a kind's own tests: the rows of objects, compared column by column.
+//! Help for a kind's own tests: the rows of objects, compared column by column, and whether columns are filled from where they say.
 //!
 //! Must not: do I/O.
 //!
@@ -35,6 +35,10 @@
 //! ```
 //!
 //! A store in memory, to ask such rows by a query, is `Store::in_memory` of `ingester-store`.
+
+mod paths;
+
+pub use paths::assert_paths;
 
 use ingester_core::kind::{DecodeError, find};
 use ingester_core::nearest::nearest;

@@ -93,6 +93,28 @@ fn an_extra_missing_or_misplaced_error_is_a_difference() {
     assert!(compare(&expected, &[first, second, error(None, "elsewhere")]).contains("unexpected"));
 }
 
+/// A proposal of rustc that changes an attribute of ours into something that the derives do not take, or the derive itself.
+#[test]
+fn rustc_proposes_nothing_that_the_derives_refuse() {
+    let mut report = String::new();
+    for path in cases("derive_errors") {
+        for Diagnostic { line, rendered, .. } in diagnostics(&path) {
+            let proposed = rendered.lines().filter(|line| {
+                let text = line.trim_start_matches(|c: char| c.is_ascii_digit() || [' ', '|', '+'].contains(&c));
+                let ours =
+                    text.starts_with("#[index(") || text.starts_with("#[ingest(") || text.starts_with("#[derive(");
+                ours && [".to_string()", ".clone()", ".expect(", ".unwrap", ".as_ref()", ".as_deref()"]
+                    .iter()
+                    .any(|call| text.contains(call))
+            });
+            for line_of in proposed {
+                let _ = writeln!(report, "{}:{}: {line_of}", path.display(), line.unwrap_or_default());
+            }
+        }
+    }
+    assert!(report.is_empty(), "{report}");
+}
+
 /// The differences, in words; empty if there are none.
 fn compare(expected: &[Expected], errors: &[Diagnostic]) -> String {
     let mut report = String::new();

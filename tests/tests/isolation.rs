@@ -53,7 +53,7 @@ struct Mirror {
     namespace: &'static str,
     metrics: Metrics,
     stop: CancellationToken,
-    running: tokio::task::JoinHandle<()>,
+    running: tokio::task::JoinHandle<Result<(), ingester_core::RegistryError>>,
 }
 
 impl Mirror {
@@ -104,7 +104,7 @@ impl Mirror {
 
     async fn stop(self) -> Result<()> {
         self.stop.cancel();
-        self.running.await.context("the engine ends in order")
+        self.running.await.context("the engine ends in order")?.context("the kinds go together")
     }
 }
 

@@ -199,7 +199,7 @@ async fn mirror(
     };
     let beside = Beside::begin(&context, &mut tables, live, &suspension, stop);
     let store = context.store.clone();
-    sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
+    let mirrored = sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
     // Every unit is stopped: the others need not wait.
     left.cancel();
     if let Some(taking_part) = taking_part {
@@ -211,6 +211,7 @@ async fn mirror(
         // The end of the process closes what is still open then.
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
     }
+    mirrored.map_err(|error| Failure::Usage(error.into()))?;
     Ok(Ending::Done)
 }
 

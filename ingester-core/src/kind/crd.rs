@@ -1,7 +1,7 @@
 //! The CustomResourceDefinition of a kind that kube derives, as the API server takes it.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+    CustomResourceDefinition, JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 
 /// The CRD of `K`, with a schema under which the API server stores what the client sent.
@@ -11,6 +11,10 @@ pub(super) fn relaxed<K: kube::CustomResourceExt>() -> CustomResourceDefinition 
         schema.default = None;
         schema.required = None;
         schema.nullable = None;
+        // Kubernetes 1.20 refuses a null among the values of what is not nullable.
+        if let Some(values) = &mut schema.enum_ {
+            values.retain(|value| !value.0.is_null());
+        }
     })
 }
 
@@ -18,10 +22,17 @@ pub(super) fn relaxed<K: kube::CustomResourceExt>() -> CustomResourceDefinition 
 /// servers do not read from their formats, or only from some.
 pub(super) fn strict<K: kube::CustomResourceExt>() -> CustomResourceDefinition {
     changed::<K>(|schema| {
+        // What may be null and is one of some values must find null among them.
+        if let (Some(values), Some(true)) = (&mut schema.enum_, schema.nullable)
+            && values.iter().all(|value| !value.0.is_null())
+        {
+            values.push(JSON(serde_json::Value::Null));
+        }
         if schema.type_.as_deref() == Some("string") && schema.format.is_some() {
-            // API servers (1.20 and 1.36 were tried) take a list for a text with a format. No list has these two.
-            schema.min_items.get_or_insert(1);
-            schema.max_items.get_or_insert(0);
+            // API servers (1.20 and 1.36 were tried) take a list for a text with a format. No text has this pattern, and every value that is
+            // not a text passes it.
+            let text = JSONSchemaProps { pattern: Some(String::from("$.")), ..JSONSchemaProps::default() };
+            schema.not.get_or_insert_with(|| Box::new(text));
         }
         let (least, most) = match schema.format.as_deref() {
             Some("int8") => (i8::MIN.into(), i8::MAX.into()),
@@ -66,5 +77,113 @@ fn walk(schema: &mut JSONSchemaProps, change: fn(&mut JSONSchemaProps)) {
     }
     if let Some(JSONSchemaPropsOrBool::Schema(more)) = &mut schema.additional_properties {
         walk(more, change);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ColumnValue, Ingestable, Kind};
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+    use serde_json::{Value as Json, json};
+
+    crate::wire_enum! {
+        /// How bright.
+        enum Light {
+            /// Off.
+            Off = 0 => "LIGHT_OFF",
+            /// On.
+            On = 1 => "LIGHT_ON",
+        }
+    }
+
+    /// What colour.
+    #[derive(ColumnValue, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+    enum Colour {
+        Red,
+        Blue,
+    }
+
+    macro_rules! kind {
+        ($spec:ident, $kind:literal $(, $strict:meta)?) => {
+            /// What is wanted.
+            #[derive(kube::CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+            #[kube(group = "example.com", version = "v1", kind = $kind)]
+            #[ingest(handles = false)]
+            $(#[ingest($strict)])?
+            struct $spec {
+                #[index]
+                colour: Option<Colour>,
+                light: Option<Light>,
+                colours: Vec<Option<Colour>>,
+                #[index]
+                time: Option<Time>,
+                times: Vec<Time>,
+                count: Option<i32>,
+            }
+        };
+    }
+
+    kind!(RelaxedLampSpec, "RelaxedLamp");
+    kind!(StrictLampSpec, "StrictLamp", crd = "strict");
+
+    /// What is wrong with a schema and all that is in it, as Kubernetes 1.20 sees it.
+    fn faults(schema: &Json, place: &str, found: &mut Vec<String>) {
+        if let Json::Array(elements) = schema {
+            elements.iter().enumerate().for_each(|(at, element)| faults(element, &format!("{place}/{at}"), found));
+        }
+        let Json::Object(fields) = schema else { return };
+        let nullable = fields.get("nullable") == Some(&json!(true));
+        if let Some(Json::Array(values)) = fields.get("enum")
+            && values.contains(&Json::Null) != nullable
+        {
+            found.push(format!("{place}: nullable is {nullable}, and the values are {values:?}"));
+        }
+        for (least, most) in [("minItems", "maxItems"), ("minLength", "maxLength"), ("minimum", "maximum")] {
+            if let (Some(least), Some(most)) = (fields.get(least), fields.get(most))
+                && least.as_f64() > most.as_f64()
+            {
+                found.push(format!("{place}: from {least} to {most}"));
+            }
+        }
+        for (name, value) in fields {
+            faults(value, &format!("{place}/{name}"), found);
+        }
+    }
+
+    #[test]
+    fn a_schema_contradicts_itself_in_no_form() {
+        for kind in [Kind::of::<RelaxedLamp>(), Kind::of::<StrictLamp>()] {
+            let crd = serde_json::to_value(kind.crd().unwrap()).unwrap();
+            let mut found = Vec::new();
+            faults(&crd, "", &mut found);
+            assert!(found.is_empty(), "{}: {found:#?}", kind.kind());
+        }
+        let mut found = Vec::new();
+        faults(&json!({"a": [{"enum": ["x", null]}], "b": {"minItems": 1, "maxItems": 0}}), "", &mut found);
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+
+    #[test]
+    fn a_relaxed_enum_has_its_names_and_a_strict_one_also_null() {
+        let spec = |kind: Kind| {
+            let crd = serde_json::to_value(kind.crd().unwrap()).unwrap();
+            crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].clone()
+        };
+        let (relaxed, strict) = (spec(Kind::of::<RelaxedLamp>()), spec(Kind::of::<StrictLamp>()));
+        assert_eq!(relaxed["colour"]["enum"], json!(["Red", "Blue"]));
+        assert_eq!(relaxed["colours"]["items"]["enum"], json!(["Red", "Blue"]));
+        assert_eq!(
+            (&strict["colour"]["enum"], &strict["colour"]["nullable"]),
+            (&json!(["Red", "Blue", null]), &json!(true))
+        );
+        assert_eq!(
+            (&strict["light"]["enum"], &strict["light"]["nullable"]),
+            (&json!(["LIGHT_OFF", "LIGHT_ON", null]), &json!(true))
+        );
+        // A time keeps its format, and lists are refused in another way.
+        assert_eq!((&strict["time"]["type"], &strict["time"]["format"]), (&json!("string"), &json!("date-time")));
+        assert!(strict["time"]["not"].is_object() && relaxed["time"]["not"].is_null());
     }
 }

@@ -5,6 +5,7 @@ use crate::object::Meta;
 use crate::protobuf::DescriptorSet;
 use crate::schema::{Field, Text};
 use crate::value::Values;
+use serde::de::DeserializeOwned;
 use std::time::Duration;
 
 /// A struct that rows are made from: the spec of a custom resource, or a projection of the whole object. Derived:
@@ -19,6 +20,18 @@ pub trait RowSource: Indexed {
     fn write_metadata(_: &Meta, _: &mut Values) {}
 }
 
+/// A struct that objects, or parts of them, are read into.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from an object's JSON",
+    label = "this struct does not derive `Deserialize`",
+    note = "objects are read by serde: add `serde::Deserialize` to the derives of `{Self}`"
+)]
+pub trait FromJson: DeserializeOwned {}
+
+// What is missing is a derive, and not this trait's one condition.
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> FromJson for T {}
+
 /// What the name `DESCRIPTORS` stands for in a crate whose root has no such static.
 pub struct NoDescriptors;
 
@@ -28,6 +41,7 @@ impl NoDescriptors {
     /// # Panics
     /// Always; in constant evaluation that is a compile error.
     #[allow(clippy::panic, reason = "a panic of constant evaluation is the derives' way to report")]
+    #[track_caller]
     pub const fn __descriptors(&'static self) -> &'static DescriptorSet {
         panic!(
             "the crate's root has no static `DESCRIPTORS` for this message: say where it is described with `descriptors = path`"
@@ -39,6 +53,7 @@ impl NoDescriptors {
 ///
 /// # Panics
 /// If it is not a duration within the bounds; in a constant that is a compile error.
+#[track_caller]
 pub const fn retention(text: &str) -> Duration {
     match RETENTION.read(text) {
         Ok(duration) => duration,

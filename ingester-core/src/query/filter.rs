@@ -20,6 +20,15 @@ pub enum Filter {
         /// The test.
         test: Test,
     },
+    /// A test of a field that has the names of an enum, with a text that is none of them: an error when the query is checked.
+    UnknownName {
+        /// The name of the column.
+        field: Cow<'static, str>,
+        /// The text.
+        name: String,
+        /// The enum's names.
+        known: &'static [&'static str],
+    },
     /// A test of the label with this key.
     Label {
         /// The key.

@@ -14,6 +14,7 @@ use super::{Absent, Ident, SqlType, Stays};
 ///
 /// # Panics
 /// With the mistake and how to fix it; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_name(field: &Field) {
     if !field.column.is_empty() {
         assert_identifier("column", field.column, "column");
@@ -32,6 +33,7 @@ pub const fn check_name(field: &Field) {
 ///
 /// # Panics
 /// With the name; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_base(field: &Field) {
     if let Some(clash) = base_clash(field) {
         clash.str(": give this one another name with `column = \"...\"`").fail()
@@ -43,6 +45,7 @@ pub const fn check_base(field: &Field) {
 ///
 /// # Panics
 /// With the names; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_base_of_status(fields: &[Field]) {
     let mut clashes = Text::new("");
     let mut i = 0;
@@ -84,6 +87,7 @@ const fn base_clash(field: &Field) -> Option<Text> {
 ///
 /// # Panics
 /// With the mistake and how to fix it; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_type(field: &Field, ty: &str) {
     let ty = SqlType::parse(ty);
     if field.shape.parts.is_empty() {
@@ -107,6 +111,7 @@ pub const fn check_type(field: &Field, ty: &str) {
 ///
 /// # Panics
 /// With the mistake and how to fix it; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_key(field: &Field) {
     let mut p = 0;
     while p < field.shape.parts.len() {
@@ -118,6 +123,7 @@ pub const fn check_key(field: &Field) {
     }
 }
 
+#[track_caller]
 const fn check_key_of_part(field: &Field, first: usize) {
     let (mut bytes, mut columns) = (0, 0);
     let mut p = first;
@@ -162,6 +168,7 @@ const fn check_key_of_part(field: &Field, first: usize) {
 ///
 /// # Panics
 /// With the mistake and how to fix it; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_many(field: &Field) {
     let mut p = 0;
     while p < field.shape.parts.len() {
@@ -174,6 +181,7 @@ pub const fn check_many(field: &Field) {
     }
 }
 
+#[track_caller]
 const fn check_many_values(field: &Field, p: usize, form: Form) {
     let name = field.name(p);
     let about = Text::new("column `").str(name.as_str()).str("` of many values: ");
@@ -218,6 +226,7 @@ pub const MANY_TABLE_BYTES: usize = limits::IDENTIFIER_BYTES - "__key_value".len
 ///
 /// # Panics
 /// With the name; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_many_tables(table: &Table) {
     let mut m = 0;
     while m < table.many.len() {
@@ -273,6 +282,7 @@ const OWN_TABLES: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingest
 ///
 /// # Panics
 /// With the remedy; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_stays(field: &Field) {
     if let Some((stays, column)) = stays_in_vain(field) {
         never_absent(stays, column).str("make the field an `Option`, or have `with = function` return one").fail()
@@ -284,6 +294,7 @@ pub const fn check_stays(field: &Field) {
 ///
 /// # Panics
 /// With the column and the remedy; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_parts_stay(fields: &[Field]) {
     let mut i = 0;
     while i < fields.len() {
@@ -301,6 +312,7 @@ pub const fn check_parts_stay(fields: &[Field]) {
 ///
 /// # Panics
 /// With the column and the remedy; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_stays_of_status(fields: &[Field], defaulted: bool) {
     let mut i = 0;
     while defaulted && i < fields.len() {
@@ -393,6 +405,7 @@ const fn absent_in_vain(field: &Field, of_kind: Absent) -> Option<Text> {
 ///
 /// # Panics
 /// With the mistake; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_was(field: &Field) {
     let Some(was) = field.former() else { return };
     assert_identifier("column", was, "was");
@@ -407,6 +420,7 @@ pub const fn check_was(field: &Field) {
 ///
 /// # Panics
 /// With the name; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_apart(earlier: &[Field], later: &Field, whose: &str) {
     let mut i = 0;
     while i < earlier.len() {
@@ -423,6 +437,7 @@ pub const fn check_apart(earlier: &[Field], later: &Field, whose: &str) {
     }
 }
 
+#[track_caller]
 const fn check_parts_apart(earlier: &Field, a: usize, later: &Field, b: usize, whose: &str) {
     // This runs for every pair of columns of a table, so names are only joined if they are equal.
     if same_joined((earlier.column, earlier.suffix(a)), (later.column, later.suffix(b))) {
@@ -483,6 +498,7 @@ const fn byte((head, tail): (&str, &str), i: usize) -> u8 {
 ///
 /// # Panics
 /// With the name; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_key_column(parts: &TableParts, name: &str) {
     if has_many(parts, name) {
         Text::new("column `")
@@ -509,6 +525,7 @@ pub const fn check_key_column(parts: &TableParts, name: &str) {
 ///
 /// # Panics
 /// With the number or name; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_composite_key(parts: &TableParts, k: usize) {
     let names = parts.keys[k];
     let mut bytes = 0;
@@ -631,6 +648,7 @@ const fn column_type(parts: &TableParts, name: &str) -> Option<SqlType> {
 ///
 /// # Panics
 /// With the name and the rule; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_table_name(name: &str) {
     assert_identifier("table", name, "table");
     let most = limits::IDENTIFIER_BYTES - 1 - Companion::Annotations.suffix().len();
@@ -652,6 +670,7 @@ pub const fn check_table_name(name: &str) {
 ///
 /// # Panics
 /// With the number and the limit; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_column_count(table: &Table) {
     if table.columns.len() > limits::COLUMNS {
         Text::new("table `")
@@ -667,6 +686,7 @@ pub const fn check_column_count(table: &Table) {
 ///
 /// # Panics
 /// With the number and the limit; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_key_count(table: &Table) {
     if table.keys.len() > limits::KEYS {
         Text::new("table `")
@@ -682,6 +702,7 @@ pub const fn check_key_count(table: &Table) {
 ///
 /// # Panics
 /// With the number and the limit; in a constant that is a compile error.
+#[track_caller]
 pub const fn check_row_size(table: &Table) {
     let bytes = table.row_bytes();
     if bytes > limits::ROW_BYTES {

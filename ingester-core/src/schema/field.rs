@@ -181,6 +181,7 @@ impl Field {
     /// # Panics
     /// If the name of a column is not an identifier, or is one of [`BASE_COLUMNS`](super::BASE_COLUMNS); in a constant that is a
     /// compile error.
+    #[track_caller]
     pub const fn new(column: &'static str, shape: Shape) -> Self {
         let field = Field::derived(column, Some(ValueType { shape, optional: false, null_if_absent: false }));
         check_name(&field);
@@ -192,6 +193,7 @@ impl Field {
     ///
     /// # Panics
     /// If the value is a composite, or the type does not hold values of the field; in a constant that is a compile error.
+    #[track_caller]
     pub const fn ty(mut self, ty: &'static str) -> Self {
         check_type(&self, ty);
         self.ty = SqlType::try_parse(ty);
@@ -208,6 +210,7 @@ impl Field {
     ///
     /// # Panics
     /// If the former name is not an identifier; in a constant that is a compile error.
+    #[track_caller]
     pub const fn was(mut self, was: &'static str) -> Self {
         self.was = Some(was);
         check_was(&self);

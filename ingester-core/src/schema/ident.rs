@@ -28,6 +28,7 @@ impl Ident {
     ///
     /// # Panics
     /// If `name` is empty, longer than 64 bytes or has other characters; in a constant that is a compile error.
+    #[track_caller]
     pub const fn new(name: &str) -> Self {
         Self::join(name, "")
     }
@@ -36,6 +37,7 @@ impl Ident {
     ///
     /// # Panics
     /// As [`Ident::new`].
+    #[track_caller]
     pub const fn join(head: &str, tail: &str) -> Self {
         let text = joined(head, tail);
         assert_identifier("column, key or table", text.as_str(), "column");

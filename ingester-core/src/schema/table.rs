@@ -52,6 +52,7 @@ impl Key {
     ///
     /// # Panics
     /// With more than 16 columns.
+    #[track_caller]
     pub const fn new(name: Ident, places: &[u16]) -> Self {
         if places.len() > limits::KEY_COLUMNS {
             Text::new("key `").str(name.as_str()).str("` has more than 16 columns").fail()

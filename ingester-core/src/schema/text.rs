@@ -62,8 +62,12 @@ impl Text {
 
     /// Stops constant evaluation with this message, which makes it a compile error.
     ///
+    /// rustc shows the way from the user's code to a panic, but for functions that track their caller. So each function on that way has the
+    /// attribute, and a user reads the message and nothing of this crate.
+    ///
     /// # Panics
     /// Always.
+    #[track_caller]
     pub(crate) const fn fail(self) -> ! {
         panic!("{}", self.as_str())
     }
@@ -114,6 +118,7 @@ pub(crate) const fn is_identifier_byte(byte: u8) -> bool {
 }
 
 /// Fails if `name` cannot be an identifier. `what` has the name, `option` sets it.
+#[track_caller]
 pub(super) const fn assert_identifier(what: &str, name: &str, option: &str) {
     if name.is_empty() {
         Text::new("the name of the ").str(what).str(" is empty: give one with `").str(option).str(" = \"...\"`").fail()

@@ -50,6 +50,7 @@ impl SqlType {
     ///
     /// # Panics
     /// If it is not a type that a column may have; in a constant that is a compile error.
+    #[track_caller]
     pub(super) const fn parse(name: &str) -> Self {
         match Self::try_parse(name) {
             Some(ty) => ty,

@@ -16,7 +16,8 @@ use crate::value::{Micros, Value, Values};
     label = "no SQL type is known for `{Self}`",
     note = "pick a field of it with `#[index(path = \"...\")]`, convert it with `#[index(with = function)]`,",
     note = "take all values of a list or a map, in a table of their own, with `#[index(many)]`,",
-    note = "or derive `ColumnValue` for it when it is yours (a unit enum, or a struct whose fields are columns);",
+    note = "or derive for it, when it is yours, `ColumnValue` (a unit enum, or a struct all of whose fields are columns) or `Indexed` (a struct \
+            whose fields with `#[index]` are);",
     note = "a struct of your own may have another type for the field: a time is `ingester_core::wire::Time`, a duration \
             `wire::Duration`, an integer of 64 bits that may be text `wire::Int64`, any name of an enum a `String`"
 )]

@@ -22,6 +22,17 @@ pub const fn type_of_many<'a, S: 'a + ?Sized, V: ManyValues>(_: fn(&'a S) -> V) 
     Some(many(V::SHAPE))
 }
 
+/// The function of `with = function`. Whatever else it is, it takes a reference: a function that does not is refused by this signature,
+/// where a mere call would have rustc propose changes to code that the user has not written.
+pub fn with<'a, A: ?Sized, V>(function: fn(&'a A) -> V) -> fn(&'a A) -> V {
+    function
+}
+
+/// As [`with`], for `filter = function`.
+pub fn filter<S>(function: fn(&S) -> bool) -> fn(&S) -> bool {
+    function
+}
+
 /// The text of a variant's name, for derived enums.
 pub fn named(name: &str, out: &mut Values) {
     out.push(Value::Text(name.into()));

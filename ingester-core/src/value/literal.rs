@@ -26,7 +26,19 @@ pub trait Scalar {
             to 64 bits, one of times `Micros`, `wire::Timestamp`, `wire::Time` and `jiff::Timestamp`",
     note = "for an absent value there are `is_null()` and `is_not_null()`"
 )]
-pub trait Literal<C>: ColumnValue {}
+pub trait Literal<C>: ColumnValue {
+    /// All names that a column of `C` may have, if this is a text and none of them.
+    fn unknown_among(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+}
+
+/// An enum whose values are stored by their names. Implemented by `#[derive(ColumnValue)]` for unit enums, and by
+/// [`wire_enum!`](crate::wire_enum).
+pub trait Names {
+    /// The names that are known.
+    const ALL: &'static [&'static str];
+}
 
 /// What columns hold, as far as comparisons care: types without values.
 pub mod class {
@@ -76,7 +88,11 @@ impl<T: Scalar> Scalar for Option<T> {
     type Class = T::Class;
 }
 
-impl<C, T: Literal<C> + ?Sized> Literal<C> for &T {}
+impl<C, T: Literal<C> + ?Sized> Literal<C> for &T {
+    fn unknown_among(&self) -> Option<&'static [&'static str]> {
+        T::unknown_among(self)
+    }
+}
 
 /// The class of each type, and what else takes it as a literal.
 macro_rules! scalars {
@@ -111,9 +127,23 @@ scalars! {
     jiff::Timestamp: Moments;
 }
 
-impl<E> Literal<NamesOf<E>> for str {}
-impl<E> Literal<NamesOf<E>> for String {}
-impl<E> Literal<NamesOf<E>> for std::borrow::Cow<'_, str> {}
+impl<E: Names> Literal<NamesOf<E>> for str {
+    fn unknown_among(&self) -> Option<&'static [&'static str]> {
+        (!E::ALL.contains(&self)).then_some(E::ALL)
+    }
+}
+
+impl<E: Names> Literal<NamesOf<E>> for String {
+    fn unknown_among(&self) -> Option<&'static [&'static str]> {
+        Literal::<NamesOf<E>>::unknown_among(self.as_str())
+    }
+}
+
+impl<E: Names> Literal<NamesOf<E>> for std::borrow::Cow<'_, str> {
+    fn unknown_among(&self) -> Option<&'static [&'static str]> {
+        Literal::<NamesOf<E>>::unknown_among(self.as_ref())
+    }
+}
 
 /// A list or a map: a column of many values (`#[index(many)]`).
 #[diagnostic::on_unimplemented(

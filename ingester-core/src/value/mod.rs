@@ -10,7 +10,7 @@ mod many_values;
 
 pub use column_value::ColumnValue;
 pub use literal::value_of;
-pub use literal::{Elements, Entries, Literal, Scalar, Several, class};
+pub use literal::{Elements, Entries, Literal, Names, Scalar, Several, class};
 pub use many_values::{ManyKey, ManyValues};
 
 use crate::schema::{Absent, Column, Shape, SqlType};

@@ -10,6 +10,7 @@ use crate::schema::{SqlType, Table, Text, is_identifier_byte, same};
 ///
 /// # Panics
 /// With the first mistake; in a constant that is a compile error.
+#[track_caller]
 pub const fn checked(kinds: &[Kind], views: &'static [View]) -> &'static [View] {
     match fault(kinds, views, 0) {
         Some(text) => text.fail(),

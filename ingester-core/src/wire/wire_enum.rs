@@ -170,6 +170,10 @@ macro_rules! wire_enum {
             type Class = $crate::value::class::NamesOf<$name>;
         }
 
+        impl $crate::value::Names for $name {
+            const ALL: &'static [&'static str] = &[$first_name, $( $text, )*];
+        }
+
         impl $crate::value::Literal<$crate::value::class::NamesOf<$name>> for $name {}
         impl $crate::value::Literal<$crate::value::class::Anything> for $name {}
     };

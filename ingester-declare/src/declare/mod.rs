@@ -49,6 +49,7 @@ pub use self::spelled::spelled;
 
 use crate::text::Faults;
 use ingester_core::kind::Kind;
+use ingester_core::schema::Path;
 use ingester_core::view::View;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::collections::HashSet;
@@ -98,6 +99,16 @@ pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, De
 /// What it has in place of a CRD.
 pub fn crd(text: &[u8]) -> Result<CustomResourceDefinition, String> {
     crd::parse(text)
+}
+
+/// Whether the objects of a version of a CRD have what a path names, as its schema says. Where the schema leaves open what is there, they have.
+///
+/// # Errors
+/// The first name that they do not have, and the one that may be meant.
+pub fn has_path(crd: &CustomResourceDefinition, version: &str, path: &Path) -> Result<(), String> {
+    let schema = crd::version(crd, version).and_then(crd::schema).ok_or("the CRD has no schema of this version")?;
+    let steps: Vec<_> = path.steps().map(|name| path::Step::Name(name.to_owned())).collect();
+    crd::at(schema, &steps).map(drop)
 }
 
 impl fmt::Display for DeclareError {

@@ -1,11 +1,13 @@
 //! `#[index(...)]`: a column.
 
 use super::named;
-use super::setting::Setting;
+use super::setting::{Setting, SettingValue};
 use crate::context::Context;
+use crate::span::at;
 use proc_macro2::Span;
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, ExprPath, Ident, LitStr, Member};
+use syn::{Attribute, Expr, ExprPath, Ident, LitStr, Member};
 
 /// One `#[index(...)]`.
 pub(crate) struct Index {
@@ -188,7 +190,10 @@ impl Index {
             "absent" => setting.store(context, &mut self.absent, AbsentOption::read(context, setting)),
             "unit" => setting.store(context, &mut self.unit, UnitOption::read(context, setting)),
             "path" => {
-                let path = setting.string(context).and_then(|literal| Path::read(context, literal));
+                let path = match &setting.value {
+                    SettingValue::Is(expr) if let Some(path) = Path::of_fields(expr) => Some(path),
+                    _ => setting.string(context).and_then(|literal| Path::read(context, literal)),
+                };
                 setting.store(context, &mut self.path, path)
             }
             "json" => {
@@ -223,12 +228,35 @@ fn is_json_path(context: &Context, literal: &LitStr) -> bool {
 }
 
 impl Path {
+    /// A path without quotes, as rustc's hint about a misspelt field writes it: `team`, `owner.team`.
+    fn of_fields(expr: &Expr) -> Option<Self> {
+        fn steps(expr: &Expr) -> Option<Vec<Member>> {
+            match expr {
+                Expr::Path(path) => Some(vec![Member::Named(path.path.get_ident()?.clone())]),
+                Expr::Field(field) => {
+                    let mut steps = steps(&field.base)?;
+                    steps.push(field.member.clone());
+                    Some(steps)
+                }
+                _ => None,
+            }
+        }
+        let steps = steps(expr)?;
+        let name = |step: &Member| match step {
+            Member::Named(ident) => ident.unraw().to_string(),
+            Member::Unnamed(index) => index.index.to_string(),
+        };
+        let text: Vec<String> = steps.iter().map(name).collect();
+        Some(Path { literal: LitStr::new(&text.join("."), expr.span()), steps })
+    }
+
     fn read(context: &Context, literal: LitStr) -> Option<Self> {
         let text = literal.value();
         let mut steps = Vec::new();
         for step in text.split('.') {
-            // Where the user wrote it: rustc lists the fields that there are.
-            let span = literal.span();
+            // Where the user wrote it: rustc lists the fields that there are, and proposes one of them in place of the whole text. That
+            // would be wrong for one of several steps, which is therefore code of the derive at the same place.
+            let span = if text.contains('.') { at(literal.span()) } else { literal.span() };
             if let Ok(index) = step.parse::<u32>() {
                 steps.push(Member::Unnamed(syn::Index { index, span }));
                 continue;

@@ -276,7 +276,9 @@ fn along(fields: &[Member], with: Option<&With>, span: Span) -> TokenStream {
 /// `with(value)`, or the value where there is no `with`.
 fn apply(with: Option<&With>, value: TokenStream) -> TokenStream {
     match with {
-        Some(With::Function(function)) => quote_spanned!(at(function.span())=> #function(#value)),
+        Some(With::Function(function)) => {
+            quote_spanned!(at(function.span())=> __ingester::with(#function)(#value))
+        }
         Some(With::Unit { milli, span }) => placed(*span, quote!(__ingester::in_unit::<#milli, _>(#value))),
         None => value,
     }

@@ -1,7 +1,7 @@
 //! The handles of columns: a function for each, which says the struct and the type of the column's values. What they can do is in
 //! `ingester_core::query`.
 
-use crate::model::{BASE, ColumnDeclaration, KindDeclaration, Record, Source};
+use crate::model::{BASE, ColumnDeclaration, KindDeclaration, Record, Source, UnitEnum};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use std::collections::HashSet;
@@ -37,11 +37,16 @@ pub(super) fn of_struct(record: &Record) -> TokenStream {
 }
 
 /// Of an enum: its values, and the text of its names, are what a column of it is compared with.
-pub(super) fn of_enum(ident: &Ident) -> TokenStream {
+pub(super) fn of_enum(UnitEnum { ident, variants }: &UnitEnum) -> TokenStream {
+    let names = variants.iter().map(|variant| &variant.name);
     quote! {
         #[automatically_derived]
         impl __ingester::Scalar for #ident {
             type Class = __ingester::NamesOf<#ident>;
+        }
+        #[automatically_derived]
+        impl __ingester::Names for #ident {
+            const ALL: &'static [&'static ::core::primitive::str] = &[#(#names),*];
         }
         #[automatically_derived]
         impl __ingester::Literal<__ingester::NamesOf<#ident>> for #ident {}

@@ -32,7 +32,7 @@ fn row_source(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -
     let filter = kind.filter.as_ref().map(|filter| {
         let span = at(filter.span());
         let ty = placed(span, quote!(::core::primitive::bool));
-        let call = quote_spanned!(span=> #filter(self));
+        let call = quote_spanned!(span=> __ingester::filter::<Self>(#filter)(self));
         quote!(fn has_row(&self) -> #ty { #call })
     });
     let write = (!metadata.is_empty()).then(|| {

@@ -126,7 +126,7 @@ fn composite(record: &Record) -> TokenStream {
 /// A unit enum is one column with the variant's name.
 fn column_value_of_enum(unit_enum: &UnitEnum) -> TokenStream {
     let ident = &unit_enum.ident;
-    let handles = handles::of_enum(ident);
+    let handles = handles::of_enum(unit_enum);
     let arms = unit_enum.variants.iter().map(|variant| {
         let NamedVariant { ident: variant, name, data } = variant;
         let data = data.then(|| quote!({ .. }));

@@ -22,6 +22,7 @@ use crate::rows::StoreRows;
 use crate::suspend::Suspension;
 use crate::unit::{Scope, Unit, scopes};
 use ingester_core::kind::Kind;
+use ingester_core::{RegistryError, check_registry};
 use ingester_store::Store;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -52,7 +53,17 @@ const MEMORY: usize = 32 << 20;
 /// Each kind has its own unit; with `ingester.namespaces`, each kind has one for each namespace. One that
 /// panics is started again after a pause; the others are not affected. One whose kind is suspended is stopped, and started again
 /// when the kind goes on.
-pub async fn run(context: Context, kinds: &[Kind], live: &Live, suspension: &Suspension, stop: CancellationToken) {
+///
+/// # Errors
+/// If two kinds cannot be mirrored together, such as two with one table. Nothing is begun then.
+pub async fn run(
+    context: Context,
+    kinds: &[Kind],
+    live: &Live,
+    suspension: &Suspension,
+    stop: CancellationToken,
+) -> Result<(), RegistryError> {
+    check_registry(kinds)?;
     let mut controllers = JoinSet::new();
     for unit in units(&context, kinds, live, &stop) {
         controllers.spawn(supervise(unit, context.assignment.clone(), suspension.clone()));
@@ -64,6 +75,7 @@ pub async fn run(context: Context, kinds: &[Kind], live: &Live, suspension: &Sus
             tracing::error!(reason, "A supervisor panicked");
         }
     }
+    Ok(())
 }
 
 /// The names of the controllers, for [`Health::new`].
@@ -244,18 +256,32 @@ mod tests {
         store.live_by_namespace(&MODEL).await.unwrap().iter().map(|(_, rows)| rows).sum()
     }
 
-    /// Runs a process until each of its namespaces was listed, and nothing waits. Returns how many sweeps were refused.
-    async fn list_all(store: &Arc<Store>, config: &Config) -> f64 {
-        let metrics = Metrics::new().unwrap();
-        let health = Health::new(names(&[MODEL], config).iter().map(String::as_str));
-        let context = Context {
+    /// What a process has that mirrors models into this store.
+    fn context(store: &Arc<Store>, config: &Config, metrics: &Metrics) -> Context {
+        Context {
             client: Client::new(tower::service_fn(answer_empty), "default"),
             store: store.clone(),
             metrics: metrics.clone(),
-            health,
+            health: Health::new(names(&[MODEL], config).iter().map(String::as_str)),
             publisher: Publisher::off(),
             assignment: Assignment::alone(),
-        };
+        }
+    }
+
+    #[tokio::test]
+    async fn kinds_with_one_table_are_not_mirrored() {
+        let other = Kind::new(Definition { kind: "Other", ..*MODEL.definition() }, *MODEL.functions());
+        let (kinds, config, metrics) = ([MODEL, other], Config::default(), Metrics::new().unwrap());
+        let context = context(&Arc::new(Store::in_memory(&[MODEL]).await.unwrap()), &config, &metrics);
+        let suspension = Suspension::new(&kinds, &config, &metrics);
+        let ran = run(context, &kinds, &Live::fixed(config), &suspension, CancellationToken::new()).await;
+        assert!(ran.unwrap_err().to_string().contains("have one table, `model`"));
+    }
+
+    /// Runs a process until each of its namespaces was listed, and nothing waits. Returns how many sweeps were refused.
+    async fn list_all(store: &Arc<Store>, config: &Config) -> f64 {
+        let metrics = Metrics::new().unwrap();
+        let context = context(store, config, &metrics);
         let (exit, suspension) = (CancellationToken::new(), Suspension::new(&[MODEL], config, &metrics));
         let (live, end) = (Live::fixed(config.clone()), exit.clone());
         let running = tokio::spawn(async move { run(context, &[MODEL], &live, &suspension, end).await });
@@ -272,7 +298,7 @@ mod tests {
         tokio::time::timeout(std::time::Duration::from_secs(60), listed).await.unwrap();
         let refused = value("ingester_sweeps_refused_total");
         exit.cancel();
-        running.await.unwrap();
+        running.await.unwrap().unwrap();
         refused
     }
 

@@ -251,12 +251,33 @@ pub enum QueryError {
         /// Why it cannot.
         why: &'static str,
     },
+    /// A text that is none of the names that a column of an enum has.
+    #[error(
+        "`{field}` has the names of an enum, and `{name}` is none of them ({}); ask with `.dynamic()` for a name that this program does not know",
+        meant(.name, .known)
+    )]
+    UnknownName {
+        /// The field.
+        field: String,
+        /// The text.
+        name: String,
+        /// The enum's names.
+        known: &'static [&'static str],
+    },
     /// Too many terms, or too deep.
     #[error("the query is too large: it has {what}")]
     TooLarge {
         /// How large it is, and how large it may be.
         what: String,
     },
+}
+
+/// The name that was probably meant, else all of them.
+fn meant(name: &str, known: &[&str]) -> String {
+    match nearest(name, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("they are {}", known.join(", ")),
+    }
 }
 
 /// What to do about a field without a column.
@@ -358,6 +379,7 @@ fn size(filter: &Filter, depth: usize) -> Result<usize, QueryError> {
             Test::In(values) => values.len() + 1,
             _ => 1,
         }),
+        Filter::UnknownName { .. } => Ok(1),
     }
 }
 
@@ -388,6 +410,9 @@ impl Context {
             (Filter::Or(filters), true) | (Filter::And(filters), false) => Condition::Any(all(filters)?),
             (Filter::Not(filter), holds) => self.condition(filter, !holds)?,
             (Filter::Field { field, test }, holds) => self.field(field, test, holds)?,
+            (Filter::UnknownName { field, name, known }, _) => {
+                return Err(QueryError::UnknownName { field: field.to_string(), name: name.clone(), known });
+            }
             (Filter::Label { key, test }, holds) => self.pair(Companion::Labels, key, test, holds)?,
             (Filter::Annotation { key, test }, holds) => self.pair(Companion::Annotations, key, test, holds)?,
         })
@@ -781,6 +806,23 @@ mod tests {
         // A text stands for a value of any type, and a path for its column.
         let text = about("metadata.creationTimestamp", Test::Less(Value::text("2026-01-31")));
         assert!(text.check(MODEL.table()).is_ok());
+    }
+
+    #[test]
+    fn a_text_that_is_no_name_of_an_enum_is_named_with_the_nearest() {
+        let error = |name: &str| {
+            let filter = Filter::UnknownName { field: "tier".into(), name: name.into(), known: &["Gold", "Silver"] };
+            error(Query { filters: vec![filter.negated()], ..Query::default() })
+        };
+        let dynamic = "; ask with `.dynamic()` for a name that this program does not know";
+        assert_eq!(
+            error("Gald"),
+            format!("`tier` has the names of an enum, and `Gald` is none of them (did you mean `Gold`?){dynamic}")
+        );
+        assert_eq!(
+            error("x"),
+            format!("`tier` has the names of an enum, and `x` is none of them (they are Gold, Silver){dynamic}")
+        );
     }
 
     #[test]

@@ -36,6 +36,7 @@ fn with_filter(all: Fingerprint, filter: &Filter) -> Fingerprint {
         Filter::Field { field, test } => with_test(all.number(4).text(field), test),
         Filter::Label { key, test } => with_test(all.number(5).text(key), test),
         Filter::Annotation { key, test } => with_test(all.number(6).text(key), test),
+        Filter::UnknownName { field, name, .. } => all.number(7).text(field).text(name),
     }
 }
 

@@ -19,6 +19,7 @@ use crate::store::{Store, unless_stopped};
 use ingester_core::kind::Kind;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
+use ingester_core::{RegistryError, check_registry};
 use read::{Found, Loaded};
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -159,6 +160,9 @@ pub struct Progress {
 /// Why an import stopped early. What it has written stays, and running it again continues.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
+    /// Two kinds cannot be in one registry.
+    #[error("the kinds: {0}")]
+    Registry(#[from] RegistryError),
     /// The database cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -250,8 +254,9 @@ impl Import<'_> {
     /// Reads everything. Calls `problem` as [`import`] does.
     ///
     /// # Errors
-    /// If the database cannot be read or written at all.
+    /// If two kinds have one table, or the database cannot be read or written at all.
     pub async fn run(self, problem: impl FnMut(&Problem)) -> Result<Summary, ImportError> {
+        check_registry(self.kinds)?;
         run(self, problem).await
     }
 }
@@ -393,4 +398,28 @@ async fn compared(store: &Store, table: &'static Table, changes: &[RowChange]) -
         }
     }
     Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Destination, Import};
+    use ingester_core::Kind;
+    use ingester_core::kind::Definition;
+    use std::sync::Arc;
+    use tokio_util::sync::CancellationToken;
+
+    const fn kind(kind: &'static str) -> Kind {
+        let refused = Kind::refused();
+        Kind::new(Definition { version: "v1", kind, ..*refused.definition() }, *refused.functions())
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_for_two_kinds_with_one_table() {
+        const KINDS: &[Kind] = &[kind("ConfigMap"), kind("Secret")];
+        let (destination, stop) = (Destination::Nowhere, CancellationToken::new());
+        let import =
+            Import { destination, kinds: KINDS, inputs: Vec::new(), namespace: None, progress: Arc::default(), stop };
+        let error = import.run(|_| ()).await.unwrap_err().to_string();
+        assert!(error.contains("kinds `v1 ConfigMap` and `v1 Secret` have one table"), "{error}");
+    }
 }

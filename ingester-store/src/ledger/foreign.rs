@@ -7,8 +7,8 @@ use super::catalog::{Catalog, FoundTable};
 use super::own::own_schema;
 use crate::driver::{About, StoreError, is_about};
 use crate::store::Store;
-use ingester_core::Registry;
 use ingester_core::schema::Ident;
+use ingester_core::{Registry, check_registry};
 use ingester_sql::ddl::{ColumnDef, Schema, TableDef};
 use ingester_sql::dialect::Dialect;
 use ingester_sql::dialect::statements::Readable;
@@ -140,12 +140,15 @@ impl Foreign {
 }
 
 impl Store {
-    /// Checks, before anything is changed, that no other program has made a table that these kinds need, or one of the ingester's own.
+    /// Checks, before anything is changed, that these kinds can be in one registry, and that no other program has made a table that they
+    /// need, or one of the ingester's own.
     ///
     /// # Errors
-    /// If another program has made one, or the database cannot be read.
+    /// If two kinds have one table, if another program has made one, or the database cannot be read.
     pub async fn refuse_foreign_tables<'a>(&self, registry: impl Into<Registry<'a>>) -> Result<(), StoreError> {
         let registry: Registry<'a> = registry.into();
+        check_registry(registry.kinds)
+            .map_err(|error| StoreError::wrong("checking the kinds", error.to_string(), "nothing was changed"))?;
         let there = self.tables().await?;
         let mut ours = Vec::new();
         for kind in registry.kinds {

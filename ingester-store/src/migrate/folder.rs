@@ -2,9 +2,9 @@
 
 use super::lock_file::{LockFile, ReleasedMigration};
 use super::released::{self, Released};
-use ingester_core::Registry;
 use ingester_core::kind::ProtobufError;
 use ingester_core::schema::Ident;
+use ingester_core::{Registry, RegistryError, check_registry};
 use ingester_sql::ddl::{self, Phase, Schema, SchemaChange, Servers, Step};
 use ingester_sql::dialect::Dialect;
 use sha2::{Digest, Sha256};
@@ -73,6 +73,9 @@ pub enum GenerateError {
     /// The changes drop data, and that is not allowed.
     #[error("these changes drop data: {}; if that is meant, say so with --allow-destructive", .0.join("; "))]
     Destructive(Vec<String>),
+    /// Two kinds cannot be in one registry.
+    #[error("the kinds: {0}")]
+    Registry(#[from] RegistryError),
     /// The message of a kind cannot be used.
     #[error(transparent)]
     Protobuf(#[from] ProtobufError),
@@ -159,6 +162,7 @@ impl Folder {
     }
 
     fn plan(&self, registry: Registry<'_>, options: &GenerateOptions<'_>) -> Result<Generated, GenerateError> {
+        check_registry(registry.kinds)?;
         let mut lock_file = self.lock_file()?;
         self.check_released(&lock_file)?;
         let amended = if options.amend { Some(self.take_back(&mut lock_file)?) } else { None };
@@ -403,6 +407,8 @@ pub(super) fn checksum(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Store;
+    use crate::migrate::May;
     use ingester_core::Kind;
     use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};
     use ingester_core::schema::{Column, Field, Key, Shape, SqlType, Stays, Table, TableParts};
@@ -452,6 +458,24 @@ mod tests {
     );
 
     const NO: GenerateOptions<'_> = GenerateOptions { name: None, allow_destructive: false, amend: false };
+
+    #[tokio::test]
+    async fn two_kinds_with_one_table_are_refused_by_folders_and_stores() {
+        const KINDS: &[Kind] = &[SECOND, SECOND_WIDER];
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::new(root.path());
+        let store = Store::in_memory(&[SECOND]).await.unwrap();
+        for error in [
+            folder.generate(KINDS, &NO).unwrap_err().to_string(),
+            folder.check(KINDS).unwrap_err().to_string(),
+            Store::in_memory(KINDS).await.map(drop).unwrap_err().to_string(),
+            store.make_declared(KINDS, May::Add).await.unwrap_err().to_string(),
+        ] {
+            let said = "kinds `example.com/v1 Second` and `example.com/v1 SecondWider` have one table, `second`";
+            assert!(error.contains(said), "{error}");
+        }
+        assert!(fs::read_dir(root.path()).unwrap().next().is_none(), "nothing is written");
+    }
 
     #[test]
     fn the_first_migration_makes_everything_and_a_later_one_only_what_is_new() {

@@ -117,6 +117,11 @@ fn the_rows_of_all_objects_are_those_that_were_reviewed() {
 }
 
 #[test]
+fn every_column_is_filled_from_where_it_says() {
+    ingester_testing::assert_paths(outside::KINDS, objects());
+}
+
+#[test]
 fn what_is_wrong_with_an_object_is_said_as_to_users() {
     fn error<K: ingester_core::Ingestable>(text: &str) -> String {
         ingester_testing::row::<K>(text).unwrap_err().to_string()

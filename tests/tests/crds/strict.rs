@@ -44,11 +44,14 @@ pub struct OrderSpec {
     #[serde(default = "normal")]
     #[index]
     pub priority: Priority,
+    #[index]
+    pub fallback: Option<Priority>,
     #[serde(default)]
     #[index]
     pub express: bool,
     #[index]
     pub due: Option<Time>,
+    pub stops: Vec<Time>,
     pub remark: Option<String>,
     pub tags: Vec<String>,
     pub limits: BTreeMap<String, i32>,
@@ -95,10 +98,16 @@ pub struct LooseOrderSpec {
     #[serde(default = "normal")]
     #[index]
     pub priority: Priority,
+    #[index]
+    pub fallback: Option<Priority>,
+    #[index]
+    pub due: Option<Time>,
+    pub stops: Vec<Time>,
     pub remark: Option<String>,
 }
 
 const ORDER: Kind = Kind::of::<Order>();
+const LOOSE_ORDER: Kind = Kind::of::<LooseOrder>();
 
 #[test]
 fn a_strict_crd_keeps_required_fields_defaults_nulls_and_columns() -> Result<()> {
@@ -107,12 +116,13 @@ fn a_strict_crd_keeps_required_fields_defaults_nulls_and_columns() -> Result<()>
     let root = &version["schema"]["openAPIV3Schema"];
     let [spec, status] = ["spec", "status"].map(|part| &root["properties"][part]);
     ensure!(root["required"] == json!(["spec"]), "{root}");
-    let required = ["address", "boxes", "customer", "grams", "limits", "pieces", "ratio", "tags", "totalCents"];
+    let required =
+        ["address", "boxes", "customer", "grams", "limits", "pieces", "ratio", "stops", "tags", "totalCents"];
     ensure!(spec["required"] == json!(required), "{}", spec["required"]);
     ensure!(spec["properties"]["address"]["required"] == json!(["town"]) && status["required"] == json!(["phase"]));
     ensure!(spec["properties"]["priority"]["default"] == json!("Normal"), "{spec}");
     ensure!(spec["properties"]["express"]["default"] == json!(false), "{spec}");
-    for optional in ["remark", "due", "invoice"] {
+    for optional in ["remark", "due", "invoice", "fallback"] {
         ensure!(spec["properties"][optional]["nullable"] == json!(true), "{optional}: {spec}");
     }
     // Formats of integers are no ranges to an API server.
@@ -121,7 +131,7 @@ fn a_strict_crd_keeps_required_fields_defaults_nulls_and_columns() -> Result<()>
     ensure!(range("boxes") == [Some(0.0), Some(f64::from(u32::MAX))], "{spec}");
     ensure!(version["additionalPrinterColumns"][0]["jsonPath"] == json!(".spec.customer"), "{version}");
     // Other kinds have nothing of that but their columns.
-    let loose = serde_json::to_string(&Kind::of::<LooseOrder>().crd())?;
+    let loose = serde_json::to_string(&LOOSE_ORDER.crd())?;
     ensure!(["\"required\"", "\"default\"", "\"nullable\""].iter().all(|word| !loose.contains(word)), "{loose}");
     Ok(())
 }
@@ -169,8 +179,8 @@ const NAMESPACE: &str = "strict";
 /// An object that has everything.
 fn whole() -> Json {
     json!({
-        "customer": "o'hara", "pieces": 3, "totalCents": 1999, "boxes": 1, "grams": 250, "ratio": 0.5, "priority": "Low", "express": true,
-        "due": "2026-03-09T20:36:46Z", "remark": "fragile", "tags": ["a", "b"], "limits": {"x": 1},
+        "customer": "o'hara", "pieces": 3, "totalCents": 1999, "boxes": 1, "grams": 250, "ratio": 0.5, "priority": "Low", "fallback": "Normal",
+        "express": true, "due": "2026-03-09T20:36:46Z", "stops": ["2026-03-09T20:36:46Z", "2026-03-10T08:00:00Z"], "remark": "fragile", "tags": ["a", "b"], "limits": {"x": 1},
         "address": {"town": "Köln", "floor": 3}, "invoice": {"town": "Bonn"},
     })
 }
@@ -305,8 +315,33 @@ impl Orders {
     }
 }
 
+/// An enum that may be absent, and times, under the CRD of other kinds.
+async fn keeps_a_loose_order(client: &Client) -> Result<()> {
+    let spec = json!({
+        "customer": "ann", "priority": "Low", "fallback": "Normal", "due": "2026-03-09T20:36:46Z", "stops": ["2026-03-09T20:36:46Z"],
+    });
+    let kept = async |name: &str, spec: &Json| -> Result<Json> {
+        let order = json!({"apiVersion": "strict.example.com/v1", "kind": "LooseOrder", "metadata": {"name": name}, "spec": spec});
+        let path = format!("/apis/strict.example.com/v1/namespaces/{NAMESPACE}/looseorders");
+        let request = Request::new(path).create(&PostParams::default(), serde_json::to_vec(&order)?)?;
+        let text = client.request_text(request).await.with_context(|| format!("{spec}"))?;
+        let object = Object::parse(text.clone(), ManagedFields::Prune)?;
+        LOOSE_ORDER.row(&object)?.context("a row")?;
+        Ok(serde_json::from_str::<Json>(&text)?["spec"].take())
+    };
+    let whole = kept("whole", &spec).await?;
+    ensure!(whole == spec, "{whole}");
+    let mut without = spec.clone();
+    change(&mut without, "/fallback", Some(&Json::Null));
+    let without = kept("without", &without).await?;
+    ensure!(without["fallback"].is_null() && without["due"] == spec["due"], "{without}");
+    Ok(())
+}
+
 async fn accepts_what_is_decoded(client: &Client) -> Result<()> {
-    install(client, &[ORDER.crd().context("a kind of our own")?]).await?;
+    let of_our_own = "a kind of our own";
+    install(client, &[ORDER.crd().context(of_our_own)?, LOOSE_ORDER.crd().context(of_our_own)?]).await?;
+    keeps_a_loose_order(client).await?;
     let mut orders = Orders { client: client.clone(), made: 0, accepted: 0, refused: 0, wrong: Vec::new() };
     let mut all = Vec::new();
     places(&whole(), "", &mut all);
@@ -319,11 +354,14 @@ async fn accepts_what_is_decoded(client: &Client) -> Result<()> {
         let accepted = orders.create(&spec).await?.is_some();
         let may_be_left_out = [
             "/priority",
+            "/fallback",
             "/express",
             "/due",
             "/remark",
             "/invoice",
             "/address/floor",
+            "/stops/0",
+            "/stops/1",
             "/tags/0",
             "/tags/1",
             "/limits/x",

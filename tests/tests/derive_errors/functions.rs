@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 #[kube(group = "example.com", version = "v1", kind = "Widget")]
 #[ingest(filter = of_number)]
 //~^ ERROR mismatched types
-//~| NOTE expected `&i64`, found `&WidgetSpec`
-//~| ERROR mismatched types
-//~| NOTE expected `bool`, found `i64`
+//~| NOTE expected fn pointer `for<'a> fn(&'a WidgetSpec) -> bool`
 #[index(path = "metadata.labels", column = "label_count", with = of_text)] //~ ERROR mismatched types
 struct WidgetSpec {
     #[index(with = of_number)] //~ ERROR mismatched types
@@ -22,22 +20,25 @@ struct WidgetSpec {
     maybe: Option<String>,
     #[index(path = "size", with = of_text)] //~ ERROR mismatched types
     part: Option<Part>,
-    #[index(with = missing)] //~ ERROR cannot find function `missing` in this scope
+    #[index(with = missing)] //~ ERROR cannot find value `missing` in this scope
     a: String,
     #[index(with = split)] //~ ERROR `Vec<&str>` cannot be stored in a column
     b: String,
-    #[index(with = two)] //~ ERROR this function takes 2 arguments but 1 argument was supplied
+    #[index(with = two)] //~ ERROR mismatched types
+    //~| NOTE incorrect number of function parameters
     c: String,
     #[index(with = by_value)] //~ ERROR mismatched types
+    //~| NOTE expected fn pointer `fn(&_) -> _`
     d: String,
 }
 
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Pod", namespaced, filter = counts)] //~ ERROR mismatched types
+//~| NOTE expected fn pointer `for<'a> fn(&'a Pod) -> bool`
 struct Pod {}
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Node", filter = absent)] //~ ERROR cannot find function `absent` in this scope
+#[ingest(group = "", version = "v1", kind = "Node", filter = absent)] //~ ERROR cannot find value `absent` in this scope
 struct Node {}
 
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
@@ -73,7 +74,7 @@ fn counts(_: &Pod) -> usize {
 #[ingest(group = "", version = "v1", kind = "Whole", namespaced)]
 #[index(column = "size", with = size)]
 #[index(with = size)] //~ ERROR `#[index]` on the struct needs a name: `column = "..."`
-#[index(column = "absent", with = absent)] //~ ERROR cannot find function `absent` in this scope
+#[index(column = "absent", with = absent)] //~ ERROR cannot find value `absent` in this scope
 #[index(column = "other", with = of_another)] //~ ERROR mismatched types
 #[index(column = "parts", with = parts)] //~ ERROR `Vec<i64>` cannot be stored in a column
 #[index(column = "size", with = size)] //~ ERROR column `size` is made by `with = size` already

@@ -16,7 +16,11 @@ struct Widget {
     #[index(path = "address.street.number", column = "number")] //~ ERROR no field `number` on type
     maker: Option<Box<Owner>>,
     #[index(path = "keeper.name", column = "keeper_name")] //~ ERROR no field `keeper` on type `&Owner`
+    // Without quotes each step has a place of its own, so that rustc may propose another one.
+    #[index(path = keeper.name, column = "keeper_again")] //~ ERROR no field `keeper` on type `&Owner`
     //~| NOTE available fields are: `name`, `names`, `address`
+    #[index(path = address.steet, column = "street")] //~ ERROR no field `steet` on type `&Address`
+    //~| NOTE a field with a similar name exists
     keeper: Option<Owner>,
     #[index(path = "owner name")] //~ ERROR `owner name` is not a path: write Rust field names with dots between them, such as "owner.name"
     a: Owner,

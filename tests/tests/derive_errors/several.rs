@@ -54,7 +54,7 @@ struct Pod {
     containers: Vec<String>, //~ ERROR `Vec<String>` cannot be stored in a column
     #[index(path = "nodeName", column = "node")] //~ ERROR no field `nodeName` on type `&PodSpec`
     spec: PodSpec,
-    #[index(with = missing)] //~ ERROR cannot find function `missing` in this scope
+    #[index(with = missing)] //~ ERROR cannot find value `missing` in this scope
     restarts: i32,
     #[index(wth = missing)] //~ ERROR `#[index]` has no option `wth`: did you mean `with`?
     images: Vec<String>,

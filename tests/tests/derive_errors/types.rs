@@ -22,7 +22,7 @@ struct Widget {
     tags: Vec<String>, //~ ERROR `Vec<String>` cannot be stored in a column
     //~| NOTE no SQL type is known for `Vec<String>`
     //~| NOTE pick a field of it with `#[index(path = "...")]`, convert it with `#[index(with = function)]`
-    //~| NOTE or derive `ColumnValue` for it when it is yours
+    //~| NOTE or derive for it, when it is yours, `ColumnValue` (a unit enum, or a struct all of whose fields are columns) or `Indexed`
     //~| NOTE a time is `ingester_core::wire::Time`, a duration `wire::Duration`
     #[index(column = "map", key = false)]
     labels: Option<BTreeMap<String, String>>, //~ ERROR `BTreeMap<String, String>` cannot be stored in a column

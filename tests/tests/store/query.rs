@@ -285,7 +285,7 @@ fn holds(row: &Row, kind: &Kind, filter: &Filter) -> bool {
                 _ => passes(&text, test),
             }
         }
-        Filter::Annotation { .. } => panic!("not asked"),
+        Filter::Annotation { .. } | Filter::UnknownName { .. } => panic!("not asked"),
     }
 }
 
