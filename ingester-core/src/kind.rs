@@ -95,6 +95,10 @@ pub struct Definition {
     pub table: &'static Table,
     /// Whether every object leaves etcd once SQL has it (`#[ingest(immutable)]`).
     pub immutable: bool,
+    /// Whether annotations can take an object out of the cluster (`#[ingest(evictable = ...)]`). `Some(false)`: those that request an
+    /// eviction or a deletion are ignored and reported, and the ingester deletes no object. `None`: not said, which is as `true`; but
+    /// `ingester rbac` gives no right to delete objects of somebody else for it.
+    pub evictable: Option<bool>,
     /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
     pub protobuf: Option<Protobuf>,
     /// Which objects carry our finalizer, unless the configuration says otherwise (`#[ingest(finalizer = "...")]`).
@@ -304,6 +308,7 @@ impl Kind {
             namespaced: false,
             table: &TABLE,
             immutable: false,
+            evictable: None,
             protobuf: None,
             finalizer: Finalizer::Never,
             retention: None,
@@ -489,6 +494,11 @@ impl Kind {
     /// Whether every object leaves etcd once SQL has it.
     pub const fn immutable(&self) -> bool {
         self.definition.immutable
+    }
+
+    /// Whether annotations can take an object out of the cluster.
+    pub const fn evictable(&self) -> bool {
+        !matches!(self.definition.evictable, Some(false))
     }
 
     /// The protobuf message of the `proto` column.

@@ -81,7 +81,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "group",
     "version",
     "kind",
@@ -90,6 +90,7 @@ const KEYS: [&str; 16] = [
     "table",
     "was",
     "immutable",
+    "evictable",
     "finalizer",
     "filter",
     "keys",
@@ -107,6 +108,7 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let crd = keys.take("crd").and_then(|at| read_crd(&at, open, faults));
     let names = Names::read(node, &mut keys, crd.as_ref(), faults);
     let immutable = keys.take("immutable").and_then(|at| at.truth(faults)).unwrap_or(false);
+    let evictable = keys.take("evictable").and_then(|at| read_evictable(&at, immutable, faults));
     let companions = keys.take("companions").and_then(|at| at.truth(faults)).unwrap_or(true);
     let retention = keys.take("retention").and_then(|at| read_retention(&at, faults));
     let finalizer = keys.take("finalizer").and_then(|at| read_finalizer(&at, faults));
@@ -126,6 +128,7 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
         namespaced: names.namespaced?,
         table: kept(table),
         immutable,
+        evictable,
         protobuf,
         finalizer: finalizer.unwrap_or(Finalizer::Never),
         retention,
@@ -238,6 +241,16 @@ fn read_retention(at: &Located<'_>, faults: &mut Faults) -> Option<Duration> {
     let text = at.text(faults)?;
     let wrong = |error| at.expected(&format!("how long a row is kept after its object's deletion: {error}"));
     RETENTION.read(text).map_err(|error| faults.push(wrong(error))).ok()
+}
+
+/// Whether annotations can take objects out of the cluster.
+fn read_evictable(at: &Located<'_>, immutable: bool, faults: &mut Faults) -> Option<bool> {
+    let said = at.truth(faults)?;
+    if immutable && !said {
+        let what = "`immutable: true` and `evictable: false` exclude each other: every object of an immutable kind leaves etcd";
+        faults.push(at.fault(format!("{what} once SQL has it")));
+    }
+    Some(said)
 }
 
 fn read_finalizer(at: &Located<'_>, faults: &mut Faults) -> Option<Finalizer> {

@@ -117,7 +117,6 @@ impl<'de> Visitor<'de> for MarksVisitor {
 #[cfg(test)]
 mod tests {
     use super::PartialObjectMeta;
-    use crate::lifecycle::{is_leaving, is_true};
     use ingester_core::marks::{DELETING, IMMUTABLE};
 
     #[test]
@@ -128,18 +127,21 @@ mod tests {
         let meta = serde_json::from_str::<PartialObjectMeta>(text).unwrap().into_meta();
         assert_eq!((&*meta.uid, &*meta.namespace, &*meta.name, meta.resource_version), ("u", "n", "a", 7));
         assert_eq!(meta.finalizers.len(), 1);
-        assert!(is_true(&meta, DELETING) && is_true(&meta, IMMUTABLE));
-        assert_eq!(meta.annotations.len(), 2);
+        let known = |key: &str| (key.into(), "true".into());
+        assert_eq!(*meta.annotations, [known(DELETING), known(IMMUTABLE)]);
     }
 
     #[test]
     fn what_is_absent_null_or_no_number_is_no_error() {
         for text in ["{}", r#"{"annotations":null,"deletionTimestamp":null}"#, r#"{"resourceVersion":"x"}"#] {
             let meta = serde_json::from_str::<PartialObjectMeta>(text).unwrap().into_meta();
-            assert!(!is_leaving(&meta) && meta.resource_version == 0, "{text}");
+            assert!(
+                meta.deletion_timestamp.is_none() && meta.annotations.is_empty() && meta.resource_version == 0,
+                "{text}"
+            );
         }
         let text = r#"{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#;
         let partial: PartialObjectMeta = serde_json::from_str(text).unwrap();
-        assert!(partial.terminating() && is_leaving(&partial.into_meta()));
+        assert!(partial.terminating() && partial.into_meta().deletion_timestamp.is_some());
     }
 }

@@ -194,6 +194,22 @@ impl Publisher {
         });
     }
 
+    /// This annotation of the object has no effect, because its kind is not evictable: Warning `AnnotationIgnored`.
+    pub(crate) fn annotation_ignored(&self, kind: &Kind, subject: Subject<'_>, annotation: &str) {
+        self.enqueue(kind, subject, || Event {
+            type_: EventType::Warning,
+            reason: "AnnotationIgnored".into(),
+            action: "Mirror".into(),
+            note: Some(note(
+                "The annotation ",
+                annotation,
+                " has no effect: the ingester takes no object of this kind out of the cluster (`evictable: false`). To delete \
+                 the object, delete it in the cluster; remove the annotation.",
+            )),
+            secondary: None,
+        });
+    }
+
     /// A rejected object is mirrored again: Normal `Mirrored`.
     pub(crate) fn mirrored(&self, kind: &Kind, subject: Subject<'_>) {
         self.enqueue(kind, subject, || Event {

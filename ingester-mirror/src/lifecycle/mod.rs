@@ -20,6 +20,25 @@ pub(crate) struct Rules {
     pub(crate) deletion_delay: Duration,
     /// Whether every object of the kind leaves etcd once it is in SQL.
     pub(crate) immutable: bool,
+    /// Whether annotations can take an object out of the cluster.
+    pub(crate) evictable: bool,
+}
+
+impl Rules {
+    /// Whether an annotation requests the object's deletion.
+    fn deletes(self, meta: &Meta) -> bool {
+        self.evictable && is_true(meta, DELETING)
+    }
+
+    /// Whether the object leaves etcd once it is in SQL.
+    pub(crate) fn evicts(self, meta: &Meta) -> bool {
+        self.immutable || self.evictable && is_true(meta, IMMUTABLE)
+    }
+
+    /// An annotation of the object that requests to take it out of the cluster, if that has no effect.
+    pub(crate) fn ignored(self, meta: &Meta) -> Option<&'static str> {
+        [DELETING, IMMUTABLE].into_iter().find(|annotation| !self.evictable && is_true(meta, annotation))
+    }
 }
 
 /// The state in which a row is written.
@@ -83,8 +102,7 @@ pub(crate) struct Circumstances {
 /// terminating without the annotation: it is being evicted.
 pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
     let ours = finalizer::position(&meta.finalizers).is_some();
-    let deleting = is_true(meta, DELETING);
-    let immutable = rules.immutable || is_true(meta, IMMUTABLE);
+    let (deleting, immutable) = (rules.deletes(meta), rules.evicts(meta));
     let terminating = meta.deletion_timestamp.is_some();
     // What remains of the delay; `None` once it has passed. It lasts no longer than from when this process saw the request,
     // however far behind this node's clock is.
@@ -129,19 +147,19 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> O
 }
 
 /// Whether an annotation is `true`. Annotations are text; only this spelling counts, as in the reference system.
-pub(crate) fn is_true(meta: &Meta, annotation: &str) -> bool {
+fn is_true(meta: &Meta, annotation: &str) -> bool {
     let found = meta.annotations.binary_search_by(|(key, _)| key.as_ref().cmp(annotation));
     found.is_ok_and(|index| meta.annotations[index].1.as_ref() == "true")
 }
 
 /// Whether an object is to be deleted: it is terminating, or the annotation requests it.
-pub(crate) fn is_leaving(meta: &Meta) -> bool {
-    meta.deletion_timestamp.is_some() || is_true(meta, DELETING)
+pub(crate) fn is_leaving(meta: &Meta, rules: Rules) -> bool {
+    meta.deletion_timestamp.is_some() || rules.deletes(meta)
 }
 
 /// Whether an object that goes is evicted: it is immutable, and its deletion was not requested.
 pub(crate) fn is_evicted(meta: &Meta, rules: Rules) -> bool {
-    (rules.immutable || is_true(meta, IMMUTABLE)) && !is_true(meta, DELETING)
+    rules.evicts(meta) && !rules.deletes(meta)
 }
 
 /// Whether an object that is in the cluster must leave its row alone, which was read before it: the object had left etcd, so the row is
@@ -167,15 +185,19 @@ pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Circumstances, LifecycleState, ObjectPlan, Rules, is_ghost, is_released, plan};
+    use super::{Action, Circumstances, LifecycleState, ObjectPlan, Rules, is_ghost, is_leaving, is_released, plan};
     use crate::config::Finalizer;
     use ingester_core::marks::{DELETING, IMMUTABLE};
     use ingester_core::object::Meta;
     use ingester_core::row::{Eviction, Version};
     use std::time::Duration;
 
-    const RULES: Rules =
-        Rules { finalizer: Finalizer::Ensure, deletion_delay: Duration::from_secs(10), immutable: false };
+    const RULES: Rules = Rules {
+        finalizer: Finalizer::Ensure,
+        deletion_delay: Duration::from_secs(10),
+        immutable: false,
+        evictable: true,
+    };
 
     fn object(finalizers: &[&str], annotations: &[(&str, &str)], terminating: bool) -> Meta {
         let mut annotations: Vec<_> = annotations.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
@@ -329,6 +351,31 @@ mod tests {
             plan(&object(&[], &[], false), immutable, NOW),
             ObjectPlan::new(LifecycleState::Evicted, Action::Evict)
         );
+    }
+
+    #[test]
+    fn an_object_of_a_kind_that_is_not_evictable_lives_as_if_it_had_no_annotations() {
+        let kept = Rules { evictable: false, ..RULES };
+        let requests: [&[(&str, &str)]; 3] =
+            [&[(DELETING, "true")], &[(IMMUTABLE, "true")], &[(DELETING, "true"), (IMMUTABLE, "true")]];
+        for annotations in requests {
+            for (finalizers, terminating) in
+                [(&[][..], false), (&[OURS][..], false), (&[OURS, "x"][..], true), (&["x"][..], true)]
+            {
+                let [annotated, plain] =
+                    [annotations, &[]].map(|annotations| object(finalizers, annotations, terminating));
+                for circumstances in [NOW, after(10), Circumstances { gone: true, evicted: true, ..NOW }] {
+                    let planned = plan(&annotated, kept, circumstances);
+                    assert_eq!(planned, plan(&plain, RULES, circumstances), "{annotations:?}");
+                    assert!(!matches!(planned.then, Action::Delete | Action::Evict), "{annotations:?}");
+                }
+                assert_eq!(is_leaving(&annotated, kept), terminating);
+                assert_eq!(is_released(&annotated, kept), is_released(&plain, RULES));
+                assert!(kept.ignored(&annotated).is_some() && kept.ignored(&plain).is_none());
+                assert_eq!(RULES.ignored(&annotated), None, "there it has an effect");
+            }
+        }
+        assert_eq!(kept.ignored(&object(&[], &[(IMMUTABLE, "false")], false)), None);
     }
 
     #[test]

@@ -83,11 +83,12 @@ impl Pipeline {
 
     /// The stored versions of the objects whose plan depends on them: those to look at, and those that are to be deleted.
     async fn stored_versions(&self, items: &[Item]) -> Result<HashMap<Box<str>, Version>, Stopped> {
+        let rules = self.unit.rules();
         let depends = |item: &&Item| match &item.work {
             Work::Look { .. } => true,
             Work::Object { object, arrival } => {
                 let asked = matches!(arrival, Arrival::Deletion | Arrival::Look { .. });
-                !asked && is_leaving(object.meta()) && !self.known().is_own(&item.uid)
+                !asked && is_leaving(object.meta(), rules) && !self.known().is_own(&item.uid)
             }
             Work::Gone { .. } | Work::Broken { .. } => false,
         };
@@ -151,6 +152,7 @@ impl Pipeline {
             return self.mark_gone(ObjectRef::of(object.meta()), trail, batch);
         }
         let plan = self.plan(object.meta(), gone, seen);
+        self.report_ignored(object.meta());
         match self.unit.row(&object) {
             Ok(Some(_)) if plan.then == Action::AddFinalizer && arrival == Arrival::Watch => {
                 batch.requests.push(Request::AddFinalizer { object, trail });
@@ -221,7 +223,7 @@ impl Pipeline {
         batch: &mut PreparedBatch,
     ) {
         let (meta, gone) = (object.meta(), arrival == Arrival::Deletion);
-        let leaves = plan.state != LifecycleState::Live && (gone || is_leaving(meta));
+        let leaves = plan.state != LifecycleState::Live && (gone || is_leaving(meta, self.unit.rules()));
         if !leaves {
             return self.reject(ObjectRef::of(meta), reason, plan, trail, batch);
         }
@@ -366,10 +368,11 @@ impl Pipeline {
 
     /// What to do with the object. `seen` is what is stored of one that is to be deleted.
     fn plan(&self, meta: &Meta, gone: bool, seen: Option<Version>) -> ObjectPlan {
-        let mut known = self.known();
+        let (rules, mut known) = (self.unit.rules(), self.known());
+        let leaving = is_leaving(meta, rules);
         let entry = known.get(&meta.uid);
         let remembered = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Deleted));
-        let leaving_for = if is_leaving(meta) {
+        let leaving_for = if leaving {
             known.leaving_since(&meta.uid).elapsed()
         } else {
             known.staying(&meta.uid);
@@ -377,14 +380,14 @@ impl Pipeline {
         };
         drop(known);
         self.hold(meta, gone);
-        let deleted = remembered || (is_leaving(meta) && seen.is_some_and(|seen| seen.deleted));
+        let deleted = remembered || (leaving && seen.is_some_and(|seen| seen.deleted));
         let terminating_for = meta.deletion_timestamp.as_ref().map_or(Duration::ZERO, |time| {
             let passed = self.unit.clock.now().0.saturating_sub(time.micros().0);
             Duration::from_micros(u64::try_from(passed).unwrap_or_default())
         });
         let evicted = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Evicted));
         let circumstances = Circumstances { gone, evicted, deleted, leaving_for, terminating_for };
-        lifecycle::plan(meta, self.unit.rules(), circumstances)
+        lifecycle::plan(meta, rules, circumstances)
     }
 
     /// Remembers whether an object is terminating and waits for our finalizer to be removed.

@@ -200,6 +200,7 @@ impl World {
             label: None,
             deleting: false,
             immutable: false,
+            evictable: !self.more.unevictable,
             finalizers: Vec::new(),
             created: self.micros(),
             deletion: None,

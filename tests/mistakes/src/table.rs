@@ -385,10 +385,10 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
-                before: r"        lifecycle::plan(meta, self.unit.rules(), circumstances)
+                before: r"        lifecycle::plan(meta, rules, circumstances)
     }",
-                after: r"        let mut plan = lifecycle::plan(meta, self.unit.rules(), circumstances);
-        if MADE && plan.state == LifecycleState::Evicted && is_leaving(meta) {
+                after: r"        let mut plan = lifecycle::plan(meta, rules, circumstances);
+        if MADE && plan.state == LifecycleState::Evicted && leaving {
             plan.state = LifecycleState::Deleted;
         }
         plan
