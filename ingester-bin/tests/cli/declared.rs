@@ -46,12 +46,24 @@ fn the_rights_for_the_kinds_that_are_built_in_are_those_that_are_deployed() {
     folder.write("jobs.yaml", format!("builtIn: false\n{JOBS}"));
     let role = folder.run(&["rbac", "--kinds", "jobs.yaml", "--name", "jobs"]).exits(0).out;
     assert!(role.contains("name: jobs") && role.contains("- jobs\n  verbs: [list, watch]\n"), "{role}");
-    folder.write(
-        "ensured.yaml",
-        format!("builtIn: false\n{}", JOBS.replace("  columns:", "  finalizer: ensure\n  columns:")),
-    );
-    let role = folder.run(&["rbac", "--kinds", "ensured.yaml"]).exits(0).out;
-    assert!(role.contains("verbs: [list, watch, patch, delete]"), "{role}");
+    assert!(role.contains("do not say `evictable`"), "{role}");
+    for (says, verbs, reason) in [
+        ("finalizer: ensure", "list, watch, patch, delete", "`delete` is for objects that leave etcd"),
+        (
+            "finalizer: ensure\n  evictable: true",
+            "list, watch, patch, delete",
+            "`delete` is for objects that leave etcd",
+        ),
+        ("finalizer: ensure\n  evictable: false", "list, watch, patch", "`patch` adds and removes the finalizer.\n"),
+        ("evictable: true", "list, watch, delete", "`delete` is for objects that leave etcd"),
+        ("evictable: false", "list, watch", "Nothing is changed on these.\n"),
+        ("immutable: true", "list, watch, patch, delete", "`delete` is for objects that leave etcd"),
+    ] {
+        let file = JOBS.replace("  columns:", &format!("  {says}\n  columns:"));
+        folder.write("jobs.yaml", format!("builtIn: false\n{file}"));
+        let role = folder.run(&["rbac", "--kinds", "jobs.yaml"]).exits(0).out;
+        assert!(role.contains(&format!("- jobs\n  verbs: [{verbs}]\n")) && role.contains(reason), "{says}\n{role}");
+    }
 }
 
 #[test]
