@@ -7,6 +7,7 @@ use super::work::{Arrival, Item, ObjectRef, Trail, Why, Work};
 use super::{Pipeline, Stopped};
 use crate::lifecycle::{self, Action, Circumstances, LifecycleState, ObjectPlan, finalizer, is_leaving};
 use crate::metrics::Skip;
+use ingester_core::marks::Marks;
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
@@ -131,7 +132,7 @@ impl Pipeline {
                     version: version.unwrap_or_default(),
                 };
                 let reject = self.reject_of(&object, &identity, reason);
-                let held = waits_for_us(&identity);
+                let held = waits_for_us(&identity, self.unit.kind.marks());
                 batch.rejections.push(Rejection { object, reject, held, again: None, trail });
             }
         }
@@ -392,14 +393,15 @@ impl Pipeline {
 
     /// Remembers whether an object is terminating and waits for our finalizer to be removed.
     pub(crate) fn hold(&self, meta: &Meta, gone: bool) {
-        let held = !gone && meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_some();
+        let held =
+            !gone && meta.deletion_timestamp.is_some() && finalizer::holds(&meta.finalizers, self.unit.kind.marks());
         let objects = self.known().hold(&meta.uid, held);
         self.unit.metrics.held(objects);
     }
 
     /// The same for an object that cannot be read.
     pub(crate) fn hold_unreadable(&self, uid: &str, identity: &Identity, gone: bool) {
-        let objects = self.known().hold(uid, !gone && waits_for_us(identity));
+        let objects = self.known().hold(uid, !gone && waits_for_us(identity, self.unit.kind.marks()));
         self.unit.metrics.held(objects);
     }
 
@@ -475,8 +477,8 @@ impl Pipeline {
 }
 
 /// Whether an object that cannot be read is terminating and has our finalizer.
-fn waits_for_us(identity: &Identity) -> bool {
-    identity.terminating && finalizer::position(&identity.finalizers).is_some()
+fn waits_for_us(identity: &Identity, marks: &Marks) -> bool {
+    identity.terminating && finalizer::holds(&identity.finalizers, marks)
 }
 
 /// The time of a tombstone for objects whose rejects are out of date.

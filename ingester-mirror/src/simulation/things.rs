@@ -1,10 +1,13 @@
 //! An object of the API server's model, and what a patch makes of it.
 
 use super::kinds::{Flavour, MODEL};
-use ingester_core::marks::FINALIZER;
-use ingester_core::marks::{DELETING, IMMUTABLE};
 use ingester_core::value::Micros;
 use serde_json::{Value, json};
+
+/// The names by which the program steers its objects.
+pub(super) const FINALIZER: &str = "michelangelo/Ingester";
+const DELETING: &str = "michelangelo/Deleting";
+const IMMUTABLE: &str = "michelangelo/Immutable";
 
 /// An object.
 #[derive(Clone, Debug)]

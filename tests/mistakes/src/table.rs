@@ -551,6 +551,18 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         ],
     },
     Mistake {
+        name: "ObeyedAnyway",
+        what: "An annotation has an object deleted whose kind is not evictable.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "lifecycle/mod.rs",
+                before: "self.evictable && self.asks(meta, Mark::Deleting).is_some()",
+                after: "(self.evictable || MADE) && self.asks(meta, Mark::Deleting).is_some()",
+            },
+        ],
+    },
+    Mistake {
         name: "FuseOfUnit",
         what: "The fuse of sweeps counts what one unit lacks.",
         found_in: Histories,
