@@ -1,6 +1,6 @@
 //! Kinds of a file: from a CRD to rows without Rust.
 
-use crate::program::Folder;
+use crate::program::{Folder, finish};
 
 /// CRDs that nobody wrote for this program, with objects as they are found in clusters.
 const CRDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds");
@@ -64,6 +64,20 @@ fn the_rights_for_the_kinds_that_are_built_in_are_those_that_are_deployed() {
         let role = folder.run(&["rbac", "--kinds", "jobs.yaml"]).exits(0).out;
         assert!(role.contains(&format!("- jobs\n  verbs: [{verbs}]\n")) && role.contains(reason), "{says}\n{role}");
     }
+}
+
+#[test]
+fn a_file_may_be_named_by_the_environment_and_an_unknown_kind_says_so() {
+    let folder = Folder::new();
+    folder.write("jobs.yaml", JOBS);
+    let named = |value: &str| finish(folder.command(&["kinds", "jobs"]).env("INGESTER_KINDS", value));
+    assert!(named("jobs.yaml").exits(0).out.contains("Job"));
+    let remedy = "if a file declares it, give --kinds FILE or set INGESTER_KINDS";
+    named("").exits(2).says(&["there is no kind `jobs`", remedy]);
+    named("none.yaml").exits(2).says(&["the file of kinds none.yaml cannot be read"]);
+    let forgotten = folder.run(&["kinds", "jobz", "--kinds", "jobs.yaml"]).exits(2);
+    assert!(!forgotten.err.contains("INGESTER_KINDS"), "{}", forgotten.err);
+    forgotten.says(&["did you mean `Job`?"]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use ingester_core::check_registry;
 use ingester_core::kind::{
     Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record,
 };
+use ingester_core::marks::check_prefix;
 use ingester_core::protobuf::DescriptorSet;
 use ingester_core::schema::{Fingerprint, Ident, SqlType, Table};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
@@ -38,10 +39,14 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     let root = text::read(text, &SYNTAX).map_err(|fault| vec![fault])?;
     let mut faults = Faults::new();
     let root = Located::new("", &root, &SYNTAX);
-    let Some([built_in, list, views]) = root.fields(["builtIn", "kinds", "views"], &mut faults) else {
+    let fields = ["builtIn", "prefix", "formerPrefixes", "kinds", "views"];
+    let Some([built_in, prefix, former, list, views]) = root.fields(fields, &mut faults) else {
         return Err(faults);
     };
     let built_in = built_in.and_then(|at| at.truth(&mut faults)).unwrap_or(true);
+    let prefix = prefix.and_then(|at| read_prefix(&at, &mut faults));
+    let former = former.map(|list| list.elements(&mut faults)).unwrap_or_default();
+    let former_prefixes = former.iter().filter_map(|at| read_prefix(at, &mut faults)).collect();
     let Some(list) = list else {
         faults.push(root.fault("there are no kinds: a file begins with `kinds:`, and each is an element of that list"));
         return Err(faults);
@@ -73,7 +78,14 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     if !faults.is_empty() {
         return Err(faults);
     }
-    Ok(DeclaredKinds { kinds, views: kept(views), built_in })
+    Ok(DeclaredKinds { kinds, views: kept(views), built_in, prefix, former_prefixes })
+}
+
+/// What names of finalizers and annotations begin with.
+fn read_prefix(at: &Located<'_>, faults: &mut Faults) -> Option<&'static str> {
+    let text = at.text(faults)?;
+    check_prefix(text).map_err(|what| faults.push(at.fault(what))).ok()?;
+    Some(kept(text))
 }
 
 fn shown_group(group: &str) -> String {
