@@ -7,7 +7,7 @@ use crate::live::NAMESPACE;
 use anyhow::{Context as _, Result, ensure};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ingester_core::Kind;
-use ingester_core::marks::FINALIZER;
+use ingester_core::marks::{Mark, Marks};
 use kube::{Client, Config};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
@@ -87,7 +87,7 @@ fn stored(mut object: Value, finalized: bool) -> Option<Value> {
     metadata.remove("resourceVersion");
     metadata.remove("finalizers");
     if finalized {
-        metadata.insert("finalizers".into(), json!([FINALIZER]));
+        metadata.insert("finalizers".into(), json!([Marks::MICHELANGELO.name(Mark::Finalizer).to_string()]));
     }
     let set = |names: &[&str]| {
         let set: Map<String, Value> = names.iter().map(|name| (format!("f:{name}"), fields(&object[*name]))).collect();

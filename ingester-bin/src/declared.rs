@@ -11,10 +11,15 @@ use ingester_mirror::config::Config;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// The program with the kinds of the file that the arguments name, else the configuration.
+/// The program with the kinds of the file that the arguments name, else the configuration; and with the names of finalizer and annotations
+/// that all of them say together.
 pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>) -> Result<Program, Failure> {
     let file: Option<PathBuf> = named.map(Path::to_path_buf).or_else(|| config.and_then(Config::kinds_file));
-    let Some(file) = file else { return Ok(program) };
+    let mut former: Vec<&'static str> = Vec::new();
+    for prefix in config.map(Config::former_prefixes).unwrap_or_default() {
+        former.push(kept(prefix));
+    }
+    let Some(file) = file else { return program.with_marks(None, former) };
     let text = std::fs::read_to_string(&file)
         .map_err(|error| Failure::Usage(anyhow!("the file of kinds {} cannot be read: {error}", file.display())))?;
     // What a file names lies beside it.
@@ -31,8 +36,15 @@ pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>)
     };
     match declare::kinds(&file.display().to_string(), &text, &open) {
         Ok(declared) => {
+            let shown = file.display().to_string();
+            let prefix = declared.prefix.map(|prefix| (shown.as_str(), prefix));
+            for prefix in &declared.former_prefixes {
+                if !former.contains(prefix) {
+                    former.push(prefix);
+                }
+            }
             let kinds_file = KindsFile { name: kept(name), files: kept(files.into_inner()) };
-            Ok(Program { kinds_file: Some(kinds_file), ..program.with_declared(declared) })
+            Program { kinds_file: Some(kinds_file), ..program.with_declared(declared) }.with_marks(prefix, former)
         }
         Err(error) => Err(Failure::Usage(anyhow!("{}", error.to_string().replace('\n', "\nerror: ")))),
     }

@@ -17,6 +17,8 @@
 //! }
 //! ```
 //!
+//! `.prefix("data.example.com")` gives the finalizer and the annotations a name of your own.
+//!
 //! The short form [`main`] is a program without migrations, for a first try. It creates missing tables but does not change
 //! existing ones:
 //!
@@ -53,7 +55,6 @@ use anyhow::anyhow;
 pub use program::Program;
 
 use arguments::{Arguments, Command, Finalizers, Ghosts, GhostsCommand, Proto, Schema};
-use clap::Parser;
 use database::configuration;
 use ending::{Ending, Failure};
 use ingester_core::view::check_views;
@@ -64,7 +65,7 @@ use std::process::ExitCode;
 impl Program {
     /// Runs the command that the arguments of this process name; returns the exit code.
     pub fn main(self) -> ExitCode {
-        let arguments = Arguments::parse();
+        let arguments = Arguments::of_process(self.version());
         match declared::add(self, arguments.kinds_file.as_deref(), arguments.command.config())
             .and_then(|program| run(arguments.command, program))
         {
@@ -160,7 +161,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {
             let config = configuration(&arguments.config, kinds)?;
-            wait_for(commands::finalizers::remove(&arguments, config, kinds))
+            wait_for(commands::finalizers::remove(&arguments, config, program))
         }
         Command::Schema(Schema::Print(arguments)) => commands::schema::print(&arguments, program),
         Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, program),

@@ -1,8 +1,11 @@
 //! What a program needs: kinds and migrations.
 //!
-//! May use: ingester-core, ingester-declare.
+//! May use: ending, ingester-core, ingester-declare.
 
+use crate::ending::Failure;
+use anyhow::anyhow;
 use ingester_core::GeneratedSql;
+use ingester_core::marks::Marks;
 use ingester_core::view::View;
 use ingester_core::{Kind, KindNames, Registry};
 use ingester_declare::declare::DeclaredKinds;
@@ -24,6 +27,10 @@ pub struct Program {
     pub(crate) sql: Option<GeneratedSql>,
     /// The file that declares kinds.
     pub(crate) kinds_file: Option<KindsFile>,
+    /// What the names of its finalizer and annotations begin with, if it says that.
+    pub(crate) prefix: Option<&'static str>,
+    /// The names of the finalizer and annotations of all its kinds.
+    pub(crate) marks: &'static Marks,
 }
 
 /// The file that declares kinds, and what it names.
@@ -38,7 +45,60 @@ pub(crate) struct KindsFile {
 impl Program {
     /// An ingester for these kinds.
     pub const fn new(kinds: &'static [Kind]) -> Self {
-        Program { kinds, built_in: kinds, declared: &[], declared_views: &[], views: &[], sql: None, kinds_file: None }
+        Program {
+            kinds,
+            built_in: kinds,
+            declared: &[],
+            declared_views: &[],
+            views: &[],
+            sql: None,
+            kinds_file: None,
+            prefix: None,
+            marks: &Marks::MICHELANGELO,
+        }
+    }
+
+    /// What the names of its finalizer and annotations begin with, a DNS subdomain such as `data.example.com`, instead of `michelangelo`:
+    /// `data.example.com/Ingester`, `data.example.com/Immutable`. A database of another prefix is refused.
+    #[must_use]
+    pub const fn prefix(mut self, prefix: &'static str) -> Self {
+        self.prefix = Some(prefix);
+        self
+    }
+
+    /// What `--version` says of a program with a prefix of its own.
+    pub(crate) fn version(&self) -> Option<&'static str> {
+        let version = |prefix| format!("{}\nprefix of finalizer and annotations: {prefix}", env!("CARGO_PKG_VERSION"));
+        self.prefix.map(|prefix| kept(version(prefix)))
+    }
+
+    /// The same program with the names that it says itself, or that a file says, and those of former prefixes.
+    pub(crate) fn with_marks(
+        self,
+        of_file: Option<(&str, &'static str)>,
+        former: Vec<&'static str>,
+    ) -> Result<Self, Failure> {
+        if let (Some(own), Some((file, other))) = (self.prefix, of_file)
+            && own != other
+        {
+            return Err(Failure::Usage(anyhow!(
+                "this program has the prefix `{own}`, and {file} says `prefix: {other}`: leave it out of the file, or give the program that one"
+            )));
+        }
+        let prefix = self.prefix.or(of_file.map(|(_, prefix)| prefix)).unwrap_or(Marks::MICHELANGELO.prefix());
+        let marks = Marks::new(prefix, kept(former)).map_err(|error| Failure::Usage(anyhow!(error)))?;
+        if marks == Marks::MICHELANGELO {
+            return Ok(self);
+        }
+        let marks: &'static Marks = kept(marks);
+        let kinds: Vec<Kind> = self.kinds.iter().map(|kind| kind.marked(marks)).collect();
+        Ok(Program { marks, ..self.with_kinds(kept(kinds)) })
+    }
+
+    /// The same program with its kinds in another form.
+    fn with_kinds(self, kinds: &'static [Kind]) -> Self {
+        let (built_in, declared) = kinds.split_at(self.built_in.len());
+        Program { kinds, built_in, declared, ..self }
     }
 
     /// Adds views over the tables of the kinds, see [`ingester_core::view`]. They are part of the schema, as the tables are.
@@ -89,9 +149,7 @@ impl Program {
     /// The same program, in which each kind is called by a name of its own.
     pub(crate) fn with_names(self) -> Self {
         let Some(kinds) = KindNames::distinct(self.kinds) else { return self };
-        let kinds: &'static [Kind] = kept(kinds);
-        let (built_in, declared) = kinds.split_at(self.built_in.len());
-        Program { kinds, built_in, declared, ..self }
+        self.with_kinds(kept(kinds))
     }
 
     /// What the schema commands are about: the declared kinds if there are any, for those that are built in have migrations of their own.

@@ -26,6 +26,7 @@ pub(crate) const MODEL: Kind = Kind::new(
         namespaced: true,
         table: &TABLE,
         immutable: false,
+        evictable: None,
         protobuf: None,
         finalizer: Finalizer::Ensure,
         retention: None,

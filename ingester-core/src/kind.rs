@@ -3,7 +3,7 @@
 //! `#[derive(Ingestable)]` fills in a [`Definition`] and names the structs; everything that runs is compiled here, once
 //! for each kind, behind the function pointers of [`Kind`]. The engine is written for [`Kind`] and is not generic.
 //!
-//! May use: duration, schema, value, json, object, protobuf, row.
+//! May use: duration, schema, value, json, marks, object, protobuf, row.
 
 mod counted;
 mod crd;
@@ -12,6 +12,7 @@ pub(crate) mod derived;
 
 use crate::duration::Bounds;
 use crate::json;
+use crate::marks::Marks;
 use crate::object::Object;
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::row::{Row, RowError};
@@ -62,6 +63,7 @@ pub struct Kind {
     version: Numbered,
     /// What it is called in a program where another kind has its name.
     called: Option<&'static str>,
+    marks: &'static Marks,
 }
 
 /// How a kind knows which of its definitions it is.
@@ -98,6 +100,10 @@ pub struct Definition {
     pub table: &'static Table,
     /// Whether every object leaves etcd once SQL has it (`#[ingest(immutable)]`).
     pub immutable: bool,
+    /// Whether annotations can take an object out of the cluster (`#[ingest(evictable = ...)]`). `Some(false)`: those that request an
+    /// eviction or a deletion are ignored and reported, and the ingester deletes no object. `None`: not said, which is as `true`; but
+    /// `ingester rbac` gives no right to delete objects of somebody else for it.
+    pub evictable: Option<bool>,
     /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
     pub protobuf: Option<Protobuf>,
     /// Which objects carry our finalizer, unless the configuration says otherwise (`#[ingest(finalizer = "...")]`).
@@ -112,7 +118,7 @@ pub struct Definition {
 /// How long a kind may keep the rows of deleted objects, see [`Definition::retention`].
 pub const RETENTION: Bounds = Bounds::new("1s", "36500d");
 
-/// Which objects of a kind carry the finalizer `michelangelo/Ingester`.
+/// Which objects of a kind carry our finalizer, see [`Mark::Finalizer`](crate::marks::Mark::Finalizer).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Finalizer {
     /// Every live object gets it, so that none leaves the cluster before its last state is stored. Kinds whose CRD is ours have
@@ -295,7 +301,7 @@ impl Kind {
     /// A kind from its parts, for those that no struct describes.
     pub const fn new(definition: Definition, functions: Functions) -> Self {
         let version = Numbered::Known(IngestVersion { number: 0, of_unmarked: 0 });
-        Kind { definition, functions, version, called: None }
+        Kind { definition, functions, version, called: None, marks: &Marks::MICHELANGELO }
     }
 
     /// Stands in for a kind that the derive refused, in a program that does not compile; and for kinds that are still
@@ -310,6 +316,7 @@ impl Kind {
             namespaced: false,
             table: &TABLE,
             immutable: false,
+            evictable: None,
             protobuf: None,
             finalizer: Finalizer::Never,
             retention: None,
@@ -461,6 +468,18 @@ impl Kind {
         self
     }
 
+    /// The same kind in a program with other names for its finalizer and annotations.
+    #[must_use]
+    pub const fn marked(mut self, marks: &'static Marks) -> Self {
+        self.marks = marks;
+        self
+    }
+
+    /// The names of the finalizer and of the annotations by which the program steers its objects.
+    pub const fn marks(&self) -> &'static Marks {
+        self.marks
+    }
+
     /// Adds its `apiVersion` and name to a message.
     pub(crate) const fn named(&self, text: Text) -> Text {
         let text = text.str("`").str(self.group());
@@ -495,6 +514,11 @@ impl Kind {
     /// Whether every object leaves etcd once SQL has it.
     pub const fn immutable(&self) -> bool {
         self.definition.immutable
+    }
+
+    /// Whether annotations can take an object out of the cluster.
+    pub const fn evictable(&self) -> bool {
+        !matches!(self.definition.evictable, Some(false))
     }
 
     /// The protobuf message of the `proto` column.

@@ -67,6 +67,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// - `table = "name"`: the table's name, otherwise the kind in lower case;
 /// - `was = "old_name"`: the table's former name, which the migration renames;
 /// - `immutable`: every object leaves etcd once SQL has it;
+/// - `evictable = false`: annotations take no object out of the cluster, so that the ingester needs no right to delete one; those that
+///   request it are reported. Not with `immutable`;
 /// - `finalizer = "ensure"`, `"existing"` or `"never"`: which objects carry our finalizer, unless the configuration says
 ///   otherwise; `ensure` for custom resources, `never` for projections, whose objects belong to somebody else;
 /// - `companions = false`: no tables of labels and annotations, which are in `json` all the same; queries cannot select by them;

@@ -116,6 +116,8 @@ pub(crate) struct KindDeclaration {
     pub(crate) table: TableName,
     pub(crate) table_was: Option<LitStr>,
     pub(crate) immutable: bool,
+    /// Whether annotations can take objects out of the cluster, if that is said.
+    pub(crate) evictable: Option<bool>,
     pub(crate) finalizer: FinalizerOption,
     /// Whether it has tables of labels and annotations.
     pub(crate) companions: bool,

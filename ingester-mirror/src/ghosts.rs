@@ -101,7 +101,7 @@ impl Found {
         let cluster = &self.unit.cluster;
         let meta = self.object.meta();
         let mut without = None;
-        if let Some(patch) = finalizer::removal(meta) {
+        if let Some(patch) = finalizer::removal(meta, self.unit.kind.marks()) {
             let text = cluster.patch(&meta.namespace, &meta.name, &patch).await.map_err(changed)?;
             without = self.unit.parse(text).ok();
         }

@@ -3,9 +3,13 @@
 //! A cluster is known by the uid of its namespace `kube-system`, which every cluster has and which cannot be deleted. The first ingester
 //! records it in the database.
 //!
+//! So is what the names of the finalizer and annotations begin with: a program with another prefix would not see the finalizer that its
+//! objects have, and nothing would take that off.
+//!
 //! May use: ingester-core, ingester-sql, ingester-store.
 
 use http::{Request, StatusCode};
+use ingester_core::marks::Marks;
 use ingester_sql::dialect::Dialect;
 use ingester_store::{Store, StoreError};
 use k8s_openapi::api::core::v1::Namespace;
@@ -25,6 +29,17 @@ pub enum ClusterCheck {
     Unchecked(String),
 }
 
+/// What a program does with the names of finalizer and annotations.
+#[derive(Clone, Copy, Debug)]
+pub enum Names {
+    /// It gives them to objects: it mirrors.
+    Written(&'static Marks),
+    /// It reads them.
+    Read(&'static Marks),
+    /// It has looked at another copy of the database already.
+    Checked,
+}
+
 /// Why an ingester must not use a database.
 #[derive(Debug)]
 pub enum IdentityError {
@@ -34,6 +49,13 @@ pub enum IdentityError {
         recorded: String,
         /// The uid of this cluster.
         found: String,
+    },
+    /// Its objects have the finalizer and annotations of another prefix.
+    OtherPrefix {
+        /// The prefix that is recorded.
+        recorded: String,
+        /// The prefix of this program.
+        prefix: &'static str,
     },
     /// The API server could not be asked.
     Api(kube::Error),
@@ -51,6 +73,12 @@ impl fmt::Display for IdentityError {
                 "the database belongs to another cluster: the uid of namespace {NAMESPACE} is {recorded} there and {found} \
                  here (name another database; or, if this cluster has taken the place of that one, run on the database: {})",
                 Dialect::FORGET_CLUSTER
+            ),
+            IdentityError::OtherPrefix { recorded, prefix } => write!(
+                f,
+                "the objects of this database have the finalizer and annotations of the prefix `{recorded}`, and this program has the prefix \
+                 `{prefix}` (name the other one with `ingester.formerPrefixes: [{recorded}]` in the configuration, or with `formerPrefixes` in \
+                 the file of kinds; or stop the mirror, and run `ingester finalizers remove --all-namespaces` with the prefix `{recorded}` first)"
             ),
             IdentityError::Api(error) => write!(f, "reading the uid of namespace {NAMESPACE}: {error}"),
             IdentityError::NoAnswer(answer) => write!(f, "reading the uid of namespace {NAMESPACE}: {answer}"),
@@ -70,22 +98,72 @@ pub enum ClusterUid {
     Unknown(String),
 }
 
-/// Checks that a database belongs to this cluster. One that belongs to none belongs to it from now on.
+/// Checks that a database belongs to this cluster and has the names of this program. One that belongs to none belongs to it from now on.
 ///
 /// # Errors
-/// If it belongs to another cluster, or API server or database do not answer.
-pub async fn identify(client: &Client, store: &Store) -> Result<ClusterCheck, IdentityError> {
-    claim(cluster(client).await?, store).await
+/// If it belongs to another cluster, its objects have other names, or API server or database do not answer.
+pub async fn identify(client: &Client, store: &Store, names: Names) -> Result<ClusterCheck, IdentityError> {
+    claim(cluster(client).await?, store, names).await
 }
 
 /// Checks that a database belongs to this cluster, once the cluster has answered, as [`identify`] does.
 ///
 /// # Errors
-/// If it belongs to another cluster, or cannot be read or written.
-pub async fn claim(cluster: ClusterUid, store: &Store) -> Result<ClusterCheck, IdentityError> {
+/// If it belongs to another cluster, its objects have other names, or it cannot be read or written.
+pub async fn claim(cluster: ClusterUid, store: &Store, names: Names) -> Result<ClusterCheck, IdentityError> {
+    if let ClusterUid::Known(found) = &cluster
+        && let Some(recorded) = store.cluster().await.map_err(IdentityError::Store)?
+    {
+        judge(recorded, found.clone())?;
+    }
+    // The prefix comes first: a cluster that is recorded alone has the names of the reference system.
+    match names {
+        Names::Written(marks) => claim_prefix(&cluster, store, marks, true).await?,
+        Names::Read(marks) => claim_prefix(&cluster, store, marks, false).await?,
+        Names::Checked => {}
+    }
     match cluster {
         ClusterUid::Known(found) => judge(store.claim_for_cluster(&found).await.map_err(IdentityError::Store)?, found),
         ClusterUid::Unknown(reason) => Ok(ClusterCheck::Unchecked(reason)),
+    }
+}
+
+/// Checks that the database's objects have no other names, and records ours if they have none yet; with those of a former prefix, if ours
+/// are about to be written.
+async fn claim_prefix(cluster: &ClusterUid, store: &Store, marks: &Marks, writes: bool) -> Result<(), IdentityError> {
+    let (prefix, usual) = (marks.prefix(), Marks::MICHELANGELO.prefix());
+    loop {
+        let recorded = store.recorded_prefix(usual).await.map_err(IdentityError::Store)?;
+        match recorded.as_deref() {
+            Some(recorded) if recorded == prefix => return Ok(()),
+            Some(recorded) if marks.former().contains(&recorded) && !writes => return Ok(()),
+            Some(recorded) if !recorded.is_empty() && !marks.former().contains(&recorded) => {
+                return Err(IdentityError::OtherPrefix { recorded: recorded.to_owned(), prefix });
+            }
+            None if prefix == usual && matches!(cluster, ClusterUid::Known(_)) => return Ok(()),
+            Some(_) | None => {}
+        }
+        if store.record_prefix(recorded.as_deref(), prefix).await.map_err(IdentityError::Store)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Takes back that a database's objects have the finalizer of a program, which was removed from all of them. Returns the prefix that is
+/// recorded after all, if it is another one.
+///
+/// # Errors
+/// If the database cannot be read or written.
+pub async fn release_prefix(store: &Store, marks: &Marks) -> Result<Option<String>, StoreError> {
+    loop {
+        let recorded = store.recorded_prefix(Marks::MICHELANGELO.prefix()).await?;
+        let Some(prefix) = recorded.filter(|prefix| !prefix.is_empty()) else { return Ok(None) };
+        if prefix != marks.prefix() && !marks.former().contains(&prefix.as_str()) {
+            return Ok(Some(prefix));
+        }
+        if store.record_prefix(Some(&prefix), "").await? {
+            return Ok(None);
+        }
     }
 }
 
@@ -124,13 +202,19 @@ pub(crate) fn judge(recorded: String, found: String) -> Result<ClusterCheck, Ide
 
 #[cfg(test)]
 mod tests {
-    use super::{ClusterCheck, IdentityError, identify};
+    use super::{ClusterCheck, IdentityError, Names, identify, release_prefix};
     use http::{Request, Response};
+    use ingester_core::marks::Marks;
     use ingester_store::{ConnectOptions, Store};
     use kube::Client;
     use kube::client::Body;
     use serde_json::{Value, json};
     use std::convert::Infallible;
+    use std::sync::LazyLock;
+
+    const USUAL: Names = Names::Written(&Marks::MICHELANGELO);
+    static OWN: LazyLock<Marks> = LazyLock::new(|| Marks::new("data.example.com", &[]).unwrap());
+    static MOVED: LazyLock<Marks> = LazyLock::new(|| Marks::new("data.example.com", &["michelangelo"]).unwrap());
 
     /// A client whose server gives this answer about the namespace.
     fn server(code: u16, answer: Value) -> Client {
@@ -163,9 +247,9 @@ mod tests {
     async fn another_cluster_is_refused_with_both_uids_and_the_remedy() {
         let store = store().await;
         for _ in 0..2 {
-            assert_eq!(identify(&cluster("one"), &store).await.unwrap(), ClusterCheck::Own);
+            assert_eq!(identify(&cluster("one"), &store, USUAL).await.unwrap(), ClusterCheck::Own);
         }
-        let error = identify(&cluster("other"), &store).await.unwrap_err();
+        let error = identify(&cluster("other"), &store, USUAL).await.unwrap_err();
         assert!(matches!(&error, IdentityError::Other { recorded, found } if recorded == "one" && found == "other"));
         let text = error.to_string();
         for part in ["is one there and other here", "DELETE FROM ingester_settings WHERE name = 'cluster'"] {
@@ -179,7 +263,7 @@ mod tests {
         for code in [403, 404] {
             // A server without this API answers with the list of its paths.
             for client in [refusing(code), server(code, json!({ "paths": ["/apis"] }))] {
-                let identity = identify(&client, &store).await.unwrap();
+                let identity = identify(&client, &store, USUAL).await.unwrap();
                 assert!(
                     matches!(&identity, ClusterCheck::Unchecked(why) if why.contains(&code.to_string())),
                     "{identity:?}"
@@ -188,8 +272,76 @@ mod tests {
         }
         // An error may pass, and says nothing about the cluster.
         for code in [401, 429, 500, 503] {
-            assert!(matches!(identify(&refusing(code), &store).await, Err(IdentityError::NoAnswer(_))), "{code}");
+            assert!(
+                matches!(identify(&refusing(code), &store, USUAL).await, Err(IdentityError::NoAnswer(_))),
+                "{code}"
+            );
         }
-        assert_eq!(identify(&cluster("one"), &store).await.unwrap(), ClusterCheck::Own, "nothing was recorded before");
+        assert_eq!(
+            identify(&cluster("one"), &store, USUAL).await.unwrap(),
+            ClusterCheck::Own,
+            "nothing was recorded before"
+        );
+    }
+    /// The prefix that is recorded, after this program has started.
+    async fn started(store: &Store, cluster: &Client, names: Names) -> Result<String, String> {
+        identify(cluster, store, names).await.map_err(|error| error.to_string())?;
+        Ok(store.recorded_prefix("usual").await.unwrap().unwrap_or_default())
+    }
+
+    #[tokio::test]
+    async fn another_prefix_is_refused_with_both_and_the_remedies() {
+        for names in [Names::Written(&OWN), Names::Read(&OWN)] {
+            // Of this release or an earlier one, which records nothing else.
+            let store = store().await;
+            assert_eq!(started(&store, &cluster("one"), USUAL).await.unwrap(), "usual");
+            let error = started(&store, &cluster("one"), names).await.unwrap_err();
+            for part in ["`michelangelo`", "`data.example.com`", "formerPrefixes: [michelangelo]", "finalizers remove"]
+            {
+                assert!(error.contains(part), "{error}");
+            }
+            assert_eq!(release_prefix(&store, &OWN).await.unwrap().as_deref(), Some("michelangelo"));
+            assert_eq!(release_prefix(&store, &Marks::MICHELANGELO).await.unwrap(), None);
+            assert_eq!(started(&store, &cluster("one"), names).await.unwrap(), "data.example.com");
+            let error = started(&store, &cluster("one"), USUAL).await.unwrap_err();
+            assert!(error.contains("formerPrefixes: [data.example.com]"), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_prefix_is_recorded_before_the_cluster_whoever_is_first() {
+        for names in [Names::Written(&OWN), Names::Read(&OWN)] {
+            for client in [cluster("one"), refusing(404)] {
+                let store = store().await;
+                assert_eq!(started(&store, &client, names).await.unwrap(), "data.example.com");
+                assert!(started(&store, &client, USUAL).await.is_err());
+            }
+        }
+        // A cluster that is not known tells nothing about the prefix, so that is recorded.
+        let store = store().await;
+        assert_eq!(started(&store, &refusing(403), USUAL).await.unwrap(), "michelangelo");
+        assert!(started(&store, &refusing(403), Names::Read(&OWN)).await.is_err());
+        assert!(identify(&refusing(403), &store, Names::Checked).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_former_prefix_gives_way_to_the_mirror_and_is_read_by_the_others() {
+        let store = store().await;
+        started(&store, &cluster("one"), USUAL).await.unwrap();
+        assert_eq!(started(&store, &cluster("one"), Names::Read(&MOVED)).await.unwrap(), "usual");
+        assert_eq!(started(&store, &cluster("one"), Names::Written(&MOVED)).await.unwrap(), "data.example.com");
+        // The program of before would not see the new finalizer.
+        assert!(started(&store, &cluster("one"), USUAL).await.is_err());
+        assert_eq!(release_prefix(&store, &MOVED).await.unwrap(), None);
+        assert_eq!(started(&store, &cluster("one"), USUAL).await.unwrap(), "michelangelo");
+    }
+
+    #[tokio::test]
+    async fn nothing_is_recorded_in_the_database_of_another_cluster() {
+        let store = store().await;
+        started(&store, &cluster("one"), USUAL).await.unwrap();
+        let error = started(&store, &cluster("other"), Names::Written(&MOVED)).await.unwrap_err();
+        assert!(error.contains("another cluster"), "{error}");
+        assert_eq!(store.recorded_prefix("usual").await.unwrap().as_deref(), Some("usual"));
     }
 }

@@ -80,7 +80,7 @@ pub async fn remove_finalizers(
 async fn remove(kind: &Kind, server: &ApiServer, partial: PartialObjectMeta) -> Result<bool, String> {
     let mut meta = partial.into_meta();
     for attempt in 1.. {
-        let Some(patch) = finalizer::removal(&meta) else { return Ok(false) };
+        let Some(patch) = finalizer::removal(&meta, kind.marks()) else { return Ok(false) };
         let error = match server.patch(&meta.namespace, &meta.name, &patch).await {
             Ok(_) => return Ok(true),
             Err(error) => error,

@@ -76,6 +76,8 @@ impl Unit {
             finalizer: config.ingester.finalizer_of(&self.kind),
             deletion_delay: config.metadata_storage.deletion_delay,
             immutable: self.kind.immutable(),
+            evictable: self.kind.evictable(),
+            marks: self.kind.marks(),
         }
     }
 

@@ -191,6 +191,42 @@ fn naming_databases(text: &str) -> Result<Vec<usize>> {
     Ok(lines.into_iter().collect())
 }
 
+/// Where the names of the finalizer and annotations are made.
+const MARKING: &str = "ingester-core/src/marks.rs";
+
+/// A program may have another prefix than the reference system's, so a name of that prefix is wrong wherever it is written down.
+#[test]
+fn no_code_writes_the_names_of_finalizer_and_annotations() -> Result<()> {
+    let (mut writing, mut prefixed) = (Vec::new(), 0);
+    for (package, _) in CRATES {
+        let source = root().join(package).join("src");
+        for file in files(&source)? {
+            let is_test = |name: &String| ["tests", "simulation", "fixture"].contains(&name.as_str());
+            if modules(&source, &file).iter().any(is_test) {
+                continue;
+            }
+            let tokens: TokenStream =
+                std::fs::read_to_string(&file)?.parse().map_err(|error| anyhow::anyhow!("{error}"))?;
+            let mut texts = Vec::new();
+            literals(tokens, &mut texts);
+            if file == root().join(MARKING) {
+                prefixed += texts.iter().filter(|(text, _)| text.contains("michelangelo")).count();
+                continue;
+            }
+            let shown = file.strip_prefix(root())?.display();
+            let names = texts.into_iter().filter(|(text, _)| text.contains("michelangelo/"));
+            writing.extend(names.map(|(_, line)| format!("{shown}:{line}")));
+        }
+    }
+    ensure!(prefixed > 0, "{MARKING} does not write the prefix");
+    ensure!(
+        writing.is_empty(),
+        "these write a name of a mark; take it from the kind's `Marks`: {}",
+        writing.join(", ")
+    );
+    Ok(())
+}
+
 /// Where values are kept to the end of the process: kinds of files, and names of kinds.
 const KEEPING: [&str; 2] = ["ingester-declare/src/kept.rs", "ingester-core/src/registry.rs"];
 

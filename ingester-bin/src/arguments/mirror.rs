@@ -122,8 +122,8 @@ Examples:
 /// Bring an object that was evicted or deleted back into the cluster.
 ///
 /// Creates the object in the cluster from its row: with another uid, without what the API server gives it, without our finalizer and the
-/// annotations michelangelo/Immutable and michelangelo/Deleting, without references to owners that are gone, and with the annotation
-/// michelangelo/RestoredFrom. Once the mirror has stored it, the old row is marked as deleted; until then the command can be repeated.
+/// annotations PREFIX/Immutable and PREFIX/Deleting, without references to owners that are gone, and with the annotation
+/// PREFIX/RestoredFrom, where PREFIX is michelangelo unless the program has another one. Once the mirror has stored it, the old row is marked as deleted; until then the command can be repeated.
 /// Exits with 1 if a live object has the name, or if the old row is not yet marked.
 #[derive(Debug, Args)]
 #[command(after_help = RESTORE)]
@@ -179,6 +179,9 @@ Examples:
   ingester finalizers remove --config ingester.yaml models";
 
 /// Remove our finalizer from every object, for uninstalling. Stop the ingester first, or it adds the finalizer again.
+///
+/// If that is done for all kinds and namespaces, and the database of the configuration is reached, the database does not count as one of this
+/// program's prefix any more: a program with another one may mirror into it.
 #[derive(Debug, Args)]
 #[command(after_help = REMOVE)]
 pub(crate) struct FinalizersRemove {

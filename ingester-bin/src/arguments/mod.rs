@@ -40,8 +40,12 @@ pub(crate) use schema::{
 pub(crate) use shared::{Cluster, ConfigFile, Format, Migrations, Output, Target};
 pub(crate) use which::Which;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::Resettable;
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
+
+/// The variable of the environment that names the file of kinds.
+const KINDS: &str = "INGESTER_KINDS";
 
 /// Mirrors Kubernetes objects into SQL.
 #[derive(Debug, Parser)]
@@ -51,8 +55,31 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
     /// A file that declares kinds in YAML, beside those that are built in; docs/kinds.md says how. Instead of `ingester.kindsFile` of a
     /// configuration.
-    #[arg(long = "kinds", id = "kinds-file", global = true, value_name = "FILE", help_heading = "Kinds")]
+    #[arg(
+        long = "kinds",
+        id = "kinds-file",
+        global = true,
+        value_name = "FILE",
+        env = KINDS,
+        hide_env_values = true,
+        help_heading = "Kinds"
+    )]
     pub(crate) kinds_file: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// Those of this process, whose program may have more to say with its version.
+    pub(crate) fn of_process(version: Option<&'static str>) -> Self {
+        let mut command = Arguments::command();
+        // A variable of the environment may be there and empty.
+        if std::env::var_os(KINDS).is_some_and(|file| file.is_empty()) {
+            command = command.mut_arg("kinds-file", |kinds| kinds.env(Resettable::Reset));
+        }
+        if let Some(version) = version {
+            command = command.long_version(version);
+        }
+        Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    }
 }
 
 impl Command {

@@ -80,7 +80,7 @@ fn help_says_more_than_the_list_of_commands() {
         ("ingester import", "Exits with 1 if any object was rejected"),
         ("ingester get", "Exits with 1 if a NAME is not found"),
         ("ingester audit", "Exits with 1 if anything differs"),
-        ("ingester restore", "michelangelo/RestoredFrom"),
+        ("ingester restore", "PREFIX/RestoredFrom, where PREFIX is michelangelo"),
         ("ingester schema apply", "an interrupted run is continued by the next"),
         ("ingester schema info", "the database has run another text under its number"),
         ("ingester rejects", "the table `ingester_rejects`"),

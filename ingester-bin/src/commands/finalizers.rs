@@ -1,22 +1,28 @@
 //! `ingester finalizers remove`: removes our finalizer from every object, for uninstalling.
 
 use super::chosen;
+use super::start::failure;
 use crate::arguments::FinalizersRemove;
+use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
+use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
-use ingester_core::Kind;
+use ingester_core::marks::Marks;
 use ingester_mirror::config::Config;
+use ingester_mirror::identity::{Names, identify, release_prefix};
 use ingester_mirror::remove_finalizers;
+use ingester_store::ConnectOptions;
 use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
 
-pub(crate) async fn remove(
-    arguments: &FinalizersRemove,
-    config: Config,
-    kinds: &'static [Kind],
-) -> Result<Ending, Failure> {
-    let kinds = chosen(kinds, &arguments.kinds)?;
+/// How long the database may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) async fn remove(arguments: &FinalizersRemove, config: Config, program: Program) -> Result<Ending, Failure> {
+    let kinds = chosen(program.kinds, &arguments.kinds)?;
     let client = arguments.cluster.client().await?;
     let bar = progress::spinner("{spinner} {msg}");
     let (mut lines, mut failed) = (Vec::new(), 0);
@@ -51,7 +57,30 @@ pub(crate) async fn remove(
     }
     bar.finish_and_clear();
     show(arguments.output.output, &lines, || table(&lines))?;
+    let everywhere = all || (config.ingester.namespaces.is_empty() && config.ingester.kinds.is_empty());
+    if failed == 0 && everywhere && arguments.kinds.is_empty() {
+        release(&client, &config, &arguments.config.config, program.marks).await;
+    }
     Ok(if failed == 0 { Ending::Done } else { Ending::Problem })
+}
+
+/// Takes back that the database's objects have our finalizer. The database need not be there: uninstalling goes on without it.
+async fn release(client: &kube::Client, config: &Config, file: &Path, marks: &Marks) {
+    let Ok(database) = Database::of(config, file) else { return };
+    let released = async {
+        let store = database.open_with(ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
+        identify(client, &store, Names::Checked).await.map_err(failure)?;
+        Ok::<_, Failure>(release_prefix(&store, marks).await?)
+    };
+    let still = "it still counts as one whose objects have the finalizer";
+    match tokio::time::timeout(PATIENCE, released).await {
+        Ok(Ok(None)) => {}
+        Ok(Ok(Some(other))) => note(&format!(
+            "the objects of {database} have the finalizer of another prefix: run this with the program, or the file, of `{other}`"
+        )),
+        Ok(Err(Failure::Usage(error) | Failure::Work(error))) => note(&format!("{database}: {still}: {error}")),
+        Err(_) => note(&format!("{database}: {still}: it does not answer")),
+    }
 }
 
 /// What was done with the objects of a kind.

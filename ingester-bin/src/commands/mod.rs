@@ -41,7 +41,7 @@ use ingester_declare::kept::kept;
 use ingester_mirror::config::Config;
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
-use ingester_mirror::identity::{ClusterCheck, IdentityError, identify};
+use ingester_mirror::identity::{ClusterCheck, IdentityError, Names, identify};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::Assignment;
 use ingester_mirror::sync::Context;
@@ -101,7 +101,10 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
             Some(meant) => format!(", did you mean `{meant}`? There"),
             None => "; there".to_owned(),
         };
-        Failure::Usage(anyhow!("there is no kind `{name}`{meant} are {}", known.join(", ")))
+        let has_file = kinds.iter().any(|kind| kind.record().is_some());
+        let forgotten = "; if a file declares it, give --kinds FILE or set INGESTER_KINDS";
+        let forgotten = if has_file { "" } else { forgotten };
+        Failure::Usage(anyhow!("there is no kind `{name}`{meant} are {}{forgotten}", known.join(", ")))
     })
 }
 
@@ -112,9 +115,9 @@ async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Pr
     let store = database.open_with(ConnectOptions { create: false, ..config.mysql.connect_options() }).await?;
     store.look_for_rejects().await?;
     store.learn_declared(program.declared).await.map_err(declared_failure)?;
-    let identity = identify(&client, &store).await.map_err(|error| match error {
+    let identity = identify(&client, &store, Names::Read(program.marks)).await.map_err(|error| match error {
         IdentityError::Store(error) => error.into(),
-        IdentityError::Other { .. } => Failure::Usage(error.into()),
+        IdentityError::Other { .. } | IdentityError::OtherPrefix { .. } => Failure::Usage(error.into()),
         IdentityError::Api(_) | IdentityError::NoAnswer(_) => Failure::Usage(anyhow!("nothing is compared: {error}")),
     })?;
     warn_unchecked(&identity);

@@ -32,29 +32,74 @@ pub(super) fn chosen_by(
     Ok((kinds, config))
 }
 
+/// What the ingester changes on the objects of a kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Changes {
+    Nothing,
+    /// Nothing: the kind is somebody else's and does not say whether it is evictable. Nobody's rights grow because a file is silent.
+    Unsaid,
+    Deletes,
+    Finalizer,
+    FinalizerAndDeletes,
+}
+
+impl Changes {
+    fn of(kind: &Kind, config: &Ingester) -> Self {
+        let patches = kind.immutable() || config.finalizer_of(kind) != Finalizer::Never;
+        let is_ours = kind.functions().crd.is_some();
+        match (patches, kind.definition().evictable) {
+            (true, Some(false)) => Changes::Finalizer,
+            (true, _) => Changes::FinalizerAndDeletes,
+            (false, Some(false)) => Changes::Nothing,
+            (false, None) if !is_ours => Changes::Unsaid,
+            (false, _) => Changes::Deletes,
+        }
+    }
+
+    fn verbs(self) -> &'static str {
+        match self {
+            Changes::Nothing | Changes::Unsaid => "list, watch",
+            Changes::Deletes => "list, watch, delete",
+            Changes::Finalizer => "list, watch, patch",
+            Changes::FinalizerAndDeletes => "list, watch, patch, delete",
+        }
+    }
+
+    /// Why, as a comment.
+    fn reason(self) -> &'static str {
+        match self {
+            Changes::Nothing => "# Nothing is changed on these.\n",
+            Changes::Unsaid => {
+                "# Nothing is changed on these. They do not say `evictable`: with `true`, there is `delete` for objects whose annotations\n\
+                 # request an eviction or a deletion; with `false`, such annotations are ignored.\n"
+            }
+            Changes::Deletes => "# `delete` is for objects that leave etcd for SQL.\n",
+            Changes::Finalizer => "# `patch` adds and removes the finalizer.\n",
+            Changes::FinalizerAndDeletes => {
+                "# `patch` adds and removes the finalizer; `delete` is for objects that leave etcd for SQL.\n"
+            }
+        }
+    }
+}
+
 /// The role as people write it, with why each right is needed.
 pub(super) fn role(name: &str, kinds: &[Kind], config: &Ingester) -> String {
     // Resources by what is done with their objects, and by their groups.
-    let mut rights: BTreeMap<(bool, &str), BTreeSet<String>> = BTreeMap::new();
+    let mut rights: BTreeMap<(Changes, &str), BTreeSet<String>> = BTreeMap::new();
     for kind in kinds {
-        let changed = kind.immutable() || config.finalizer_of(kind) != Finalizer::Never;
-        rights.entry((changed, kind.group())).or_default().insert(kind.plural().into_owned());
+        rights.entry((Changes::of(kind, config), kind.group())).or_default().insert(kind.plural().into_owned());
     }
     let mut text = format!(
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {name}\n  labels:\n    app.kubernetes.io/name: ingester\nrules:\n"
     );
-    for ((changed, group), resources) in rights {
-        text.push_str(match changed {
-            true => "# `patch` adds and removes the finalizer; `delete` is for objects that leave etcd for SQL.\n",
-            false => "# Nothing is changed on these.\n",
-        });
+    for ((changes, group), resources) in rights {
+        text.push_str(changes.reason());
         let group = if group.is_empty() { "\"\"" } else { group };
         let _ = writeln!(text, "- apiGroups: [{group}]\n  resources:");
         for resource in resources {
             let _ = writeln!(text, "  - {resource}");
         }
-        let verbs = if changed { "list, watch, patch, delete" } else { "list, watch" };
-        let _ = writeln!(text, "  verbs: [{verbs}]");
+        let _ = writeln!(text, "  verbs: [{}]", changes.verbs());
     }
     text.push_str(
         "# The uid of this namespace is the cluster's: a database belongs to one cluster.\n- apiGroups: [\"\"]\n  resources: [namespaces]\n  resourceNames: [kube-system]\n  verbs: [get]\n",

@@ -9,7 +9,7 @@ use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::schema::base;
-use ingester_mirror::identity::{IdentityError, identify};
+use ingester_mirror::identity::{IdentityError, Names, identify};
 use ingester_printers::{Tree, json, name, yaml};
 use ingester_server::former::Reach;
 use ingester_server::restore::{Restored, Wanted, restore};
@@ -30,9 +30,9 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
     let client = arguments.cluster.client().await?;
     let store = database.open_existing().await?;
     store.learn_declared(program.declared).await.map_err(super::declared_failure)?;
-    let identity = identify(&client, &store).await.map_err(|error| match error {
+    let identity = identify(&client, &store, Names::Read(program.marks)).await.map_err(|error| match error {
         IdentityError::Store(error) => error.into(),
-        IdentityError::Other { .. } => Failure::Usage(error.into()),
+        IdentityError::Other { .. } | IdentityError::OtherPrefix { .. } => Failure::Usage(error.into()),
         IdentityError::Api(_) | IdentityError::NoAnswer(_) => Failure::Usage(anyhow!("nothing is restored: {error}")),
     })?;
     warn_unchecked(&identity);

@@ -154,7 +154,7 @@ async fn mirror(
         None => return Ok(Ending::Done),
         Some(Err(error)) => {
             stop.cancel();
-            if let NotOpened::OfOtherCluster(IdentityError::Other { found, .. }) = &error {
+            if let NotOpened::NotOurs(IdentityError::Other { found, .. }) = &error {
                 publisher.other_cluster(found, &error.to_string());
             }
             // Without a publisher, it ends when everything is sent.

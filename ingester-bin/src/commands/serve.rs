@@ -14,6 +14,7 @@ use ingester_core::Kind;
 use ingester_declare::kept::kept;
 use ingester_mirror::config::{self, Config, FormerObjects, FrontProxy};
 use ingester_mirror::health::Health;
+use ingester_mirror::identity::Names;
 use ingester_server::former::{self, Namespaces};
 use ingester_server::identity::{self, ApiServer, FollowError, Identity, Rate};
 use ingester_server::listen::{Handler, Limits, Listener, Tls};
@@ -153,9 +154,9 @@ async fn stores(
     let reads = connected(replica.unwrap_or(database), kinds, program, reads).await?;
     if let Some(client) = client {
         // The rights of one cluster must not open the rows of another.
-        identified(client, &writes).await.map_err(failure)?;
+        identified(client, &writes, Names::Read(program.marks)).await.map_err(failure)?;
         if replica.is_some() {
-            identified(client, &reads).await.map_err(failure)?;
+            identified(client, &reads, Names::Checked).await.map_err(failure)?;
         }
     }
     Ok((reads, writes))

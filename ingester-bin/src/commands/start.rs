@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use backon::{ExponentialBuilder, Retryable as _};
 use ingester_core::Kind;
 use ingester_mirror::health::Health;
-use ingester_mirror::identity::{self, ClusterCheck, ClusterUid, IdentityError, identify};
+use ingester_mirror::identity::{self, ClusterCheck, IdentityError, Names, identify};
 use ingester_store::migrate::{ApplyError, DeclaredError, Progress, Released};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError, waiting_for};
 use std::fmt;
@@ -66,8 +66,8 @@ pub(super) struct Opened {
 
 /// Why no database is ready.
 pub(super) enum NotOpened {
-    /// It belongs to another cluster: nothing of it was changed.
-    OfOtherCluster(IdentityError),
+    /// It belongs to another cluster, or to a program with another prefix: nothing of it was changed.
+    NotOurs(IdentityError),
     /// Another reason.
     Failed(Failure),
 }
@@ -75,7 +75,7 @@ pub(super) enum NotOpened {
 impl fmt::Display for NotOpened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotOpened::OfOtherCluster(error) => error.fmt(f),
+            NotOpened::NotOurs(error) => error.fmt(f),
             NotOpened::Failed(Failure::Usage(error) | Failure::Work(error)) => error.fmt(f),
         }
     }
@@ -84,7 +84,7 @@ impl fmt::Display for NotOpened {
 impl From<NotOpened> for Failure {
     fn from(error: NotOpened) -> Self {
         match error {
-            NotOpened::OfOtherCluster(error) => failure(error),
+            NotOpened::NotOurs(error) => failure(error),
             NotOpened::Failed(failure) => failure,
         }
     }
@@ -105,18 +105,18 @@ pub(super) async fn open(
     cluster: Option<Watched<'_>>,
 ) -> Result<Opened, NotOpened> {
     let attempts = (async || prepare(tables, options, cluster.as_ref()).await).retry(PAUSES);
-    let passes = |error: &NotReady| !matches!(error, NotReady::Failed(_) | NotReady::OfOtherCluster(_));
+    let passes = |error: &NotReady| !matches!(error, NotReady::Failed(_) | NotReady::NotOurs(_));
     let attempts = attempts.when(passes).notify(|error, _| match error {
         NotReady::Unreachable(error) => tracing::warn!(%error, "Database not reached, trying again"),
         NotReady::Incomplete(missing) => {
             tracing::warn!(missing, "Tables or columns are missing: waiting for `ingester schema apply`");
         }
         NotReady::Unidentified(error) => tracing::warn!(%error, "{UNIDENTIFIED}"),
-        NotReady::Failed(_) | NotReady::OfOtherCluster(_) => {}
+        NotReady::Failed(_) | NotReady::NotOurs(_) => {}
     });
     attempts.await.map_err(|error| match error {
         NotReady::Failed(failure) => NotOpened::Failed(failure),
-        NotReady::OfOtherCluster(error) => NotOpened::OfOtherCluster(error),
+        NotReady::NotOurs(error) => NotOpened::NotOurs(error),
         // These are retried without an end.
         NotReady::Unreachable(error) => NotOpened::Failed(error.into()),
         NotReady::Unidentified(error) => NotOpened::Failed(failure(error)),
@@ -133,8 +133,8 @@ enum NotReady {
     Unreachable(StoreError),
     /// The cluster has not answered.
     Unidentified(IdentityError),
-    /// It belongs to another cluster.
-    OfOtherCluster(IdentityError),
+    /// It belongs to another cluster, or to a program with another prefix.
+    NotOurs(IdentityError),
     /// It lacks these tables and columns.
     Incomplete(String),
     /// It will not become ready by itself.
@@ -145,7 +145,7 @@ impl From<IdentityError> for NotReady {
     fn from(error: IdentityError) -> Self {
         match error {
             IdentityError::Store(error) => error.into(),
-            IdentityError::Other { .. } => NotReady::OfOtherCluster(error),
+            IdentityError::Other { .. } | IdentityError::OtherPrefix { .. } => NotReady::NotOurs(error),
             IdentityError::Api(ref of) if lasts(of) => NotReady::Failed(Failure::Usage(error.into())),
             IdentityError::Api(_) | IdentityError::NoAnswer(_) => NotReady::Unidentified(error),
         }
@@ -255,14 +255,14 @@ async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Res
     if tables.migrate {
         super::refuse_foreign(store, tables.released.as_ref(), tables.program).await?;
     }
-    if matches!(found, ClusterUid::Known(_)) && !store.has_settings().await? {
+    if !store.has_settings().await? {
         if !tables.migrate {
             return Err(NotReady::Incomplete(store.missing_own().await?.join(", ")));
         }
         store.create_settings().await?;
     }
     store.check_own().await?;
-    let identity = identity::claim(found, store).await?;
+    let identity = identity::claim(found, store, Names::Written(tables.program.marks)).await?;
     match &identity {
         ClusterCheck::Unchecked(reason) => cluster.health.cluster_checked(Some(reason)),
         ClusterCheck::Own => cluster.health.cluster_checked(None),
@@ -270,15 +270,19 @@ async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Res
     Ok(identity)
 }
 
-/// Checks that the database belongs to the cluster, and asks until both answer.
-pub(super) async fn identified(client: &kube::Client, store: &Store) -> Result<ClusterCheck, IdentityError> {
-    let attempts = (async || identify(client, store).await).retry(PAUSES);
+/// Checks that the database belongs to the cluster and has these names, and asks until both answer.
+pub(super) async fn identified(
+    client: &kube::Client,
+    store: &Store,
+    names: Names,
+) -> Result<ClusterCheck, IdentityError> {
+    let attempts = (async || identify(client, store, names).await).retry(PAUSES);
     let attempts = attempts
         .when(|error| match error {
             IdentityError::Api(error) => !lasts(error),
             IdentityError::NoAnswer(_) => true,
             IdentityError::Store(error) => error.class() == ErrorClass::Transient,
-            IdentityError::Other { .. } => false,
+            IdentityError::Other { .. } | IdentityError::OtherPrefix { .. } => false,
         })
         .notify(|error, _| tracing::warn!(%error, "{UNIDENTIFIED}"));
     let identity = attempts.await?;

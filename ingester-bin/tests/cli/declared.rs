@@ -1,6 +1,6 @@
 //! Kinds of a file: from a CRD to rows without Rust.
 
-use crate::program::Folder;
+use crate::program::{Folder, finish};
 
 /// CRDs that nobody wrote for this program, with objects as they are found in clusters.
 const CRDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds");
@@ -46,12 +46,38 @@ fn the_rights_for_the_kinds_that_are_built_in_are_those_that_are_deployed() {
     folder.write("jobs.yaml", format!("builtIn: false\n{JOBS}"));
     let role = folder.run(&["rbac", "--kinds", "jobs.yaml", "--name", "jobs"]).exits(0).out;
     assert!(role.contains("name: jobs") && role.contains("- jobs\n  verbs: [list, watch]\n"), "{role}");
-    folder.write(
-        "ensured.yaml",
-        format!("builtIn: false\n{}", JOBS.replace("  columns:", "  finalizer: ensure\n  columns:")),
-    );
-    let role = folder.run(&["rbac", "--kinds", "ensured.yaml"]).exits(0).out;
-    assert!(role.contains("verbs: [list, watch, patch, delete]"), "{role}");
+    assert!(role.contains("do not say `evictable`"), "{role}");
+    for (says, verbs, reason) in [
+        ("finalizer: ensure", "list, watch, patch, delete", "`delete` is for objects that leave etcd"),
+        (
+            "finalizer: ensure\n  evictable: true",
+            "list, watch, patch, delete",
+            "`delete` is for objects that leave etcd",
+        ),
+        ("finalizer: ensure\n  evictable: false", "list, watch, patch", "`patch` adds and removes the finalizer.\n"),
+        ("evictable: true", "list, watch, delete", "`delete` is for objects that leave etcd"),
+        ("evictable: false", "list, watch", "Nothing is changed on these.\n"),
+        ("immutable: true", "list, watch, patch, delete", "`delete` is for objects that leave etcd"),
+    ] {
+        let file = JOBS.replace("  columns:", &format!("  {says}\n  columns:"));
+        folder.write("jobs.yaml", format!("builtIn: false\n{file}"));
+        let role = folder.run(&["rbac", "--kinds", "jobs.yaml"]).exits(0).out;
+        assert!(role.contains(&format!("- jobs\n  verbs: [{verbs}]\n")) && role.contains(reason), "{says}\n{role}");
+    }
+}
+
+#[test]
+fn a_file_may_be_named_by_the_environment_and_an_unknown_kind_says_so() {
+    let folder = Folder::new();
+    folder.write("jobs.yaml", JOBS);
+    let named = |value: &str| finish(folder.command(&["kinds", "jobs"]).env("INGESTER_KINDS", value));
+    assert!(named("jobs.yaml").exits(0).out.contains("Job"));
+    let remedy = "if a file declares it, give --kinds FILE or set INGESTER_KINDS";
+    named("").exits(2).says(&["there is no kind `jobs`", remedy]);
+    named("none.yaml").exits(2).says(&["the file of kinds none.yaml cannot be read"]);
+    let forgotten = folder.run(&["kinds", "jobz", "--kinds", "jobs.yaml"]).exits(2);
+    assert!(!forgotten.err.contains("INGESTER_KINDS"), "{}", forgotten.err);
+    forgotten.says(&["did you mean `Job`?"]);
 }
 
 #[test]

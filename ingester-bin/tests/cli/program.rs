@@ -83,6 +83,7 @@ impl Folder {
             "MYSQL_PASSWORD_FILE",
             "MYSQL_DB_NAME",
             "RUST_LOG",
+            "INGESTER_KINDS",
         ] {
             command.env_remove(variable);
         }

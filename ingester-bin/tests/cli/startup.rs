@@ -253,6 +253,65 @@ fn serve_has_an_address_for_probes_of_its_own() {
     drop(held);
 }
 
+/// A kind of a file, in a program with a prefix of its own.
+const OWN_PREFIX: &str = "prefix: data.example.com
+builtIn: false
+kinds:
+- {group: example.com, version: v1, kind: Job, namespaced: true}
+";
+
+#[test]
+fn a_database_of_another_prefix_is_refused_until_that_is_named_or_given_up() {
+    let folder = Folder::new();
+    folder.write("usual.yaml", OWN_PREFIX.replace("prefix: data.example.com\n", ""));
+    folder.write("own.yaml", OWN_PREFIX);
+    folder.write(
+        "a.json",
+        r#"{"apiVersion": "example.com/v1", "kind": "Job", "metadata": {"name": "a", "namespace": "x", "uid": "u1", "resourceVersion": "5"}}"#,
+    );
+    folder.import(&["--kinds", "usual.yaml", "a.json"]).exits(0);
+    // An earlier release has recorded its cluster, and nothing about the prefix.
+    folder.query("INSERT INTO ingester_settings (name, value) VALUES ('cluster', 'this-one')");
+    folder.write("ingester.yaml", CONFIG);
+    folder.write("moved.yaml", format!("{CONFIG}ingester: {{formerPrefixes: [michelangelo]}}\n"));
+    let recorded = || folder.query("SELECT value FROM ingester_settings WHERE name = 'marks/prefix'");
+    let server = ApiServer::answering(200, &namespace("this-one"));
+    server.kubeconfig(&folder, "{}");
+    for command in ["run", "audit", "ghosts"] {
+        let arguments = [command, "--config", "ingester.yaml", "--kinds", "own.yaml"];
+        let mut refused = Running::start(&folder, &arguments);
+        assert_eq!(refused.ends(DEADLINE).code(), Some(2), "{command}: {}", refused.log());
+        for says in ["`michelangelo`", "`data.example.com`", "formerPrefixes: [michelangelo]", "finalizers remove"] {
+            assert!(refused.log().contains(says), "{command}: {}", refused.log());
+        }
+    }
+    assert!(recorded().is_empty());
+    let mut run = Running::start(&folder, &["run", "--config", "moved.yaml", "--kinds", "own.yaml"]);
+    run.until("the record", |_| recorded() == ["data.example.com"]);
+    run.terminate();
+    run.ends(DEADLINE);
+    let mut refused = Running::start(&folder, &["run", "--config", "ingester.yaml", "--kinds", "usual.yaml"]);
+    assert_eq!(refused.ends(DEADLINE).code(), Some(2), "{}", refused.log());
+    assert!(refused.log().contains("formerPrefixes: [data.example.com]"), "{}", refused.log());
+
+    // A program that has removed its finalizer from everything gives its prefix up, and only that.
+    let nothing = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "no such kind", "reason": "NotFound",
+        "code": 404,
+    });
+    server.answers(404, &nothing.to_string());
+    let remove = |kinds: &str, says: &str| {
+        let arguments = ["finalizers", "remove", "--config", "ingester.yaml", "--kinds", kinds];
+        let mut removing = Running::start(&folder, &arguments);
+        assert_eq!(removing.ends(DEADLINE).code(), Some(0), "{}", removing.log());
+        assert!(removing.log().contains(says), "{}", removing.log());
+    };
+    remove("usual.yaml", "the finalizer of another prefix");
+    assert_eq!(recorded(), ["data.example.com"]);
+    remove("own.yaml", "");
+    assert_eq!(recorded(), [""]);
+}
+
 #[test]
 fn a_foreign_table_ends_run_and_nothing_is_changed() {
     let url = ["--database-url", "sqlite://test.db"];

@@ -12,6 +12,7 @@ use ingester_core::check_registry;
 use ingester_core::kind::{
     Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record,
 };
+use ingester_core::marks::check_prefix;
 use ingester_core::protobuf::DescriptorSet;
 use ingester_core::schema::{Absent, Fingerprint, Ident, Table};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
@@ -38,10 +39,14 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     let root = text::read(text, &SYNTAX).map_err(|fault| vec![fault])?;
     let mut faults = Faults::new();
     let root = Located::new("", &root, &SYNTAX);
-    let Some([built_in, list, views]) = root.fields(["builtIn", "kinds", "views"], &mut faults) else {
+    let fields = ["builtIn", "prefix", "formerPrefixes", "kinds", "views"];
+    let Some([built_in, prefix, former, list, views]) = root.fields(fields, &mut faults) else {
         return Err(faults);
     };
     let built_in = built_in.and_then(|at| at.truth(&mut faults)).unwrap_or(true);
+    let prefix = prefix.and_then(|at| read_prefix(&at, &mut faults));
+    let former = former.map(|list| list.elements(&mut faults)).unwrap_or_default();
+    let former_prefixes = former.iter().filter_map(|at| read_prefix(at, &mut faults)).collect();
     let Some(list) = list else {
         faults.push(root.fault("there are no kinds: a file begins with `kinds:`, and each is an element of that list"));
         return Err(faults);
@@ -73,7 +78,14 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     if !faults.is_empty() {
         return Err(faults);
     }
-    Ok(DeclaredKinds { kinds, views: kept(views), built_in })
+    Ok(DeclaredKinds { kinds, views: kept(views), built_in, prefix, former_prefixes })
+}
+
+/// What names of finalizers and annotations begin with.
+fn read_prefix(at: &Located<'_>, faults: &mut Faults) -> Option<&'static str> {
+    let text = at.text(faults)?;
+    check_prefix(text).map_err(|what| faults.push(at.fault(what))).ok()?;
+    Some(kept(text))
 }
 
 fn shown_group(group: &str) -> String {
@@ -90,6 +102,7 @@ const KEYS: [&str; 17] = [
     "table",
     "was",
     "immutable",
+    "evictable",
     "finalizer",
     "filter",
     "keys",
@@ -108,6 +121,7 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let crd = keys.take("crd").and_then(|at| read_crd(&at, open, faults));
     let names = Names::read(node, &mut keys, crd.as_ref(), faults);
     let immutable = keys.take("immutable").and_then(|at| at.truth(faults)).unwrap_or(false);
+    let evictable = keys.take("evictable").and_then(|at| read_evictable(&at, immutable, faults));
     let companions = keys.take("companions").and_then(|at| at.truth(faults)).unwrap_or(true);
     let retention = keys.take("retention").and_then(|at| read_retention(&at, faults));
     let finalizer = keys.take("finalizer").and_then(|at| read_finalizer(&at, faults));
@@ -129,6 +143,7 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
         namespaced: names.namespaced?,
         table: kept(table),
         immutable,
+        evictable,
         protobuf,
         finalizer: finalizer.unwrap_or(Finalizer::Never),
         retention,
@@ -241,6 +256,16 @@ fn read_retention(at: &Located<'_>, faults: &mut Faults) -> Option<Duration> {
     let text = at.text(faults)?;
     let wrong = |error| at.expected(&format!("how long a row is kept after its object's deletion: {error}"));
     RETENTION.read(text).map_err(|error| faults.push(wrong(error))).ok()
+}
+
+/// Whether annotations can take objects out of the cluster.
+fn read_evictable(at: &Located<'_>, immutable: bool, faults: &mut Faults) -> Option<bool> {
+    let said = at.truth(faults)?;
+    if immutable && !said {
+        let what = "`immutable: true` and `evictable: false` exclude each other: every object of an immutable kind leaves etcd";
+        faults.push(at.fault(format!("{what} once SQL has it")));
+    }
+    Some(said)
 }
 
 fn read_finalizer(at: &Located<'_>, faults: &mut Faults) -> Option<Finalizer> {

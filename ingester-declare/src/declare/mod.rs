@@ -74,6 +74,10 @@ pub struct DeclaredKinds {
     pub views: &'static [View],
     /// `builtIn`: whether the kinds that are built into the program are there beside them.
     pub built_in: bool,
+    /// `prefix`: what the names of the finalizer and annotations of all kinds of the program begin with.
+    pub prefix: Option<&'static str>,
+    /// `formerPrefixes`: what they began with before.
+    pub former_prefixes: Vec<&'static str>,
 }
 
 /// Gives the bytes of a file that a file of kinds names, such as descriptors.

@@ -63,7 +63,8 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     } else {
         let _ = writeln!(text, "  # table: {table}");
     }
-    text.push_str("  # finalizer: never # `ensure`: no object leaves the cluster before its last state is in SQL\n");
+    text.push_str("  finalizer: never # `ensure`: no object leaves the cluster before its last state is in SQL\n");
+    text.push_str("  evictable: false # the ingester deletes no object, whatever its annotations say, and needs no right to do so\n");
     text.push_str("  absent: null # what is stored where an object has no value; `empty`: an empty text, 0 or false\n");
     text.push_str("  # retention: 90d # rows of deleted objects go after that; without it they stay\n");
     text.push_str("  columns:\n");

@@ -125,6 +125,8 @@ pub fn scaffold_rust(crd: &CustomResourceDefinition) -> Result<String, String> {
         "#[derive(Ingestable, Deserialize, Clone, Debug, Default)]\n#[ingest(group = \"{group}\", version = \"{}\", kind = \"{kind}\", plural = \"{}\", {scope})]\n#[ingest(absent = \"null\")]",
         version.name, names.plural
     );
+    text.push_str("// No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to\n");
+    text.push_str("// do so.\n#[ingest(finalizer = \"never\", evictable = false)]\n");
     on_struct.iter().for_each(|index| {
         let _ = writeln!(text, "{index}");
     });

@@ -16,6 +16,7 @@ pub(crate) struct Ingest {
     pub(crate) table: Option<LitStr>,
     pub(crate) was: Option<LitStr>,
     pub(crate) immutable: Option<bool>,
+    pub(crate) evictable: Option<bool>,
     pub(crate) finalizer: Option<FinalizerOption>,
     pub(crate) companions: Option<bool>,
     pub(crate) crd: Option<CrdOption>,
@@ -106,6 +107,7 @@ impl Ingest {
         "table",
         "was",
         "immutable",
+        "evictable",
         "finalizer",
         "companions",
         "crd",
@@ -155,6 +157,10 @@ impl Ingest {
             "protobuf" => setting.store(context, &mut self.protobuf, setting.string(context)),
             "descriptors" => setting.store(context, &mut self.descriptors, setting.path(context, "static")),
             "filter" => setting.store(context, &mut self.filter, setting.function(context)),
+            "evictable" => {
+                let value = setting.bool_or(context, "lets no annotation take an object out of the cluster");
+                setting.store(context, &mut self.evictable, value)
+            }
             "handles" => {
                 let value = setting.bool_or(context, "makes no handles of the columns");
                 setting.store(context, &mut self.handles, value)

@@ -21,6 +21,14 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
         context
             .error(descriptors, "`descriptors` says where a message is described: name it with `protobuf = \"...\"`");
     }
+    if let (Some(true), Some(false), Some(option)) =
+        (ingest.immutable, ingest.evictable, ingest.given.iter().find(|option| *option == "evictable"))
+    {
+        context.error(
+            option,
+            "`immutable` and `evictable = false` exclude each other: every object of an immutable kind leaves etcd once SQL has it",
+        );
+    }
     let identity = match kube {
         Some(kube) => resource(context, kube, &ingest),
         None => projection(context, item.ident, &ingest),
@@ -49,6 +57,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             table,
             table_was: ingest.was,
             immutable: ingest.immutable.unwrap_or(false),
+            evictable: ingest.evictable,
             finalizer: ingest.finalizer.unwrap_or(unless_given),
             companions: ingest.companions.unwrap_or(true),
             retention: ingest.retention,

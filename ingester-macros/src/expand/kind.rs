@@ -110,6 +110,10 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         Some(_) => quote!(::core::option::Option::Some(__RETENTION)),
         None => quote!(::core::option::Option::None),
     };
+    let evictable = match declared.evictable {
+        Some(said) => quote!(::core::option::Option::Some(#said)),
+        None => quote!(::core::option::Option::None),
+    };
     let finalizer = Ident::new(declared.finalizer.variant(), Span::call_site());
     let filter =
         declared.filter.as_ref().map(|filter| quote!(#filter).to_string().replace(' ', "")).unwrap_or_default();
@@ -122,6 +126,7 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
             namespaced: #namespaced,
             table: &__TABLE,
             immutable: #immutable,
+            evictable: #evictable,
             protobuf: #protobuf,
             finalizer: __ingester::Finalizer::#finalizer,
             retention: #retention,

@@ -14,14 +14,13 @@ pub use verdict::{AuditReport, Counts, Finding, ReportEntry};
 
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::config::{Config, Live};
-use crate::lifecycle::{is_ghost, is_leaving, is_released, is_true};
+use crate::lifecycle::{is_ghost, is_leaving, is_released};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
 use crate::replicas::shard::Shard;
 use crate::sync::{Context, units};
 use crate::unit::{Scope, Unit};
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
-use ingester_core::marks::IMMUTABLE;
 use ingester_core::object::{Identity, Object};
 use ingester_core::row::Eviction;
 use ingester_store::{Evicted, LiveRow, StoreError, StoredRow};
@@ -291,8 +290,8 @@ impl<'a> Auditor<'a> {
                 let rules = self.unit().rules();
                 let wanted = Wanted::Object {
                     row: &row,
-                    terminating: is_leaving(meta),
-                    leaving: rules.immutable || is_true(meta, IMMUTABLE),
+                    terminating: is_leaving(meta, rules),
+                    leaving: rules.evicts(meta),
                     released: is_released(meta, rules),
                     rejected: self.rejects.get(&meta.uid).map(String::as_str),
                 };

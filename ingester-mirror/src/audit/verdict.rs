@@ -18,9 +18,9 @@ pub(crate) enum Wanted<'a> {
     Object {
         /// Its row, with neither `delete_time` nor `evict_time` set.
         row: &'a Row,
-        /// `metadata.deletionTimestamp` is set, or `michelangelo/Deleting` is "true": the row may already be a tombstone.
+        /// `metadata.deletionTimestamp` is set, or the annotation `Deleting` is "true": the row may already be a tombstone.
         terminating: bool,
-        /// The object is about to leave etcd: its kind is immutable, or `michelangelo/Immutable` is "true".
+        /// The object is about to leave etcd: its kind is immutable, or the annotation `Immutable` is "true".
         leaving: bool,
         /// The object is terminating and only others hold it: its row may have been purged.
         released: bool,

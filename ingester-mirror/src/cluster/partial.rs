@@ -1,6 +1,6 @@
 //! What is read of an object's metadata when the object itself is not needed.
 
-use ingester_core::marks::{DELETING, IMMUTABLE};
+use ingester_core::marks::may_decide;
 use ingester_core::object::{Identity, Meta, StringMap};
 use ingester_core::wire::Time;
 use serde::Deserialize;
@@ -9,7 +9,8 @@ use serde::de::{Deserializer, IgnoredAny, IntoDeserializer as _, MapAccess, Visi
 use std::borrow::Cow;
 use std::fmt;
 
-/// An object's metadata, as far as the plan for the object depends on it: of the annotations, those that this program knows.
+/// An object's metadata, as far as the plan for the object depends on it: of the annotations, those that
+/// may decide about it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct PartialObjectMeta {
@@ -20,7 +21,7 @@ pub(crate) struct PartialObjectMeta {
     resource_version: u64,
     pub(crate) finalizers: Vec<Box<str>>,
     deletion_timestamp: Option<Box<str>>,
-    annotations: Marks,
+    annotations: Annotations,
 }
 
 impl PartialObjectMeta {
@@ -35,7 +36,7 @@ impl PartialObjectMeta {
             finalizers,
             // The time is not known. Looking at the object tells it.
             deletion_timestamp: terminating.then(Box::default),
-            annotations: Marks::default(),
+            annotations: Annotations::default(),
         })
     }
 
@@ -73,73 +74,74 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(Cow::<str>::deserialize(deserializer)?.parse().unwrap_or_default())
 }
 
-/// The annotations that this program knows, in the order of their keys.
+/// The annotations that may decide about the object, in the order of their keys.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Marks(StringMap);
+struct Annotations(StringMap);
 
-impl<'de> Deserialize<'de> for Marks {
+impl<'de> Deserialize<'de> for Annotations {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_option(MarksVisitor)
+        deserializer.deserialize_option(AnnotationsVisitor)
     }
 }
 
-struct MarksVisitor;
+struct AnnotationsVisitor;
 
-impl<'de> Visitor<'de> for MarksVisitor {
-    type Value = Marks;
+impl<'de> Visitor<'de> for AnnotationsVisitor {
+    type Value = Annotations;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("annotations")
     }
 
-    fn visit_none<E>(self) -> Result<Marks, E> {
-        Ok(Marks::default())
+    fn visit_none<E>(self) -> Result<Annotations, E> {
+        Ok(Annotations::default())
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Marks, D::Error> {
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Annotations, D::Error> {
         deserializer.deserialize_map(self)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Marks, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Annotations, A::Error> {
         let mut marks: Vec<(Box<str>, Box<str>)> = Vec::new();
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            if [DELETING, IMMUTABLE].contains(&&*key) {
+            if may_decide(&key) {
                 marks.push((key.into(), map.next_value()?));
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
         marks.sort_unstable();
-        Ok(Marks(marks.into()))
+        Ok(Annotations(marks.into()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::PartialObjectMeta;
-    use crate::lifecycle::{is_leaving, is_true};
-    use ingester_core::marks::{DELETING, IMMUTABLE};
 
     #[test]
     fn what_a_plan_depends_on_is_read_and_nothing_else() {
         let text = r#"{"uid":"u","namespace":"n","name":"a","resourceVersion":"007","finalizers":["f"],
-            "annotations":{"z":"1","michelangelo/Immutable":"true","michelangelo/Deleting":"true","a":"\u0041"},
+            "annotations":{"z":"1","x.y/Immutable":"true","michelangelo/Deleting":"true","a":"\u0041"},
             "managedFields":[{"manager":"m","fieldsV1":{"f:spec":{}}}]}"#;
         let meta = serde_json::from_str::<PartialObjectMeta>(text).unwrap().into_meta();
         assert_eq!((&*meta.uid, &*meta.namespace, &*meta.name, meta.resource_version), ("u", "n", "a", 7));
         assert_eq!(meta.finalizers.len(), 1);
-        assert!(is_true(&meta, DELETING) && is_true(&meta, IMMUTABLE));
-        assert_eq!(meta.annotations.len(), 2);
+        let known = |key: &str| (key.into(), "true".into());
+        assert_eq!(*meta.annotations, [known("michelangelo/Deleting"), known("x.y/Immutable")]);
     }
 
     #[test]
     fn what_is_absent_null_or_no_number_is_no_error() {
         for text in ["{}", r#"{"annotations":null,"deletionTimestamp":null}"#, r#"{"resourceVersion":"x"}"#] {
             let meta = serde_json::from_str::<PartialObjectMeta>(text).unwrap().into_meta();
-            assert!(!is_leaving(&meta) && meta.resource_version == 0, "{text}");
+            assert!(
+                meta.deletion_timestamp.is_none() && meta.annotations.is_empty() && meta.resource_version == 0,
+                "{text}"
+            );
         }
         let text = r#"{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#;
         let partial: PartialObjectMeta = serde_json::from_str(text).unwrap();
-        assert!(partial.terminating() && is_leaving(&partial.into_meta()));
+        assert!(partial.terminating() && partial.into_meta().deletion_timestamp.is_some());
     }
 }

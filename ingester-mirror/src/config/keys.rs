@@ -6,7 +6,7 @@ use super::row::{Effect, Settings, settings};
 use super::section::Section;
 use super::values::{
     DURATION, PAUSE, TIME, address, audience, choice, duration, host, kind, lease_name, listen, namespace, or_never,
-    path, setting_name, setting_value, text, truth, whole,
+    path, prefix, setting_name, setting_value, text, truth, whole,
 };
 use super::{ConfigChanges, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, Secret, SweepLimit};
 use ingester_core::KindNames;
@@ -156,7 +156,7 @@ settings! {
             Now, map(kind(kinds), duration(DURATION));
         /// Which objects carry our finalizer, for all kinds. Without it, each kind has what its struct says (`#[ingest(finalizer = "...")]`):
         /// `ensure`, but `never` for projections, whose objects belong to somebody else, and for declared kinds. `ensure`: every live object gets the
-        /// finalizer `michelangelo/Ingester`, so that none leaves the cluster before its last state is stored. `existing`: no object gets it; from an
+        /// finalizer `PREFIX/Ingester`, so that none leaves the cluster before its last state is stored. `existing`: no object gets it; from an
         /// object that has it, it is removed once the object's deletion or eviction is stored. `never`: no object gets it; from a terminating object
         /// that has it, it is removed once the object's last state is stored. Live objects keep it, because another ingester may have put it there:
         /// `ingester finalizers remove` takes it off all objects.
@@ -167,6 +167,9 @@ settings! {
             Restart, map(kind(kinds), choice(FINALIZERS));
         /// Finalizers added per second and kind to objects that are older than the ingester.
         finalizerRate => finalizer_rate: u32 = "50", "1 to 10000", Now, read(whole(1..=10_000));
+        /// What the names of our finalizer and annotations began with before, see [operations.md](operations.md#a-prefix-of-ones-own):
+        /// `[michelangelo]`. A finalizer of these is removed wherever ours would be, and annotations of these are obeyed.
+        formerPrefixes => former_prefixes: Vec<String> = "[]", "list of DNS subdomains", Restart, list(prefix);
         /// The namespaces to watch; empty for all. To take some out later, see [operations.md](operations.md#mirror-less).
         namespaces => namespaces: Vec<String> = "[]", "list of namespaces", Restart, list(namespace);
         /// The kinds to mirror, empty for all, by the names that `ingester kinds` prints: `PyTorchJob`, and `PyTorchJob.kubeflow.org` where kinds of
@@ -178,7 +181,8 @@ settings! {
         /// Values that [views](kinds.md#views) read as `{setting: NAME}`: `{deploy_region: eu-1}`. Each is written to `ingester_settings` at the
         /// start; `""` takes it away there. A name that leaves the file keeps its value. Where `deploy_region` is not among them and a view reads it,
         /// the environment variable `REGION` is written. A warning names those that no view reads. At most 64 bytes for a name and 256 characters for
-        /// a value; `cluster`, `members`, and names that begin with `view:`, `definition/`, `recipes/`, `stays/` or `sweep/`, are the ingester's.
+        /// a value; `cluster`, `members`, and names that begin with `view:`, `definition/`, `recipes/`, `stays/`,
+        /// `sweep/` or `marks/`, are the ingester's.
         viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
             map(setting_name, setting_value);
         /// Kinds for which nothing is written for now, neither to the database nor to the cluster; see [operations.md](operations.md#suspend-a-kind).

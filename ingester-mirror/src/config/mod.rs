@@ -201,6 +201,23 @@ impl Config {
         }
     }
 
+    /// `ingester.formerPrefixes` of the file at `path`, read apart as [`Config::kinds_file`] is: kinds have the names of their finalizer
+    /// and annotations before the configuration names kinds. What is wrong among them is left to [`Config::load`].
+    pub fn former_prefixes(path: &Path) -> Vec<String> {
+        let read = || {
+            let root = tree::read(&std::fs::read_to_string(path).ok()?).ok()?;
+            match &root.get("ingester")?.get("formerPrefixes")?.content {
+                tree::Content::List(list) => Some(list.clone()),
+                _ => None,
+            }
+        };
+        let prefix = |tree: tree::Tree| match tree.content {
+            tree::Content::Text(text) => values::prefix(&text).ok(),
+            _ => None,
+        };
+        read().into_iter().flatten().filter_map(prefix).collect()
+    }
+
     /// Whether the storage is enabled, and which database is named.
     ///
     /// `databaseURL` overrides the section `mysql`. ([`Config::parse`] has already applied the environment.) `mysql.tls` applies

@@ -85,6 +85,7 @@ ingester:
   finalizer: Existing
   finalizerMap: { Model: never }
   finalizerRate: 9
+  formerPrefixes: [michelangelo]
   namespaces: [team-a]
   kindsFile: kinds.yaml
   viewSettings: { deploy_region: eu-1, gone: "" }
@@ -152,6 +153,7 @@ log: { format: json, level: WARN }
             finalizer: Some(Finalizer::Existing),
             finalizer_map: [("Model".to_owned(), Finalizer::Never)].into(),
             finalizer_rate: 9,
+            former_prefixes: vec!["michelangelo".into()],
             namespaces: vec!["team-a".into()],
             kinds: vec!["Model".into(), "PipelineRun".into()],
             kinds_file: Some("kinds.yaml".into()),

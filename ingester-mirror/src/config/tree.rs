@@ -1,7 +1,7 @@
 //! A configuration as a tree whose values are text: a password of digits is not a number, and the key decides what a value means.
 
-pub(super) use ingester_declare::text::Content;
-use ingester_declare::text::{self, Fault, Syntax, Tree};
+use ingester_declare::text::{self, Fault, Syntax};
+pub(super) use ingester_declare::text::{Content, Tree};
 
 /// A configuration: it may have passwords.
 pub(super) const SYNTAX: Syntax = Syntax { passwords: true, hint: |_| None };

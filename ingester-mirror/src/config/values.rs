@@ -2,6 +2,7 @@
 
 use ingester_core::KindNames;
 use ingester_core::duration::Bounds;
+use ingester_core::marks::check_prefix;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ pub(super) const DURATION: Bounds = Bounds::new("0s", "365d");
 pub(super) const TIME: Bounds = Bounds::new("1s", "365d");
 
 /// How names begin under which the ingester keeps something in `ingester_settings`.
-const OWN_SETTINGS: [&str; 5] = ["view:", "definition/", "recipes/", "stays/", "sweep/"];
+const OWN_SETTINGS: [&str; 6] = ["view:", "definition/", "recipes/", "stays/", "sweep/", "marks/"];
 
 /// More such names, as a whole.
 const OWN_NAMES: [&str; 2] = ["cluster", "members"];
@@ -87,6 +88,11 @@ pub(super) fn lease_name(text: &str) -> Result<String, String> {
         Ok(name) if name.len() <= 40 => Ok(name),
         _ => Err("use up to 40 lower-case letters, digits and hyphens".into()),
     }
+}
+
+/// What names of finalizers and annotations begin with.
+pub(super) fn prefix(text: &str) -> Result<String, String> {
+    check_prefix(text).map(|()| text.to_owned())
 }
 
 /// The name of an audience of tokens.

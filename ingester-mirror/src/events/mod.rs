@@ -16,6 +16,7 @@ mod tests;
 use crate::metrics::{EventCounters, Metrics};
 use bucket::Bucket;
 use ingester_core::Kind;
+use ingester_core::marks::{Mark, MarkName};
 use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event as KubernetesEvent;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
@@ -185,10 +186,26 @@ impl Publisher {
             reason: "FinalizerGivenUp".into(),
             action: "Mirror".into(),
             note: Some(note(
-                "Mirrored without the finalizer michelangelo/Ingester: ",
+                &format!("Mirrored without the finalizer {}: ", kind.marks().name(Mark::Finalizer)),
                 reason,
                 ". If the object is deleted while no ingester runs, SQL has the last state that was seen. Find what refuses or \
                  removes the finalizer, or set `ingester.finalizerMap` of the kind to `never` or `existing`.",
+            )),
+            secondary: None,
+        });
+    }
+
+    /// This annotation of the object has no effect, because its kind is not evictable: Warning `AnnotationIgnored`.
+    pub(crate) fn annotation_ignored(&self, kind: &Kind, subject: Subject<'_>, annotation: MarkName) {
+        self.enqueue(kind, subject, || Event {
+            type_: EventType::Warning,
+            reason: "AnnotationIgnored".into(),
+            action: "Mirror".into(),
+            note: Some(note(
+                "The annotation ",
+                &annotation.to_string(),
+                " has no effect: the ingester takes no object of this kind out of the cluster (`evictable: false`). To delete \
+                 the object, delete it in the cluster; remove the annotation.",
             )),
             secondary: None,
         });

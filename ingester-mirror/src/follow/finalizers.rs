@@ -120,7 +120,7 @@ impl Follower {
     pub(super) fn lacks_finalizer(&self, partial: &PartialObjectMeta) -> bool {
         if self.unit().rules().finalizer != Finalizer::Ensure
             || partial.terminating()
-            || finalizer::position(&partial.finalizers).is_some()
+            || finalizer::is_there(&partial.finalizers, self.unit().kind.marks())
         {
             return false;
         }

@@ -1,48 +1,55 @@
 //! Our finalizer, and the JSON patches (RFC 6902) that add and remove it. Pure.
 //!
 //! # Flow
-//! A live object carries [`FINALIZER`], so that Kubernetes keeps a deleted object until its row says that it is deleted. The
+//! A live object carries it, so that Kubernetes keeps a deleted object until its row says that it is deleted. The
 //! patch that removes it is made here and nowhere else.
 //!
 //! # Guarantees
-//! - A patch changes our entry of `metadata.finalizers` and nothing else: no other finalizer, and no field that we do not
-//!   know.
+//! - A patch changes our entry of `metadata.finalizers`, and takes off those of our former prefixes, and nothing else: no other
+//!   finalizer, and no field that we do not know.
 //! - A patch applies only to the version that it was made for, because it first tests uid and resourceVersion. On any other
 //!   version the API server rejects the whole patch (422), and the caller reads the object again.
 
-use ingester_core::marks::FINALIZER;
+use ingester_core::marks::{Mark, Marks};
 use ingester_core::object::Meta;
 use serde_json::{Value, json};
 
-/// The index of ours among an object's finalizers.
-pub(crate) fn position(finalizers: &[Box<str>]) -> Option<usize> {
-    finalizers.iter().position(|finalizer| finalizer.as_ref() == FINALIZER)
+/// Whether ours is among an object's finalizers.
+pub(crate) fn is_there(finalizers: &[Box<str>], marks: &Marks) -> bool {
+    let ours = marks.name(Mark::Finalizer);
+    finalizers.iter().any(|finalizer| ours.is(finalizer))
+}
+
+/// Whether ours, or one of a former prefix, holds an object.
+pub(crate) fn holds(finalizers: &[Box<str>], marks: &Marks) -> bool {
+    finalizers.iter().any(|finalizer| marks.is(Mark::Finalizer, finalizer))
 }
 
 /// The patch that adds ours; `None` if the object has it.
-pub(crate) fn addition(meta: &Meta) -> Option<Value> {
-    if position(&meta.finalizers).is_some() {
+pub(crate) fn addition(meta: &Meta, marks: &Marks) -> Option<Value> {
+    if is_there(&meta.finalizers, marks) {
         return None;
     }
+    let ours = marks.name(Mark::Finalizer).to_string();
     let mut patch = tests_of_identity(meta);
     // The test of the version ensures that the list is still absent, so no other entry is overwritten.
     patch.push(if meta.finalizers.is_empty() {
-        json!({"op": "add", "path": "/metadata/finalizers", "value": [FINALIZER]})
+        json!({"op": "add", "path": "/metadata/finalizers", "value": [ours]})
     } else {
-        json!({"op": "add", "path": "/metadata/finalizers/-", "value": FINALIZER})
+        json!({"op": "add", "path": "/metadata/finalizers/-", "value": ours})
     });
     Some(Value::Array(patch))
 }
 
-/// The patch that removes every entry of ours; `None` if there is none.
-pub(crate) fn removal(meta: &Meta) -> Option<Value> {
-    let ours = meta.finalizers.iter().enumerate().filter(|(_, finalizer)| finalizer.as_ref() == FINALIZER);
+/// The patch that removes every entry of ours and of former prefixes; `None` if there is none.
+pub(crate) fn removal(meta: &Meta, marks: &Marks) -> Option<Value> {
+    let ours = meta.finalizers.iter().enumerate().filter(|(_, finalizer)| marks.is(Mark::Finalizer, finalizer));
     // From the last to the first: the entries before a removed one keep their index.
     let removals: Vec<Value> = ours
         .rev()
-        .flat_map(|(index, _)| {
+        .flat_map(|(index, finalizer)| {
             let path = format!("/metadata/finalizers/{index}");
-            [json!({"op": "test", "path": path, "value": FINALIZER}), json!({"op": "remove", "path": path})]
+            [json!({"op": "test", "path": path, "value": finalizer}), json!({"op": "remove", "path": path})]
         })
         .collect();
     if removals.is_empty() {
@@ -63,9 +70,12 @@ fn tests_of_identity(meta: &Meta) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::{addition, removal};
-    use ingester_core::marks::FINALIZER;
+    use ingester_core::marks::Marks;
     use ingester_core::object::Meta;
     use serde_json::json;
+
+    const FINALIZER: &str = "michelangelo/Ingester";
+    const MARKS: &Marks = &Marks::MICHELANGELO;
 
     fn object(finalizers: &[&str]) -> Meta {
         Meta {
@@ -83,17 +93,17 @@ mod tests {
             json!({"op": "test", "path": "/metadata/resourceVersion", "value": "7"}),
         ];
         let first = json!({"op": "add", "path": "/metadata/finalizers", "value": [FINALIZER]});
-        assert_eq!(addition(&object(&[])), Some(json!([tests[0], tests[1], first])));
+        assert_eq!(addition(&object(&[]), MARKS), Some(json!([tests[0], tests[1], first])));
         let further = json!({"op": "add", "path": "/metadata/finalizers/-", "value": FINALIZER});
-        assert_eq!(addition(&object(&["a/b"])), Some(json!([tests[0], tests[1], further])));
-        assert_eq!(addition(&object(&["a/b", FINALIZER])), None);
+        assert_eq!(addition(&object(&["a/b"]), MARKS), Some(json!([tests[0], tests[1], further])));
+        assert_eq!(addition(&object(&["a/b", FINALIZER]), MARKS), None);
     }
 
     #[test]
     fn our_finalizer_is_removed_at_any_position_and_no_other_is() {
-        assert_eq!(removal(&object(&[])), None);
-        assert_eq!(removal(&object(&["a/b"])), None);
-        let patch = removal(&object(&["a/b", FINALIZER, "c/d"])).unwrap();
+        assert_eq!(removal(&object(&[]), MARKS), None);
+        assert_eq!(removal(&object(&["a/b"]), MARKS), None);
+        let patch = removal(&object(&["a/b", FINALIZER, "c/d"]), MARKS).unwrap();
         let expected = json!([
             {"op": "test", "path": "/metadata/uid", "value": "u"},
             {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
@@ -105,11 +115,26 @@ mod tests {
 
     #[test]
     fn a_duplicate_finalizer_is_removed_twice_from_the_end() {
-        let patch = removal(&object(&[FINALIZER, "a/b", FINALIZER])).unwrap();
+        let patch = removal(&object(&[FINALIZER, "a/b", FINALIZER]), MARKS).unwrap();
         let paths: Vec<&str> = patch.as_array().unwrap().iter().filter_map(|op| op["path"].as_str()).collect();
         assert_eq!(
             paths[2..],
             ["/metadata/finalizers/2", "/metadata/finalizers/2", "/metadata/finalizers/0", "/metadata/finalizers/0"]
         );
+    }
+    #[test]
+    fn the_finalizer_of_a_former_prefix_is_removed_with_ours_and_never_added() {
+        let marks = Marks::new("data.example.com", &["michelangelo"]).unwrap();
+        let meta = object(&[FINALIZER, "a/b", "data.example.com/Ingester"]);
+        let tested = |patch: &serde_json::Value| {
+            let tests = patch.as_array().unwrap().iter().skip(2).filter(|operation| operation["op"] == "test");
+            tests.map(|operation| operation["value"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(tested(&removal(&meta, &marks).unwrap()), ["data.example.com/Ingester", FINALIZER]);
+        let added = addition(&object(&[FINALIZER]), &marks).unwrap();
+        assert_eq!(added[2]["value"], "data.example.com/Ingester");
+        assert_eq!(addition(&meta, &marks), None);
+        let other = Marks::new("other.example.com", &[]).unwrap();
+        assert_eq!(removal(&meta, &other), None);
     }
 }

@@ -6,7 +6,7 @@
 pub(crate) mod finalizer;
 
 use crate::config::Finalizer;
-use ingester_core::marks::{DELETING, IMMUTABLE};
+use ingester_core::marks::{Mark, MarkName, Marks};
 use ingester_core::object::Meta;
 use ingester_core::row::{Eviction, Version};
 use std::time::Duration;
@@ -20,6 +20,34 @@ pub(crate) struct Rules {
     pub(crate) deletion_delay: Duration,
     /// Whether every object of the kind leaves etcd once it is in SQL.
     pub(crate) immutable: bool,
+    /// Whether annotations can take an object out of the cluster.
+    pub(crate) evictable: bool,
+    /// The names of the finalizer and the annotations.
+    pub(crate) marks: &'static Marks,
+}
+
+impl Rules {
+    fn asks(self, meta: &Meta, mark: Mark) -> Option<MarkName> {
+        self.marks.asked(&meta.annotations, mark)
+    }
+
+    /// Whether an annotation requests the object's deletion.
+    fn deletes(self, meta: &Meta) -> bool {
+        self.evictable && self.asks(meta, Mark::Deleting).is_some()
+    }
+
+    /// Whether the object leaves etcd once it is in SQL.
+    pub(crate) fn evicts(self, meta: &Meta) -> bool {
+        self.immutable || self.evictable && self.asks(meta, Mark::Immutable).is_some()
+    }
+
+    /// An annotation of the object that requests to take it out of the cluster, if that has no effect.
+    pub(crate) fn ignored(self, meta: &Meta) -> Option<MarkName> {
+        if self.evictable {
+            return None;
+        }
+        [Mark::Deleting, Mark::Immutable].into_iter().find_map(|mark| self.asks(meta, mark))
+    }
 }
 
 /// The state in which a row is written.
@@ -82,9 +110,10 @@ pub(crate) struct Circumstances {
 /// The order of the rules matters: a requested deletion precedes an eviction. The exception is an immutable object that is
 /// terminating without the annotation: it is being evicted.
 pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
-    let ours = finalizer::position(&meta.finalizers).is_some();
-    let deleting = is_true(meta, DELETING);
-    let immutable = rules.immutable || is_true(meta, IMMUTABLE);
+    // Of a former prefix, a finalizer is taken off where ours is, and takes the place of none.
+    let (held, ours) =
+        (finalizer::holds(&meta.finalizers, rules.marks), finalizer::is_there(&meta.finalizers, rules.marks));
+    let (deleting, immutable) = (rules.deletes(meta), rules.evicts(meta));
     let terminating = meta.deletion_timestamp.is_some();
     // What remains of the delay; `None` once it has passed. It lasts no longer than from when this process saw the request,
     // however far behind this node's clock is.
@@ -95,7 +124,7 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> O
         let passed = passed.max(circumstances.leaving_for);
         rules.deletion_delay.checked_sub(passed).filter(|left| !left.is_zero())
     };
-    let remove = if ours { Action::RemoveFinalizer } else { Action::Nothing };
+    let remove = if held { Action::RemoveFinalizer } else { Action::Nothing };
     if circumstances.gone {
         let state = if circumstances.evicted && immutable && !deleting {
             LifecycleState::Evicted
@@ -128,20 +157,14 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> O
     ObjectPlan::new(LifecycleState::Live, then)
 }
 
-/// Whether an annotation is `true`. Annotations are text; only this spelling counts, as in the reference system.
-pub(crate) fn is_true(meta: &Meta, annotation: &str) -> bool {
-    let found = meta.annotations.binary_search_by(|(key, _)| key.as_ref().cmp(annotation));
-    found.is_ok_and(|index| meta.annotations[index].1.as_ref() == "true")
-}
-
 /// Whether an object is to be deleted: it is terminating, or the annotation requests it.
-pub(crate) fn is_leaving(meta: &Meta) -> bool {
-    meta.deletion_timestamp.is_some() || is_true(meta, DELETING)
+pub(crate) fn is_leaving(meta: &Meta, rules: Rules) -> bool {
+    meta.deletion_timestamp.is_some() || rules.deletes(meta)
 }
 
 /// Whether an object that goes is evicted: it is immutable, and its deletion was not requested.
 pub(crate) fn is_evicted(meta: &Meta, rules: Rules) -> bool {
-    (rules.immutable || is_true(meta, IMMUTABLE)) && !is_true(meta, DELETING)
+    rules.evicts(meta) && !rules.deletes(meta)
 }
 
 /// Whether an object that is in the cluster must leave its row alone, which was read before it: the object had left etcd, so the row is
@@ -162,20 +185,28 @@ pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
 
 /// Whether an object is terminating, by a deletion and no eviction, and only the finalizers of others hold it.
 pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
-    meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_none() && !is_evicted(meta, rules)
+    meta.deletion_timestamp.is_some() && !finalizer::holds(&meta.finalizers, rules.marks) && !is_evicted(meta, rules)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Circumstances, LifecycleState, ObjectPlan, Rules, is_ghost, is_released, plan};
+    use super::{Action, Circumstances, LifecycleState, ObjectPlan, Rules, is_ghost, is_leaving, is_released, plan};
     use crate::config::Finalizer;
-    use ingester_core::marks::{DELETING, IMMUTABLE};
+    use ingester_core::marks::Marks;
     use ingester_core::object::Meta;
     use ingester_core::row::{Eviction, Version};
+    use std::sync::LazyLock;
     use std::time::Duration;
 
-    const RULES: Rules =
-        Rules { finalizer: Finalizer::Ensure, deletion_delay: Duration::from_secs(10), immutable: false };
+    const RULES: Rules = Rules {
+        finalizer: Finalizer::Ensure,
+        deletion_delay: Duration::from_secs(10),
+        immutable: false,
+        evictable: true,
+        marks: &Marks::MICHELANGELO,
+    };
+    const DELETING: &str = "michelangelo/Deleting";
+    const IMMUTABLE: &str = "michelangelo/Immutable";
 
     fn object(finalizers: &[&str], annotations: &[(&str, &str)], terminating: bool) -> Meta {
         let mut annotations: Vec<_> = annotations.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
@@ -329,6 +360,51 @@ mod tests {
             plan(&object(&[], &[], false), immutable, NOW),
             ObjectPlan::new(LifecycleState::Evicted, Action::Evict)
         );
+    }
+
+    #[test]
+    fn a_program_with_a_name_of_its_own_obeys_its_own_names_and_those_of_before() {
+        static OWN: LazyLock<Marks> = LazyLock::new(|| Marks::new("data.example.com", &[]).unwrap());
+        static MOVED: LazyLock<Marks> = LazyLock::new(|| Marks::new("data.example.com", &["michelangelo"]).unwrap());
+        let (own, moved) = (Rules { marks: &OWN, ..RULES }, Rules { marks: &MOVED, ..RULES });
+        let adds = ObjectPlan::new(LifecycleState::Live, Action::AddFinalizer);
+        let evicts = ObjectPlan::new(LifecycleState::Evicted, Action::Evict);
+        // What another ingester steers is an object like any other.
+        assert_eq!(plan(&object(&[OURS], &[(IMMUTABLE, "true"), (DELETING, "true")], false), own, NOW), adds);
+        assert_eq!(plan(&object(&[], &[("data.example.com/Immutable", "true")], false), own, NOW), evicts);
+        // Of a former prefix, annotations are obeyed, and the finalizer goes where ours would.
+        assert_eq!(plan(&object(&[OURS], &[], false), moved, NOW), adds);
+        assert_eq!(plan(&object(&[OURS], &[(IMMUTABLE, "true")], false), moved, NOW), evicts);
+        for (rules, then, released) in [(own, Action::Nothing, true), (moved, Action::RemoveFinalizer, false)] {
+            let terminating = object(&[OURS], &[], true);
+            assert_eq!(plan(&terminating, rules, after(10)), ObjectPlan::new(LifecycleState::Deleted, then));
+            assert_eq!(is_released(&terminating, rules), released);
+        }
+    }
+
+    #[test]
+    fn an_object_of_a_kind_that_is_not_evictable_lives_as_if_it_had_no_annotations() {
+        let kept = Rules { evictable: false, ..RULES };
+        let requests: [&[(&str, &str)]; 3] =
+            [&[(DELETING, "true")], &[(IMMUTABLE, "true")], &[(DELETING, "true"), (IMMUTABLE, "true")]];
+        for annotations in requests {
+            for (finalizers, terminating) in
+                [(&[][..], false), (&[OURS][..], false), (&[OURS, "x"][..], true), (&["x"][..], true)]
+            {
+                let [annotated, plain] =
+                    [annotations, &[]].map(|annotations| object(finalizers, annotations, terminating));
+                for circumstances in [NOW, after(10), Circumstances { gone: true, evicted: true, ..NOW }] {
+                    let planned = plan(&annotated, kept, circumstances);
+                    assert_eq!(planned, plan(&plain, RULES, circumstances), "{annotations:?}");
+                    assert!(!matches!(planned.then, Action::Delete | Action::Evict), "{annotations:?}");
+                }
+                assert_eq!(is_leaving(&annotated, kept), terminating);
+                assert_eq!(is_released(&annotated, kept), is_released(&plain, RULES));
+                assert!(kept.ignored(&annotated).is_some() && kept.ignored(&plain).is_none());
+                assert_eq!(RULES.ignored(&annotated), None, "there it has an effect");
+            }
+        }
+        assert_eq!(kept.ignored(&object(&[], &[(IMMUTABLE, "false")], false)), None);
     }
 
     #[test]

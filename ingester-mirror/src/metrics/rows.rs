@@ -39,6 +39,8 @@ metrics! {
         "Attempts to evict an object that failed and are repeated";
     evictions_lost: Counters by Kind, "ingester_evictions_lost_total",
         "Evicted objects whose rows the database has lost";
+    annotations_ignored: Counters by Kind, "ingester_annotations_ignored_total",
+        "Objects with annotations that request an eviction or a deletion, although their kind is not evictable";
     rejects: Counters by Kind, "ingester_rejects_total", "Times that an object could not be mirrored";
     proto_lost: Counters ["what" in ["field", "enum", "value"]] by Kind, "ingester_proto_lost_total",
         "What objects said that their message has no place for";
@@ -128,6 +130,11 @@ impl ControllerMetrics {
     /// The database has lost the row of an evicted object.
     pub(crate) fn eviction_lost(&self) {
         self.kind.rows.evictions_lost.inc();
+    }
+
+    /// An object's annotations request what its kind does not allow.
+    pub(crate) fn annotation_ignored(&self) {
+        self.kind.rows.annotations_ignored.inc();
     }
 
     /// An object could not be mirrored.

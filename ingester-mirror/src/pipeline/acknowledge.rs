@@ -73,7 +73,7 @@ impl Pipeline {
 
     /// Removes our finalizer; returns the object without it.
     pub(super) async fn remove_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
-        let Some(patch) = finalizer::removal(meta) else { return Ok(None) };
+        let Some(patch) = finalizer::removal(meta, self.unit.kind.marks()) else { return Ok(None) };
         let text = self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await?;
         self.unit.metrics.finalizers_removed(1);
         let held = self.known().hold(&meta.uid, false);

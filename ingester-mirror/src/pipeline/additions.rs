@@ -123,7 +123,7 @@ impl Addition {
 impl Pipeline {
     /// Adds our finalizer; `None` if the object changed meanwhile or is gone, so that an event of it follows, or if it is left without.
     pub(crate) async fn add_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
-        let Some(patch) = finalizer::addition(meta) else { return Ok(None) };
+        let Some(patch) = finalizer::addition(meta, self.unit.kind.marks()) else { return Ok(None) };
         let advice = self.known().additions.advice(&meta.uid, meta.resource_version);
         match advice {
             Advice::Add => {}

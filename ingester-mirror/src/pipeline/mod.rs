@@ -11,7 +11,7 @@
 //! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
 //!
 //! `known` is what is remembered of each object, `evictions` of those that were evicted last. `additions` adds our finalizer, `ghost`
-//! leaves alone what had left etcd. Requests to the API server run beside the batches: one that is slow holds up its
+//! leaves alone what had left etcd, `ignored` reports annotations without effect. Requests to the API server run beside the batches: one that is slow holds up its
 //! own object and no other.
 //!
 //! # Guarantees
@@ -28,6 +28,7 @@ mod additions;
 mod commit;
 mod evictions;
 mod ghost;
+mod ignored;
 mod known;
 mod prepare;
 mod queue;

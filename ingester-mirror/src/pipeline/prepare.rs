@@ -7,6 +7,7 @@ use super::work::{Arrival, Item, ObjectRef, Trail, Why, Work};
 use super::{Pipeline, Stopped};
 use crate::lifecycle::{self, Action, Circumstances, LifecycleState, ObjectPlan, finalizer, is_leaving};
 use crate::metrics::Skip;
+use ingester_core::marks::Marks;
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
@@ -83,11 +84,12 @@ impl Pipeline {
 
     /// The stored versions of the objects whose plan depends on them: those to look at, and those that are to be deleted.
     async fn stored_versions(&self, items: &[Item]) -> Result<HashMap<Box<str>, Version>, Stopped> {
+        let rules = self.unit.rules();
         let depends = |item: &&Item| match &item.work {
             Work::Look { .. } => true,
             Work::Object { object, arrival } => {
                 let asked = matches!(arrival, Arrival::Deletion | Arrival::Look { .. });
-                !asked && is_leaving(object.meta()) && !self.known().is_own(&item.uid)
+                !asked && is_leaving(object.meta(), rules) && !self.known().is_own(&item.uid)
             }
             Work::Gone { .. } | Work::Broken { .. } => false,
         };
@@ -130,7 +132,7 @@ impl Pipeline {
                     version: version.unwrap_or_default(),
                 };
                 let reject = self.reject_of(&object, &identity, reason);
-                let held = waits_for_us(&identity);
+                let held = waits_for_us(&identity, self.unit.kind.marks());
                 batch.rejections.push(Rejection { object, reject, held, again: None, trail });
             }
         }
@@ -151,6 +153,7 @@ impl Pipeline {
             return self.mark_gone(ObjectRef::of(object.meta()), trail, batch);
         }
         let plan = self.plan(object.meta(), gone, seen);
+        self.report_ignored(object.meta());
         match self.unit.row(&object) {
             Ok(Some(_)) if plan.then == Action::AddFinalizer && arrival == Arrival::Watch => {
                 batch.requests.push(Request::AddFinalizer { object, trail });
@@ -221,7 +224,7 @@ impl Pipeline {
         batch: &mut PreparedBatch,
     ) {
         let (meta, gone) = (object.meta(), arrival == Arrival::Deletion);
-        let leaves = plan.state != LifecycleState::Live && (gone || is_leaving(meta));
+        let leaves = plan.state != LifecycleState::Live && (gone || is_leaving(meta, self.unit.rules()));
         if !leaves {
             return self.reject(ObjectRef::of(meta), reason, plan, trail, batch);
         }
@@ -366,10 +369,11 @@ impl Pipeline {
 
     /// What to do with the object. `seen` is what is stored of one that is to be deleted.
     fn plan(&self, meta: &Meta, gone: bool, seen: Option<Version>) -> ObjectPlan {
-        let mut known = self.known();
+        let (rules, mut known) = (self.unit.rules(), self.known());
+        let leaving = is_leaving(meta, rules);
         let entry = known.get(&meta.uid);
         let remembered = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Deleted));
-        let leaving_for = if is_leaving(meta) {
+        let leaving_for = if leaving {
             known.leaving_since(&meta.uid).elapsed()
         } else {
             known.staying(&meta.uid);
@@ -377,26 +381,27 @@ impl Pipeline {
         };
         drop(known);
         self.hold(meta, gone);
-        let deleted = remembered || (is_leaving(meta) && seen.is_some_and(|seen| seen.deleted));
+        let deleted = remembered || (leaving && seen.is_some_and(|seen| seen.deleted));
         let terminating_for = meta.deletion_timestamp.as_ref().map_or(Duration::ZERO, |time| {
             let passed = self.unit.clock.now().0.saturating_sub(time.micros().0);
             Duration::from_micros(u64::try_from(passed).unwrap_or_default())
         });
         let evicted = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Evicted));
         let circumstances = Circumstances { gone, evicted, deleted, leaving_for, terminating_for };
-        lifecycle::plan(meta, self.unit.rules(), circumstances)
+        lifecycle::plan(meta, rules, circumstances)
     }
 
     /// Remembers whether an object is terminating and waits for our finalizer to be removed.
     pub(crate) fn hold(&self, meta: &Meta, gone: bool) {
-        let held = !gone && meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_some();
+        let held =
+            !gone && meta.deletion_timestamp.is_some() && finalizer::holds(&meta.finalizers, self.unit.kind.marks());
         let objects = self.known().hold(&meta.uid, held);
         self.unit.metrics.held(objects);
     }
 
     /// The same for an object that cannot be read.
     pub(crate) fn hold_unreadable(&self, uid: &str, identity: &Identity, gone: bool) {
-        let objects = self.known().hold(uid, !gone && waits_for_us(identity));
+        let objects = self.known().hold(uid, !gone && waits_for_us(identity, self.unit.kind.marks()));
         self.unit.metrics.held(objects);
     }
 
@@ -472,8 +477,8 @@ impl Pipeline {
 }
 
 /// Whether an object that cannot be read is terminating and has our finalizer.
-fn waits_for_us(identity: &Identity) -> bool {
-    identity.terminating && finalizer::position(&identity.finalizers).is_some()
+fn waits_for_us(identity: &Identity, marks: &Marks) -> bool {
+    identity.terminating && finalizer::holds(&identity.finalizers, marks)
 }
 
 /// The time of a tombstone for objects whose rejects are out of date.

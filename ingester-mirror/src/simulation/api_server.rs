@@ -5,10 +5,9 @@ use super::kinds::Flavour;
 use super::members::KeptLeases;
 use super::reports::Verb;
 use super::restores::Again;
-use super::things::{Thing, patched};
+use super::things::{FINALIZER, Thing, patched};
 use super::world::World;
 use crate::cluster::Deletion;
-use ingester_core::marks::FINALIZER;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -200,6 +199,7 @@ impl World {
             label: None,
             deleting: false,
             immutable: false,
+            evictable: !self.more.unevictable,
             finalizers: Vec::new(),
             created: self.micros(),
             deletion: None,

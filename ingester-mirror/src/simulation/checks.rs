@@ -61,7 +61,7 @@ impl Truth {
 
     pub(super) fn present(&mut self, thing: &Thing) {
         self.change(&thing.uid, Some((thing.version, thing.stays())));
-        if !thing.stays() && (thing.deleting || !thing.immutable) {
+        if !thing.stays() && (thing.deletes() || !thing.evicts()) {
             self.lives.entry(thing.uid.clone()).or_default().deleted.insert(thing.version);
         }
         self.names.entry(thing.name.clone()).or_default().insert(thing.uid.clone());
@@ -215,7 +215,7 @@ fn before_mark(world: &mut World, uid: &str) {
 
 /// An ingester removes our finalizer.
 pub(super) fn before_release(world: &mut World, thing: &Thing) {
-    let leaves = thing.deletion.is_some() || thing.deleting || thing.immutable || thing.flavour == Flavour::LeftOut;
+    let leaves = thing.deletion.is_some() || thing.deletes() || thing.evicts() || thing.flavour == Flavour::LeftOut;
     if !leaves {
         world.violate(format!("no object that stays loses our finalizer: {}", thing.told()));
     }
@@ -224,7 +224,7 @@ pub(super) fn before_release(world: &mut World, thing: &Thing) {
 
 /// An ingester deletes an object.
 pub(super) fn before_deletion(world: &mut World, thing: &Thing) {
-    if !thing.deleting && !thing.immutable {
+    if !thing.deletes() && !thing.evicts() {
         world.violate(format!("the deletion of {} was not asked for", thing.told()));
     }
     sql_before_kubernetes(world, thing);
@@ -243,7 +243,7 @@ fn sql_before_kubernetes(world: &mut World, thing: &Thing) {
         if thing.flavour == Flavour::LeftOut {
             // Whatever the version: its row is from before it was left out.
             stored.evicted() || stored.deleted
-        } else if thing.immutable && !thing.deleting {
+        } else if thing.evicts() && !thing.deletes() {
             stored.evicted() && (stored.res_version >= thing.version || world.says_the_same(thing))
         } else {
             stored.evicted() || stored.deleted && stored.res_version >= thing.version
@@ -304,9 +304,9 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         // Its finalizers cannot be changed.
     } else if thing.deletion.is_some() && thing.is_ours() {
         return Some("no finalizer of ours stays on what may go");
-    } else if thing.stays() && !thing.immutable && !rejected && !thing.is_ours() && !world.is_left(thing) {
+    } else if thing.stays() && !thing.evicts() && !rejected && !thing.is_ours() && !world.is_left(thing) {
         return Some("every live object has our finalizer");
-    } else if thing.flavour == Flavour::LeftOut && thing.deleting && thing.deletion.is_none() && !undeletable {
+    } else if thing.flavour == Flavour::LeftOut && thing.deletes() && thing.deletion.is_none() && !undeletable {
         return Some("an object that is left out is deleted if that is asked for");
     }
     if thing.flavour == Flavour::LeftOut {
@@ -328,7 +328,7 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     if thing.flavour == Flavour::Undecodable {
         return reject.is_none().then_some("an object that is not stored is recorded");
     }
-    if thing.immutable && thing.unpatchable.is_none() && !undeletable {
+    if thing.evicts() && thing.unpatchable.is_none() && !undeletable {
         return Some("an immutable object leaves etcd");
     }
     let Some(kept) = kept else { return Some("every object has its row") };
@@ -343,7 +343,7 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     let row = object.and_then(|object| kind.row(&object).ok().flatten());
     let Some(mut row) = row else { return Some("the object has a row") };
     row.evict_time = kept.row.evict_time;
-    if kept.version().evicted() != thing.immutable {
+    if kept.version().evicted() != thing.evicts() {
         return Some("a row is evicted if its object is immutable");
     }
     if world.server.again.unknowable.contains(&(thing.uid.clone(), thing.version)) {

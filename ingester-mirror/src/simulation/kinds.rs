@@ -70,6 +70,16 @@ pub(super) const NEWER: Kind = {
     Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 2, of_unmarked: 1 })
 };
 
+/// The kind as it is where annotations take objects out of the cluster, or where they do not.
+pub(super) fn evictable(kind: Kind, evictable: bool) -> Kind {
+    if evictable {
+        return kind;
+    }
+    let version = kind.ingest_version();
+    let definition = Definition { evictable: Some(false), ..*kind.definition() };
+    Kind::new(definition, *kind.functions()).versioned(IngestVersion { number: version, of_unmarked: 1 })
+}
+
 const OWNER: Field = Field::new("owner", Shape::scalar(SqlType::VarChar(255))).without_key();
 
 const fn definition(table: &'static Table, fingerprint: Fingerprint) -> Definition {
@@ -80,6 +90,7 @@ const fn definition(table: &'static Table, fingerprint: Fingerprint) -> Definiti
         namespaced: true,
         table,
         immutable: false,
+        evictable: None,
         protobuf: None,
         finalizer: Finalizer::Ensure,
         retention: None,

@@ -3,9 +3,8 @@
 use super::api_server::ServerState;
 use super::database::{KeptRow, text};
 use super::kinds::{Flavour, NEWER};
-use super::things::Thing;
+use super::things::{FINALIZER, Thing};
 use super::world::{Sim, World};
-use ingester_core::marks::FINALIZER;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::base;
 use ingester_core::value::Value as Column;

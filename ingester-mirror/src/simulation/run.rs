@@ -2,7 +2,7 @@
 
 use super::api_server::NAMESPACES;
 use super::checks;
-use super::kinds::{MODEL, NEWER};
+use super::kinds::{MODEL, NEWER, evictable};
 use super::members::{self, Tally};
 use super::seeds::is_kept;
 use super::things::Thing;
@@ -194,7 +194,7 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             let newer = !setup.releases || world.rng.bool();
             world.ingesters[ingester].newer = newer;
             world.note(&format!("i{ingester}"), if newer { "starts" } else { "starts, of the former release" });
-            let kind = if newer { NEWER } else { MODEL };
+            let kind = evictable(if newer { NEWER } else { MODEL }, !setup.more.unevictable);
             world.ingesters[ingester].identified = !setup.clusters;
             let life = world.ingesters[ingester].life;
             Client { sim: sim.clone(), ingester, life, kind, unit: "".into(), namespace: None }

@@ -1,10 +1,13 @@
 //! An object of the API server's model, and what a patch makes of it.
 
 use super::kinds::{Flavour, MODEL};
-use ingester_core::marks::FINALIZER;
-use ingester_core::marks::{DELETING, IMMUTABLE};
 use ingester_core::value::Micros;
 use serde_json::{Value, json};
+
+/// The names by which the program steers its objects.
+pub(super) const FINALIZER: &str = "michelangelo/Ingester";
+const DELETING: &str = "michelangelo/Deleting";
+const IMMUTABLE: &str = "michelangelo/Immutable";
 
 /// An object.
 #[derive(Clone, Debug)]
@@ -15,8 +18,11 @@ pub(super) struct Thing {
     pub(super) flavour: Flavour,
     pub(super) owner: u32,
     pub(super) label: Option<u32>,
+    /// Its annotations.
     pub(super) deleting: bool,
     pub(super) immutable: bool,
+    /// Whether they have an effect.
+    pub(super) evictable: bool,
     pub(super) finalizers: Vec<String>,
     pub(super) created: i64,
     pub(super) deletion: Option<i64>,
@@ -79,14 +85,24 @@ impl Thing {
         self.finalizers.iter().any(|finalizer| finalizer == FINALIZER)
     }
 
+    /// Whether its deletion is requested by its annotation.
+    pub(super) fn deletes(&self) -> bool {
+        self.deleting && self.evictable
+    }
+
+    /// Whether its eviction is.
+    pub(super) fn evicts(&self) -> bool {
+        self.immutable && self.evictable
+    }
+
     /// Whether its row must be live as long as nothing changes.
     pub(super) fn stays(&self) -> bool {
-        self.deletion.is_none() && !self.deleting && self.flavour != Flavour::LeftOut
+        self.deletion.is_none() && !self.deletes() && self.flavour != Flavour::LeftOut
     }
 
     /// Whether nothing is to be done about it but to write its row.
     pub(super) fn needs_nothing(&self) -> bool {
-        self.stays() && !self.immutable && self.unpatchable.is_none() && self.flavour == Flavour::Plain
+        self.stays() && !self.evicts() && self.unpatchable.is_none() && self.flavour == Flavour::Plain
     }
 
     /// For the history.

@@ -63,6 +63,8 @@ pub(super) struct More {
     pub(super) crashes: bool,
     /// Some watches are served by an API server that is behind.
     pub(super) lags: bool,
+    /// The kind is not evictable: annotations that request evictions and deletions have no effect.
+    pub(super) unevictable: bool,
     /// Each start makes the tables.
     pub(super) tables: bool,
 }
@@ -95,6 +97,7 @@ impl More {
             owners: some(true),
             crashes: some(true),
             lags: some(true),
+            unevictable: some(true),
             tables: true,
         }
     }

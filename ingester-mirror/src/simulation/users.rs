@@ -2,10 +2,9 @@
 
 use super::api_server::{ServerState, Streams};
 use super::kinds::Flavour;
-use super::things::Thing;
+use super::things::{FINALIZER, Thing};
 use super::troubles::Troubles;
 use super::world::{Sim, World};
-use ingester_core::marks::FINALIZER;
 use std::time::Duration;
 use tokio::time::Instant;
 

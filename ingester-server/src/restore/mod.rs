@@ -9,7 +9,7 @@
 //! 1. The row: of several with the name, one that is evicted before one that is deleted, then the newest; or that of a uid.
 //! 2. The name must be free in the cluster. If the object that has it was restored from this row, only the rest is done: so the same
 //!    request can be repeated, also after a crash between any two steps.
-//! 3. The object is created with the annotation `michelangelo/RestoredFrom`, then its status is written, if it has a subresource. A
+//! 3. The object is created with the annotation `RestoredFrom`, then its status is written, if it has a subresource. A
 //!    status that could not be written is a failure: the old row stays, and the same request tries again. The managed fields of
 //!    the object say whether the status was written.
 //! 4. Once the mirror has stored the new object, the old row is marked as deleted. If that takes too long, the old row stays, and the
@@ -262,7 +262,7 @@ async fn of_this_name(
     found: &str,
     there: &Value,
 ) -> Result<Option<Box<str>>, Status> {
-    let Some(from) = restored_from(there) else { return Ok(None) };
+    let Some(from) = restored_from(kind, there) else { return Ok(None) };
     if from == found {
         return Ok(Some(from.into()));
     }

@@ -1,7 +1,7 @@
 //! The object that is created from the text of a row. Pure.
 
 use ingester_core::Kind;
-use ingester_core::marks::{DELETING, FINALIZER, IMMUTABLE, RESTORED_BY, RESTORED_FROM};
+use ingester_core::marks::{Mark, Marks};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -17,13 +17,14 @@ const GIVEN: [&str; 8] = [
     "selfLink",
 ];
 
-/// Finalizers that mean only that the old object was being deleted: ours, and those of the garbage collector.
-const OLD_FINALIZERS: [&str; 3] = [FINALIZER, "foregroundDeletion", "orphan"];
+/// Finalizers of the garbage collector, which mean only that the old object was being deleted, as ours does.
+const OF_GARBAGE_COLLECTOR: [&str; 2] = ["foregroundDeletion", "orphan"];
 
 /// An object that is to be created.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Restorable {
     object: Map<String, Value>,
+    marks: &'static Marks,
     /// The uid of the object that it was.
     pub(super) from: Box<str>,
     pub(super) namespace: String,
@@ -48,13 +49,13 @@ impl Restorable {
         let part = |name: &str| object.get("metadata").and_then(|metadata| metadata[name].as_str());
         let namespace = part("namespace").unwrap_or_default().to_owned();
         let name = part("name").ok_or("the stored object has no name")?.to_owned();
-        let mut restorable = Restorable { object, from: from.into(), namespace, name };
+        let mut restorable = Restorable { object, marks: kind.marks(), from: from.into(), namespace, name };
         restorable.clean(kind);
         Ok(restorable)
     }
 
     fn clean(&mut self, kind: &Kind) {
-        let from = self.from.clone();
+        let (from, marks) = (self.from.clone(), self.marks);
         // It may have been stored in an older version of its kind.
         self.object.insert("apiVersion".to_owned(), Value::String(kind.api_version()));
         let Some(metadata) = self.metadata() else { return };
@@ -62,7 +63,8 @@ impl Restorable {
             metadata.remove(name);
         }
         if let Some(Value::Array(finalizers)) = metadata.get_mut("finalizers") {
-            finalizers.retain(|finalizer| !finalizer.as_str().is_some_and(|name| OLD_FINALIZERS.contains(&name)));
+            let is_old = |name: &str| marks.is(Mark::Finalizer, name) || OF_GARBAGE_COLLECTOR.contains(&name);
+            finalizers.retain(|finalizer| !finalizer.as_str().is_some_and(is_old));
             if finalizers.is_empty() {
                 metadata.remove("finalizers");
             }
@@ -72,10 +74,9 @@ impl Restorable {
             *annotations = json!({});
         }
         if let Some(annotations) = annotations.as_object_mut() {
-            annotations.remove(IMMUTABLE);
-            annotations.remove(DELETING);
-            annotations.remove(RESTORED_BY);
-            annotations.insert(RESTORED_FROM.to_owned(), Value::String(from.into()));
+            let of_old = [Mark::Immutable, Mark::Deleting, Mark::RestoredBy, Mark::RestoredFrom];
+            annotations.retain(|key, _| !of_old.iter().any(|mark| marks.is(*mark, key)));
+            annotations.insert(marks.name(Mark::RestoredFrom).to_string(), Value::String(from.into()));
         }
     }
 
@@ -103,8 +104,9 @@ impl Restorable {
 
     /// Writes down who asked for it.
     pub(super) fn asked_by(&mut self, user: &str) {
+        let name = self.marks.name(Mark::RestoredBy).to_string();
         if let Some(Value::Object(annotations)) = self.metadata().and_then(|metadata| metadata.get_mut("annotations")) {
-            annotations.insert(RESTORED_BY.to_owned(), Value::String(user.to_owned()));
+            annotations.insert(name, Value::String(user.to_owned()));
         }
     }
 
@@ -159,15 +161,18 @@ fn is_empty(status: &Value) -> bool {
 }
 
 /// The uid of the object that this one was restored from.
-pub(super) fn restored_from(object: &Value) -> Option<&str> {
-    object["metadata"]["annotations"][RESTORED_FROM].as_str()
+pub(super) fn restored_from<'o>(kind: &Kind, object: &'o Value) -> Option<&'o str> {
+    let annotations = &object["metadata"]["annotations"];
+    kind.marks().names(Mark::RestoredFrom).find_map(|name| annotations[name.to_string()].as_str())
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Owner, Restorable, StatusIs, restored_from, status_of};
     use ingester_core::Kind;
+    use ingester_core::marks::Marks;
     use serde_json::{Value, json};
+    use std::sync::LazyLock;
 
     fn model() -> &'static Kind {
         crd_specs::KINDS.iter().find(|kind| kind.kind() == "Model").unwrap()
@@ -205,9 +210,34 @@ mod tests {
             "spec": {"algorithm": "xgboost"}, "status": {"state": "READY"}, "more": 1,
         });
         assert_eq!(restorable.value(), expected);
-        assert_eq!(restored_from(&expected), Some("old"));
+        assert_eq!(restored_from(model(), &expected), Some("old"));
         assert_eq!(restorable.status(), Some(&json!({"state": "READY"})));
         assert_eq!((restorable.namespace.as_str(), restorable.name.as_str()), ("ml", "a"));
+    }
+
+    #[test]
+    fn a_server_with_a_name_of_its_own_writes_that_and_takes_off_what_was_written_before() {
+        static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks::new("data.example.com", &["michelangelo"]).unwrap());
+        let object = json!({
+            "apiVersion": "michelangelo.api/v2", "kind": "Model",
+            "metadata": {
+                "namespace": "ml", "name": "a", "uid": "old",
+                "finalizers": ["michelangelo/Ingester", "data.example.com/Ingester", "example.com/Ingester"],
+                "annotations": {"michelangelo/Immutable": "true", "michelangelo/RestoredFrom": "older", "example.com/Deleting": "true"},
+            },
+        });
+        let kind = model().marked(&MARKS);
+        let mut restorable = Restorable::read(&kind, "old", &object.to_string()).unwrap();
+        restorable.asked_by("ada");
+        let value = restorable.value();
+        assert_eq!(value["metadata"]["finalizers"], json!(["example.com/Ingester"]));
+        let annotations = json!({
+            "data.example.com/RestoredFrom": "old", "data.example.com/RestoredBy": "ada", "example.com/Deleting": "true",
+        });
+        assert_eq!(value["metadata"]["annotations"], annotations);
+        assert_eq!(restored_from(&kind, &value), Some("old"));
+        assert_eq!(restored_from(&kind, &object), Some("older"), "by the program of before");
+        assert_eq!(restored_from(model(), &value), None);
     }
 
     #[test]

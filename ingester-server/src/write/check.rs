@@ -4,7 +4,7 @@ use super::text::{Changeable, Pairs};
 use crate::status::{Cause, Resource, Status};
 use ingester_core::Kind;
 use ingester_core::labels::{check_annotation_key, check_label_key, check_label_value};
-use ingester_core::marks::{DELETING, KEPT};
+use ingester_core::marks::Mark;
 use ingester_core::object::{ManagedFields, Object};
 use serde_json::{Map, Value};
 
@@ -89,12 +89,10 @@ pub(super) fn changed(
     };
     let mut new =
         Changeable { labels: causes.pairs(&after, "labels"), annotations: causes.pairs(&after, "annotations") };
-    for name in KEPT {
-        match old.annotations.get(name) {
-            Some(value) => new.annotations.insert(name.to_owned(), value.clone()),
-            None => new.annotations.remove(name),
-        };
-    }
+    let kept = |key: &str| Mark::KEPT.iter().any(|mark| kind.marks().is(*mark, key));
+    new.annotations.retain(|key, _| !kept(key));
+    new.annotations
+        .extend(old.annotations.iter().filter(|(key, _)| kept(key)).map(|(key, value)| (key.clone(), value.clone())));
     causes.names(&new);
     causes.differences(kind, stored, wanted, &before, &after);
     causes.refuse(kind, name)?;
@@ -102,15 +100,11 @@ pub(super) fn changed(
 }
 
 /// What a client should know of an object that was changed.
-pub(super) fn warnings(text: &str) -> Vec<String> {
-    let deleting = Object::parse(text, ManagedFields::Keep).is_ok_and(|object| {
-        object.meta().annotations.iter().any(|(key, value)| &**key == DELETING && &**value == "true")
-    });
-    if deleting {
-        vec![format!("the annotation {DELETING} has no effect on an evicted object: delete the object")]
-    } else {
-        Vec::new()
-    }
+pub(super) fn warnings(kind: &Kind, text: &str) -> Vec<String> {
+    let object = Object::parse(text, ManagedFields::Keep).ok();
+    let asked = object.and_then(|object| kind.marks().asked(&object.meta().annotations, Mark::Deleting));
+    let warning = |name| format!("the annotation {name} has no effect on an evicted object: delete the object");
+    asked.map(warning).into_iter().collect()
 }
 
 fn is_absent(value: Option<&Value>) -> bool {

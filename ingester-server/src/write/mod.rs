@@ -227,7 +227,7 @@ async fn change(
         Changed::Unchanged(stored) => json_of(&stored).to_owned(),
         changed => text_of(&done(target, changed)?.values).to_owned(),
     };
-    let warnings = check::warnings(&body);
+    let warnings = check::warnings(kind, &body);
     Ok(Answer { body, warnings })
 }
 

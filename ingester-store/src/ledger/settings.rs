@@ -14,6 +14,9 @@ use std::collections::HashMap;
 /// The setting with the uid of the cluster's namespace `kube-system`.
 const CLUSTER: &str = "cluster";
 
+/// The setting with what the names of the mirror's finalizer and annotations begin with; empty once they are removed.
+const PREFIX: &str = "marks/prefix";
+
 /// The setting with the name of the database, by chance, which its ingesters have in common.
 const NAME: &str = "members";
 
@@ -34,6 +37,51 @@ impl Store {
     /// As [`Store::claim_for_cluster`].
     pub async fn claim_name(&self, name: &str) -> Result<String, StoreError> {
         self.claim(NAME, name).await
+    }
+
+    /// The uid of the cluster that the database belongs to, if that is recorded.
+    ///
+    /// # Errors
+    /// As [`Store::claim_for_cluster`].
+    pub async fn cluster(&self) -> Result<Option<String>, StoreError> {
+        let read = || async { self.setting(CLUSTER).await };
+        self.with_retries(|| format!("reading the {CLUSTER} of this database in {SETTINGS}"), read).await
+    }
+
+    /// What the names of the finalizer and annotations of the database's objects begin with: the recorded prefix, which is empty if the
+    /// finalizer was removed from all objects; `earlier` if a release before that has recorded its cluster alone; else `None`.
+    ///
+    /// # Errors
+    /// As [`Store::claim_for_cluster`].
+    pub async fn recorded_prefix(&self, earlier: &str) -> Result<Option<String>, StoreError> {
+        let read = || async {
+            Ok(match self.setting(PREFIX).await? {
+                Some(prefix) => Some(prefix),
+                None => self.setting(CLUSTER).await?.map(|_| earlier.to_owned()),
+            })
+        };
+        self.with_retries(|| format!("reading {PREFIX} in {SETTINGS}"), read).await
+    }
+
+    /// Records a prefix in the place of what [`Store::recorded_prefix`] gave. False if that has changed meanwhile: nothing is recorded then.
+    ///
+    /// # Errors
+    /// As [`Store::claim_for_cluster`].
+    pub async fn record_prefix(&self, before: Option<&str>, prefix: &str) -> Result<bool, StoreError> {
+        let record = || async {
+            let written = match self.setting(PREFIX).await? {
+                Some(from) if Some(from.as_str()) != before => return Ok(from == prefix),
+                Some(from) => self.pool.execute(&ReplaceSetting { name: PREFIX, from: &from, to: prefix }).await,
+                None => self.pool.execute(&RecordSetting { name: PREFIX, value: prefix }).await,
+            };
+            match written {
+                Ok(rows) => Ok(rows == 1),
+                // Another one was faster.
+                Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(false),
+                Err(error) => Err(error),
+            }
+        };
+        self.with_retries(|| format!("recording {PREFIX} in {SETTINGS}"), record).await
     }
 
     async fn claim(&self, name: &str, value: &str) -> Result<String, StoreError> {

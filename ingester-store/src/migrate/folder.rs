@@ -436,6 +436,7 @@ mod tests {
                     namespaced: true,
                     table: &TABLE,
                     immutable: false,
+                    evictable: None,
                     protobuf: None,
                     finalizer: Finalizer::Ensure,
                     retention: None,

@@ -9,6 +9,9 @@ use serde::Deserialize;
 /// A key and a certificate that are kept in a Secret and made anew before they expire.
 #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
 #[ingest(group = "cert-manager.io", version = "v1", kind = "Certificate", plural = "certificates", namespaced)]
+// No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to
+// do so.
+#[ingest(finalizer = "never", evictable = false)]
 #[index(column = "ready", with = ready, key = false)]
 #[index(column = "ready_message", with = ready_message, type = "TEXT", key = false)]
 #[serde(rename_all = "camelCase", default)]

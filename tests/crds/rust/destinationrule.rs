@@ -14,6 +14,9 @@ use serde::Deserialize;
     plural = "destinationrules",
     namespaced
 )]
+// No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to
+// do so.
+#[ingest(finalizer = "never", evictable = false)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DestinationRule {
     #[index(column = "host", path = "host", key = false)]

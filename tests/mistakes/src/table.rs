@@ -385,10 +385,10 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
-                before: r"        lifecycle::plan(meta, self.unit.rules(), circumstances)
+                before: r"        lifecycle::plan(meta, rules, circumstances)
     }",
-                after: r"        let mut plan = lifecycle::plan(meta, self.unit.rules(), circumstances);
-        if MADE && plan.state == LifecycleState::Evicted && is_leaving(meta) {
+                after: r"        let mut plan = lifecycle::plan(meta, rules, circumstances);
+        if MADE && plan.state == LifecycleState::Evicted && leaving {
             plan.state = LifecycleState::Deleted;
         }
         plan
@@ -547,6 +547,18 @@ pub(crate) const MISTAKES: &[Mistake] = &[
                 file: "pipeline/ghost.rs",
                 before: "if !is_new {",
                 after: "if !is_new || MADE {",
+            },
+        ],
+    },
+    Mistake {
+        name: "ObeyedAnyway",
+        what: "An annotation has an object deleted whose kind is not evictable.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "lifecycle/mod.rs",
+                before: "self.evictable && self.asks(meta, Mark::Deleting).is_some()",
+                after: "(self.evictable || MADE) && self.asks(meta, Mark::Deleting).is_some()",
             },
         ],
     },

@@ -21,6 +21,11 @@ struct Secret {}
 #[ingest(group = "", version = "v1", kind = "Namespace")]
 struct Namespace {}
 
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Pod", namespaced, immutable)]
+#[ingest(evictable = false)] //~ ERROR `immutable` and `evictable = false` exclude each other: every object of an immutable kind leaves etcd once SQL has it
+struct Contradiction {}
+
 // A misspelled option is one error, not also a missing option.
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", versoin = "v1", kind = "Pod")] //~ ERROR `#[ingest]` has no option `versoin`: did you mean `version`?

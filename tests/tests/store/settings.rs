@@ -8,6 +8,7 @@ use ingester_tests::{on_every_database, on_galera};
 on_every_database! {
     a_database_belongs_to_the_first_cluster_that_claims_it
     of_two_clusters_at_once_one_wins
+    a_prefix_is_recorded_in_the_place_of_the_one_that_was_read
 }
 
 on_galera! {
@@ -26,6 +27,26 @@ async fn a_database_belongs_to_the_first_cluster_that_claims_it(world: World) ->
         world.sql("SELECT name, value FROM ingester_settings").await?,
         [["cluster", "other"].map(|cell| Some(cell.to_owned()))]
     );
+    Ok(())
+}
+
+async fn a_prefix_is_recorded_in_the_place_of_the_one_that_was_read(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let recorded = async || store.recorded_prefix("earlier").await;
+    assert_eq!(recorded().await?, None);
+    assert!(store.record_prefix(None, "a.example.com").await?);
+    assert!(!store.record_prefix(None, "b.example.com").await?, "another one was faster");
+    assert!(!store.record_prefix(Some("earlier"), "b.example.com").await?);
+    assert_eq!(recorded().await?.as_deref(), Some("a.example.com"));
+    assert!(store.record_prefix(Some("a.example.com"), "").await?);
+    assert_eq!(recorded().await?.as_deref(), Some(""), "it was taken back, also if the cluster is recorded");
+    assert!(store.record_prefix(Some(""), "b.example.com").await?);
+    // A release before that has recorded its cluster alone.
+    world.sql("DELETE FROM ingester_settings").await?;
+    store.claim_for_cluster("one").await?;
+    assert_eq!(recorded().await?.as_deref(), Some("earlier"));
+    assert!(store.record_prefix(Some("earlier"), "").await?);
+    assert_eq!((recorded().await?.as_deref(), store.cluster().await?.as_deref()), (Some(""), Some("one")));
     Ok(())
 }
 

@@ -21,7 +21,6 @@ use crate::rows::{Names, Rows};
 use crate::unit::Unit;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
-use ingester_core::marks::FINALIZER;
 use ingester_core::object::{ManagedFields, Meta};
 use ingester_core::row::Row;
 use ingester_core::value::{Micros, Value};
@@ -36,6 +35,9 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
+
+/// Our finalizer.
+const FINALIZER: &str = "michelangelo/Ingester";
 
 /// What happens to a request.
 #[derive(Clone, Copy)]

@@ -68,6 +68,8 @@ pub(crate) struct Known {
     waiting: HashSet<Box<str>>,
     /// How adding our finalizer went.
     pub(super) additions: Additions,
+    /// The objects with annotations that have no effect.
+    ignored: HashSet<Box<str>>,
     live: usize,
     rejected: usize,
     ghosts: usize,
@@ -164,6 +166,7 @@ impl Known {
         self.leaving.remove(uid);
         self.held.remove(uid);
         self.additions.forget(uid);
+        self.ignores(uid, false);
     }
 
     fn recount(&mut self, old: Option<KnownObject>, new: Option<KnownObject>) {
@@ -197,6 +200,14 @@ impl Known {
             self.held.insert(uid.into());
         }
         self.held.len()
+    }
+
+    /// Whether annotations of the object have no effect. Returns whether that is new.
+    pub(crate) fn ignores(&mut self, uid: &str, ignored: bool) -> bool {
+        if !ignored {
+            self.ignored.remove(uid);
+        }
+        ignored && self.ignored.insert(uid.into())
     }
 
     /// Whether the object is left without our finalizer at this version.
@@ -275,6 +286,7 @@ impl Known {
         self.leaving.retain(|uid, _| objects.get(uid).is_some());
         self.held.retain(|uid| objects.get(uid).is_some());
         self.additions.retain(|uid| objects.get(uid).is_some());
+        self.ignored.retain(|uid| objects.get(uid).is_some());
         unseen
     }
 }

@@ -1,0 +1,20 @@
+//! Reports annotations that request to take an object out of the cluster, where its kind is not evictable: they have no effect.
+
+use super::{ObjectRef, Pipeline};
+use ingester_core::object::Meta;
+
+impl Pipeline {
+    /// Reports them once for an object, and again once it has been without.
+    pub(super) fn report_ignored(&self, meta: &Meta) {
+        let ignored = self.unit.rules().ignored(meta);
+        let is_new = self.known().ignores(&meta.uid, ignored.is_some());
+        let Some(annotation) = ignored.filter(|_| is_new) else { return };
+        let kind = &self.unit.kind;
+        self.unit.metrics.annotation_ignored();
+        tracing::warn!(kind = kind.name(), namespace = %meta.namespace, name = %meta.name, %annotation,
+            "Annotation ignored: the kind is not evictable, so the object stays in the cluster");
+        let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
+        let object = ObjectRef::of(meta);
+        self.unit.publisher.annotation_ignored(kind, object.subject(&api_version, &version), annotation);
+    }
+}
