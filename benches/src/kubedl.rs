@@ -1,4 +1,4 @@
-//! The queries of KubeDL's console over the view `job_info` of `tests/kubedl/kinds.yaml`, beside the same queries over one table with the
+//! The queries of KubeDL's console over the view `job_info` of `examples/kubedl/kinds.yaml`, beside the same queries over one table with the
 //! same rows: as KubeDL makes it, with no key but its number, and with the keys that somebody would give it. And over a view of one
 //! kind, and as a union of each kind's newest rows, which is what to ask where the view is slow.
 
@@ -38,7 +38,7 @@ enum Which {
     Mysql,
 }
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/kubedl");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/kubedl");
 
 /// The kinds, and how many of a hundred jobs are of each.
 const KINDS: [(&str, usize); 8] = [

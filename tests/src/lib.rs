@@ -6,6 +6,7 @@
 //! - [`delayed`]: a way to one of them on which every answer is late.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
+//! - [`Page`]: the commands of a document, run in its order.
 //!
 //! Every server listens on a free port of 127.0.0.1 and keeps its data in a temporary folder. Server and folder are
 //! removed when the value is dropped, when the test panics, and when the test process is killed. A server can be
@@ -26,6 +27,7 @@ mod http;
 pub mod ingester;
 pub mod mariadb;
 pub mod mysql;
+pub mod page;
 pub mod process;
 pub mod replication;
 pub mod sql_server;
@@ -40,6 +42,7 @@ pub use galera::{Galera, shared_galera};
 pub use ingester::Ingester;
 pub use mariadb::{MariaDb, shared_mariadb};
 pub use mysql::{MySql, shared_mysql};
+pub use page::Page;
 pub use replication::Replication;
 pub use sql_server::{Durability, SqlServer};
 

@@ -248,7 +248,7 @@ fn nothing_is_made_beside_a_foreign_table_of_a_declared_kind() {
 }
 
 /// KubeDL's kinds, declared, with the lives of some jobs.
-const KUBEDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/kubedl");
+const KUBEDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/kubedl");
 
 /// What a comment above a state says: `# Restarting, the condition is gone: Restarting, 08:02:00 (kept), none.`
 fn wanted(comment: &str) -> Option<[String; 3]> {

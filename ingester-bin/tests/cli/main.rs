@@ -6,6 +6,7 @@
 
 mod database;
 mod declared;
+mod examples;
 mod full_disk;
 mod get;
 mod habits;

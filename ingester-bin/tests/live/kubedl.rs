@@ -1,7 +1,7 @@
-//! KubeDL's jobs, as `tests/kubedl/kinds.yaml` declares them: what the view `job_info` says after each step of a job's life.
+//! KubeDL's jobs, as `examples/kubedl/kinds.yaml` declares them: what the view `job_info` says after each step of a job's life.
 //!
 //! Jobs of several kinds go through each step side by side. What a row is to say comes from the object that the API server answered with
-//! and from the comments in `tests/kubedl/objects`, never from another row.
+//! and from the comments in `examples/kubedl/objects`, never from another row.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::{Edition, install};
@@ -24,7 +24,7 @@ on_both_api_servers! { Own::NOTHING =>
     what_happened_to_jobs_while_nobody_looked_is_in_their_rows
 }
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/kubedl");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/kubedl");
 
 /// Kind, group, plural, and the file of CRDs begins with the last two. The first four have a file of objects.
 const KINDS: [(&str, &str, &str); 8] = [

@@ -1,4 +1,4 @@
-//! KubeDL's pods and the events on them and on jobs, as `tests/kubedl/kinds.yaml` declares them: what the views `replica_info`, `pod` and
+//! KubeDL's pods and the events on them and on jobs, as `examples/kubedl/kinds.yaml` declares them: what the views `replica_info`, `pod` and
 //! `event_info` say after each step of a pod's life. Only the classic API server has a core API.
 //!
 //! There is no kubelet: the tests write the status that it would write.

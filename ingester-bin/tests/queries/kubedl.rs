@@ -1,4 +1,4 @@
-//! The queries of KubeDL's console and backends, word for word, over the views of `tests/kubedl/kinds.yaml`.
+//! The queries of KubeDL's console and backends, word for word, over the views of `examples/kubedl/kinds.yaml`.
 
 use anyhow::{Result, ensure};
 use ingester_tests::databases::{Database, On};
@@ -12,7 +12,7 @@ on_every_database! {
     pods_of_a_job_come_by_type_and_number
 }
 
-const KINDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/kubedl/kinds.yaml");
+const KINDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/kubedl/kinds.yaml");
 
 /// A job: its uid, kind, namespace, name, when it was created, the types of its conditions, and its tenancy.
 type Job =
