@@ -130,7 +130,8 @@ fn feeds(kind: &Kind, place: &str, error: &RowError) -> bool {
     let column = match error {
         RowError::TooLong { column, .. }
         | RowError::ValueTooLong { column, .. }
-        | RowError::OutOfRange { column, .. } => column,
+        | RowError::OutOfRange { column, .. }
+        | RowError::NotAQuantity { column, .. } => column,
         RowError::Metadata { what, .. } => {
             let from = match what.split(' ').nth(1) {
                 Some("name") => "metadata.name",

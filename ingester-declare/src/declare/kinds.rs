@@ -93,7 +93,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "group",
     "version",
     "kind",

@@ -50,6 +50,9 @@ fn of_struct(kind: &Kind, text: &mut String) {
     if definition.immutable {
         line("immutable", &true);
     }
+    if let Some(evictable) = definition.evictable {
+        line("evictable", &evictable);
+    }
     if !table.companions {
         line("companions", &false);
     }

@@ -12,7 +12,7 @@ const FIELDS: &[Field] = &[
     Field::new("owner", Shape::scalar(SqlType::VarChar(255))),
     Field::new("tier", Shape::scalar(SqlType::Int)).without_key(),
 ];
-const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[&["namespace", "owner"]] };
+const PARTS: TableParts = TableParts { keys: &[&["namespace", "owner"]], ..TableParts::of(FIELDS) };
 const COLUMNS: [ingester_core::schema::Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [ingester_core::schema::Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
 
@@ -38,7 +38,7 @@ pub(super) static MAP: Many = Many::derived(Ident::new("limits"), None, Form::Ma
 static OF_MANY: Table = TABLE.with_many(&[LIST, MAP]).without_companions();
 
 const STAYING_PARTS: TableParts =
-    TableParts { fields: [&[FIELDS[0].stays(Stays::Keep), FIELDS[1].stays(Stays::First)], &[], &[]], keys: &[] };
+    TableParts::of(const { &[FIELDS[0].stays(Stays::Keep), FIELDS[1].stays(Stays::First)] });
 const STAYING_COLUMNS: [ingester_core::schema::Column; STAYING_PARTS.column_count()] = STAYING_PARTS.columns();
 
 /// The same table with values that stay.

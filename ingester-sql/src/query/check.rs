@@ -4,8 +4,9 @@
 use super::time::{TIMES, parse_time};
 use super::{Filter, Order, Query, States, Test};
 use ingester_core::nearest::nearest;
-use ingester_core::schema::{Companion, Form, Many, SqlType, Table, base};
+use ingester_core::schema::{Companion, Form, Many, SqlType, Table, Unit, base};
 use ingester_core::value::{Micros, Value};
+use ingester_core::wire::quantity;
 
 /// The most terms of a query: names, uids, namespaces, tests and the values of lists. More would be refused by some database.
 const MOST_TERMS: usize = 20_000;
@@ -451,7 +452,7 @@ impl Context {
             ));
         }
         // As they are stored.
-        let value = |value: &Value| match converted(field, ty, value)? {
+        let value = |value: &Value| match converted(field, (ty, many.unit()), value)? {
             Value::Text(text) if text.ends_with(' ') => Ok(Value::text(text.trim_end_matches(' '))),
             value => Ok(value),
         };
@@ -478,9 +479,10 @@ impl Context {
             return self.values(field, many, test, holds);
         }
         let (operand, ty, nullable) = self.operand(field)?;
+        let unit = self.place(field).and_then(|place| self.table.columns[place].unit);
         let or_null = nullable && !holds;
         let compare = |comparison: Comparison, value: &Value| {
-            let value = converted(field, ty, value)?;
+            let value = converted(field, (ty, unit), value)?;
             let comparison = if holds { comparison } else { comparison.negated() };
             Ok(Condition::Compare { operand: operand.clone(), comparison, value, or_null })
         };
@@ -503,7 +505,8 @@ impl Context {
             Test::Greater(value) => compare(Comparison::Greater, value),
             Test::GreaterOrEqual(value) => compare(Comparison::GreaterOrEqual, value),
             Test::In(values) => {
-                let values = values.iter().map(|value| converted(field, ty, value)).collect::<Result<Vec<_>, _>>()?;
+                let values = values.iter().map(|value| converted(field, (ty, unit), value));
+                let values = values.collect::<Result<Vec<_>, _>>()?;
                 if values.is_empty() {
                     return Ok(if holds { Condition::Any(Vec::new()) } else { Condition::All(Vec::new()) });
                 }
@@ -645,8 +648,17 @@ fn json_path(field: &str) -> Option<String> {
     Some(path)
 }
 
-/// The value as one of the column's type.
-fn converted(field: &str, ty: SqlType, value: &Value) -> Result<Value, QueryError> {
+/// The value as one of the column's type. A quantity is counted in the column's unit; a whole number alone is what is stored.
+fn converted(field: &str, (ty, unit): (SqlType, Option<Unit>), value: &Value) -> Result<Value, QueryError> {
+    if let (Some(unit), Value::Text(text)) = (unit, value)
+        && text.parse::<i64>().is_err()
+        && let Some(number) = quantity::parse(text)
+    {
+        return Ok(match ty {
+            SqlType::Double => Value::Double(quantity::float(number)),
+            _ => quantity::stored(quantity::counted(number, unit)),
+        });
+    }
     let wrong = |expected: &'static str| {
         let (field, value) = (field.to_owned(), value.to_string());
         Err(QueryError::WrongValue { field, ty: ty.to_string(), value, expected })
@@ -670,7 +682,9 @@ fn converted(field: &str, ty: SqlType, value: &Value) -> Result<Value, QueryErro
                 Value::UInt(number) => i64::try_from(*number).ok(),
                 _ => text.and_then(|text| text.parse().ok()),
             };
-            number.map_or_else(|| wrong("a whole number"), |number| Ok(Value::Int(number)))
+            let expected =
+                if unit.is_some() { "a whole number or a quantity, such as 500m or 2Gi" } else { "a whole number" };
+            number.map_or_else(|| wrong(expected), |number| Ok(Value::Int(number)))
         }
         SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
             let number = match value {
@@ -758,6 +772,31 @@ mod tests {
 
     fn about(field: &'static str, test: Test) -> Query {
         Query { filters: vec![Filter::field(field, test)], ..Query::default() }
+    }
+
+    #[test]
+    fn a_quantity_is_counted_in_the_unit_of_its_column() {
+        use ingester_core::schema::{SqlType, Unit};
+        use ingester_core::value::Value;
+        let of = |ty, unit, text: &str| super::converted("memory", (ty, unit), &Value::text(text));
+        let (whole, milli) = (Some(Unit::Whole), Some(Unit::Milli));
+        for (ty, unit, text, number) in [
+            (SqlType::BigInt, whole, "20Gi", Value::Int(21_474_836_480)),
+            (SqlType::BigInt, milli, "500m", Value::Int(500)),
+            (SqlType::BigInt, milli, "0.5", Value::Int(500)),
+            (SqlType::BigInt, whole, "500m", Value::Int(1)),
+            (SqlType::Double, whole, "500m", Value::Double(0.5)),
+            // What is stored.
+            (SqlType::BigInt, milli, "500", Value::Int(500)),
+            // More than the column holds; a range may ask for it.
+            (SqlType::BigInt, milli, "10Pi", Value::UInt(11_258_999_068_426_240_000)),
+        ] {
+            assert_eq!(of(ty, unit, text), Ok(number), "{text} of {unit:?}");
+        }
+        let error = of(SqlType::BigInt, whole, "20GiB").unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("a whole number or a quantity, such as 500m or 2Gi"), "{error}");
+        assert!(of(SqlType::BigInt, None, "20Gi").is_err());
     }
 
     #[test]
