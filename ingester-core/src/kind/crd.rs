@@ -1,7 +1,7 @@
 //! The CustomResourceDefinition of a kind that kube derives, as the API server takes it.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 
 /// The CRD of `K`, with a schema under which the API server stores what the client sent.
@@ -11,10 +11,6 @@ pub(super) fn relaxed<K: kube::CustomResourceExt>() -> CustomResourceDefinition 
         schema.default = None;
         schema.required = None;
         schema.nullable = None;
-        // Kubernetes 1.20 refuses a null among the values of what is not nullable.
-        if let Some(values) = &mut schema.enum_ {
-            values.retain(|value| !value.0.is_null());
-        }
     })
 }
 
@@ -22,12 +18,6 @@ pub(super) fn relaxed<K: kube::CustomResourceExt>() -> CustomResourceDefinition 
 /// servers do not read from their formats, or only from some.
 pub(super) fn strict<K: kube::CustomResourceExt>() -> CustomResourceDefinition {
     changed::<K>(|schema| {
-        // What may be null and is one of some values must find null among them.
-        if let (Some(values), Some(true)) = (&mut schema.enum_, schema.nullable)
-            && values.iter().all(|value| !value.0.is_null())
-        {
-            values.push(JSON(serde_json::Value::Null));
-        }
         if schema.type_.as_deref() == Some("string") && schema.format.is_some() {
             // API servers (1.20 and 1.36 were tried) take a list for a text with a format. No text has this pattern, and every value that is
             // not a text passes it.
@@ -61,6 +51,12 @@ fn changed<K: kube::CustomResourceExt>(change: fn(&mut JSONSchemaProps)) -> Cust
 /// Changes a schema and all that is in it.
 fn walk(schema: &mut JSONSchemaProps, change: fn(&mut JSONSchemaProps)) {
     change(schema);
+    if let Some(values) = &mut schema.enum_ {
+        // Kubernetes 1.20 refuses a CRD with a null among them, nullable or not. Of what is not nullable, API servers drop a null before they
+        // look at the values: an `Option` of an enum reads it as absent.
+        values.retain(|value| !value.0.is_null());
+        schema.nullable = None;
+    }
     if let Some(description) = &mut schema.description {
         // Descriptions are written for rustdoc. Its links mean nothing to readers of a CRD.
         *description = description.replace("[`", "`").replace("`]", "`");
@@ -134,11 +130,10 @@ mod tests {
             elements.iter().enumerate().for_each(|(at, element)| faults(element, &format!("{place}/{at}"), found));
         }
         let Json::Object(fields) = schema else { return };
-        let nullable = fields.get("nullable") == Some(&json!(true));
         if let Some(Json::Array(values)) = fields.get("enum")
-            && values.contains(&Json::Null) != nullable
+            && (values.contains(&Json::Null) || fields.contains_key("nullable"))
         {
-            found.push(format!("{place}: nullable is {nullable}, and the values are {values:?}"));
+            found.push(format!("{place}: an enum that may be null"));
         }
         for (least, most) in [("minItems", "maxItems"), ("minLength", "maxLength"), ("minimum", "maximum")] {
             if let (Some(least), Some(most)) = (fields.get(least), fields.get(most))
@@ -166,23 +161,19 @@ mod tests {
     }
 
     #[test]
-    fn a_relaxed_enum_has_its_names_and_a_strict_one_also_null() {
+    fn an_enum_has_its_names_and_a_strict_time_its_format() {
         let spec = |kind: Kind| {
             let crd = serde_json::to_value(kind.crd().unwrap()).unwrap();
             crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].clone()
         };
         let (relaxed, strict) = (spec(Kind::of::<RelaxedLamp>()), spec(Kind::of::<StrictLamp>()));
-        assert_eq!(relaxed["colour"]["enum"], json!(["Red", "Blue"]));
-        assert_eq!(relaxed["colours"]["items"]["enum"], json!(["Red", "Blue"]));
-        assert_eq!(
-            (&strict["colour"]["enum"], &strict["colour"]["nullable"]),
-            (&json!(["Red", "Blue", null]), &json!(true))
-        );
-        assert_eq!(
-            (&strict["light"]["enum"], &strict["light"]["nullable"]),
-            (&json!(["LIGHT_OFF", "LIGHT_ON", null]), &json!(true))
-        );
-        // A time keeps its format, and lists are refused in another way.
+        for spec in [&relaxed, &strict] {
+            assert_eq!(spec["colour"]["enum"], json!(["Red", "Blue"]));
+            assert_eq!(spec["colours"]["items"]["enum"], json!(["Red", "Blue"]));
+            assert_eq!(spec["light"]["enum"], json!(["LIGHT_OFF", "LIGHT_ON"]));
+        }
+        assert_eq!((&strict["time"]["nullable"], &relaxed["time"]["nullable"]), (&json!(true), &Json::Null));
+        // Lists are refused in another way.
         assert_eq!((&strict["time"]["type"], &strict["time"]["format"]), (&json!("string"), &json!("date-time")));
         assert!(strict["time"]["not"].is_object() && relaxed["time"]["not"].is_null());
     }
