@@ -137,7 +137,7 @@ impl Index {
         if index.many == Some(true) {
             index.check_many(context);
         }
-        index.check_unit(context);
+        index.broken |= !index.check_unit(context);
         index
     }
 
@@ -158,18 +158,19 @@ impl Index {
         }
     }
 
-    /// Options that say otherwise what a quantity becomes.
-    fn check_unit(&self, context: &Context) {
-        let Some(unit) = &self.unit else { return };
+    /// Whether no other option says what a quantity becomes.
+    fn check_unit(&self, context: &Context) -> bool {
+        let Some(unit) = &self.unit else { return true };
         if let Some(with) = &self.with {
             context.error(with, "`unit` says what a quantity becomes, and so does `with`: leave one of them out");
+            return false;
         }
         if self.many == Some(true) {
-            context.error_at(
-                unit.span,
-                "`unit` is for a single quantity: make a list or map of numbers with `many, with = function`",
-            );
+            let what = "`unit` is for a single quantity: make a list or map of numbers with `many, with = function`";
+            context.error_at(unit.span, what);
+            return false;
         }
+        true
     }
 
     /// Sets what one option says; false where it cannot be read.

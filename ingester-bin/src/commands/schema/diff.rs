@@ -137,7 +137,7 @@ mod tests {
     /// A kind of the table `job`.
     macro_rules! job {
         ($fields:expr) => {{
-            const PARTS: TableParts = TableParts { fields: [$fields, &[], &[]], keys: &[] };
+            const PARTS: TableParts = TableParts::of($fields);
             const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
             const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
             const TABLE: Table = Table {
