@@ -73,7 +73,7 @@ done
 
 step "servers" bash tests/install.sh
 step "format" cargo fmt --all --check
-step "lock files" bash -c 'for manifest in Cargo.toml tests/outside/Cargo.toml; do cargo metadata --locked --format-version 1 --manifest-path $manifest >/dev/null || exit; done'
+step "lock files" bash -c 'for manifest in Cargo.toml tests/outside/Cargo.toml examples/dataset-operator/Cargo.toml; do cargo metadata --locked --format-version 1 --manifest-path $manifest >/dev/null || exit; done'
 step "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 step "tests" cargo test --workspace --locked --no-fail-fast
@@ -82,6 +82,8 @@ if [[ -d tests/outside ]]; then
 else
   report+=("skipped  tests of the crate outside (there is no tests/outside)")
 fi
+# It says nothing of profiles, as a user's crate does not; with those of the crate outside it shares what is compiled.
+step "tests of the example crate" cargo test --manifest-path examples/dataset-operator/Cargo.toml --config tests/outside/Cargo.toml --target-dir target --locked --no-fail-fast
 
 if [[ $all -eq 1 ]]; then
   # Compiled once, and kept with the servers.

@@ -5,7 +5,7 @@
 //! | `sh` | bash runs it, and it must succeed; `ingester run` goes on until the page ends |
 //! | `sql` | runs on `ingester.db`, the database of commands that name none; its rows are shown as `sqlite3` shows them |
 //! | `text` | what the block before it printed on standard output, to the letter; while `ingester run` works, that is waited for |
-//! | `yaml`, `toml`, `rust`, `dockerfile` | a file, whose name is the comment in the first line. One that is there already must have the same text |
+//! | `yaml`, `rust` | a file, whose name is the comment in the first line. One that is there already must have the same text, or, behind `in part`, have these lines |
 //!
 //! A block of another language, or one without its place, is an error: it would be shown without being checked.
 
@@ -117,18 +117,25 @@ impl Page {
     /// # Errors
     /// When a command fails, an output differs, or a block cannot be checked; the message has the line of the block.
     pub fn walk(&mut self, text: &str) -> Result<usize> {
+        let blocks = blocks(text)?;
         let (mut last, mut compared) = (None, 0);
-        for block in blocks(text)? {
+        for (place, block) in blocks.iter().enumerate() {
             let at = || format!("line {}:\n{}", block.line, block.text);
             match block.language {
                 "sh" if block.text.starts_with("ingester run ") => self.start(block.text).with_context(at)?,
-                "sh" | "sql" => last = Some((self.run(&block).with_context(at)?, block)),
+                "sh" | "sql" => {
+                    // What a mirror has not done yet is asked for until it has.
+                    let waits =
+                        self.running.is_some() && blocks.get(place + 1).is_some_and(|next| next.language == "text");
+                    let out = if waits { String::new() } else { self.run(block).with_context(at)? };
+                    last = Some((out, block));
+                }
                 "text" => {
                     let (out, shown) = last.take().with_context(|| format!("{}: no command before it", at()))?;
-                    self.compare(out, &shown, block.text).with_context(at)?;
+                    self.compare(out, shown, block.text).with_context(at)?;
                     compared += 1;
                 }
-                "yaml" | "toml" | "rust" | "dockerfile" => self.file(block.text).with_context(at)?,
+                "yaml" | "rust" => self.file(block.text).with_context(at)?,
                 other => bail!("{}: a block of `{other}` is not checked", at()),
             }
         }
@@ -175,16 +182,18 @@ impl Page {
 
     fn file(&self, text: &str) -> Result<()> {
         let (first, rest) = text.split_once('\n').context("a file with one line")?;
-        let name = first.trim_start_matches(['#', '/', ' ']);
-        ensure!(first != name && !name.contains(' '), "its first line must be a comment with the name of the file");
+        let comment = first.trim_start_matches(['#', '/', ' ']);
+        let (name, in_part) = comment.strip_suffix(", in part").map_or((comment, false), |name| (name, true));
+        ensure!(first != comment && !name.contains(' '), "its first line must be a comment with the name of the file");
         let path = self.folder().join(name);
-        if path.exists() {
-            let there = fs::read_to_string(&path)?;
-            ensure!(there.trim_end() == rest.trim_end(), "{name} is\n{there}");
+        if in_part || path.exists() {
+            let there = fs::read_to_string(&path).with_context(|| format!("reading {name}"))?;
+            let same = if in_part { there.contains(rest) } else { there.trim_end() == rest };
+            ensure!(same, "{name} is\n{there}");
             return Ok(());
         }
         fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
-        Ok(fs::write(path, format!("{}\n", rest.trim_end()))?)
+        Ok(fs::write(path, format!("{rest}\n"))?)
     }
 
     fn bash(&self, text: &str) -> Result<Command> {
@@ -268,7 +277,7 @@ mod tests {
     #[test]
     fn what_a_page_shows_is_run_in_its_order() {
         let text = "# One\n\n```sh\necho 1 > a; cat a\n```\nprints\n```text\n1\n```\n```yaml\n# b/c.yaml\nd: 1\n```\n\
-            ```sh\ncat b/c.yaml\n```\n```text\nd: 1\n```\n";
+            ```sh\ncat b/c.yaml\n```\n```text\nd: 1\n```\n```yaml\n# b/c.yaml, in part\nd:\n```\n";
         assert_eq!(page().walk(text).expect("it is right"), 2);
     }
 
@@ -281,6 +290,8 @@ mod tests {
             ("```text\n1\n```\n", "no command before it"),
             ("```console\n1\n```\n", "is not checked"),
             ("```yaml\na: 1\nb: 2\n```\n", "the name of the file"),
+            ("```yaml\n# a.yaml, in part\nb: 2\n```\n", "reading a.yaml"),
+            ("```sh\nprintf 'b: 1\\nc: 2' > a.yaml\n```\n```yaml\n# a.yaml, in part\nc: 3\n```\n", "a.yaml is"),
             ("```sh\necho 'b: 1' > a.yaml\n```\n```yaml\n# a.yaml\nb: 2\n```\n", "a.yaml is"),
             ("```sh\n", "does not end"),
         ] {

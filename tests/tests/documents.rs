@@ -2,6 +2,13 @@
 //! and every room has its line in ARCHITECTURE.md.
 
 use anyhow::{Context as _, Result, ensure};
+use ingester_core::value::{ColumnValue, Value, Values};
+use ingester_core::wire;
+use ingester_sql::dialect::Dialect;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +18,8 @@ const ABOUT_CODE: [&str; 5] =
 
 /// Files that a recipe tells the reader to write.
 const EXAMPLES: [&str; 1] = ["crd-specs/src/widget.rs"];
+
+const TABLE_OF_TYPES: &str = include_str!("../../docs/kinds.md");
 
 /// More would not be a bird's eye view.
 const LONGEST: usize = 200;
@@ -106,6 +115,73 @@ fn every_room_has_its_line_in_the_architecture() -> Result<()> {
         }
     }
     ensure!(missing.is_empty(), "ARCHITECTURE.md has no line for these rooms:\n{}", missing.join("\n"));
+    Ok(())
+}
+
+/// What a JSON value is as one of these types: the value, and the type in MySQL and in SQLite.
+fn column<T: ColumnValue + serde::Deserialize<'static>>(json: &'static str) -> Result<[String; 3]> {
+    let mut values = Values::with_capacity(1);
+    serde_json::from_str::<T>(json)?.write(&mut values);
+    let [part] = T::SHAPE.parts else { anyhow::bail!("more than one column") };
+    let stored = match &values.into_vec()[..] {
+        [Value::Bool(value)] => u8::from(*value).to_string(),
+        [Value::Time(time)] => time.sql(),
+        [value] => value.to_string(),
+        values => anyhow::bail!("{values:?} are no single value"),
+    };
+    Ok([stored, Dialect::MySql.spelled(part.ty), Dialect::Sqlite.spelled(part.ty)])
+}
+
+/// What [`column`] says of a type, by its name in the table.
+type Column = fn(&'static str) -> Result<[String; 3]>;
+
+const TYPES: [(&str, Column); 24] = [
+    ("String", column::<String>),
+    ("&str", column::<&str>),
+    ("Cow<str>", column::<Cow<'static, str>>),
+    ("bool", column::<bool>),
+    ("i8", column::<i8>),
+    ("i16", column::<i16>),
+    ("i32", column::<i32>),
+    ("i64", column::<i64>),
+    ("isize", column::<isize>),
+    ("u8", column::<u8>),
+    ("u16", column::<u16>),
+    ("u32", column::<u32>),
+    ("u64", column::<u64>),
+    ("usize", column::<usize>),
+    ("f32", column::<f32>),
+    ("f64", column::<f64>),
+    ("wire::Int64", column::<wire::Int64>),
+    ("wire::Timestamp", column::<wire::Timestamp>),
+    ("wire::Time", column::<wire::Time>),
+    ("wire::Duration", column::<wire::Duration>),
+    ("Time", column::<Time>),
+    ("MicroTime", column::<MicroTime>),
+    ("Quantity", column::<Quantity>),
+    ("IntOrString", column::<IntOrString>),
+];
+
+#[test]
+fn the_table_of_types_is_what_types_and_dialects_say() -> Result<()> {
+    let (_, table) = TABLE_OF_TYPES.split_once("\n| Rust | JSON |").context("the table")?;
+    let mut shown = Vec::new();
+    for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+        let [names, json, rest @ ..] = &row.trim_matches('|').split(" | ").collect::<Vec<_>>()[..] else {
+            anyhow::bail!("{row}: too few cells");
+        };
+        let plain = |cell: &str| cell.trim_matches([' ', '`']).to_owned();
+        let says: Vec<String> = rest.iter().map(|cell| plain(cell)).collect();
+        for name in names.split('`').skip(1).step_by(2) {
+            let (_, column) = TYPES.iter().find(|(known, _)| *known == name).with_context(|| format!("`{name}`"))?;
+            let is = column(json.trim_matches([' ', '`'])).with_context(|| row.to_owned())?;
+            ensure!(says == is, "docs/kinds.md: {name} is {is:?}, not {says:?}");
+            shown.push(name);
+        }
+    }
+    for (name, _) in TYPES {
+        ensure!(shown.iter().filter(|shown| **shown == name).count() == 1, "docs/kinds.md has no row for `{name}`");
+    }
     Ok(())
 }
 

@@ -68,6 +68,7 @@ mod selectors;
 mod settings;
 mod suspend;
 mod sweep;
+mod tutorial;
 mod uninstall;
 mod world;
 mod written;
