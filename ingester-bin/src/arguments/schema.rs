@@ -302,10 +302,11 @@ pub(crate) struct Kinds {
 pub(crate) enum KindsFormat {
     /// A line for each kind.
     Table,
-    /// A line for each column, with its type and where its value is in an object.
+    /// A line for each column, with its type, the unit of quantities, what is stored where there is no value, and where the value is in an
+    /// object.
     Wide,
     /// JSON.
     Json,
-    /// YAML.
+    /// A file of kinds that declares the same, as far as a file can.
     Yaml,
 }

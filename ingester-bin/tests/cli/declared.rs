@@ -493,3 +493,77 @@ fn the_views_of_kubedl_have_the_columns_of_its_tables() {
     }
     assert_eq!(jobs.len(), begin.len());
 }
+
+/// The values of each Model, apart from which definition wrote it and what only a program with the message has.
+const MODELS: &str = "SELECT uid || ' ' || res_version || ' ' || coalesce(owner, 'NULL') || ' ' || coalesce(algorithm, 'NULL') \
+                      || ' ' || coalesce(model_family_name, 'NULL') || ' ' || json FROM model ORDER BY uid";
+
+#[test]
+fn a_kind_moves_from_a_file_to_a_struct_without_a_change_of_a_row() {
+    let folder = Folder::new();
+    let file = folder.run(&["kinds", "-o", "yaml"]).exits(0).out;
+    folder.write("kinds.yaml", format!("builtIn: false\n{file}"));
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../crd-specs/samples");
+    folder.import(&["--kinds", "kinds.yaml", samples]).exits(0);
+    // Another definition and back: rows say later definitions than the program has.
+    let other = file
+        .replace("column: algorithm, path: '.spec.algorithm'", "column: algorithm, path: '.spec.algorithm | lower'");
+    folder.write("other.yaml", format!("builtIn: false\n{other}"));
+    folder.import(&["--kinds", "other.yaml", samples]).exits(0);
+    folder.import(&["--kinds", "kinds.yaml", samples]).exits(0);
+    assert_eq!(folder.query("SELECT ingest_version FROM model"), ["3"]);
+    let rows = folder.query(MODELS);
+    assert_eq!(rows.len(), 1);
+
+    let adopted = folder.run(&["schema", "adopt", "--database-url", "sqlite://test.db"]).exits(0);
+    adopted.says(&["was there already: 0001", "adopted model: 1 rows are looked at again"]);
+    assert_eq!(folder.query(MODELS), rows);
+    let declared = "SELECT name FROM ingester_settings WHERE name LIKE 'definition/%' OR name LIKE 'recipes/%'";
+    assert_eq!(folder.query(declared), [""; 0]);
+    folder.run(&["schema", "verify", "--database-url", "sqlite://test.db"]).exits(0);
+    folder.run(&["schema", "diff", "--database-url", "sqlite://test.db"]).exits(0);
+    // The backfill finds that the values are right.
+    folder.run(&["backfill", "Model", "--database-url", "sqlite://test.db"]).exits(0);
+    assert_eq!(folder.query(MODELS), rows);
+    let again = folder.run(&["schema", "adopt", "--database-url", "sqlite://test.db"]).exits(0);
+    again.says(&["there is nothing to adopt"]);
+}
+
+#[test]
+fn a_table_that_is_not_as_the_struct_says_is_not_adopted() {
+    let folder = Folder::new();
+    let file = folder.run(&["kinds", "projects", "-o", "yaml"]).exits(0).out;
+    let other = file.replace("type: INT", "type: BIGINT");
+    assert_ne!(other, file);
+    folder.write("kinds.yaml", format!("builtIn: false\n{other}"));
+    folder
+        .import(&[
+            "--kinds",
+            "kinds.yaml",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../crd-specs/samples/01-project.yaml"),
+        ])
+        .exits(0);
+    // SQLite has one type for both.
+    let narrowed = file.replace("column: tier", "column: level");
+    folder.write("kinds.yaml", format!("builtIn: false\n{narrowed}"));
+    folder
+        .import(&[
+            "--kinds",
+            "kinds.yaml",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../crd-specs/samples/01-project.yaml"),
+        ])
+        .exits(0);
+    let refused = folder.run(&["schema", "adopt", "projects", "--database-url", "sqlite://test.db"]).exits(1);
+    refused.says(&["project: the struct would drop column `level`", "nothing was changed"]);
+    assert_eq!(folder.query("SELECT count(*) FROM ingester_settings WHERE name = 'definition/project'"), ["1"]);
+}
+
+#[test]
+fn a_kind_of_a_file_is_printed_as_it_was_read() {
+    let folder = Folder::new();
+    folder.write("jobs.yaml", format!("builtIn: false\n{JOBS}"));
+    let printed = folder.run(&["kinds", "-o", "yaml", "--kinds", "jobs.yaml"]).exits(0).out;
+    folder.write("again.yaml", format!("builtIn: false\n{printed}"));
+    let again = folder.run(&["kinds", "-o", "yaml", "--kinds", "again.yaml"]).exits(0).out;
+    assert_eq!(again, printed);
+}

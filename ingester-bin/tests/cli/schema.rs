@@ -55,12 +55,17 @@ fn kinds_are_listed_with_their_columns() {
     assert_eq!(row, ["Pipeline", "michelangelo.api/v2", "pipeline", "owner,", "pipeline_type"]);
 
     let json: Value = serde_json::from_str(&folder.run(&["kinds", "-o", "json"]).exits(0).out).unwrap();
-    let yaml: Value = serde_saphyr::from_str(&folder.run(&["kinds", "-o", "yaml"]).exits(0).out).unwrap();
-    assert_eq!(json, yaml);
+    // YAML is a file of kinds.
+    let yaml: Value = serde_saphyr::from_str(&folder.run(&["kinds", "projects", "-o", "yaml"]).exits(0).out).unwrap();
+    let expected = serde_json::json!({"kinds": [{
+        "group": "michelangelo.api", "version": "v2", "kind": "Project", "plural": "projects", "namespaced": true, "finalizer": "ensure",
+        "columns": [{"column": "tier", "path": ".spec.tier", "type": "INT", "absent": "empty"}],
+    }]});
+    assert_eq!(yaml, expected);
     let family = json.as_array().unwrap().iter().find(|kind| kind["kind"] == "ModelFamily").unwrap();
     let expected = serde_json::json!({
         "kind": "ModelFamily", "apiVersion": "michelangelo.api/v2", "plural": "modelfamilys", "namespaced": true,
-        "immutable": false, "table": "modelfamily", "columns": [{"name": "model_family_name", "type": "VARCHAR(255)", "path": "spec.name"}],
+        "immutable": false, "table": "modelfamily", "columns": [{"name": "model_family_name", "type": "VARCHAR(255)", "path": "spec.name", "absent": "type"}],
     });
     assert_eq!(*family, expected);
 }
@@ -69,13 +74,13 @@ fn kinds_are_listed_with_their_columns() {
 fn wide_kinds_show_where_each_columns_value_is() {
     let wide = Folder::new().run(&["kinds", "-o", "wide"]).exits(0).out;
     let lines: Vec<Vec<&str>> = wide.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0], ["KIND", "COLUMN", "TYPE", "PATH"]);
+    assert_eq!(lines[0], ["KIND", "COLUMN", "TYPE", "UNIT", "ABSENT", "PATH"]);
     for line in [
         ["*", "create_time", "DATETIME(6)", "metadata.creationTimestamp"].as_slice(),
         &["*", "delete_time", "DATETIME(6)"],
-        &["Model", "src_pipeline_run_name", "VARCHAR(255)", "spec.sourcePipelineRun.name"],
-        &["PipelineRun", "end_time", "DATETIME(6)", "status.endTime"],
-        &["Deployment", "deletion_requested_timestamp", "DATETIME(6)", "metadata.deletionTimestamp"],
+        &["Model", "src_pipeline_run_name", "VARCHAR(255)", "type", "spec.sourcePipelineRun.name"],
+        &["PipelineRun", "end_time", "DATETIME(6)", "type", "status.endTime"],
+        &["Deployment", "deletion_requested_timestamp", "DATETIME(6)", "type", "metadata.deletionTimestamp"],
     ] {
         assert!(lines.iter().any(|found| found == line), "{line:?} is not in:\n{wide}");
     }
