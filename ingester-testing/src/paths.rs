@@ -106,12 +106,9 @@ fn some_has(kind: &Kind, path: &Path, samples: &[Json]) -> Result<(), String> {
         let inner: Vec<&Json> =
             here.iter().filter_map(|value| value.get(step)).filter(|value| !value.is_null()).collect();
         if inner.is_empty() {
-            let known: BTreeSet<&str> = here
-                .iter()
-                .filter_map(|value| value.as_object())
-                .flat_map(|object| object.keys())
-                .map(String::as_str)
-                .collect();
+            let members = here.iter().filter_map(|value| value.as_object()).flatten();
+            let known: BTreeSet<&str> =
+                members.filter(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str()).collect();
             let known: Vec<&str> = known.into_iter().collect();
             return Err(format!("in no sample, {way} has a `{step}`{}", meant(step, &known)));
         }

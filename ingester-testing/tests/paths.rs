@@ -120,7 +120,7 @@ fn a_path_of_a_projection_that_no_sample_has_is_named_with_the_nearest() {
         "columns whose paths lead nowhere:",
         "  Pod `made` at `metadata.created`: `metadata` has no `created`; there are: annotations, ",
         "  Pod `host_ip` at `status.hostIp`: in no sample, `status` has a `hostIp`, did you mean `hostIP`?",
-        "  Pod `reason` at `status.reason`: in no sample, `status` has a `reason`",
+        "  Pod `reason` at `status.reason`: in no sample, `status` has a `reason`; there are: hostIP, phase",
     ];
     assert_eq!(lines.len(), expected.len(), "{said}");
     assert!(lines.iter().zip(expected).all(|(line, begins)| line.starts_with(begins)), "{said}");
