@@ -157,3 +157,47 @@ impl Program {
         if self.declared.is_empty() { self.registry() } else { self.of_file() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, Program};
+    use crate::fixture::MODEL;
+    use ingester_core::Kind;
+    use ingester_core::marks::{Mark, Marks};
+
+    const KINDS: &[Kind] = &[MODEL];
+
+    #[test]
+    fn program_and_file_have_one_prefix_or_one_of_them_none() {
+        let own = Program::new(KINDS).prefix("a.example.com");
+        let prefix = |program: Result<Program, Failure>| match program {
+            Ok(program) => {
+                assert_eq!(program.kinds[0].marks(), program.marks);
+                assert_eq!(program.built_in[0].marks(), program.marks);
+                Ok(program.marks.prefix())
+            }
+            Err(Failure::Usage(error) | Failure::Work(error)) => Err(error.to_string()),
+        };
+        let (a, b) = (Some(("kinds.yaml", "a.example.com")), Some(("kinds.yaml", "b.example.com")));
+        assert_eq!(prefix(Program::new(KINDS).with_marks(None, Vec::new())).unwrap(), "michelangelo");
+        assert_eq!(prefix(Program::new(KINDS).with_marks(b, Vec::new())).unwrap(), "b.example.com");
+        assert_eq!(prefix(own.with_marks(None, Vec::new())).unwrap(), "a.example.com");
+        assert_eq!(prefix(own.with_marks(a, Vec::new())).unwrap(), "a.example.com");
+        let error = prefix(own.with_marks(b, Vec::new())).unwrap_err();
+        assert!(["`a.example.com`", "kinds.yaml", "b.example.com"].iter().all(|part| error.contains(part)), "{error}");
+        let error = prefix(Program::new(KINDS).prefix("A/b").with_marks(None, Vec::new())).unwrap_err();
+        assert!(error.contains("`A/b`"), "{error}");
+        assert!(prefix(own.with_marks(None, vec!["a.example.com"])).unwrap_err().contains("formerPrefixes"));
+    }
+
+    #[test]
+    fn a_program_with_a_prefix_says_it_with_its_version_and_gives_it_to_its_kinds() {
+        assert_eq!(Program::new(KINDS).version(), None);
+        let own = Program::new(KINDS).prefix("a.example.com");
+        assert!(own.version().unwrap().ends_with("annotations: a.example.com"));
+        let Ok(moved) = own.with_marks(None, vec!["michelangelo"]) else { panic!("it has a prefix of its own") };
+        let marks: &Marks = moved.with_names().kinds[0].marks();
+        assert_eq!(marks.name(Mark::Finalizer).to_string(), "a.example.com/Ingester");
+        assert!(marks.is(Mark::Finalizer, "michelangelo/Ingester"));
+    }
+}

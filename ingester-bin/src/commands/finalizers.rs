@@ -9,7 +9,7 @@ use crate::output::{Table, note, show};
 use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
-use ingester_core::marks::Marks;
+use ingester_core::marks::{Mark, Marks};
 use ingester_mirror::config::Config;
 use ingester_mirror::identity::{Names, identify, release_prefix};
 use ingester_mirror::remove_finalizers;
@@ -76,7 +76,8 @@ async fn release(client: &kube::Client, config: &Config, file: &Path, marks: &Ma
     match tokio::time::timeout(PATIENCE, released).await {
         Ok(Ok(None)) => {}
         Ok(Ok(Some(other))) => note(&format!(
-            "the objects of {database} have the finalizer of another prefix: run this with the program, or the file, of `{other}`"
+            "removed was {}; {database} is recorded with the prefix `{other}`, whose finalizer objects keep",
+            marks.name(Mark::Finalizer)
         )),
         Ok(Err(Failure::Usage(error) | Failure::Work(error))) => note(&format!("{database}: {still}: {error}")),
         Err(_) => note(&format!("{database}: {still}: it does not answer")),

@@ -306,7 +306,7 @@ fn a_database_of_another_prefix_is_refused_until_that_is_named_or_given_up() {
         assert_eq!(removing.ends(DEADLINE).code(), Some(0), "{}", removing.log());
         assert!(removing.log().contains(says), "{}", removing.log());
     };
-    remove("usual.yaml", "the finalizer of another prefix");
+    remove("usual.yaml", "removed was michelangelo/Ingester; ");
     assert_eq!(recorded(), ["data.example.com"]);
     remove("own.yaml", "");
     assert_eq!(recorded(), [""]);

@@ -63,7 +63,8 @@ async fn a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored(wo
         .arg(&kubeconfig)
         .output()?;
     ensure!(scaffolded.status.success(), "{scaffolded:?}");
-    let scaffolded = String::from_utf8(scaffolded.stdout)?;
+    // Its annotations have a prefix of their own here.
+    let scaffolded = format!("prefix: data.example.com\n{}", String::from_utf8(scaffolded.stdout)?);
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("kinds.yaml");
     std::fs::write(&file, &scaffolded)?;
@@ -91,13 +92,18 @@ async fn a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored(wo
 
     // It is followed as every kind is.
     certificates.delete("legacy", &DeleteParams::default()).await?;
-    let patch = Patch::Merge(json!({ "spec": { "secretName": "another" } }));
-    certificates.patch("new", &PatchParams::default(), &patch).await?;
+    // It is not evictable, whatever is asked for.
+    let asked = json!({ "data.example.com/Immutable": "true", "data.example.com/Deleting": "true" });
+    let patch = json!({ "metadata": { "annotations": asked }, "spec": { "secretName": "another" } });
+    certificates.patch("new", &PatchParams::default(), &Patch::Merge(patch)).await?;
     let seen = async || {
         let changed = database.count("certificate WHERE name = 'new' AND secret_name = 'another'").await?;
         Ok((database.count(live).await?, changed))
     };
     eventually("the changes", seen, |seen| *seen == (4, 1)).await?;
+    let ignored = async || Ok(world.metrics()?.sum("ingester_annotations_ignored_total", &["kind=\"Certificate\""]));
+    eventually("the annotations to be reported", ignored, |ignored| *ignored > 0.5).await?;
+    ensure!(!world.log_lines(&["Annotation ignored", "data.example.com/Deleting"])?.is_empty());
 
     // A column more and another path, while it is down: rows that have not changed are filled.
     world.stop()?;
@@ -114,6 +120,7 @@ async fn a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored(wo
         Ok((filled.await?, database.count("certificate WHERE common_name = 'shop.example.com'").await?))
     };
     eventually("the columns that are filled again", seen, |seen| *seen == (4, 1)).await?;
+    ensure!(certificates.get("new").await?.metadata.deletion_timestamp.is_none());
     for object in certificates.list(&ListParams::default()).await? {
         certificates.delete(object.metadata.name.as_deref().unwrap_or_default(), &DeleteParams::default()).await?;
     }

@@ -6,6 +6,7 @@ use crate::metrics::Metrics;
 use http::{Request, Response};
 use ingester_core::Kind;
 use ingester_core::kind::Definition;
+use ingester_core::marks::Mark;
 use kube::Client;
 use kube::client::Body;
 use kube::core::Status;
@@ -95,6 +96,7 @@ async fn a_held_deletion_is_a_warning_and_a_fixed_object_is_normal() {
         p.held(&KIND, SUBJECT, "disk full");
         p.mirrored(&KIND, SUBJECT);
         p.finalizer_given_up(&KIND, SUBJECT, "denied by a webhook");
+        p.annotation_ignored(&KIND, SUBJECT, KIND.marks().name(Mark::Deleting));
     })
     .await;
     let summary: Vec<[&str; 3]> =
@@ -104,11 +106,15 @@ async fn a_held_deletion_is_a_warning_and_a_fixed_object_is_normal() {
         [
             ["Warning", "DeletionHeld", "Delete"],
             ["Normal", "Mirrored", "Mirror"],
-            ["Warning", "FinalizerGivenUp", "Mirror"]
+            ["Warning", "FinalizerGivenUp", "Mirror"],
+            ["Warning", "AnnotationIgnored", "Mirror"]
         ]
     );
     assert!(got[0].body["note"].as_str().unwrap().contains("disk full"));
-    assert!(got[2].body["note"].as_str().unwrap().contains("denied by a webhook"));
+    let names =
+        |got: &Got, parts: [&str; 2]| parts.iter().all(|part| got.body["note"].as_str().unwrap().contains(part));
+    assert!(names(&got[2], ["michelangelo/Ingester", "denied by a webhook"]));
+    assert!(names(&got[3], ["michelangelo/Deleting", "evictable: false"]));
 }
 
 #[tokio::test]

@@ -363,6 +363,17 @@ mod tests {
     }
 
     #[test]
+    fn annotations_without_effect_are_new_once_and_again_after_they_were_away() {
+        let mut known = Known::default();
+        assert_eq!([true, true, false, true].map(|ignored| known.ignores("a", ignored)), [true, false, false, true]);
+        known.remove("a");
+        assert!(known.ignores("a", true), "an object that is gone is forgotten");
+        known.begin_list(HashSet::new());
+        known.unseen();
+        assert!(known.ignored.is_empty(), "and so is one that a list lacks");
+    }
+
+    #[test]
     fn only_live_rows_tell_whether_the_cluster_went_back() {
         let mut known = Known::default();
         known.load("a", 5, Eviction::None);
