@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
     doc = "A registered compute cluster on which jobs are launched."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.Cluster")]
+#[ingest(protobuf = "michelangelo.api.v2.Cluster", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterSpec {
     /// Whether the cluster is there for good.

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
     derive = "PartialEq",
     doc = "A model revision deployed to a target, with the state of its rollout."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.Deployment")]
+#[ingest(protobuf = "michelangelo.api.v2.Deployment", absent = "type")]
 #[index(path = "metadata.deletion_timestamp", column = "deletion_requested_timestamp")]
 #[serde(rename_all = "camelCase", default)]
 pub struct DeploymentSpec {

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
     doc = "A managed service that loads models and answers online prediction requests."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.InferenceServer")]
+#[ingest(protobuf = "michelangelo.api.v2.InferenceServer", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct InferenceServerSpec {
     /// Whether one project has the server to itself or several share it.

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
     derive = "PartialEq",
     doc = "A trained model, with its origin, its artifacts and its quality."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.Model")]
+#[ingest(protobuf = "michelangelo.api.v2.Model", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelSpec {
     /// User who answers for the model.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
     doc = "Models that solve the same problem, gathered under one name."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.ModelFamily")]
+#[ingest(protobuf = "michelangelo.api.v2.ModelFamily", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelFamilySpec {
     /// Name of the family as people know it: letters, digits, `_` and `-`, 40 characters at most.

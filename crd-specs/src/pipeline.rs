@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
     derive = "PartialEq",
     doc = "A workflow that trains, evaluates or applies models, described once and run many times."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.Pipeline")]
+#[ingest(protobuf = "michelangelo.api.v2.Pipeline", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct PipelineSpec {
     /// The workflow itself, or where to find it.

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
     doc = "One execution of a pipeline, step by step."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.PipelineRun")]
+#[ingest(protobuf = "michelangelo.api.v2.PipelineRun", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct PipelineRunSpec {
     /// `Pipeline` to run.

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
     derive = "PartialEq",
     doc = "One machine-learning use case: its owners, its code and the namespace of its objects."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.Project")]
+#[ingest(protobuf = "michelangelo.api.v2.Project", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProjectSpec {
     /// What the project is about, for people.

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
     derive = "PartialEq",
     doc = "A Ray cluster: one head node and groups of worker nodes."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.RayCluster")]
+#[ingest(protobuf = "michelangelo.api.v2.RayCluster", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct RayClusterSpec {
     /// The user for whom the cluster runs.

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
     doc = "A program submitted to a Ray cluster."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.RayJob")]
+#[ingest(protobuf = "michelangelo.api.v2.RayJob", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct RayJobSpec {
     /// The user for whom the job runs.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
     doc = "One version of another object, such as a pipeline, kept so that it can be found and run again."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.Revision")]
+#[ingest(protobuf = "michelangelo.api.v2.Revision", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct RevisionSpec {
     /// Kind and version of the object that this is a revision of.

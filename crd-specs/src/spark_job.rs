@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
     derive = "PartialEq",
     doc = "A Spark application: one driver pod and its executor pods."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.SparkJob")]
+#[ingest(protobuf = "michelangelo.api.v2.SparkJob", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct SparkJobSpec {
     /// The user for whom the job runs; Spark impersonates the user's proxy, if there is one.

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
     derive = "PartialEq",
     doc = "A trigger at work: it starts runs of a pipeline on a schedule or in batches."
 )]
-#[ingest(protobuf = "michelangelo.api.v2.TriggerRun")]
+#[ingest(protobuf = "michelangelo.api.v2.TriggerRun", absent = "type")]
 #[serde(rename_all = "camelCase", default)]
 pub struct TriggerRunSpec {
     /// The `Pipeline` that is started.

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
     printcolumn = r#"{"name": "Rows", "type": "integer", "jsonPath": ".status.rowCount"}"#,
     printcolumn = r#"{"name": "Refreshed", "type": "date", "jsonPath": ".status.refreshed"}"#
 )]
+#[ingest(absent = "null")]
 #[serde(rename_all = "camelCase", default)]
 pub struct DatasetSpec {
     /// Who answers for it.
@@ -45,6 +46,6 @@ pub struct DatasetStatus {
     #[index(key = false)]
     pub row_count: Option<i64>,
     /// When it was read last.
-    #[index(key = false)]
+    #[index]
     pub refreshed: Option<Timestamp>,
 }

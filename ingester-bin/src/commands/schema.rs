@@ -15,6 +15,7 @@ use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use indicatif::ProgressBar;
+use ingester_core::schema::{Absent, Column};
 use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{self, Schema, ServerVersion, Servers};
 use ingester_store::migrate::{
@@ -49,6 +50,9 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
         note(&format!("{} is current", arguments.out.display()));
         return Ok(Ending::Done);
     }
+    if !arguments.check {
+        warn_of_absence(registry.kinds);
+    }
     // The summary is for people, who may put it into a pull request.
     output::print(&outcome.summary)?;
     for path in &outcome.changed {
@@ -80,6 +84,21 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
 /// What a reviewer of the structs looks at.
 fn warn_of_redundant_keys(schema: &Schema) {
     ddl::redundant_keys(schema).iter().for_each(|key| note(&format!("warning: {key}")));
+}
+
+/// Names the structs that leave it to Rust's types what is stored where an object has no value, without saying so.
+fn warn_of_absence(kinds: &[Kind]) {
+    let of_metadata = |column: &Column| column.path.is_some_and(|path| path.steps().next() == Some("metadata"));
+    let silent = |column: &Column| column.absent == Absent::Unsaid && !of_metadata(column);
+    let kinds = kinds.iter().filter(|kind| kind.table().indexed().iter().any(silent));
+    let names: Vec<&str> = kinds.map(|kind| kind.name()).collect();
+    if !names.is_empty() {
+        note(&format!(
+            "warning: {} do not say what is stored where an object has no value; write `#[ingest(absent = \"type\")]` for what is stored \
+             today (NULL for an `Option`, else the type's default), or `null` or `empty` as in a file",
+            names.join(", ")
+        ));
+    }
 }
 
 pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<Ending, Failure> {

@@ -87,19 +87,18 @@ fn special(bytes: u64) -> u64 {
 /// The offset of the first byte from `pos` on that does not stand for itself in a string: a quote, a backslash, a
 /// control character, or the end of the text.
 #[inline]
-pub(super) fn plain_end(bytes: &[u8], pos: usize) -> usize {
-    let Some(rest) = bytes.get(pos..) else { return pos };
-    let (chunks, tail) = rest.as_chunks();
-    let mut end = pos;
-    for chunk in chunks {
+pub(super) fn plain_end(bytes: &[u8], mut pos: usize) -> usize {
+    while let Some(chunk) = bytes.get(pos..).and_then(<[u8]>::first_chunk) {
         let found = special(u64::from_le_bytes(*chunk));
         if found != 0 {
-            return end + found.trailing_zeros() as usize / 8;
+            return pos + found.trailing_zeros() as usize / 8;
         }
-        end += chunk.len();
+        pos += 8;
     }
-    let plain = |byte: &&u8| **byte >= 0x20 && **byte != b'"' && **byte != b'\\';
-    end + tail.iter().take_while(plain).count()
+    while bytes.get(pos).is_some_and(|byte| *byte >= 0x20 && *byte != b'"' && *byte != b'\\') {
+        pos += 1;
+    }
+    pos
 }
 
 /// The offset after the closing quote of the string whose body starts at `pos`; none where it is not closed. The

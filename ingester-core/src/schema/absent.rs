@@ -3,9 +3,10 @@
 /// What is stored where an object has no value: the field is missing, it is `null`, or what it is in is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Absent {
-    /// What the Rust type says: NULL for an `Option`, else the type's default (`absent = "type"`). Structs have this unless they say
-    /// otherwise.
+    /// Nothing is said: it is as [`Absent::Type`].
     #[default]
+    Unsaid,
+    /// What the Rust type says: NULL for an `Option`, else the type's default (`absent = "type"`).
     Type,
     /// NULL (`absent = "null"`). Kinds of files have this unless they say otherwise.
     Null,
@@ -17,7 +18,7 @@ impl Absent {
     /// How structs and files write it.
     pub const fn word(self) -> &'static str {
         match self {
-            Absent::Type => "type",
+            Absent::Unsaid | Absent::Type => "type",
             Absent::Null => "null",
             Absent::Empty => "empty",
         }

@@ -394,7 +394,7 @@ const fn absent_in_vain(field: &Field, of_kind: Absent) -> Option<Text> {
                         .str("` is for values that can be absent, and with `absent = \"empty\"` none is: say `absent = \"null\"` for it"),
                 );
             }
-            Absent::Type | Absent::Null | Absent::Empty => {}
+            Absent::Unsaid | Absent::Type | Absent::Null | Absent::Empty => {}
         }
         p += 1;
     }

@@ -33,7 +33,7 @@ pub struct Column {
 impl Column {
     /// A column without more than a name and a type.
     pub const fn plain(name: Ident, ty: SqlType, nullable: bool) -> Self {
-        let (absent, stays) = (Absent::Type, Stays::None);
+        let (absent, stays) = (Absent::Unsaid, Stays::None);
         Column { name, ty, nullable, was: None, path: None, computed: false, stays, absent, unit: None }
     }
 }
@@ -336,7 +336,7 @@ pub struct TableParts {
 impl TableParts {
     /// Those of a table with the columns of these fields, and no more.
     pub const fn of(fields: &'static [Field]) -> Self {
-        TableParts { fields: [fields, &[], &[]], keys: &[], absent: Absent::Type }
+        TableParts { fields: [fields, &[], &[]], keys: &[], absent: Absent::Unsaid }
     }
 
     /// Whether all columns are known. If not, an error has been reported already.
@@ -428,7 +428,7 @@ impl TableParts {
                     let column = field.part_fingerprint(p);
                     let column = match field.part_absent(p, self.absent) {
                         // NULL is what an `Option` without a value is anyhow.
-                        Absent::Type | Absent::Null => column,
+                        Absent::Unsaid | Absent::Type | Absent::Null => column,
                         Absent::Empty => column.text("absent is empty"),
                     };
                     fingerprint = fingerprint.beside(column.number(group as u64));

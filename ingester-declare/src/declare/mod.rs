@@ -24,7 +24,7 @@
 //! | `spelled.rs` | kinds as a file spells them |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD |
 //!
-//! May use: ingester-core, ingester-sql, documents, kept, text.
+//! May use: ingester-core, ingester-sql, documents, kept, text, yaml.
 //! Must not: open files; whoever reads a file passes what it has.
 
 mod column;

@@ -93,7 +93,7 @@ fn columns(kind: &Kind, text: &mut String) {
             continue;
         };
         let (guard, absent) = match column.absent {
-            Absent::Type => absent(kind, place, path),
+            Absent::Unsaid | Absent::Type => absent(kind, place, path),
             Absent::Null | Absent::Empty => (None, format!(", absent: {}", column.absent.word())),
         };
         options.push_str(&absent);

@@ -68,7 +68,7 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
         let columns = key.columns.iter().map(|column| column.unraw().to_string());
         quote!(&[#(#columns),*])
     });
-    let absent = Ident::new(kind.absent.map_or("Type", |absent| absent.variant), Span::call_site());
+    let absent = Ident::new(kind.absent.map_or("Unsaid", |absent| absent.variant), Span::call_site());
     let companions = (!kind.companions).then(|| quote!(.without_companions()));
     let was = kind.table_was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
     quote! {

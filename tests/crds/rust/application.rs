@@ -8,6 +8,7 @@ use serde::Deserialize;
 /// Objects in a repository that are to be in a cluster.
 #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
 #[ingest(group = "argoproj.io", version = "v1alpha1", kind = "Application", plural = "applications", namespaced)]
+#[ingest(absent = "null")]
 // No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to
 // do so.
 #[ingest(finalizer = "never", evictable = false)]

@@ -9,10 +9,11 @@ use serde::Deserialize;
 /// A key and a certificate that are kept in a Secret and made anew before they expire.
 #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
 #[ingest(group = "cert-manager.io", version = "v1", kind = "Certificate", plural = "certificates", namespaced)]
+#[ingest(absent = "null")]
 // No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to
 // do so.
 #[ingest(finalizer = "never", evictable = false)]
-#[index(column = "ready", with = ready, key = false)]
+#[index(column = "ready", with = ready)]
 #[index(column = "ready_message", with = ready_message, type = "TEXT", key = false)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Certificate {
@@ -21,7 +22,7 @@ pub struct Certificate {
     #[index(column = "issuer_ref_name", path = "issuer_ref.name")]
     #[index(column = "secret_name", path = "secret_name", key = false)]
     pub spec: CertificateSpec,
-    #[index(column = "not_after", path = "not_after", key = false)]
+    #[index(column = "not_after", path = "not_after")]
     pub status: CertificateStatus,
 }
 

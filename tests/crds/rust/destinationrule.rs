@@ -14,6 +14,7 @@ use serde::Deserialize;
     plural = "destinationrules",
     namespaced
 )]
+#[ingest(absent = "null")]
 // No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to
 // do so.
 #[ingest(finalizer = "never", evictable = false)]

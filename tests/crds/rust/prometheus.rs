@@ -8,6 +8,7 @@ use serde::Deserialize;
 /// A Prometheus.
 #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
 #[ingest(group = "monitoring.coreos.com", version = "v1", kind = "Prometheus", plural = "prometheuses", namespaced)]
+#[ingest(absent = "null")]
 // No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to
 // do so.
 #[ingest(finalizer = "never", evictable = false)]

@@ -6,6 +6,7 @@ use crate::world::{Stores as _, World};
 use anyhow::{Result, ensure};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{BASE_COLUMNS, Column, SqlType};
+use ingester_core::value::Value;
 use ingester_core::wire::Time;
 use ingester_core::{Ingestable, Kind};
 use ingester_declare::declare::{self, spelled};
@@ -325,4 +326,130 @@ async fn a_file_and_a_struct_make_the_same_tables(world: World) -> Result<()> {
         ensure!(differences.is_empty(), "{differences:?}");
     }
     Ok(())
+}
+
+/// The kinds of docs/kinds.md, "What is absent": structs that say nothing, of `Option`s and of other types.
+mod of_page {
+    use super::{Deserialize, Ingestable, Time};
+
+    macro_rules! one {
+        ($kind:ident $spelled:literal $spec:ident) => {
+            #[derive(Ingestable, Deserialize)]
+            #[ingest(group = "made.up", version = "v1", kind = $spelled, namespaced, finalizer = "never")]
+            pub struct $kind {
+                #[index(path = "text")]
+                #[index(path = "number", type = "INT")]
+                #[index(path = "truth")]
+                #[index(path = "time")]
+                #[serde(default)]
+                pub spec: $spec,
+            }
+        };
+    }
+
+    one!(Optional "Optional" OptionalSpec);
+    one!(Plain "Plain" PlainSpec);
+
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    pub struct OptionalSpec {
+        pub text: Option<String>,
+        pub number: Option<i32>,
+        pub truth: Option<bool>,
+        pub time: Option<Time>,
+    }
+
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    pub struct PlainSpec {
+        pub text: String,
+        pub number: i32,
+        pub truth: bool,
+        // A time has no default that could be stored.
+        pub time: Option<Time>,
+    }
+}
+
+/// The rows of the table below a heading of docs/kinds.md.
+fn table_of_page(heading: &str) -> Vec<Vec<String>> {
+    let page = include_str!("../../../docs/kinds.md");
+    let (_, section) = page.split_once(&format!("\n### {heading}\n")).unwrap();
+    let lines =
+        section.lines().skip_while(|line| !line.starts_with('|')).skip(2).take_while(|line| line.starts_with('|'));
+    let cells = |line: &str| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
+    lines.map(cells).collect()
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "NULL".into(),
+        Value::Text(text) => format!("`{text}`"),
+        Value::Bool(truth) => u8::from(*truth).to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn row_of(kind: &Kind, fields: &Json) -> Vec<Value> {
+    let mut object = fields.clone();
+    for (name, value) in [
+        ("apiVersion", json!(kind.api_version())),
+        ("kind", json!(kind.kind())),
+        ("metadata", json!({"name": "a", "namespace": "a"})),
+    ] {
+        object[name] = value;
+    }
+    let row = kind.row(&Object::parse(object.to_string(), ManagedFields::Prune).unwrap());
+    row.map_or_else(|_| vec![], |row| row.unwrap().values[BASE_COLUMNS.len()..].to_vec())
+}
+
+#[test]
+fn the_page_says_what_is_stored_where_there_is_no_value() {
+    let file = |absent: &str| {
+        let kind = format!(
+            "kinds:\n- {{group: made.up, version: v1, kind: Page, namespaced: true, absent: {absent}, columns: [\n\
+             {{column: text, path: .spec.text, type: VARCHAR(255)}}, {{column: number, path: .spec.number, type: INT}},\n\
+             {{column: truth, path: .spec.truth, type: BOOLEAN}}, {{column: time, path: .spec.time, type: DATETIME(6)}}]}}\n"
+        );
+        declared(&kind).remove(0)
+    };
+    let kinds = [file("null"), file("empty"), Kind::of::<of_page::Optional>(), Kind::of::<of_page::Plain>()];
+    let rows = table_of_page("What is absent");
+    assert_eq!(rows.len(), 9);
+    for cells in rows {
+        let fields: Json = serde_json::from_str(cells[0].trim_matches('`')).unwrap();
+        let about = if cells[0].contains("number") {
+            1..3
+        } else if cells[0].contains("time") {
+            3..4
+        } else {
+            0..1
+        };
+        for (kind, said) in kinds.iter().zip(&cells[1..]).filter(|(_, said)| *said != "-") {
+            let values = row_of(kind, &fields);
+            let is: Vec<String> = values[about.clone()].iter().map(shown).collect();
+            assert_eq!(is.join(", "), said.replace("` `", "``"), "{} of {}", cells[0], kind.kind());
+        }
+    }
+}
+
+#[test]
+fn the_page_says_what_quantities_become() {
+    let kind = |options: &str| {
+        let kind = format!(
+            "kinds:\n- {{group: made.up, version: v1, kind: Page, namespaced: true, columns: [\n\
+             {{column: quantity, path: '.spec.quantity | quantity', {options}}}]}}\n"
+        );
+        declared(&kind).remove(0)
+    };
+    let kinds =
+        [kind("type: BIGINT"), kind("type: BIGINT, unit: milli"), kind("type: DOUBLE"), kind("type: VARCHAR(32)")];
+    let rows = table_of_page("Quantities");
+    assert_eq!(rows.len(), 5);
+    for cells in rows {
+        let fields = json!({"spec": {"quantity": cells[0].trim_matches('`')}});
+        for (kind, said) in kinds.iter().zip(&cells[1..]) {
+            let is = row_of(kind, &fields).first().map_or_else(|| "does not fit".into(), shown);
+            assert_eq!(is, *said, "{}", cells[0]);
+        }
+    }
 }

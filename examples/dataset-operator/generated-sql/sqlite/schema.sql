@@ -38,6 +38,8 @@ CREATE INDEX IF NOT EXISTS "dataset__format" ON "dataset" ("format");
 
 CREATE INDEX IF NOT EXISTS "dataset__phase" ON "dataset" ("phase");
 
+CREATE INDEX IF NOT EXISTS "dataset__refreshed" ON "dataset" ("refreshed");
+
 CREATE TABLE IF NOT EXISTS "dataset_labels" (
   "obj_uid" TEXT NOT NULL,
   "key" TEXT NOT NULL,

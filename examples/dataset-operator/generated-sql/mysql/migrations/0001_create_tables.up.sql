@@ -27,7 +27,8 @@ CREATE TABLE IF NOT EXISTS `dataset` (
   KEY `delete_time` (`delete_time`),
   KEY `owner` (`owner`),
   KEY `format` (`format`),
-  KEY `phase` (`phase`)
+  KEY `phase` (`phase`),
+  KEY `refreshed` (`refreshed`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
 
 CREATE TABLE IF NOT EXISTS `dataset_labels` (
