@@ -97,7 +97,8 @@ impl More {
             owners: some(true),
             crashes: some(true),
             lags: some(true),
-            unevictable: some(true),
+            // By their number, so that seeds that were kept for histories with evictions go on having them.
+            unevictable: seed % 8 == 4,
             tables: true,
         }
     }
