@@ -19,8 +19,8 @@ use ingester_core::schema::{Absent, Column};
 use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{self, Schema, ServerVersion, Servers};
 use ingester_store::migrate::{
-    ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, MigrationState, Planned, Progress, Released, drift,
-    own_drift,
+    Applied, ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, MigrationState, Planned, Progress,
+    Released, drift, own_drift,
 };
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
@@ -154,8 +154,7 @@ pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<En
         return Ok(Ending::Problem);
     }
     let applied = released.apply(&store, &mut |_| {}).await.map_err(failure)?;
-    applied.recorded.iter().for_each(|migration| note(&format!("was there already: {migration}")));
-    applied.run.iter().for_each(|migration| note(&format!("ran: {migration}")));
+    note_applied(&applied);
     for kind in &kinds {
         let rows = store.adopt(kind).await?;
         note(&format!(
@@ -165,7 +164,7 @@ pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<En
         ));
     }
     store.close().await;
-    Ok(Ending::Done)
+    Ok(if note_drift(&applied) { Ending::Problem } else { Ending::Done })
 }
 
 /// Runs migrations; without any, makes the tables that are missing.
@@ -193,12 +192,7 @@ async fn apply_built_in(
     let applied = released.apply(store, &mut |progress| show_progress(&bar, &progress)).await;
     bar.finish_and_clear();
     let applied = applied.map_err(failure)?;
-    for migration in &applied.recorded {
-        note(&format!("was there already: {migration}"));
-    }
-    for migration in &applied.run {
-        note(&format!("ran: {migration}"));
-    }
+    note_applied(&applied);
     if applied.run.is_empty() && applied.recorded.is_empty() {
         note(&format!("{database} has run every migration"));
     }
@@ -207,16 +201,31 @@ async fn apply_built_in(
     if behind {
         note(BEHIND);
     }
-    if applied.drift.is_empty() {
-        return Ok(if behind { Ending::Problem } else { Ending::Done });
+    let differs = note_drift(&applied);
+    Ok(if behind || differs { Ending::Problem } else { Ending::Done })
+}
+
+/// Says which migrations were recorded or run.
+fn note_applied(applied: &Applied) {
+    for migration in &applied.recorded {
+        note(&format!("was there already: {migration}"));
     }
+    for migration in &applied.run {
+        note(&format!("ran: {migration}"));
+    }
+}
+
+/// Says how the tables differ from what the migrations make; whether they do.
+fn note_drift(applied: &Applied) -> bool {
     for drift in &applied.drift {
         note(&format!("differs: {drift}"));
     }
-    note(
-        "the tables were changed by something else than migrations; `ingester schema verify` tells the differences again",
-    );
-    Ok(Ending::Problem)
+    if !applied.drift.is_empty() {
+        note(
+            "the tables were changed by something else than migrations; `ingester schema verify` tells the differences again",
+        );
+    }
+    !applied.drift.is_empty()
 }
 
 /// Makes the tables of declared kinds as their file says.
