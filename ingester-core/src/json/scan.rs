@@ -88,7 +88,9 @@ fn special(bytes: u64) -> u64 {
 /// control character, or the end of the text.
 #[inline]
 pub(super) fn plain_end(bytes: &[u8], mut pos: usize) -> usize {
-    while let Some(chunk) = bytes.get(pos..).and_then(<[u8]>::first_chunk) {
+    let Some(rest) = bytes.get(pos..) else { return pos };
+    // Chunks of known length need no checks in the loop.
+    for chunk in rest.as_chunks::<8>().0 {
         let found = special(u64::from_le_bytes(*chunk));
         if found != 0 {
             return pos + found.trailing_zeros() as usize / 8;
