@@ -607,6 +607,28 @@ mod tests {
     }
 
     #[test]
+    fn a_dialect_that_is_newer_than_a_migration_gets_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let sql = Folder::new(folder.path());
+        let destructive = GenerateOptions { allow_destructive: true, ..NO };
+        for kinds in [&[FIRST, SECOND][..], &[SECOND_WIDER], &[FIRST, SECOND_WIDER]] {
+            sql.generate(kinds, &destructive).unwrap();
+        }
+        let current = sql.released().unwrap();
+        let taken = |path: &str| path.starts_with("postgres/");
+        let mut older = current.lock_file().clone();
+        for migration in &mut older.migrations {
+            migration.files.retain(|path, _| !taken(path));
+        }
+        fs::remove_dir_all(folder.path().join("postgres")).unwrap();
+        fs::write(folder.path().join(LOCK_FILE), serde_json::to_string(&older).unwrap()).unwrap();
+        let outcome = sql.generate(&[FIRST, SECOND_WIDER], &NO).unwrap();
+        assert!(outcome.migrations.is_empty() && outcome.changed.iter().all(|path| taken(path) || path == LOCK_FILE));
+        assert_eq!(outcome.changed.len(), 2 * 3 + 1 + 1, "{:?}", outcome.changed);
+        assert_eq!(sql.released().unwrap().lock_file(), current.lock_file(), "the same files, by their checksums");
+    }
+
+    #[test]
     fn an_amended_migration_is_the_one_that_would_have_been_generated_at_once() {
         let amend = GenerateOptions { amend: true, allow_destructive: true, ..NO };
         let files = |folder: &Path| -> BTreeMap<String, String> {
@@ -629,7 +651,7 @@ mod tests {
         let outcome = sql.generate(&[FIRST, SECOND_WIDER], &GenerateOptions { name: Some("wider"), ..amend }).unwrap();
         assert_eq!(
             (&outcome.migrations[..], outcome.deleted.len()),
-            (&["0002_wider".to_owned()][..], 4),
+            (&["0002_wider".to_owned()][..], 2 * Dialect::ALL.len()),
             "{outcome:?}"
         );
         assert!(!outcome.summary.contains("DESTRUCTIVE"), "{}", outcome.summary);
