@@ -26,11 +26,13 @@ pub(super) enum Family {
     MariaDb,
     /// SQLite 3.37 and later.
     Sqlite,
+    /// PostgreSQL 15 and later.
+    Postgres,
 }
 
 impl Family {
     /// All of them.
-    pub(super) const ALL: [Family; 3] = [Family::MySql, Family::MariaDb, Family::Sqlite];
+    pub(super) const ALL: [Family; 4] = [Family::MySql, Family::MariaDb, Family::Sqlite, Family::Postgres];
 
     /// Whether columns of one storage class are of one type: a column in a new type of its class is [left](InPlace) as it is.
     pub(super) fn has_storage_classes(self) -> bool {
@@ -60,6 +62,8 @@ pub enum Servers {
     MySql,
     /// SQLite: its migration's file, which has only what it does.
     Sqlite,
+    /// PostgreSQL: its migration's file.
+    Postgres,
     /// This one.
     One(ServerVersion),
 }
@@ -70,10 +74,12 @@ impl Servers {
             Servers::All => &Family::ALL,
             Servers::MySql => &[Family::MySql, Family::MariaDb],
             Servers::Sqlite => &[Family::Sqlite],
+            Servers::Postgres => &[Family::Postgres],
             Servers::One(server) => match server.family {
                 Family::MySql => &[Family::MySql],
                 Family::MariaDb => &[Family::MariaDb],
                 Family::Sqlite => &[Family::Sqlite],
+                Family::Postgres => &[Family::Postgres],
             },
         }
     }
@@ -110,18 +116,21 @@ const CATALOG_ONLY: &[Rule] = rules! {
     MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'RENAME TABLE Statement': a change of the data dictionary";
     MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'RENAME TABLE': atomic, without touching rows";
     Sqlite [0, 0, 0] => Instant, "SQLite, 'ALTER TABLE': RENAME runs in the same time whatever the table's size";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'ALTER TABLE', RENAME: no effect on the stored data";
 };
 
 const NEW_TABLE: &[Rule] = rules! {
     MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'CREATE TABLE Statement'";
     MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'CREATE TABLE'";
     Sqlite [0, 0, 0] => Instant, "SQLite, 'CREATE TABLE'";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'CREATE TABLE'";
 };
 
 const NO_TABLE: &[Rule] = rules! {
     MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'DROP TABLE Statement'";
     MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'DROP TABLE'";
     Sqlite [0, 0, 0] => Instant, "SQLite, 'DROP TABLE'";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'DROP TABLE'";
 };
 
 const ADD_COLUMN: &[Rule] = rules! {
@@ -129,6 +138,7 @@ const ADD_COLUMN: &[Rule] = rules! {
     MySql [8, 0, 12] => Instant, "MySQL 8.0 Reference Manual, 'Online DDL Operations', adding a column: INSTANT as of 8.0.12, as the last one";
     MariaDb [10, 3, 2] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', ADD COLUMN: as of 10.3.2";
     Sqlite [0, 0, 0] => Instant, "SQLite, 'ALTER TABLE', ADD COLUMN: independent of the amount of data";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'ALTER TABLE', Notes: a column without a volatile default does not rewrite the table";
 };
 
 const DROP_COLUMN: &[Rule] = rules! {
@@ -136,6 +146,7 @@ const DROP_COLUMN: &[Rule] = rules! {
     MySql [8, 0, 29] => Instant, "MySQL 8.0 Reference Manual, 'Online DDL Operations', dropping a column: INSTANT as of 8.0.29";
     MariaDb [10, 4, 0] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', DROP COLUMN: as of 10.4";
     Sqlite [3, 35, 0] => Copy, "SQLite, 'ALTER TABLE', DROP COLUMN: rewrites the table's content";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'ALTER TABLE', Notes: DROP COLUMN makes the column invisible, and does not rewrite the table";
 };
 
 const RENAME_COLUMN: &[Rule] = rules! {
@@ -143,18 +154,21 @@ const RENAME_COLUMN: &[Rule] = rules! {
     MySql [8, 0, 28] => Instant, "MySQL 8.0 Reference Manual, 'Online DDL Operations', renaming a column: INSTANT as of 8.0.28";
     MariaDb [10, 3, 2] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', CHANGE COLUMN: a new name alone";
     Sqlite [3, 25, 0] => Instant, "SQLite, 'ALTER TABLE', RENAME COLUMN: a change of the schema's text";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'ALTER TABLE', RENAME: no effect on the stored data";
 };
 
 const LONGER_VARCHAR: &[Rule] = rules! {
     MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', extending VARCHAR: in place, only metadata, while the length takes as many bytes";
     MariaDb [10, 2, 2] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', MODIFY COLUMN: a longer VARCHAR";
     Sqlite [0, 0, 0] => Instant, "SQLite, 'Datatypes': a TEXT column has no length";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'ALTER TABLE', Notes: no rewrite where the old type is binary coercible to the new one, such as a longer VARCHAR";
 };
 
 const OTHER_TYPE: &[Rule] = rules! {
     MySql [5, 7, 0] => Copy, "MySQL Reference Manual, 'Online DDL Operations', changing the column data type: only with COPY";
     MariaDb [10, 0, 0] => Copy, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INPLACE Alter Algorithm', MODIFY COLUMN: another type needs COPY";
     Sqlite [0, 0, 0] => Copy, "SQLite, 'ALTER TABLE', 'Making Other Kinds Of Table Schema Changes': a new table";
+    Postgres [0, 0, 0] => Copy, "PostgreSQL documentation, 'ALTER TABLE', Notes: another type rewrites the table and its indexes, under an ACCESS EXCLUSIVE lock";
 };
 
 const SAME_STORAGE: Rule = Rule {
@@ -164,36 +178,41 @@ const SAME_STORAGE: Rule = Rule {
     source: "SQLite, 'Datatypes': one storage class holds both types",
 };
 
-const WIDER_TYPE: &[Rule] = &[OTHER_TYPE[0], OTHER_TYPE[1], SAME_STORAGE];
+const WIDER_TYPE: &[Rule] = &[OTHER_TYPE[0], OTHER_TYPE[1], SAME_STORAGE, OTHER_TYPE[3]];
 
 const NULLABLE: &[Rule] = rules! {
     MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', making a column NULL or NOT NULL: in place, rebuilds the table";
     MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INPLACE Alter Algorithm', MODIFY COLUMN: NULL and NOT NULL";
     Sqlite [0, 0, 0] => Copy, "SQLite, 'ALTER TABLE', 'Making Other Kinds Of Table Schema Changes': a new table";
+    Postgres [0, 0, 0] => Copy, "PostgreSQL documentation, 'ALTER TABLE', SET NOT NULL: reads the table under an ACCESS EXCLUSIVE lock";
 };
 
 const PRIMARY_KEY: &[Rule] = rules! {
     MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', dropping a primary key and adding another: in place, rebuilds the table";
     MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INPLACE Alter Algorithm', ADD PRIMARY KEY: rebuilds the table";
     Sqlite [0, 0, 0] => Copy, "SQLite, 'ALTER TABLE', 'Making Other Kinds Of Table Schema Changes': a new table";
+    Postgres [0, 0, 0] => Copy, "PostgreSQL documentation, 'ALTER TABLE', ADD PRIMARY KEY: builds the index under an ACCESS EXCLUSIVE lock";
 };
 
 const ADD_KEY: &[Rule] = rules! {
     MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', creating a secondary index: in place, permits concurrent DML";
     MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the NOCOPY Alter Algorithm', ADD INDEX: LOCK=NONE";
     Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': reads the table; there is one writer at a time";
+    Postgres [0, 0, 0] => Copy, "PostgreSQL documentation, 'CREATE INDEX': writers wait until it is done, readers do not";
 };
 
 const DROP_KEY: &[Rule] = rules! {
     MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', dropping an index: in place, only metadata";
     MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the NOCOPY Alter Algorithm', DROP INDEX: only metadata";
     Sqlite [0, 0, 0] => Instant, "SQLite, 'DROP INDEX'";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'DROP INDEX'";
 };
 
 const RENAME_KEY: &[Rule] = rules! {
     MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', renaming an index: in place, only metadata";
     MariaDb [10, 5, 3] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', RENAME INDEX";
     Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': an index has no new name, it is made again";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'ALTER INDEX', RENAME: no effect on the stored data";
 };
 
 const LEFT_IN_PLACE: &[Rule] = rules! {
@@ -208,6 +227,7 @@ const VIEW: &[Rule] = rules! {
     MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'CREATE VIEW Statement': a change of the data dictionary";
     MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'CREATE VIEW'";
     Sqlite [0, 0, 0] => Instant, "SQLite, 'CREATE VIEW'";
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'CREATE VIEW'";
 };
 
 impl SchemaChange {
@@ -277,10 +297,12 @@ fn is_longer(from: SqlType, to: SqlType) -> bool {
 }
 
 impl ServerVersion {
-    /// Parses what a server reports about itself: `10.11.6-MariaDB ...`, `8.4.3 MySQL Community Server`, `SQLite 3.46.0`.
+    /// Parses what a server reports about itself: `10.11.6-MariaDB ...`, `8.4.3 MySQL Community Server`, `SQLite 3.46.0`,
+    /// `PostgreSQL 15.20 (Debian 15.20-0+deb12u1) on x86_64-pc-linux-gnu, ...`.
     pub fn parse(text: &str) -> Self {
         let (family, version) = match text.strip_prefix("SQLite ") {
             Some(version) => (Family::Sqlite, version),
+            None if text.starts_with("PostgreSQL ") => (Family::Postgres, text.trim_start_matches("PostgreSQL ")),
             None if text.contains("MariaDB") => (Family::MariaDb, text),
             None => (Family::MySql, text),
         };
@@ -296,6 +318,7 @@ impl std::fmt::Display for Family {
             Family::MySql => "MySQL",
             Family::MariaDb => "MariaDB",
             Family::Sqlite => "SQLite",
+            Family::Postgres => "PostgreSQL",
         })
     }
 }

@@ -4,6 +4,17 @@ use super::Dialect;
 use crate::ddl::{Schema, Servers};
 use ingester_core::schema::{Ident, SqlType};
 
+/// The name of a table's key where keys of all tables have one namespace: `<table>__<key>`; if that is longer than `most`, both names are
+/// cut at their ends.
+pub(super) fn index_name(table: Ident, key: Ident, most: usize) -> Ident {
+    let room = most - 2;
+    let (table, key) = (table.as_str(), key.as_str());
+    // A table's name has at most 64 - 12 bytes, because those of its companions are longer. So a cut name still identifies the table.
+    let key = &key[..key.len().min(room - table.len().min(room / 2))];
+    let table = &table[..table.len().min(room - key.len())];
+    Ident::join(&format!("{table}_"), key)
+}
+
 impl Dialect {
     /// The name of a table's key in the catalog.
     pub fn key_name(self, table: Ident, key: Ident) -> Ident {

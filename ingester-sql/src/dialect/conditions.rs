@@ -304,10 +304,9 @@ impl<'a> Writer<'a> {
             if place > 0 {
                 self.push(", ");
             }
-            self.name(key.place);
-            if key.descending {
-                self.push(" DESC");
-            }
+            let column = self.table.columns[key.place];
+            let order = self.rules.order(column.name.as_str(), column.nullable, key.descending);
+            self.push(&order);
         }
     }
 
@@ -324,12 +323,10 @@ impl<'a> Writer<'a> {
     /// The order, by these names.
     pub(super) fn found_order(&mut self, order: &[SortKey]) {
         for (place, key) in order.iter().enumerate() {
-            let and = if place > 0 { ", " } else { "" };
-            let descending = if key.descending { " DESC" } else { "" };
-            match key.place {
-                base::UID => self.push(&format!("{and}\"found uid\"{descending}")),
-                _ => self.push(&format!("{and}\"order {place}\"{descending}")),
-            }
+            let name = if key.place == base::UID { "found uid" } else { &format!("order {place}") };
+            let order = self.rules.order(name, self.table.columns[key.place].nullable, key.descending);
+            self.push(if place > 0 { ", " } else { "" });
+            self.push(&order);
         }
     }
 
@@ -434,24 +431,25 @@ pub(super) fn params<'a>(condition: &'a Condition, rules: &dyn Rules, params: &m
     let globs = rules.globs();
     let operand = |operand: &'a Operand, times: usize, params: &mut Vec<Param<'a>>| {
         if let Operand::Json(path) = operand {
-            (0..times).for_each(|_| params.push(Param::Text(path)));
+            let times = times * rules.json_text().matches('?').count();
+            (0..times).for_each(|_| params.push(Param::Text(rules.json_path(path))));
         }
     };
     match condition {
         Condition::All(conditions) | Condition::Any(conditions) => {
             conditions.iter().for_each(|condition| self::params(condition, rules, params));
         }
-        Condition::Null(tested, _) => operand(tested, JSON_PATHS, params),
+        Condition::Null(tested, _) => operand(tested, 1, params),
         Condition::Compare { operand: tested, value, or_null, .. } => {
-            operand(tested, JSON_PATHS * (1 + usize::from(*or_null)), params);
+            operand(tested, 1 + usize::from(*or_null), params);
             params.push(Param::Value(value));
         }
         Condition::In { operand: tested, values, or_null, .. } => {
-            operand(tested, JSON_PATHS * (1 + usize::from(*or_null)), params);
+            operand(tested, 1 + usize::from(*or_null), params);
             params.extend(values.iter().map(Param::Value));
         }
         Condition::Like { operand: tested, pattern, or_null, .. } => {
-            operand(tested, JSON_PATHS * (1 + usize::from(*or_null)), params);
+            operand(tested, 1 + usize::from(*or_null), params);
             params.push(Param::Text(pattern.text(globs)));
         }
         Condition::Pair { key, test, .. } => {
@@ -494,9 +492,6 @@ pub(super) fn count_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rul
 pub(super) fn condition_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
     others(query, route).for_each(|(_, condition)| params(condition, rules, all));
 }
-
-/// How many parameters [`Rules::json_text`] has, each of them the path.
-pub(super) const JSON_PATHS: usize = 2;
 
 /// The parameters of a range.
 pub(super) fn range_params<'a>(

@@ -7,6 +7,7 @@
 use super::Dialect;
 use super::conditions::{Reached, Within, Writer};
 use super::of_group::OfGroup;
+use super::rows_of::{RowsOf, repeated};
 use super::rules::Rules;
 use super::statements::OfKind;
 use crate::query::{Checked, Route, Routes};
@@ -96,28 +97,34 @@ pub(super) fn texts_of(columns: &[Column], values: &dyn Values) -> Result<Safe<S
         }
         match column.ty.is_text() {
             true => push_name(&mut texts, column),
-            false => texts.push_str(&rules(values)?.shown(column.name.as_str())),
+            false => texts.push_str(&rules(values)?.shown(column.name.as_str(), column.ty)),
         }
     }
     Ok(Safe(texts))
 }
 
-/// This number of parameters: `?, ?, ?`.
+/// See [`Rules::is_one_of`].
 #[askama::filter_fn]
-pub(super) fn parameters<N: Borrow<usize>>(count: N, _: &dyn Values) -> Result<Safe<String>> {
-    Ok(Safe(repeated("?", *count.borrow())))
+pub(super) fn is_one_of<N: Name>(column: N, values: &dyn Values, count: usize) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.is_one_of(column.name(), count)))
 }
 
-/// This number of rows of parameters: `(?, ?), (?, ?)`.
+/// See [`Rules::rows`].
 #[askama::filter_fn]
-pub(super) fn rows_of<N: Borrow<usize>>(rows: N, _: &dyn Values, columns: usize) -> Result<Safe<String>> {
-    Ok(Safe(repeated(&format!("({})", repeated("?", columns)), *rows.borrow())))
+pub(super) fn rows_of<N: Borrow<usize>>(count: N, values: &dyn Values, rows: Option<RowsOf>) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.rows(&rows.unwrap_or_default(), *count.borrow())))
 }
 
-fn repeated(text: &str, count: usize) -> String {
-    let mut all = [text, ", "].concat().repeat(count);
-    all.truncate(all.len().saturating_sub(", ".len()));
-    all
+/// See [`Rules::upserted`].
+#[askama::filter_fn]
+pub(super) fn upserted<N: Name>(table: N, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.upserted(table.name())))
+}
+
+/// See [`Rules::skip_stored`].
+#[askama::filter_fn]
+pub(super) fn skip_stored(_: &Table, values: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(rules(values)?.skip_stored().unwrap_or_default()))
 }
 
 /// The end of a SELECT from this table that locks its rows, see [`Rules::for_update`].
@@ -147,16 +154,16 @@ pub(super) fn write_column_inserted(column: &Column, values: &dyn Values) -> Res
 fn write_over(rules: &dyn Rules, name: &str, stays: Stays) -> String {
     match stays {
         Stays::None => rules.write_inserted(name),
-        stays => format!("\"{name}\" = {}", staying(stays, name, &rules.inserted(name))),
+        stays => format!("\"{name}\" = {}", staying(stays, &rules.stored(name), &rules.inserted(name))),
     }
 }
 
-/// What a column has after `new` came to a stored value that may stay.
-fn staying(stays: Stays, column: &str, new: &str) -> String {
+/// What a column has after `new` came to a `stored` value that may stay.
+fn staying(stays: Stays, stored: &str, new: &str) -> String {
     match stays {
         Stays::None => new.to_owned(),
-        Stays::Keep => format!("COALESCE({new}, \"{column}\")"),
-        Stays::First => format!("COALESCE(\"{column}\", {new})"),
+        Stays::Keep => format!("COALESCE({new}, {stored})"),
+        Stays::First => format!("COALESCE({stored}, {new})"),
     }
 }
 
@@ -166,7 +173,7 @@ pub(super) fn write_parameter(column: &Column, _: &dyn Values) -> Result<Safe<St
     let name = column.name.as_str();
     Ok(Safe(match column.stays {
         Stays::None => format!("\"{name}\" = ?"),
-        stays => format!("\"{name}\" = {}", staying(stays, name, "?")),
+        stays => format!("\"{name}\" = {}", staying(stays, &format!("\"{name}\""), "?")),
     }))
 }
 
@@ -185,9 +192,12 @@ pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Res
 
 /// See [`Rules::row_values`].
 #[askama::filter_fn]
-pub(super) fn row_values<N: Borrow<usize>>(rows: N, values: &dyn Values, columns: usize) -> Result<Safe<String>> {
-    let row = format!("({})", repeated("?", columns));
-    Ok(Safe(format!("{}{}", rules(values)?.row_values(), repeated(&row, *rows.borrow()))))
+pub(super) fn row_values<N: Borrow<usize>>(
+    count: N,
+    values: &dyn Values,
+    rows: Option<RowsOf>,
+) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.row_values(&rows.unwrap_or_default(), *count.borrow())))
 }
 
 /// See [`Rules::without_index`].
@@ -219,7 +229,7 @@ pub(super) fn is_of_kinds(kinds: &[OfKind<'_>], _: &dyn Values) -> Result<Safe<S
 /// See [`Rules::shown`].
 #[askama::filter_fn]
 pub(super) fn shown(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
-    Ok(Safe(rules(values)?.shown(column.name.as_str())))
+    Ok(Safe(rules(values)?.shown(column.name.as_str(), column.ty)))
 }
 
 /// See [`Rules::read`].
@@ -250,6 +260,25 @@ pub(super) fn default_zero(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static
 #[askama::filter_fn]
 pub(super) fn sqlite_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
     Ok(Safe(crate::ddl::storage_class(*ty)))
+}
+
+/// A type in PostgreSQL's spelling. Texts are compared by byte.
+#[askama::filter_fn]
+pub(super) fn postgres_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<String>> {
+    let name = Dialect::Postgres.rules().type_name(*ty);
+    Ok(Safe(if ty.is_text() { format!("{name} COLLATE \"C\"") } else { name.into_owned() }))
+}
+
+/// The value of a new NOT NULL column in existing rows, in PostgreSQL.
+#[askama::filter_fn]
+pub(super) fn postgres_default(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(match ty {
+        SqlType::Boolean => "FALSE",
+        SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned | SqlType::Double => "0",
+        SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::LongBlob => "''",
+        SqlType::DateTime => "'epoch'",
+        SqlType::Json => "'{}'",
+    }))
 }
 
 /// Whether the value of a column does not fit a type, of those that SQLite stores as it stores the column.

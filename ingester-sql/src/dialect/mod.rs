@@ -12,16 +12,20 @@ mod conditions;
 mod filters;
 pub mod mysql;
 mod of_group;
+pub mod postgres;
+mod rows_of;
 mod rules;
 pub mod sqlite;
 pub mod statements;
 mod views;
 
 use crate::ddl::{Schema, SchemaChange, Step, TableDef, ViewDef};
+use catalog::index_name;
 pub use conditions::Range;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::value::{Micros, Value};
 pub use of_group::OfGroup;
+pub use rows_of::RowsOf;
 use rules::Rules;
 use std::sync::Arc;
 
@@ -46,7 +50,7 @@ impl Sql {
 }
 
 /// One parameter of a statement.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Param<'a> {
     /// A column's value.
     Value(&'a Value),
@@ -60,6 +64,10 @@ pub enum Param<'a> {
     Time(Micros),
     /// NULL.
     Null,
+    /// A list of texts, where a list is one parameter.
+    Texts(&'a [&'a str]),
+    /// An array of values of this type, or of NULL, where an array is one parameter.
+    Array(SqlType, Vec<Param<'a>>),
 }
 
 impl<'a> Param<'a> {
@@ -71,6 +79,8 @@ impl<'a> Param<'a> {
             Param::Int(_) | Param::UInt(_) => 8,
             Param::Time(_) => 27,
             Param::Null => 0,
+            Param::Texts(texts) => texts.iter().map(|text| text.len() + 9).sum(),
+            Param::Array(_, params) => params.iter().map(Param::bytes).sum(),
         }
     }
 
@@ -106,9 +116,9 @@ impl<'a> Param<'a> {
         }
     }
 
-    /// One parameter for each of `texts`.
+    /// The parameter of a list.
     pub(crate) fn texts(texts: &'a [&'a str]) -> Vec<Self> {
-        texts.iter().map(|text| Param::Text(text)).collect()
+        vec![Param::Texts(texts)]
     }
 }
 
@@ -117,14 +127,19 @@ pub trait Statement {
     /// The text.
     fn sql(&self, dialect: Dialect) -> Sql;
 
-    /// The values of the text's question marks, in their order.
+    /// The values of its parameters, in their order.
     fn params(&self) -> Vec<Param<'_>> {
         Vec::new()
     }
 
-    /// The same in one dialect: that of most statements is the same in all.
-    fn params_in(&self, _: Dialect) -> Vec<Param<'_>> {
-        self.params()
+    /// What its rows of parameters are made of; `None` if it has no such rows.
+    fn rows(&self) -> Option<RowsOf> {
+        None
+    }
+
+    /// The parameters of the text in one dialect.
+    fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
+        dialect.arranged(self.params(), self.rows())
     }
 }
 
@@ -184,6 +199,8 @@ pub enum Dialect {
     MySql,
     /// SQLite 3.37 and later (STRICT tables).
     Sqlite,
+    /// PostgreSQL 15 and later.
+    Postgres,
 }
 
 /// How a server takes several statements as one text that is a transaction.
@@ -206,7 +223,7 @@ pub enum Access {
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Dialect; 2] = [Dialect::MySql, Dialect::Sqlite];
+    pub const ALL: [Dialect; 3] = [Dialect::MySql, Dialect::Sqlite, Dialect::Postgres];
 
     /// The statement, for people, after which a database belongs to no cluster.
     pub const FORGET_CLUSTER: &'static str = "DELETE FROM ingester_settings WHERE name = 'cluster'";
@@ -222,6 +239,7 @@ impl Dialect {
         match self {
             Dialect::MySql => &mysql::MySql,
             Dialect::Sqlite => &sqlite::Sqlite,
+            Dialect::Postgres => &postgres::Postgres,
         }
     }
 
@@ -234,6 +252,12 @@ impl Dialect {
     /// other without a lock.
     pub fn defines_in_transactions(self) -> bool {
         self.rules().defines_in_transactions()
+    }
+
+    /// Whether an INSERT can leave out rows that exist and say which it inserted. Elsewhere it is refused as a whole, and its transaction
+    /// goes on.
+    pub fn skips_stored(self) -> bool {
+        self.rules().skip_stored().is_some()
     }
 
     /// Whether a connection decides if a commit is on disk when it is answered. Elsewhere the server's settings do.
@@ -261,7 +285,7 @@ impl Dialect {
         // Writing into a string does not fail, and the filters always find the dialect.
         let text =
             template.render_with_values(&self).unwrap_or_else(|error| unreachable!("a template of SQL: {error}"));
-        Sql::new(self.rules().requote(text.trim_end()))
+        Sql::new(self.rules().number(self.rules().requote(text.trim_end())))
     }
 
     /// The statements that create a table with its keys if it is missing. Each may be repeated.
@@ -303,7 +327,8 @@ impl Dialect {
     /// fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
     pub fn in_one_text(self, form: OneText, statements: &[&dyn Statement]) -> Option<Sql> {
         let write = self.rules().in_one_text()?;
-        let statements: Vec<_> = statements.iter().map(|statement| (statement.sql(self), statement.params())).collect();
+        let statements: Vec<_> =
+            statements.iter().map(|statement| (statement.sql(self), statement.params_in(self))).collect();
         Some(write(form, &statements))
     }
 

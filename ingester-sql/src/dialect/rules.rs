@@ -1,7 +1,8 @@
 //! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
 
-use super::{OneText, Param, Sql};
+use super::{OneText, Param, RowsOf, Sql};
 use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
+use crate::query::JsonPath;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::view::ViewType;
 use std::borrow::Cow;
@@ -19,6 +20,20 @@ pub(super) trait Rules: Sync {
 
     /// Replaces the double quotes around names by the dialect's quotes.
     fn requote(&self, text: &str) -> String;
+    /// Replaces the question marks of a statement by the dialect's parameters.
+    fn number(&self, text: String) -> String;
+    /// Whether a list of values, and a column of several rows, is one parameter: an array.
+    fn has_arrays(&self) -> bool;
+    /// The condition that the column is one of a list of texts.
+    fn is_one_of(&self, column: &str, count: usize) -> String;
+    /// Rows of parameters, as an INSERT has them behind its columns.
+    fn rows(&self, rows: &RowsOf, count: usize) -> String;
+    /// A table that is upserted, so that [`Rules::stored`] finds its columns.
+    fn upserted(&self, table: &str) -> String;
+    /// The stored value of a column in an upsert.
+    fn stored(&self, column: &str) -> String;
+    /// The end of an INSERT that leaves out rows that exist, and returns the uids of the others; `None` if there is none.
+    fn skip_stored(&self) -> Option<&'static str>;
     /// The end of a SELECT that locks its rows until the transaction ends; empty if the transaction locks them anyway.
     fn for_update(&self) -> &'static str;
     /// What turns an INSERT into an upsert. The columns to be written follow, each written by [`Rules::write_inserted`].
@@ -29,12 +44,12 @@ pub(super) trait Rules: Sync {
     fn write_inserted(&self, column: &str) -> String;
     /// Replaces the stored value of a column by the inserted one, unless neither is NULL.
     fn write_first_inserted(&self, column: &str) -> String;
-    /// The beginning of a list of rows in `IN (...)`.
-    fn row_values(&self) -> &'static str;
+    /// A list of rows of parameters in `IN (...)`.
+    fn row_values(&self, rows: &RowsOf, count: usize) -> String;
     /// A column in a condition, written so that the database does not use the column's index.
     fn without_index(&self, column: &str) -> String;
-    /// A column as text for people.
-    fn shown(&self, column: &str) -> String;
+    /// A column of this type as text, for people and in companion tables.
+    fn shown(&self, column: &str, ty: SqlType) -> String;
     /// A column of this type as the driver reads it.
     fn read(&self, column: &str, ty: SqlType) -> String;
 
@@ -48,8 +63,12 @@ pub(super) trait Rules: Sync {
     fn globs(&self) -> bool;
     /// The condition that the column `value` is a whole number of 63 bits, and that number.
     fn whole_number(&self) -> (&'static str, &'static str);
-    /// What the column `json` has at a path, as text or NULL. The path is its parameter, twice.
+    /// What the column `json` has at a path, as text or NULL. The path is each of its parameters.
     fn json_text(&self) -> &'static str;
+    /// A path of [`Rules::json_text`], out of `$."a"."b"[0]`.
+    fn json_path<'p>(&self, path: &'p JsonPath) -> &'p str;
+    /// A column in an order. NULL comes before everything else.
+    fn order(&self, column: &str, nullable: bool, descending: bool) -> String;
     /// Whether a range of a key is found by `(a, b) > (?, ?)`; else by `a > ? OR a = ? AND b > ?`.
     fn compares_rows(&self) -> bool;
     /// Whether routes to rows are chosen here, because the database's own choice follows statistics that may be wrong.

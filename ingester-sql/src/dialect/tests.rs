@@ -81,7 +81,7 @@ pub(super) fn snapshot_of(name: &str, statements: &[&dyn Statement]) {
             let sql = statement.sql(dialect);
             assert_eq!(
                 statement.params_in(dialect).len(),
-                sql.as_str().matches('?').count(),
+                count_of_parameters(sql.as_str()),
                 "parameters of {name}, {dialect}"
             );
             // A double quote within text would be replaced as if it belonged to a name.
@@ -95,6 +95,15 @@ pub(super) fn snapshot_of(name: &str, statements: &[&dyn Statement]) {
     insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true, snapshot_path => "snapshots" }, {
         insta::assert_snapshot!(name, text);
     });
+}
+
+/// How many parameters a text has: question marks, or numbers from `$1` on.
+fn count_of_parameters(sql: &str) -> usize {
+    let number =
+        |behind: &str| behind.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok());
+    let numbers: Vec<usize> = sql.split('$').skip(1).filter_map(number).collect();
+    assert!(numbers.iter().enumerate().all(|(place, number)| *number == place + 1), "{sql}");
+    sql.matches('?').count() + numbers.len()
 }
 
 #[test]
@@ -235,6 +244,17 @@ fn a_text_of_several_statements_has_its_values_in_it() {
     let compound = Dialect::MySql.in_one_text(OneText::Compound, &statements).unwrap();
     assert_eq!(compound.as_str(), format!("BEGIN NOT ATOMIC {}; END", sequence.as_str()));
     assert_eq!(Dialect::Sqlite.in_one_text(OneText::Sequence, &statements), None);
+    // Without BEGIN: the text is a transaction by itself.
+    let postgres = Dialect::Postgres.in_one_text(OneText::Sequence, &statements).unwrap();
+    assert_eq!(
+        postgres.as_str(),
+        "VALUES (NULL, TRUE, (-9223372036854775808), 18446744073709551615, '-5e-1', '1e300', NULL, '\\x0001ff', \
+         '2026-03-09 20:36:46.500000+00', '''', 7, (-7), '1970-01-01 00:00:00.000000+00', NULL); VALUES ('')"
+    );
+    let rows = Param::Array(SqlType::Text, vec![Param::Text("a'b\\"), Param::Null]);
+    let texts = Param::Texts(&["x"]);
+    let arrays = Dialect::Postgres.in_one_text(OneText::Sequence, &[&List(vec![rows, texts])]).unwrap();
+    assert_eq!(arrays.as_str(), "VALUES (ARRAY['a''b\\', NULL], ARRAY['x'])");
 }
 
 #[test]
@@ -249,8 +269,8 @@ fn a_transaction_begins_with_what_every_server_takes() {
 struct List<'a>(Vec<Param<'a>>);
 
 impl Statement for List<'_> {
-    fn sql(&self, _: Dialect) -> Sql {
-        Sql::new(format!("VALUES ({})", vec!["?"; self.0.len()].join(", ")))
+    fn sql(&self, dialect: Dialect) -> Sql {
+        Sql::new(dialect.rules().number(format!("VALUES ({})", vec!["?"; self.0.len()].join(", "))))
     }
 
     fn params(&self) -> Vec<Param<'_>> {

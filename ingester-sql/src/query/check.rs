@@ -62,8 +62,39 @@ pub struct SortKey {
 pub enum Operand {
     /// The column at this place of the table.
     Column(usize),
-    /// What the stored JSON has at this path, as text: `$."spec"."owner"`.
-    Json(String),
+    /// What the stored JSON has at this path, as text.
+    Json(JsonPath),
+}
+
+/// A path in the stored JSON, as databases write it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JsonPath {
+    dollar: String,
+    array: String,
+}
+
+impl JsonPath {
+    /// The path of a field; `None` if a part of it is empty or no name.
+    fn of(field: &str) -> Option<Self> {
+        let mut parts = Vec::new();
+        for part in field.split('.') {
+            if part.is_empty() || part.contains(['"', '\\', '\0']) {
+                return None;
+            }
+            parts.push(format!("\"{part}\""));
+        }
+        Some(JsonPath { dollar: format!("$.{}", parts.join(".")), array: format!("{{{}}}", parts.join(",")) })
+    }
+
+    /// `$."spec"."owner"`
+    pub fn dollar(&self) -> &str {
+        &self.dollar
+    }
+
+    /// `{"spec","owner"}`
+    pub fn array(&self) -> &str {
+        &self.array
+    }
 }
 
 /// How two values are compared.
@@ -538,7 +569,7 @@ impl Context {
             let column = &self.table.columns[place];
             return Ok((Operand::Column(place), column.ty, column.nullable));
         }
-        match json_path(field) {
+        match JsonPath::of(field) {
             Some(path) if self.scan => Ok((Operand::Json(path), SqlType::MediumText, true)),
             _ => Err(self.no_such_field(field)),
         }
@@ -635,18 +666,6 @@ fn stored_key(key: &str) -> String {
 
 const NAMESPACE: Order = Order { field: std::borrow::Cow::Borrowed("namespace"), descending: false };
 const NAME: Order = Order { field: std::borrow::Cow::Borrowed("name"), descending: false };
-
-/// A path in the stored JSON; `None` if a part of it is empty or no name.
-fn json_path(field: &str) -> Option<String> {
-    let mut path = String::from("$");
-    for part in field.split('.') {
-        if part.is_empty() || part.contains(['"', '\\', '\0']) {
-            return None;
-        }
-        path.push_str(&format!(".\"{part}\""));
-    }
-    Some(path)
-}
 
 /// The value as one of the column's type. A quantity is counted in the column's unit; a whole number alone is what is stored.
 fn converted(field: &str, (ty, unit): (SqlType, Option<Unit>), value: &Value) -> Result<Value, QueryError> {

@@ -55,6 +55,10 @@ macro_rules! implement_values {
                     Param::UInt(value) => arguments.add($encode(value)?),
                     Param::Time(value) => arguments.add(value.sql()),
                     Param::Null => arguments.add(None::<&str>),
+                    // The dialects of these databases have none.
+                    Param::Texts(_) | Param::Array(..) => {
+                        return Err(::sqlx::Error::InvalidArgument("an array is no parameter here".into()));
+                    }
                 }
                 .map_err(::sqlx::Error::Encode)?;
             }

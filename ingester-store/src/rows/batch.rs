@@ -161,7 +161,7 @@ impl Batch<'_> {
     async fn insert(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(usize, Option<sqlx::Error>), sqlx::Error> {
         let mut inserted = 0;
         for rows in self.main_packets(rows)? {
-            match tx.execute(&Insert { table: self.table, rows, update_time: self.now }).await {
+            match tx.execute(&Insert { table: self.table, rows, update_time: self.now, skip: false }).await {
                 // Only the statement is rolled back, not the transaction.
                 Err(error) if error.as_database_error().is_some_and(|error| error.is_unique_violation()) => {
                     return Ok((inserted, Some(error)));

@@ -55,7 +55,7 @@ impl Batch<'_> {
             (companion, rows.collect::<Vec<_>>())
         };
         let companions: Vec<_> = self.table.companions().map(of).collect();
-        let insert = Insert { table: self.table, rows: &[row], update_time: self.now };
+        let insert = Insert { table: self.table, rows: &[row], update_time: self.now, skip: false };
         let companions = companions.iter();
         let companions: Vec<_> = companions
             .map(|(companion, rows)| WriteCompanion { table: self.table, companion: *companion, rows })

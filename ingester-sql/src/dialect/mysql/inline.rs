@@ -38,7 +38,7 @@ fn write(text: &mut String, sql: &Sql, params: &[Param<'_>]) {
     let mut pieces = sql.as_str().split('?');
     text.push_str(pieces.next().unwrap_or_default());
     for (piece, param) in pieces.zip(params) {
-        literal(text, *param);
+        literal(text, param);
         text.push_str(piece);
     }
 }
@@ -51,7 +51,7 @@ fn room(param: &Param<'_>) -> usize {
     }
 }
 
-fn literal(out: &mut String, param: Param<'_>) {
+fn literal(out: &mut String, param: &Param<'_>) {
     use std::fmt::Write as _;
     // Writing into a string does not fail.
     let _ = match param {
@@ -68,6 +68,8 @@ fn literal(out: &mut String, param: Param<'_>) {
         Param::Int(value) => write!(out, "{value}"),
         Param::UInt(value) => write!(out, "{value}"),
         Param::Time(value) => write!(out, "'{}'", value.sql()),
+        // There are none: every value is a parameter.
+        Param::Texts(_) | Param::Array(..) => out.write_str("NULL"),
     };
 }
 

@@ -8,8 +8,10 @@ mod inline;
 pub mod session;
 
 use super::Sql;
+use super::rows_of::{RowsOf, repeated};
 use super::rules::{InOneText, Rules};
 use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
+use crate::query::JsonPath;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::view::ViewType;
 use std::borrow::Cow;
@@ -28,6 +30,34 @@ impl Rules for MySql {
     fn requote(&self, text: &str) -> String {
         // Backticks quote names in every sql_mode, also for proxies that do not know the session's mode.
         text.replace('"', "`")
+    }
+
+    fn number(&self, text: String) -> String {
+        text
+    }
+
+    fn has_arrays(&self) -> bool {
+        false
+    }
+
+    fn is_one_of(&self, column: &str, count: usize) -> String {
+        format!("\"{column}\" IN ({})", repeated("?", count))
+    }
+
+    fn rows(&self, rows: &RowsOf, count: usize) -> String {
+        format!("VALUES {}", rows.repeated(count))
+    }
+
+    fn upserted(&self, table: &str) -> String {
+        format!("\"{table}\"")
+    }
+
+    fn stored(&self, column: &str) -> String {
+        format!("\"{column}\"")
+    }
+
+    fn skip_stored(&self) -> Option<&'static str> {
+        None
     }
 
     fn for_update(&self) -> &'static str {
@@ -50,22 +80,22 @@ impl Rules for MySql {
         format!("\"{column}\" = IF(VALUES(\"{column}\") IS NULL, NULL, COALESCE(\"{column}\", VALUES(\"{column}\")))")
     }
 
-    fn row_values(&self) -> &'static str {
-        ""
+    fn row_values(&self, rows: &RowsOf, count: usize) -> String {
+        rows.repeated(count)
     }
 
     fn without_index(&self, column: &str) -> String {
         format!("\"{column}\"")
     }
 
-    fn shown(&self, column: &str) -> String {
+    fn shown(&self, column: &str, _: SqlType) -> String {
         format!("CAST(\"{column}\" AS CHAR)")
     }
 
     fn read(&self, column: &str, ty: SqlType) -> String {
         match ty {
             // The driver reads times only as a type of its own; as text, they are the same for all dialects.
-            SqlType::DateTime => self.shown(column),
+            SqlType::DateTime => self.shown(column, ty),
             SqlType::Boolean
             | SqlType::Int
             | SqlType::BigInt
@@ -104,6 +134,14 @@ impl Rules for MySql {
 
     fn json_text(&self) -> &'static str {
         "IF(JSON_TYPE(JSON_EXTRACT(\"json\", ?)) = 'NULL', NULL, JSON_UNQUOTE(JSON_EXTRACT(\"json\", ?)))"
+    }
+
+    fn json_path<'p>(&self, path: &'p JsonPath) -> &'p str {
+        path.dollar()
+    }
+
+    fn order(&self, column: &str, _: bool, descending: bool) -> String {
+        format!("\"{column}\"{}", if descending { " DESC" } else { "" })
     }
 
     fn compares_rows(&self) -> bool {

@@ -4,7 +4,7 @@ use super::Sqlite;
 use crate::ddl::{ColumnDef, InPlace, KeyDef, SchemaChange, Step, TableDef, ViewDef, in_place};
 use crate::dialect::{Dialect, Sql, render_own, views};
 use askama::Template;
-use ingester_core::schema::{Ident, SqlType};
+use ingester_core::schema::{Ident, SqlType, limits};
 
 mod filters {
     pub(super) use crate::dialect::filters::{default_zero, ident, sqlite_default, sqlite_type, sqlite_unfit};
@@ -172,14 +172,9 @@ fn copy(after: &TableDef) -> Vec<Sql> {
     statements
 }
 
-/// `<table>__<key>`; if that is too long, both names are cut at their ends.
+/// See [`index_name`](crate::dialect::index_name).
 pub(in crate::dialect) fn index_name(table: Ident, key: Ident) -> Ident {
-    let room = ingester_core::schema::limits::IDENTIFIER_BYTES - 2;
-    let (table, key) = (table.as_str(), key.as_str());
-    // A table's name has at most 64 - 12 bytes, because those of its companions are longer. So a cut name still identifies the table.
-    let key = &key[..key.len().min(room - table.len().min(room / 2))];
-    let table = &table[..table.len().min(room - key.len())];
-    Ident::join(&format!("{table}_"), key)
+    crate::dialect::index_name(table, key, limits::IDENTIFIER_BYTES)
 }
 
 pub(super) fn drop(name: Ident) -> Sql {

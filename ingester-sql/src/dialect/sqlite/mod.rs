@@ -7,8 +7,10 @@ pub(super) mod ddl;
 pub mod session;
 
 use super::Sql;
+use super::rows_of::{RowsOf, repeated};
 use super::rules::{InOneText, Rules};
 use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef, storage_class};
+use crate::query::JsonPath;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::view::ViewType;
 use std::borrow::Cow;
@@ -26,6 +28,34 @@ impl Rules for Sqlite {
 
     fn requote(&self, text: &str) -> String {
         text.to_owned()
+    }
+
+    fn number(&self, text: String) -> String {
+        text
+    }
+
+    fn has_arrays(&self) -> bool {
+        false
+    }
+
+    fn is_one_of(&self, column: &str, count: usize) -> String {
+        format!("\"{column}\" IN ({})", repeated("?", count))
+    }
+
+    fn rows(&self, rows: &RowsOf, count: usize) -> String {
+        format!("VALUES {}", rows.repeated(count))
+    }
+
+    fn upserted(&self, table: &str) -> String {
+        format!("\"{table}\"")
+    }
+
+    fn stored(&self, column: &str) -> String {
+        format!("\"{column}\"")
+    }
+
+    fn skip_stored(&self) -> Option<&'static str> {
+        None
     }
 
     fn for_update(&self) -> &'static str {
@@ -51,8 +81,8 @@ impl Rules for Sqlite {
         )
     }
 
-    fn row_values(&self) -> &'static str {
-        "VALUES "
+    fn row_values(&self, rows: &RowsOf, count: usize) -> String {
+        format!("VALUES {}", rows.repeated(count))
     }
 
     fn without_index(&self, column: &str) -> String {
@@ -60,7 +90,7 @@ impl Rules for Sqlite {
         format!("+\"{column}\"")
     }
 
-    fn shown(&self, column: &str) -> String {
+    fn shown(&self, column: &str, _: SqlType) -> String {
         format!("CAST(\"{column}\" AS TEXT)")
     }
 
@@ -92,6 +122,14 @@ impl Rules for Sqlite {
 
     fn json_text(&self) -> &'static str {
         "CASE JSON_TYPE(\"json\", ?) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(JSON_EXTRACT(\"json\", ?) AS TEXT) END"
+    }
+
+    fn json_path<'p>(&self, path: &'p JsonPath) -> &'p str {
+        path.dollar()
+    }
+
+    fn order(&self, column: &str, _: bool, descending: bool) -> String {
+        format!("\"{column}\"{}", if descending { " DESC" } else { "" })
     }
 
     fn compares_rows(&self) -> bool {

@@ -8,7 +8,7 @@ use askama::Template;
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_rejects"
-WHERE "uid" IN ({{ uids.len()|parameters }}) AND "kind" = ?"#
+WHERE {{ "uid"|is_one_of(uids.len()) }} AND "kind" = ?"#
 )]
 pub struct ClearRejects<'a> {
     /// The kind.

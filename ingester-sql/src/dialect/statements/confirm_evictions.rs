@@ -9,7 +9,7 @@ use ingester_core::schema::Table;
 #[template(
     ext = "sql",
     source = r#"UPDATE {{ table.name|ident }} SET "evict_confirmed" = ?
-WHERE "uid" IN ({{ uids.len()|parameters }})"#
+WHERE {{ "uid"|is_one_of(uids.len()) }}"#
 )]
 pub struct ConfirmEvictions<'a> {
     /// The kind's tables.
@@ -24,7 +24,7 @@ impl Statement for ConfirmEvictions<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        [Param::bool(Some(true))].into_iter().chain(self.uids.iter().map(|uid| Param::Text(uid))).collect()
+        [Param::bool(Some(true))].into_iter().chain(Param::texts(self.uids)).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows of companion tables, deleted.
 
-use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{Companion, Table};
 
@@ -9,7 +9,7 @@ use ingester_core::schema::{Companion, Table};
 #[template(
     ext = "sql",
     source = r#"DELETE FROM {{ table.companion(*companion)|ident }}
-WHERE ({{ companion.key_columns()|names }}) IN ({{ rows.len()|row_values(2) }})"#
+WHERE ({{ companion.key_columns()|names }}) IN ({{ rows.len()|row_values(self.rows()) }})"#
 )]
 pub struct DeleteCompanion<'a> {
     /// The kind's tables.
@@ -28,6 +28,10 @@ impl Statement for DeleteCompanion<'_> {
     fn params(&self) -> Vec<Param<'_>> {
         let key = self.companion.columns()[1].ty;
         self.rows.iter().flat_map(|(uid, text)| [Param::Text(uid), Param::stored(key, text)]).collect()
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        Some(RowsOf::columns(&self.companion.columns()[..2]))
     }
 }
 

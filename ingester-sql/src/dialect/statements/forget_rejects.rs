@@ -36,7 +36,8 @@ impl RejectsOf<'_> {
             let group = of.group.iter().flat_map(|group| group.params().map(Param::Text));
             std::iter::once(Param::Text(of.kind)).chain(group)
         });
-        kinds.chain([self.namespaces, self.uids].into_iter().flat_map(Param::texts)).collect()
+        let lists = [self.namespaces, self.uids].into_iter().filter(|list| !list.is_empty());
+        kinds.chain(lists.flat_map(Param::texts)).collect()
     }
 }
 
@@ -45,7 +46,7 @@ impl RejectsOf<'_> {
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_rejects"
-WHERE 1 = 1{% if !of.kinds.is_empty() %} AND {{ of.kinds|is_of_kinds }}{% endif %}{% if !of.namespaces.is_empty() %} AND "namespace" IN ({{ of.namespaces.len()|parameters }}){% endif %}{% if !of.uids.is_empty() %} AND "uid" IN ({{ of.uids.len()|parameters }}){% endif %}"#
+WHERE 1 = 1{% if !of.kinds.is_empty() %} AND {{ of.kinds|is_of_kinds }}{% endif %}{% if !of.namespaces.is_empty() %} AND {{ "namespace"|is_one_of(of.namespaces.len()) }}{% endif %}{% if !of.uids.is_empty() %} AND {{ "uid"|is_one_of(of.uids.len()) }}{% endif %}"#
 )]
 pub struct ForgetRejects<'a> {
     /// Which.

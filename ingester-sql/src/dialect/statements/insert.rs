@@ -1,17 +1,17 @@
 //! New rows of the main table.
 
-use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, Param, Query, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::Micros;
 
-/// Inserts rows into the main table; none of them if one of them exists.
+/// Inserts rows into the main table; none of them if one of them exists. As a query, it returns the uids that it inserted.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"INSERT INTO {{ table.name|ident }} ({{ table.columns|names }})
-VALUES {{ rows.len()|rows_of(table.columns.len()) }}"#
+{{ rows.len()|rows_of(self.rows()) }}{% if skip %}{{ table|skip_stored }}{% endif %}"#
 )]
 pub struct Insert<'a> {
     /// The kind's tables.
@@ -20,6 +20,8 @@ pub struct Insert<'a> {
     pub rows: &'a [&'a Row],
     /// `update_time` of all of them.
     pub update_time: Micros,
+    /// Whether rows that exist are left out, on a database where [that can be said](Dialect::skips_stored).
+    pub skip: bool,
 }
 
 impl Statement for Insert<'_> {
@@ -29,6 +31,18 @@ impl Statement for Insert<'_> {
 
     fn params(&self) -> Vec<Param<'_>> {
         self.rows.iter().flat_map(|row| columns(row, self.update_time)).collect()
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        Some(RowsOf::columns(self.table.columns))
+    }
+}
+
+impl Query for Insert<'_> {
+    type Row = String;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        row.text(0)
     }
 }
 
@@ -51,6 +65,9 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&Insert { table: &TABLE, rows: &[&row(), &row()], update_time: NOW });
+        let one = row();
+        let rows: &[&Row] = &[&one, &one];
+        let insert = Insert { table: &TABLE, rows, update_time: NOW, skip: false };
+        snapshot_of("Insert", &[&insert, &Insert { skip: true, ..insert }]);
     }
 }

@@ -12,7 +12,7 @@ use ingester_core::value::{Micros, Value};
     ext = "sql",
     source = r#"SELECT "uid", "group_ver", "kind", "namespace", "name", "res_version", "reason", {{ "reject_time"|read_time }}
 FROM "ingester_rejects"
-WHERE 1 = 1{% if !of.kinds.is_empty() %} AND {{ of.kinds|is_of_kinds }}{% endif %}{% if !of.namespaces.is_empty() %} AND "namespace" IN ({{ of.namespaces.len()|parameters }}){% endif %}{% if !of.uids.is_empty() %} AND "uid" IN ({{ of.uids.len()|parameters }}){% endif %}
+WHERE 1 = 1{% if !of.kinds.is_empty() %} AND {{ of.kinds|is_of_kinds }}{% endif %}{% if !of.namespaces.is_empty() %} AND {{ "namespace"|is_one_of(of.namespaces.len()) }}{% endif %}{% if !of.uids.is_empty() %} AND {{ "uid"|is_one_of(of.uids.len()) }}{% endif %}
 ORDER BY "kind", "namespace", "name", "uid"
 LIMIT {{ limit|number }}"#
 )]

@@ -12,7 +12,7 @@ use ingester_core::value::Micros;
     ext = "sql",
     source = r#"SELECT "uid"
 FROM {{ table.name|ident }}
-WHERE "uid" IN ({{ uids.len()|parameters }}) AND {{ "delete_time"|without_index }} < ? AND {{ "evict_time"|without_index }} IS NULL
+WHERE {{ "uid"|is_one_of(uids.len()) }} AND {{ "delete_time"|without_index }} < ? AND {{ "evict_time"|without_index }} IS NULL
 ORDER BY "uid"{{ table|lock_rows }}"#
 )]
 pub struct LockPurgeable<'a> {

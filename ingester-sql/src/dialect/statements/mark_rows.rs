@@ -10,7 +10,7 @@ use ingester_core::schema::Table;
     ext = "sql",
     source = r#"UPDATE {{ table.name|ident }}
 SET "ingest_version" = ?
-WHERE "uid" IN ({{ uids.len()|parameters }})"#
+WHERE {{ "uid"|is_one_of(uids.len()) }}"#
 )]
 pub struct MarkRows<'a> {
     /// The kind's tables.

@@ -10,7 +10,7 @@ use ingester_core::schema::Table;
     ext = "sql",
     source = r#"SELECT "uid", "namespace", "name"
 FROM {{ table.name|ident }}
-WHERE "uid" IN ({{ uids.len()|parameters }})
+WHERE {{ "uid"|is_one_of(uids.len()) }}
 ORDER BY "uid""#
 )]
 pub struct Names<'a> {

@@ -1,7 +1,7 @@
 //! Rows of the main table, overwritten.
 
 use super::insert::columns;
-use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
@@ -11,8 +11,8 @@ use ingester_core::value::Micros;
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"INSERT INTO {{ table.name|ident }} ({{ table.columns|names }})
-VALUES {{ rows.len()|rows_of(table.columns.len()) }}
+    source = r#"INSERT INTO {{ table.name|upserted }} ({{ table.columns|names }})
+{{ rows.len()|rows_of(self.rows()) }}
 {{ ["uid"]|on_conflict }}
   {{ table.columns[1..]|write_all_inserted }}"#
 )]
@@ -32,6 +32,10 @@ impl Statement for Overwrite<'_> {
 
     fn params(&self) -> Vec<Param<'_>> {
         self.rows.iter().flat_map(|row| columns(row, self.update_time)).collect()
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        Some(RowsOf::columns(self.table.columns))
     }
 }
 

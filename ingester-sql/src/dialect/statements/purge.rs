@@ -9,7 +9,7 @@ use ingester_core::schema::{Companion, Ident, Table};
 #[template(
     ext = "sql",
     source = r#"DELETE FROM {{ self.of().0|ident }}
-WHERE {{ self.of().1|ident }} IN ({{ uids.len()|parameters }})"#
+WHERE {{ self.of().1|is_one_of(uids.len()) }}"#
 )]
 pub struct Purge<'a> {
     /// The kind's tables.

@@ -11,7 +11,7 @@ use ingester_core::value::Value;
     ext = "sql",
     source = r#"SELECT {% for column in table.columns %}{% if !loop.first %}, {% endif %}{{ column|read }}{% endfor %}
 FROM {{ table.name|ident }}
-WHERE "uid" IN ({{ uids.len()|parameters }})
+WHERE {{ "uid"|is_one_of(uids.len()) }}
 ORDER BY "uid""#
 )]
 pub struct Read<'a> {

@@ -10,7 +10,7 @@ use ingester_core::schema::{Companion, Table};
     ext = "sql",
     source = r#"SELECT {{ companion.columns()|texts_of }}
 FROM {{ table.companion(*companion)|ident }}
-WHERE "obj_uid" IN ({{ uids.len()|parameters }})
+WHERE {{ "obj_uid"|is_one_of(uids.len()) }}
 ORDER BY {{ companion.key_columns()|names }}"#
 )]
 pub struct ReadCompanion<'a> {

@@ -18,7 +18,7 @@ WHERE "uid" > ?
 ORDER BY "uid"
 LIMIT {{ **limit|number }}
 {%- when RowsToBackfill::These(uids) %}
-WHERE "uid" IN ({{ uids.len()|parameters }})
+WHERE {{ "uid"|is_one_of(uids.len()) }}
 ORDER BY "uid"
 {%- endmatch %}{{ table|lock_rows }}"#
 )]

@@ -1,7 +1,8 @@
 //! Rejects, recorded.
 
-use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
+use ingester_core::schema::SqlType;
 use ingester_core::value::Micros;
 
 /// Records objects that could not be mirrored, and replaces their earlier records.
@@ -9,7 +10,7 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"INSERT INTO "ingester_rejects" ("uid", "group_ver", "kind", "namespace", "name", "res_version", "reason", "reject_time")
-VALUES {{ rejects.len()|rows_of(8) }}
+{{ rejects.len()|rows_of(self.rows()) }}
 {{ ["uid"]|on_conflict }}
   {{ "group_ver"|write_inserted }}, {{ "kind"|write_inserted }}, {{ "namespace"|write_inserted }}, {{ "name"|write_inserted }},
   {{ "res_version"|write_inserted }}, {{ "reason"|write_inserted }}, {{ "reject_time"|write_inserted }}"#
@@ -34,6 +35,11 @@ impl Statement for RecordRejects<'_> {
             params.push(Param::Time(self.reject_time));
         }
         params
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        const TEXT: SqlType = SqlType::Text;
+        Some(RowsOf::new(&[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, SqlType::DateTime]))
     }
 }
 

@@ -1,14 +1,15 @@
 //! Rejects of stored versions, deleted.
 
-use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
+use ingester_core::schema::SqlType;
 
 /// Deletes rejects of these very versions, which a backfill has recorded. A reject of a later version stays.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_rejects"
-WHERE "kind" = ? AND ("uid", "res_version") IN ({{ versions.len()|row_values(2) }})"#
+WHERE "kind" = ? AND ("uid", "res_version") IN ({{ versions.len()|row_values(self.rows()) }})"#
 )]
 pub struct SettleRejects<'a> {
     /// The kind: an object of another one may have the same uid in files that were written by hand.
@@ -25,6 +26,10 @@ impl Statement for SettleRejects<'_> {
     fn params(&self) -> Vec<Param<'_>> {
         let versions = self.versions.iter().flat_map(|(uid, version)| [Param::Text(uid), Param::Text(version)]);
         std::iter::once(Param::Text(self.kind)).chain(versions).collect()
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        Some(RowsOf { after: 1, ..RowsOf::new(&[SqlType::Text; 2]) })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tombstones.
 
-use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
-use ingester_core::schema::Table;
+use ingester_core::schema::{SqlType, Table};
 use ingester_core::value::Micros;
 
 /// Marks existing rows of the main table as deleted, which the transaction has locked.
@@ -11,7 +11,7 @@ use ingester_core::value::Micros;
     ext = "sql",
     source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
 INSERT INTO {{ table.name|ident }} ("uid", "group_ver", "namespace", "name", "json", "res_version", "delete_time", "update_time")
-VALUES {% for _ in gone %}{% if !loop.first %}, {% endif %}(?, '', '', '', '{}', ?, ?, ?){% endfor %}
+{{ gone.len()|rows_of(self.rows()) }}
 {{ ["uid"]|on_conflict }} {{ "res_version"|write_inserted }}, {{ "delete_time"|write_inserted }}, {{ "update_time"|write_inserted }}"#
 )]
 pub struct Tombstone<'a> {
@@ -35,6 +35,11 @@ impl Statement for Tombstone<'_> {
             params.push(Param::Time(self.update_time));
         }
         params
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        let types = [SqlType::Text, SqlType::BigIntUnsigned, SqlType::DateTime, SqlType::DateTime];
+        Some(RowsOf { shape: "?, '', '', '', '{}', ?, ?, ?".into(), ..RowsOf::new(&types) })
     }
 }
 

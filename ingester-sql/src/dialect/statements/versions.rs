@@ -11,7 +11,7 @@ use ingester_core::schema::{SqlType, Table};
     ext = "sql",
     source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL, "evict_confirmed"
 FROM {{ table.name|ident }}
-WHERE "uid" IN ({{ uids.len()|parameters }})
+WHERE {{ "uid"|is_one_of(uids.len()) }}
 ORDER BY "uid"{% if lock %}{{ table|lock_rows }}{% endif %}"#
 )]
 pub struct Versions<'a> {

@@ -1,17 +1,17 @@
 //! Backfilled columns of existing rows.
 
-use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::row::Row;
-use ingester_core::schema::Table;
+use ingester_core::schema::{SqlType, Table};
 
 /// Writes some columns of existing rows, which the transaction has locked.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
-INSERT INTO {{ table.name|ident }} ("uid", "group_ver", "namespace", "name", "res_version", "update_time", "json", "ingest_version"{% for place in places.iter().copied() %}, {{ table.columns[place].name|ident }}{% endfor %})
-VALUES {% for _ in rows %}{% if !loop.first %}, {% endif %}(?, '', '', '', 0, '1970-01-01', '{}', ?{% for _ in places %}, ?{% endfor %}){% endfor %}
+INSERT INTO {{ table.name|upserted }} ("uid", "group_ver", "namespace", "name", "res_version", "update_time", "json", "ingest_version"{% for place in places.iter().copied() %}, {{ table.columns[place].name|ident }}{% endfor %})
+{{ rows.len()|rows_of(self.rows()) }}
 {{ ["uid"]|on_conflict }}
   {{ "ingest_version"|write_inserted }}
 {%- for place in places.iter().copied() %},
@@ -40,6 +40,13 @@ impl Statement for WriteBackfilled<'_> {
             params.extend(self.places.iter().map(|place| Param::Value(&row.values[*place])));
         }
         params
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        let own = [SqlType::Text, SqlType::IntUnsigned].into_iter();
+        let types: Vec<SqlType> = own.chain(self.places.iter().map(|place| self.table.columns[*place].ty)).collect();
+        let shape = format!("?, '', '', '', 0, '1970-01-01', '{{}}', ?{}", ", ?".repeat(self.places.len()));
+        Some(RowsOf { shape: shape.into(), ..RowsOf::new(&types) })
     }
 }
 

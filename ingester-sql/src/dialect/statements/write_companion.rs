@@ -1,6 +1,6 @@
 //! Rows of a companion table, written.
 
-use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{Companion, Table};
 
@@ -9,7 +9,7 @@ use ingester_core::schema::{Companion, Table};
 #[template(
     ext = "sql",
     source = r#"INSERT INTO {{ table.companion(*companion)|ident }} ({{ companion.columns()|names }})
-VALUES {{ rows.len()|rows_of(companion.columns().len()) }}
+{{ rows.len()|rows_of(self.rows()) }}
 {{ companion.primary_key()|on_conflict }} {{ "value"|write_inserted }}"#
 )]
 pub struct WriteCompanion<'a> {
@@ -34,6 +34,10 @@ impl Statement for WriteCompanion<'_> {
             params.extend(columns.iter().zip(texts).map(|(column, text)| Param::stored(column.ty, text)));
         }
         params
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        Some(RowsOf::columns(self.companion.columns()))
     }
 }
 

@@ -1,0 +1,351 @@
+//! PostgreSQL.
+//!
+//! May use: ingester-core, ddl, dialect, query.
+
+mod catalog;
+pub(super) mod ddl;
+mod inline;
+pub mod session;
+
+use super::Sql;
+use super::rows_of::RowsOf;
+use super::rules::{InOneText, Rules};
+use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
+use crate::query::JsonPath;
+use ingester_core::schema::{Ident, SqlType};
+use ingester_core::view::ViewType;
+use std::borrow::Cow;
+
+pub(super) struct Postgres;
+
+/// A time as text, as all dialects have it.
+fn time(value: &str) -> String {
+    format!("TO_CHAR({value} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')")
+}
+
+/// Rows of arrays of parameters, of which each column has a name.
+fn unnested(rows: &RowsOf) -> String {
+    let arrays: Vec<String> = rows.types.iter().map(|ty| format!("CAST(? AS {})", catalog::array_of(*ty))).collect();
+    let names: Vec<String> = (1..=rows.types.len()).map(|number| format!("c{number}")).collect();
+    format!("UNNEST({}) AS r ({})", arrays.join(", "), names.join(", "))
+}
+
+/// What one row of them has: its columns, and constants between them.
+fn selected(rows: &RowsOf) -> String {
+    if rows.shape.is_empty() {
+        return "*".to_owned();
+    }
+    let mut selected = String::new();
+    for (place, piece) in rows.shape.split('?').enumerate() {
+        if place > 0 {
+            selected.push_str(&format!("r.c{place}"));
+        }
+        selected.push_str(piece);
+    }
+    selected
+}
+
+impl Rules for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn title(&self) -> &'static str {
+        "PostgreSQL"
+    }
+
+    fn requote(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn number(&self, text: String) -> String {
+        let mut numbered = String::with_capacity(text.len() + 16);
+        for (place, piece) in text.split('?').enumerate() {
+            if place > 0 {
+                numbered.push_str(&format!("${place}"));
+            }
+            numbered.push_str(piece);
+        }
+        numbered
+    }
+
+    fn has_arrays(&self) -> bool {
+        true
+    }
+
+    fn is_one_of(&self, column: &str, _: usize) -> String {
+        format!("\"{column}\" = ANY(?)")
+    }
+
+    fn rows(&self, rows: &RowsOf, _: usize) -> String {
+        format!("SELECT {} FROM {}", selected(rows), unnested(rows))
+    }
+
+    fn upserted(&self, table: &str) -> String {
+        format!("\"{table}\" AS \"stored\"")
+    }
+
+    fn stored(&self, column: &str) -> String {
+        format!("\"stored\".\"{column}\"")
+    }
+
+    fn skip_stored(&self) -> Option<&'static str> {
+        // An INSERT that is refused would end the transaction.
+        Some("\nON CONFLICT (\"uid\") DO NOTHING\nRETURNING \"uid\"")
+    }
+
+    fn for_update(&self) -> &'static str {
+        "\nFOR UPDATE"
+    }
+
+    fn on_conflict(&self, key: &[&str]) -> Cow<'static, str> {
+        format!("ON CONFLICT (\"{}\") DO UPDATE SET", key.join("\", \"")).into()
+    }
+
+    fn inserted(&self, column: &str) -> String {
+        format!("excluded.\"{column}\"")
+    }
+
+    fn write_inserted(&self, column: &str) -> String {
+        format!("\"{column}\" = excluded.\"{column}\"")
+    }
+
+    fn write_first_inserted(&self, column: &str) -> String {
+        format!(
+            "\"{column}\" = CASE WHEN excluded.\"{column}\" IS NULL THEN NULL ELSE COALESCE(\"stored\".\"{column}\", excluded.\"{column}\") END"
+        )
+    }
+
+    fn row_values(&self, rows: &RowsOf, _: usize) -> String {
+        format!("SELECT {} FROM {}", selected(rows), unnested(rows))
+    }
+
+    fn without_index(&self, column: &str) -> String {
+        format!("\"{column}\"")
+    }
+
+    fn shown(&self, column: &str, ty: SqlType) -> String {
+        let column = format!("\"{column}\"");
+        match ty {
+            SqlType::DateTime => time(&column),
+            _ => format!("CAST({column} AS TEXT)"),
+        }
+    }
+
+    fn read(&self, column: &str, ty: SqlType) -> String {
+        let column = format!("\"{column}\"");
+        match ty {
+            SqlType::DateTime => time(&column),
+            // As it was sent, and read like any other text.
+            SqlType::Json => format!("CAST({column} AS TEXT)"),
+            SqlType::Boolean
+            | SqlType::Int
+            | SqlType::BigInt
+            | SqlType::IntUnsigned
+            | SqlType::BigIntUnsigned
+            | SqlType::Double
+            | SqlType::VarChar(_)
+            | SqlType::Text
+            | SqlType::MediumText
+            | SqlType::LongBlob => column,
+        }
+    }
+
+    fn select_within(&self, _: u64) -> Cow<'static, str> {
+        // The transaction around it has a limit.
+        "SELECT".into()
+    }
+
+    fn like(&self) -> &'static str {
+        "LIKE ?"
+    }
+
+    fn globs(&self) -> bool {
+        false
+    }
+
+    fn whole_number(&self) -> (&'static str, &'static str) {
+        // Conditions are evaluated in any order, except within CASE.
+        (
+            "CASE WHEN \"value\" ~ '^[0-9]{1,63}$' THEN CAST(\"value\" AS NUMERIC) <= 9223372036854775807 ELSE FALSE END",
+            "CASE WHEN \"value\" ~ '^[0-9]{1,63}$' THEN CAST(\"value\" AS NUMERIC) END",
+        )
+    }
+
+    fn json_text(&self) -> &'static str {
+        "(\"json\" #>> CAST(CAST(? AS TEXT) AS TEXT[]))"
+    }
+
+    fn json_path<'p>(&self, path: &'p JsonPath) -> &'p str {
+        path.array()
+    }
+
+    fn order(&self, column: &str, nullable: bool, descending: bool) -> String {
+        // Of a column that is never NULL nothing is said, because its keys say nothing.
+        let order = match (nullable, descending) {
+            (false, false) => "",
+            (false, true) => " DESC",
+            (true, false) => " NULLS FIRST",
+            (true, true) => " DESC NULLS LAST",
+        };
+        format!("\"{column}\"{order}")
+    }
+
+    fn compares_rows(&self) -> bool {
+        true
+    }
+
+    fn has_routes(&self) -> bool {
+        // It has statistics of its own, and histograms of what a column has.
+        false
+    }
+
+    fn by_key(&self, _: &str) -> String {
+        String::new()
+    }
+
+    fn join_in_order(&self) -> &'static str {
+        "JOIN"
+    }
+
+    fn explain(&self) -> (&'static str, usize) {
+        ("EXPLAIN ", 0)
+    }
+
+    fn joins_settings(&self) -> bool {
+        false
+    }
+
+    fn literal(&self, text: &str) -> String {
+        // In a view that shows it alone, the column would else have the collation of the database.
+        format!("CAST('{}' AS TEXT) COLLATE \"C\"", text.replace('\'', "''"))
+    }
+
+    fn cast(&self, value: &str, to: ViewType) -> String {
+        if value == "NULL" {
+            let ty = match to {
+                ViewType::Integer => "BIGINT",
+                ViewType::Time => "TIMESTAMPTZ(6)",
+                _ => "TEXT",
+            };
+            return format!("CAST(NULL AS {ty})");
+        }
+        match to {
+            // A text that is no number is 0, as elsewhere. CAST would be an error of the whole question.
+            ViewType::Integer => format!(
+                "CASE WHEN {value} IS NOT NULL THEN COALESCE(CAST(SUBSTRING(CAST({value} AS TEXT) FROM '^ *([-+]?[0-9]{{1,18}})') AS BIGINT), 0) END"
+            ),
+            // A text that is no time is NULL, as elsewhere.
+            ViewType::Time => format!(
+                "CASE WHEN CAST({value} AS TEXT) ~ '^[0-9]{{4}}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]*)?(Z|[+]00(:00)?)?)?$' THEN CAST(CAST({value} AS TEXT) AS TIMESTAMPTZ(6)) END"
+            ),
+            // Checked views have no other casts.
+            _ => format!("CAST({value} AS TEXT) COLLATE \"C\""),
+        }
+    }
+
+    fn concat(&self, values: &[String]) -> String {
+        format!("({})", values.join(" || "))
+    }
+
+    fn line_break(&self) -> &'static str {
+        "CHR(10)"
+    }
+
+    fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
+        catalog::type_name(ty)
+    }
+
+    fn is_type(&self, ty: SqlType, spelled: &str) -> bool {
+        catalog::is_type(ty, spelled)
+    }
+
+    fn type_of(&self, spelled: &str) -> Option<SqlType> {
+        catalog::type_of(spelled)
+    }
+
+    fn servers(&self) -> Servers {
+        Servers::Postgres
+    }
+
+    fn key_name(&self, table: Ident, key: Ident) -> Ident {
+        ddl::key_name(table, key)
+    }
+
+    fn reserved_prefix(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn create(&self, table: &TableDef) -> Vec<Sql> {
+        ddl::create(table)
+    }
+
+    fn drop(&self, table: Ident) -> Sql {
+        ddl::drop(table)
+    }
+
+    fn create_view(&self, view: &ViewDef) -> Vec<Sql> {
+        ddl::create_view(view)
+    }
+
+    fn drop_view(&self, view: Ident) -> Sql {
+        ddl::drop_view(view)
+    }
+
+    fn step(&self, step: &Step, _among: &[SchemaChange]) -> Vec<Sql> {
+        ddl::step(step)
+    }
+
+    fn create_rejects(&self) -> Sql {
+        ddl::create_rejects()
+    }
+
+    fn create_backfills(&self) -> Sql {
+        ddl::create_backfills()
+    }
+
+    fn create_settings(&self) -> Sql {
+        ddl::create_settings()
+    }
+
+    fn is_embedded(&self) -> bool {
+        false
+    }
+
+    fn defines_in_transactions(&self) -> bool {
+        true
+    }
+
+    fn durability_is_of_connections(&self) -> bool {
+        // `synchronous_commit` could be, and is on unless somebody turns it off for the server.
+        false
+    }
+
+    fn in_one_text(&self) -> Option<InOneText> {
+        Some(inline::in_one_text)
+    }
+
+    fn server(&self) -> &'static str {
+        catalog::SERVER
+    }
+
+    fn clock(&self) -> &'static str {
+        catalog::CLOCK
+    }
+
+    fn tables(&self) -> &'static str {
+        catalog::TABLES
+    }
+
+    fn catalog_columns(&self) -> &'static str {
+        catalog::COLUMNS
+    }
+
+    fn catalog_keys(&self) -> &'static str {
+        catalog::KEYS
+    }
+
+    fn catalog_views(&self) -> &'static str {
+        catalog::VIEWS
+    }
+}

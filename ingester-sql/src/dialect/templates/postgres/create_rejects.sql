@@ -1,0 +1,11 @@
+CREATE TABLE IF NOT EXISTS "ingester_rejects" (
+  "uid" VARCHAR(64) COLLATE "C" NOT NULL,
+  "group_ver" VARCHAR(128) COLLATE "C" NOT NULL,
+  "kind" VARCHAR(128) COLLATE "C" NOT NULL,
+  "namespace" VARCHAR(256) COLLATE "C" NOT NULL,
+  "name" VARCHAR(256) COLLATE "C" NOT NULL,
+  "res_version" VARCHAR(128) COLLATE "C" NOT NULL,
+  "reason" TEXT COLLATE "C" NOT NULL,
+  "reject_time" TIMESTAMPTZ(6) NOT NULL,
+  PRIMARY KEY ("uid")
+)

@@ -1,0 +1,6 @@
+CREATE TABLE IF NOT EXISTS {{ table.name|ident }} (
+{%- for column in table.columns %}
+  {{ column.name|ident }} {{ column.ty|postgres_type }}{% if !column.nullable %} NOT NULL{{ column.ty|default_zero }}{% endif %},
+{%- endfor %}
+  PRIMARY KEY ({% for column in table.primary_key %}{% if !loop.first %}, {% endif %}{{ column|ident }}{% endfor %})
+) WITH (fillfactor = 85)

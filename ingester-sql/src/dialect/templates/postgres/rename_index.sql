@@ -1,0 +1,1 @@
+ALTER INDEX IF EXISTS {{ from|ident }} RENAME TO {{ to|ident }}
