@@ -13,6 +13,7 @@ mod clock;
 mod connections;
 mod error;
 mod facts;
+mod hosts;
 mod interface;
 mod mysql;
 mod options;
