@@ -18,6 +18,7 @@ mod interface;
 mod mysql;
 mod options;
 mod pool;
+mod postgres;
 mod servers;
 mod sqlite;
 mod tls;
@@ -39,7 +40,7 @@ use servers::Servers;
 use std::sync::Arc;
 
 /// The products that there are drivers for.
-const PRODUCTS: [&Product; 2] = [&mysql::PRODUCT, &sqlite::PRODUCT];
+const PRODUCTS: [&Product; 3] = [&mysql::PRODUCT, &sqlite::PRODUCT, &postgres::PRODUCT];
 
 /// Connects once.
 pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<Pool, StoreError> {
