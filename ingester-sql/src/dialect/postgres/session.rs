@@ -60,6 +60,9 @@ pub const SERVER: &str = "SELECT current_setting('transaction_read_only'), \
 /// In a transaction of ours: begins what sqlx takes for the outermost one.
 pub const NEST: &str = "SAVEPOINT ours";
 
+/// Forgets all prepared statements of the connection to the server.
+pub const FORGET_STATEMENTS: &str = "DEALLOCATE ALL";
+
 /// Begins a transaction.
 pub const fn begin(access: Access) -> &'static str {
     match access {

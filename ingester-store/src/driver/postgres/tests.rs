@@ -13,6 +13,7 @@ use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
 use ingester_sql::dialect::statements::{ReadSetting, RecordSetting, WriteSetting};
 use ingester_sql::dialect::{Access, Dialect};
+use sqlx::migrate::{Migration, MigrationType};
 use sqlx::{Connection as _, Executor as _, PgConnection, Row as _};
 use std::time::{Duration, Instant};
 
@@ -280,6 +281,37 @@ async fn one_program_migrates_at_a_time() {
     let pooled = open(&schema.address("&statement-cache-capacity=0"), ConnectOptions::default()).await.unwrap();
     let refused = pooled.migrations().await.unwrap().lock().await.unwrap_err().to_string();
     assert!(refused.contains("name the server itself"), "{refused}");
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn a_migration_is_run_and_recorded_or_neither() {
+    let mut schema = Schema::new("recorded").await;
+    let store = schema.connect("", ConnectOptions::default()).await;
+    let mut migrating = store.migrating().await.unwrap();
+    migrating.ensure().await.unwrap();
+    let migration = |version, ty, text: &'static str| {
+        Migration::new(version, "a".into(), ty, sqlx::SqlSafeStr::into_sql_str(text), false)
+    };
+    let tables = "SELECT COALESCE(STRING_AGG(tablename, ',' ORDER BY tablename), '') FROM pg_tables WHERE schemaname = 'recorded' AND tablename NOT LIKE '\\_%'";
+    let up = MigrationType::ReversibleUp;
+    migrating.apply(&migration(1, up, "CREATE TABLE a (); CREATE TABLE b ()")).await.unwrap();
+    assert_eq!(schema.get(tables).await, "a,b");
+    let refused = migrating.apply(&migration(2, up, "CREATE TABLE c (); CREATE TABLE a ()")).await.unwrap_err();
+    assert!(refused.to_string().contains("already exists"), "{refused}");
+    assert_eq!(schema.get(tables).await, "a,b");
+    // Nothing is done again.
+    migrating.apply(&migration(1, up, "CREATE TABLE d ()")).await.unwrap();
+    migrating.apply(&migration(3, up, "CREATE TABLE e ()")).await.unwrap();
+    migrating.revert(&migration(1, MigrationType::ReversibleDown, "DROP TABLE a; DROP TABLE b")).await.unwrap();
+    migrating.skip(&migration(4, up, "CREATE TABLE f ()")).await.unwrap();
+    assert_eq!(migrating.entries().await.unwrap().into_keys().collect::<Vec<_>>(), [3, 4]);
+    assert_eq!(schema.get(tables).await, "e");
+    migrating.end().await.unwrap();
+    let pooled = schema.connect("&statement-cache-capacity=0", ConnectOptions::default()).await;
+    for _ in 0..2 {
+        assert_eq!(pooled.ledger().await.unwrap().len(), 2);
+    }
 }
 
 #[tokio::test]
