@@ -108,7 +108,9 @@ fn redact(url: &str) -> String {
     // First cut at the last `@`: a password that was not percent-encoded may contain `@`, `?` or `/`.
     let (user, rest) = match rest.rsplit_once('@') {
         Some((user, rest)) => {
-            (user.split_once(':').map_or_else(|| format!("{user}@"), |(user, _)| format!("{user}:***@")), rest)
+            let name = user.split([':', '?']).next().unwrap_or_default();
+            // A colon is followed by a password, a question mark by parameters, of which one may be a password.
+            (if user.contains(':') { format!("{name}:***@") } else { format!("{name}@") }, rest)
         }
         None => (String::new(), rest),
     };
@@ -201,6 +203,8 @@ mod tests {
             ("mysql://u:p,x:1@a:3306,b,[::1]:3307/db", "mysql://u:***@a:3306,b,[::1]:3307/db"),
             ("mysql://u:p@a,b/db?x=y", "mysql://u:***@a,b/db"),
             ("mysql://user:secret,b:3306/db", "mysql://user:***"),
+            ("postgres:///db?password=se@cret", "postgres:///db@cret"),
+            ("postgresql://u:p@%2Frun%2Fpostgresql/db", "postgresql://u:***@%2Frun%2Fpostgresql/db"),
         ] {
             assert_eq!(shown(url), expected);
         }
@@ -241,7 +245,7 @@ mod tests {
     #[test]
     fn an_invalid_database_url_is_reported_with_an_example() {
         for (url, part) in [
-            ("postgres://db/ma", "`postgres` is not a database"),
+            ("oracle://db/ma", "`oracle` is not a database"),
             ("mysql://root@db", "names no database"),
             ("ingester.db", "no scheme"),
             ("mysql://root@db/ma?ssl-mod=VERIFY_CA", "the parameter `ssl-mod` is not known: did you mean `ssl-mode`?"),

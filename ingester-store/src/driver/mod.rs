@@ -13,10 +13,12 @@ mod clock;
 mod connections;
 mod error;
 mod facts;
+mod hosts;
 mod interface;
 mod mysql;
 mod options;
 mod pool;
+mod postgres;
 mod servers;
 mod sqlite;
 mod tls;
@@ -38,7 +40,7 @@ use servers::Servers;
 use std::sync::Arc;
 
 /// The products that there are drivers for.
-const PRODUCTS: [&Product; 2] = [&mysql::PRODUCT, &sqlite::PRODUCT];
+const PRODUCTS: [&Product; 3] = [&mysql::PRODUCT, &sqlite::PRODUCT, &postgres::PRODUCT];
 
 /// Connects once.
 pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<Pool, StoreError> {

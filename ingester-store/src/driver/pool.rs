@@ -109,6 +109,11 @@ pub(crate) struct Transaction {
 }
 
 impl Transaction {
+    /// What its statements are written in.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
     /// Runs a statement; returns how many rows it affected, as the database counts them.
     pub(crate) async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
         self.session.execute(Call::of(statement, self.dialect)).await

@@ -301,12 +301,9 @@ impl Store {
                         Some(from) => tx.execute(&ReplaceSetting { name: &name, from, to: &value }).await,
                         None => tx.execute(&RecordSetting { name: &name, value: &value }).await,
                     };
-                    match written {
-                        Ok(1) => {}
-                        // Another one was faster.
-                        Ok(_) => return Ok(false),
-                        Err(sqlx::Error::Database(error)) if error.is_unique_violation() => return Ok(false),
-                        Err(error) => return Err(error),
+                    // Another one was faster.
+                    if written? != 1 {
+                        return Ok(false);
                     }
                     // The row of the definition is locked from here on, so these belong to it.
                     for (place, value) in values.iter().enumerate() {
@@ -318,8 +315,12 @@ impl Store {
                     Ok(true)
                 }
                 .await;
-                if tx.end(written).await? {
-                    return Ok(counted);
+                match tx.end(written).await {
+                    Ok(true) => return Ok(counted),
+                    // Another one was faster.
+                    Ok(false) => {}
+                    Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                    Err(error) => return Err(error),
                 }
             }
         };

@@ -180,22 +180,13 @@ impl Folder {
             (None, Some(amended)) => amended.description.clone(),
             (None, None) => default_name(&lock_file, &changes),
         };
-        let mut files = BTreeMap::new();
+        let mut files = add_dialects(&mut lock_file);
         let mut migrations = Vec::new();
         if !steps.is_empty() {
             let version = lock_file.migrations.last().map_or(1, |last| last.version + 1);
             let all = steps.iter().flat_map(|step| step.changes.iter().cloned()).collect();
             let mut migration = ReleasedMigration { version, description, changes: all, files: BTreeMap::new() };
-            // A down migration backfills nothing: that is for the earlier program, which has the columns in its structs.
-            let back: Vec<Step> = steps.iter().rev().map(Step::inverse).collect();
-            for dialect in Dialect::ALL {
-                for (up, steps, backfilled) in [(true, &steps, &code), (false, &back, &Schema::default())] {
-                    let path = released::path(dialect, &migration, up);
-                    let text = file(dialect, steps, backfilled);
-                    migration.files.insert(path.clone(), checksum(&text));
-                    files.insert(path, text);
-                }
-            }
+            files.extend(add_files(&mut migration, &Dialect::ALL, &steps, &code));
             migrations.push(migration.name());
             lock_file.migrations.push(migration);
         }
@@ -320,6 +311,44 @@ struct Generated {
     /// Files of a migration that was amended.
     deleted: Vec<String>,
     summary: String,
+}
+
+/// Adds the files of a migration for these dialects; returns them.
+fn add_files(
+    migration: &mut ReleasedMigration,
+    dialects: &[Dialect],
+    steps: &[Step],
+    after: &Schema,
+) -> BTreeMap<String, String> {
+    // A down migration backfills nothing: that is for the earlier program, which has the columns in its structs.
+    let back: Vec<Step> = steps.iter().rev().map(Step::inverse).collect();
+    let mut files = BTreeMap::new();
+    for dialect in dialects {
+        for (up, steps, backfilled) in [(true, steps, after), (false, &*back, &Schema::default())] {
+            let path = released::path(*dialect, migration, up);
+            let text = file(*dialect, steps, backfilled);
+            migration.files.insert(path.clone(), checksum(&text));
+            files.insert(path, text);
+        }
+    }
+    files
+}
+
+/// Adds files to migrations that were released without a dialect, which is newer than they are. What was released stays as it is.
+fn add_dialects(lock_file: &mut LockFile) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut after = lock_file.tables.clone();
+    for migration in lock_file.migrations.iter_mut().rev() {
+        let lacks = |dialect: &Dialect| !migration.files.contains_key(&released::path(*dialect, migration, true));
+        let lacking: Vec<Dialect> = Dialect::ALL.into_iter().filter(lacks).collect();
+        // A lock file of an early release may not say what was dropped: then the migrations up to here have no files for a new dialect,
+        // and applying them there says so.
+        let Some(before) = after.before(&migration.changes) else { break };
+        let steps = ddl::plan(&before, &migration.changes);
+        files.extend(add_files(migration, &lacking, &steps, &after));
+        after = before;
+    }
+    files
 }
 
 /// The text of a migration's file: its steps, each behind a line that [`parts`](super::released::parts) finds.
@@ -578,6 +607,28 @@ mod tests {
     }
 
     #[test]
+    fn a_dialect_that_is_newer_than_a_migration_gets_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let sql = Folder::new(folder.path());
+        let destructive = GenerateOptions { allow_destructive: true, ..NO };
+        for kinds in [&[FIRST, SECOND][..], &[SECOND_WIDER], &[FIRST, SECOND_WIDER]] {
+            sql.generate(kinds, &destructive).unwrap();
+        }
+        let current = sql.released().unwrap();
+        let taken = |path: &str| path.starts_with("postgres/");
+        let mut older = current.lock_file().clone();
+        for migration in &mut older.migrations {
+            migration.files.retain(|path, _| !taken(path));
+        }
+        fs::remove_dir_all(folder.path().join("postgres")).unwrap();
+        fs::write(folder.path().join(LOCK_FILE), serde_json::to_string(&older).unwrap()).unwrap();
+        let outcome = sql.generate(&[FIRST, SECOND_WIDER], &NO).unwrap();
+        assert!(outcome.migrations.is_empty() && outcome.changed.iter().all(|path| taken(path) || path == LOCK_FILE));
+        assert_eq!(outcome.changed.len(), 2 * 3 + 1 + 1, "{:?}", outcome.changed);
+        assert_eq!(sql.released().unwrap().lock_file(), current.lock_file(), "the same files, by their checksums");
+    }
+
+    #[test]
     fn an_amended_migration_is_the_one_that_would_have_been_generated_at_once() {
         let amend = GenerateOptions { amend: true, allow_destructive: true, ..NO };
         let files = |folder: &Path| -> BTreeMap<String, String> {
@@ -600,7 +651,7 @@ mod tests {
         let outcome = sql.generate(&[FIRST, SECOND_WIDER], &GenerateOptions { name: Some("wider"), ..amend }).unwrap();
         assert_eq!(
             (&outcome.migrations[..], outcome.deleted.len()),
-            (&["0002_wider".to_owned()][..], 4),
+            (&["0002_wider".to_owned()][..], 2 * Dialect::ALL.len()),
             "{outcome:?}"
         );
         assert!(!outcome.summary.contains("DESTRUCTIVE"), "{}", outcome.summary);

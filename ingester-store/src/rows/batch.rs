@@ -44,6 +44,15 @@ struct Sorted<'a> {
     confirmed: Vec<&'a str>,
 }
 
+/// What became of rows that were to be inserted.
+struct Inserted<'a> {
+    rows: Vec<&'a Row>,
+    /// Those that were not inserted: one of them exists, if it is not one of a statement that was refused for another reason.
+    rest: Vec<&'a Row>,
+    /// Why a statement was refused.
+    refused: Option<sqlx::Error>,
+}
+
 impl<'a> Sorted<'a> {
     /// Adds a change, beside the version of the stored row.
     fn add(&mut self, change: &'a RowChange, old: Option<Version>, report: &mut Report) {
@@ -124,14 +133,15 @@ impl Batch<'_> {
     ) -> Result<Vec<&'c Row>, sqlx::Error> {
         let mut inserted = Vec::new();
         while !sorted.absent.is_empty() {
-            let (done, refused) = self.insert(tx, &sorted.absent).await?;
-            let rest = sorted.absent.split_off(done);
-            inserted.append(&mut sorted.absent);
-            let Some(refused) = refused else { break };
+            let absent = std::mem::take(&mut sorted.absent);
+            let Inserted { rows, rest, refused } = self.insert(tx, absent).await?;
+            inserted.extend(rows);
             // Another writer has inserted one of these rows in the meantime. Now it can be read and locked.
             let uids: Vec<&str> = rest.iter().map(|row| row.uid.as_ref()).collect();
             let stored = self.versions(tx, &uids).await?;
-            if !rest.iter().any(|row| stored.contains_key(row.uid.as_ref())) {
+            if let Some(refused) = refused
+                && !rest.iter().any(|row| stored.contains_key(row.uid.as_ref()))
+            {
                 // Another unique key was violated, one that somebody added by hand; or the server compares two uids as equal
                 // because they differ only in trailing blanks.
                 return Err(refused);
@@ -157,20 +167,31 @@ impl Batch<'_> {
         Ok(stored)
     }
 
-    /// Inserts rows, up to the first statement that fails because a row exists. Returns how many it inserted, and that error.
-    async fn insert(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(usize, Option<sqlx::Error>), sqlx::Error> {
-        let mut inserted = 0;
-        for rows in self.main_packets(rows)? {
-            match tx.execute(&Insert { table: self.table, rows, update_time: self.now, skip: false }).await {
-                // Only the statement is rolled back, not the transaction.
-                Err(error) if error.as_database_error().is_some_and(|error| error.is_unique_violation()) => {
-                    return Ok((inserted, Some(error)));
-                }
-                result => result?,
-            };
-            inserted += rows.len();
+    /// Inserts rows: where the database tells which of them it left out, all others; else up to the first statement that it refuses because a
+    /// row exists.
+    async fn insert<'c>(&self, tx: &mut Transaction, rows: Vec<&'c Row>) -> Result<Inserted<'c>, sqlx::Error> {
+        let skip = tx.dialect().skips_stored();
+        let (mut done, mut refused, mut new) = (0, None, HashSet::new());
+        for rows in self.main_packets(&rows)? {
+            let insert = Insert { table: self.table, rows, update_time: self.now, skip };
+            if skip {
+                new.extend(tx.fetch(&insert).await?);
+            } else {
+                match tx.execute(&insert).await {
+                    // Only the statement is rolled back, not the transaction.
+                    Err(error) if error.as_database_error().is_some_and(|error| error.is_unique_violation()) => {
+                        refused = Some(error);
+                        break;
+                    }
+                    result => result?,
+                };
+            }
+            done += rows.len();
         }
-        Ok((inserted, None))
+        let mut place = 0..;
+        let is_new = |row: &&Row| place.next() < Some(done) && (!skip || new.contains(row.uid.as_ref()));
+        let (rows, rest) = rows.into_iter().partition(is_new);
+        Ok(Inserted { rows, rest, refused })
     }
 
     pub(super) async fn overwrite(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(), sqlx::Error> {

@@ -131,6 +131,7 @@ mod tests {
     use ingester_core::kind::Definition;
     use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
     use ingester_core::{GeneratedSql, Kind};
+    use ingester_sql::dialect::Dialect;
     use ingester_store::ConnectOptions;
     use ingester_store::migrate::{Folder, GenerateOptions};
 
@@ -171,7 +172,7 @@ mod tests {
         }
         let leaked = |text: String| -> &'static str { text.leak() };
         let mut files = Vec::new();
-        for dialect in ["mysql", "sqlite"] {
+        for dialect in Dialect::ALL.map(Dialect::name) {
             for entry in std::fs::read_dir(root.path().join(dialect).join("migrations")).unwrap() {
                 let path = entry.unwrap().path();
                 let name = path.file_name().unwrap().to_string_lossy();

@@ -1,6 +1,6 @@
 //! MySQL, MariaDB, and other servers that understand their SQL.
 //!
-//! May use: ingester-core, ddl, dialect.
+//! May use: ingester-core, ddl, dialect, query.
 
 mod catalog;
 pub(super) mod ddl;

@@ -1,6 +1,6 @@
 //! SQLite.
 //!
-//! May use: ingester-core, ddl, dialect.
+//! May use: ingester-core, ddl, dialect, query.
 
 mod catalog;
 pub(super) mod ddl;

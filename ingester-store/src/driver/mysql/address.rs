@@ -2,9 +2,9 @@
 
 use super::DIALECT;
 use super::connect::PREPARED;
-use super::hosts::longest_search;
 use super::pool::Pool;
 use crate::driver::error::StoreError;
+use crate::driver::hosts::{bare, each_host, longest_search, shown_with_password, unknown_parameter};
 use crate::driver::interface::{Driver, Target};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
@@ -12,7 +12,6 @@ use crate::driver::tls::{Tls, TlsMode};
 use crate::driver::values::without_url;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use ingester_core::nearest::nearest;
 use ingester_sql::dialect::Dialect;
 use sqlx::ConnectOptions as _;
 use sqlx::mysql::{MySqlConnectOptions, MySqlSslMode};
@@ -75,7 +74,7 @@ fn hosts_of_url(url: &str, shown: String) -> Result<Hosts, String> {
         }
         all.push(options);
     }
-    match unknown_parameter(parameters).or_else(|| other_charset(parameters)) {
+    match unknown_parameter(parameters, &PARAMETERS).or_else(|| other_charset(parameters)) {
         Some(mistake) => Err(mistake),
         None => Ok(Hosts { all, shown, tls: Tls::default(), has_tls: names("ssl") }),
     }
@@ -107,13 +106,8 @@ impl Target for Hosts {
     }
 
     fn with_password(&self, password: &str) -> Result<Arc<dyn Target>, (&'static str, &'static str)> {
-        let (scheme, rest) = self.shown.split_once("://").unwrap_or(("mysql", &self.shown));
-        let (user, rest) =
-            rest.rsplit_once('@').unwrap_or((self.all.first().map_or("", |options| options.get_username()), rest));
-        if user.ends_with(":***") {
-            return Err(("it has one already", "leave out one of the two"));
-        }
-        let shown = format!("{scheme}://{user}:***@{rest}");
+        let user = self.all.first().map_or("", |options| options.get_username());
+        let shown = shown_with_password(&self.shown, user)?;
         let all = self.all.iter().map(|options| options.clone().password(password)).collect();
         Ok(Arc::new(Hosts { all, shown, ..self.clone() }))
     }
@@ -165,11 +159,6 @@ fn encrypted(tls: &Tls, options: MySqlConnectOptions) -> MySqlConnectOptions {
     options
 }
 
-/// A host without the brackets that an IPv6 address has in a URL.
-fn bare(host: &str) -> &str {
-    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
-}
-
 /// A host of a list, without brackets, and its port: its own, or the one of all.
 fn host_and_port(text: &str, port: u16) -> (&str, u16) {
     let own = text.rsplit_once(':').and_then(|(host, own)| Some((host, own.parse().ok()?)));
@@ -180,15 +169,7 @@ fn host_and_port(text: &str, port: u16) -> (&str, u16) {
     }
 }
 
-/// The URL once for each of its hosts.
-fn each_host(url: &str) -> Vec<String> {
-    let start = url.find("://").map_or(0, |at| at + 3);
-    let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
-    let start = url[start..end].rfind('@').map_or(start, |at| start + at + 1);
-    url[start..end].split(',').map(|host| format!("{}{host}{}", &url[..start], &url[end..])).collect()
-}
-
-/// The parameters of a MySQL URL that sqlx reads; it ignores all others.
+/// The parameters of a MySQL URL that sqlx reads.
 const PARAMETERS: [&str; 12] = [
     "ssl-mode",
     "ssl-ca",
@@ -203,18 +184,6 @@ const PARAMETERS: [&str; 12] = [
     "socket",
     "statement-cache-capacity",
 ];
-
-/// The message about a parameter that sqlx would ignore. A typo in `ssl-mode` would leave the server unverified.
-fn unknown_parameter(parameters: &str) -> Option<String> {
-    let names = parameters.split('&').map(|parameter| parameter.split('=').next().unwrap_or_default());
-    let unknown = names.into_iter().find(|name| !name.is_empty() && !PARAMETERS.contains(name))?;
-    // With an `@` after it, it may be part of a password that was not percent-encoded.
-    let named = if parameters.contains('@') { "a parameter".to_owned() } else { format!("the parameter `{unknown}`") };
-    Some(match nearest(unknown, &PARAMETERS) {
-        Some(meant) => format!("{named} is not known: did you mean `{meant}`?"),
-        None => format!("{named} is not known; there are {}", PARAMETERS.join(", ")),
-    })
-}
 
 /// The message about any character set but `utf8mb4`. The others cannot hold every object, and in some of them a backslash or
 /// a quote can be the second byte of a character.

@@ -2,6 +2,7 @@
 
 use super::error::is_number;
 use super::servers::{Asked, asked};
+use crate::driver::hosts::{Listed, refuses_writes};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
 use crate::driver::values::raw_text;
@@ -67,7 +68,7 @@ pub(super) async fn connect(
                 }
                 // Of several servers, another one is the right one now. The only one may be read-only to others than this user.
                 if several && server.is_read_only && !options.read_only {
-                    return Err(read_only());
+                    return Err(refuses_writes());
                 }
                 servers.reached(server);
                 Ok(())
@@ -114,27 +115,28 @@ pub(super) async fn node(connection: &mut MySqlConnection) -> Result<String, sql
     second_column(connection, session::NODE).await
 }
 
-/// Whether a server takes writes, or answers if it is to be read only.
-pub(super) async fn probe(connect: &MySqlConnectOptions, for_reading: bool) -> Result<(), sqlx::Error> {
-    let mut connection = MySqlConnection::connect_with(connect).await?;
-    let Asked { server, is_node } = prepare(&mut connection).await?;
-    if server.is_read_only && !for_reading {
-        return Err(read_only());
+impl Listed for MySqlConnectOptions {
+    fn name(&self) -> String {
+        format!("{}:{}", self.get_host(), self.get_port())
     }
-    if is_node && second_column(&mut connection, session::READY).await? != "ON" {
-        return Err(std::io::Error::other("it has lost the others of its cluster, or joins them").into());
+
+    async fn probe(&self, read_only: bool) -> Result<(), sqlx::Error> {
+        let mut connection = MySqlConnection::connect_with(self).await?;
+        let Asked { server, is_node } = prepare(&mut connection).await?;
+        if server.is_read_only && !read_only {
+            return Err(refuses_writes());
+        }
+        if is_node && second_column(&mut connection, session::READY).await? != "ON" {
+            return Err(std::io::Error::other("it has lost the others of its cluster, or joins them").into());
+        }
+        connection.close().await
     }
-    connection.close().await
 }
 
 /// The second column of the only row; empty without one.
 async fn second_column(connection: &mut MySqlConnection, sql: &'static str) -> Result<String, sqlx::Error> {
     let row = connection.fetch_optional(raw_sql(sql)).await?;
     row.map_or_else(|| Ok(String::new()), |row| row.try_get_unchecked(1))
-}
-
-fn read_only() -> sqlx::Error {
-    std::io::Error::other("it is read-only").into()
 }
 
 /// The ids of the connections that run marked statements, and how the texts begin.

@@ -7,7 +7,6 @@ mod address;
 mod connect;
 mod error;
 mod holder;
-mod hosts;
 mod migrations;
 mod pool;
 mod servers;

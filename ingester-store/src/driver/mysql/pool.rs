@@ -2,9 +2,9 @@
 
 use super::abandoned::Abandoned;
 use super::connect::connect;
-use super::hosts::{Hosts, first};
 use super::migrations::Migrating;
 use super::session::Lent;
+use crate::driver::hosts::{Hosts, first};
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
@@ -18,7 +18,7 @@ pub(super) struct Pool {
     pool: MySqlPool,
     servers: Arc<Servers>,
     /// The servers, if the address has several.
-    hosts: Option<Hosts>,
+    hosts: Option<Hosts<MySqlConnectOptions>>,
     abandoned: Arc<Abandoned>,
 }
 
@@ -32,7 +32,9 @@ impl Pool {
         let place = first(all, options.read_only).await?;
         let several = all.len() > 1;
         let pool = connect(&all[place], options, several, &servers).await?;
-        let hosts = several.then(|| Hosts::new(pool.clone(), all, place, options.read_only, servers.clone()));
+        let led = pool.clone();
+        let lead = move |server: &MySqlConnectOptions| led.set_connect_options(server.clone());
+        let hosts = several.then(|| Hosts::new(all, place, options.read_only, servers.clone(), lead));
         let abandoned = Abandoned::new(pool.clone());
         Ok(Pool { pool, servers, hosts, abandoned })
     }

@@ -1,13 +1,11 @@
-//! The servers of a list (`host1,host2`), one of which takes the writes: who that is, and who is it next.
+//! The servers of a list (`host1,host2`), one of which takes the writes: who that is, and who is it next; and how a URL names them.
 //!
 //! All connections lead to one of them. Whoever finds it gone or read-only has the list looked through.
 
-use super::connect::probe;
-use crate::driver::error::class_of;
-use crate::driver::facts::ErrorClass;
-use crate::driver::servers::Servers;
-use sqlx::MySqlPool;
-use sqlx::mysql::MySqlConnectOptions;
+use super::error::class_of;
+use super::facts::ErrorClass;
+use super::servers::Servers;
+use ingester_core::nearest::nearest;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,13 +20,23 @@ const SLOW: Duration = Duration::from_millis(500);
 /// How often the list is looked through at most.
 const AGAIN: Duration = Duration::from_millis(500);
 
+/// One server of a list.
+pub(super) trait Listed: Clone + Send + Sync {
+    /// Its host and port.
+    fn name(&self) -> String;
+
+    /// Connects, and checks that it takes writes, or answers if it is to be read only.
+    fn probe(&self, read_only: bool) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+}
+
 /// The servers of a list.
-pub(super) struct Hosts {
-    pool: MySqlPool,
-    all: Vec<MySqlConnectOptions>,
+pub(super) struct Hosts<L> {
+    all: Vec<L>,
     read_only: bool,
     servers: Arc<Servers>,
     current: Mutex<Current>,
+    /// Has new connections lead to a server.
+    lead: Box<dyn Fn(&L) + Send + Sync>,
 }
 
 struct Current {
@@ -41,11 +49,16 @@ struct Current {
 ///
 /// # Errors
 /// What each of them said.
-pub(super) async fn first(all: &[MySqlConnectOptions], read_only: bool) -> Result<usize, sqlx::Error> {
+pub(super) async fn first<L: Listed>(all: &[L], read_only: bool) -> Result<usize, sqlx::Error> {
     match all {
         [_] => Ok(0),
         _ => search(all, 0..all.len(), read_only).await,
     }
+}
+
+/// The error of a server that is not the one that takes writes.
+pub(super) fn refuses_writes() -> sqlx::Error {
+    std::io::Error::other("it is read-only").into()
 }
 
 /// How long [`first`] of so many may take.
@@ -57,15 +70,15 @@ pub(super) fn longest_search(servers: usize) -> Duration {
 }
 
 /// The first of these places whose server is right.
-async fn search(
-    all: &[MySqlConnectOptions],
+async fn search<L: Listed>(
+    all: &[L],
     places: impl IntoIterator<Item = usize>,
     read_only: bool,
 ) -> Result<usize, sqlx::Error> {
     let (mut said, mut refused, mut asked) = (Vec::new(), Vec::new(), 0);
     for place in places {
         asked += 1;
-        let reason = match tokio::time::timeout(ANSWER, probe(&all[place], read_only)).await {
+        let reason = match tokio::time::timeout(ANSWER, all[place].probe(read_only)).await {
             Ok(Ok(())) => return Ok(place),
             Ok(Err(error)) => {
                 let reason = error.to_string();
@@ -76,7 +89,7 @@ async fn search(
             }
             Err(_) => format!("no answer within {ANSWER:?}"),
         };
-        said.push(format!("{}: {reason}", name(&all[place])));
+        said.push(format!("{}: {reason}", all[place].name()));
     }
     // If all refuse the user or the database, that is the reason, and no retry helps.
     match refused.pop() {
@@ -88,21 +101,17 @@ async fn search(
     }
 }
 
-fn name(options: &MySqlConnectOptions) -> String {
-    format!("{}:{}", options.get_host(), options.get_port())
-}
-
-impl Hosts {
-    /// The pool leads to the server at `place`.
+impl<L: Listed> Hosts<L> {
+    /// Connections lead to the server at `place`, and new ones to that with which `lead` was called last.
     pub(super) fn new(
-        pool: MySqlPool,
-        all: &[MySqlConnectOptions],
+        all: &[L],
         place: usize,
         read_only: bool,
         servers: Arc<Servers>,
+        lead: impl Fn(&L) + Send + Sync + 'static,
     ) -> Self {
         let current = Mutex::new(Current { place, looked: None });
-        Hosts { pool, all: all.to_vec(), read_only, servers, current }
+        Hosts { all: all.to_vec(), read_only, servers, current, lead: Box::new(lead) }
     }
 
     /// Waits for a connection. If that takes long, the server may be gone: then the list is looked through.
@@ -133,13 +142,52 @@ impl Hosts {
         match found {
             Ok(place) if place == current.place => {}
             Ok(place) => {
-                let (from, to) = (name(&self.all[current.place]), name(&self.all[place]));
+                let (from, to) = (self.all[current.place].name(), self.all[place].name());
                 tracing::warn!(from, to, "The database has moved to another server of the list");
                 current.place = place;
-                self.pool.set_connect_options(self.all[place].clone());
+                (self.lead)(&self.all[place]);
                 self.servers.replace_connections();
             }
             Err(error) => tracing::warn!(%error, "No server of the list can be used"),
         }
     }
+}
+
+/// The URL once for each of its hosts.
+pub(super) fn each_host(url: &str) -> Vec<String> {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
+    let start = url[start..end].rfind('@').map_or(start, |at| start + at + 1);
+    url[start..end].split(',').map(|host| format!("{}{host}{}", &url[..start], &url[end..])).collect()
+}
+
+/// A host without the brackets that an IPv6 address has in a URL.
+pub(super) fn bare(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+}
+
+/// The message about a parameter of a URL that is none of the `known`, which sqlx would ignore: a typo in the mode of encryption would leave
+/// the server unverified.
+pub(super) fn unknown_parameter(parameters: &str, known: &[&str]) -> Option<String> {
+    let names = parameters.split('&').map(|parameter| parameter.split('=').next().unwrap_or_default());
+    let unknown = names.into_iter().find(|name| !name.is_empty() && !known.contains(name))?;
+    // With an `@` after it, it may be part of a password that was not percent-encoded.
+    let named = if parameters.contains('@') { "a parameter".to_owned() } else { format!("the parameter `{unknown}`") };
+    Some(match nearest(unknown, known) {
+        Some(meant) => format!("{named} is not known: did you mean `{meant}`?"),
+        None => format!("{named} is not known; there are {}", known.join(", ")),
+    })
+}
+
+/// How an address is shown that has a password now, and `user` unless it names one.
+///
+/// # Errors
+/// If it has a password already; what is wrong, and what to do.
+pub(super) fn shown_with_password(shown: &str, user: &str) -> Result<String, (&'static str, &'static str)> {
+    let (scheme, rest) = shown.split_once("://").unwrap_or(("", shown));
+    let (user, rest) = rest.rsplit_once('@').unwrap_or((user, rest));
+    if user.ends_with(":***") {
+        return Err(("it has one already", "leave out one of the two"));
+    }
+    Ok(format!("{scheme}://{user}:***@{rest}"))
 }

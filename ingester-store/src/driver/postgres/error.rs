@@ -1,0 +1,143 @@
+//! PostgreSQL's errors: their classes, and what a person can do about them.
+
+use crate::driver::facts::{About, ErrorClass, Facts};
+use sqlx::error::DatabaseError;
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
+
+/// The class of an error, what to do about it, and what it is about.
+type Classified = (ErrorClass, Option<&'static str>, Option<About>);
+
+/// What is known of an error; `None` if another database reports it.
+pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
+    let error = error.try_downcast_ref::<PgDatabaseError>()?;
+    let (class, hint, about) = classify(error.code(), error.routine(), error.constraint());
+    Some(Facts { class, hint: hint.map(Into::into), about, why_json: None })
+}
+
+/// Whether the connection ends with the error.
+pub(super) fn is_end(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Database(error) => error
+            .try_downcast_ref::<PgDatabaseError>()
+            .is_some_and(|error| matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic)),
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => true,
+        _ => false,
+    }
+}
+
+/// Which rights the ingester needs.
+const NEEDS: &str = "the ingester needs USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables; to make tables CREATE on the \
+                     schema, and to change them it has to own them";
+
+const MISSING: &str =
+    "the schema is not there: make it with `ingester schema apply`, or pipe `ingester schema print` into the client";
+
+/// By the SQLSTATE (PostgreSQL documentation, "PostgreSQL Error Codes"), by the function of the server that reports the error, and by the
+/// violated constraint.
+fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Classified {
+    use ErrorClass::{Object, Operator, Transient, Unknown};
+    match code {
+        // The server ended the statement because it took too long, or was asked to.
+        "57014" => (
+            Transient,
+            Some("the server ended the statement: raise statement_timeout of this user or database"),
+            Some(About::Time),
+        ),
+        // Too many connections.
+        "53300" => (Transient, Some("raise the server's max_connections, or lower mysql.maxOpenConns"), None),
+        "53100" => (Operator, Some("make room on the database's disk"), Some(About::Storage)),
+        "58030" | "XX001" | "XX002" => {
+            (Operator, Some("reading or writing a file failed: see the server's log"), Some(About::Storage))
+        }
+        "25006" => (
+            Transient,
+            Some("the server is read-only: name the primary, or wait for the fail-over"),
+            Some(About::Stale),
+        ),
+        // A prepared statement that is not known, or there already: connections to the server are exchanged below this one.
+        "26000" | "42P05" => (
+            Transient,
+            Some(
+                "behind a pooler that gives each transaction another connection, add statement-cache-capacity=0 to the URL",
+            ),
+            Some(About::Stale),
+        ),
+        // A table was changed, and a prepared statement would have other columns now.
+        "0A000" if routine == Some("RevalidateCachedQuery") => (Transient, None, Some(About::Stale)),
+        "42501" => (Operator, Some(NEEDS), Some(About::Right)),
+        "42P01" | "3F000" => (Operator, Some(MISSING), None),
+        "42703" | "42804" => {
+            (Operator, Some("the tables are of another release than this ingester: see `ingester schema verify`"), None)
+        }
+        "3D000" => (Operator, Some("create the database first: CREATE DATABASE name ENCODING 'UTF8'"), None),
+        // Two programs have made the same table at the same time, or changed it.
+        "23505" if constraint.is_some_and(|name| name.starts_with("pg_")) => (Transient, None, None),
+        "XX000" if routine.is_some_and(|name| name.starts_with("simple_heap_")) => (Transient, None, None),
+        // A lock that was not to be had in time, or by this statement; an object that is in use.
+        "55P03" | "55006" => (Transient, None, None),
+        _ => match code.get(..2).unwrap_or_default() {
+            // The connection; the transaction, in a state that the statement does not fit, or rolled back by the server; resources; an
+            // operator who stops the server or ends a connection.
+            "08" | "25" | "40" | "53" | "57" => (Transient, None, None),
+            "28" => (Operator, Some("check user and password of the URL, and the server's pg_hba.conf"), None),
+            // Data exceptions, violated constraints, limits of the program.
+            "22" | "23" | "54" => (Object, None, None),
+            _ => (Unknown, None, None),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::classify;
+    use crate::driver::facts::{About, ErrorClass};
+
+    #[test]
+    fn errors_are_classified_by_their_sqlstate() {
+        use ErrorClass::{Object, Operator, Transient, Unknown};
+        for (code, class, about) in [
+            // Serialization, deadlock, lock_timeout, cancelled, shutdown, crash, starting.
+            ("40001", Transient, None),
+            ("40P01", Transient, None),
+            ("55P03", Transient, None),
+            ("57014", Transient, Some(About::Time)),
+            ("57P01", Transient, None),
+            ("57P02", Transient, None),
+            ("57P03", Transient, None),
+            ("08006", Transient, None),
+            ("53300", Transient, None),
+            ("25006", Transient, Some(About::Stale)),
+            ("25P03", Transient, None),
+            ("26000", Transient, Some(About::Stale)),
+            ("53100", Operator, Some(About::Storage)),
+            ("42501", Operator, Some(About::Right)),
+            ("42P01", Operator, None),
+            ("42703", Operator, None),
+            ("28P01", Operator, None),
+            ("3D000", Operator, None),
+            // Too long, not JSON, not UTF-8, NULL, CHECK, too much for an index, too deep.
+            ("22001", Object, None),
+            ("22P02", Object, None),
+            ("22021", Object, None),
+            ("22P05", Object, None),
+            ("23502", Object, None),
+            ("23514", Object, None),
+            ("54000", Object, None),
+            ("54001", Object, None),
+            ("XX000", Unknown, None),
+            ("0A000", Unknown, None),
+            ("", Unknown, None),
+        ] {
+            let (is, _, is_about) = classify(code, None, None);
+            assert_eq!((is, is_about), (class, about), "{code}");
+        }
+    }
+
+    #[test]
+    fn two_programs_that_define_the_same_at_a_time_try_again() {
+        assert_eq!(classify("23505", None, Some("pg_type_typname_nsp_index")).0, ErrorClass::Transient);
+        assert_eq!(classify("23505", None, Some("model_pkey")).0, ErrorClass::Object);
+        assert_eq!(classify("XX000", Some("simple_heap_update"), None).0, ErrorClass::Transient);
+        assert_eq!(classify("0A000", Some("RevalidateCachedQuery"), None).2, Some(About::Stale));
+    }
+}

@@ -1,0 +1,28 @@
+//! PostgreSQL.
+//!
+//! May use: ingester-core, ingester-sql, driver.
+
+mod address;
+mod connect;
+mod error;
+mod migrations;
+mod pool;
+mod servers;
+mod session;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use super::interface::Product;
+use ingester_sql::dialect::Dialect;
+
+const DIALECT: Dialect = Dialect::Postgres;
+
+pub(super) const PRODUCT: Product = Product {
+    schemes: &["postgres", "postgresql"],
+    example: "postgres://user:password@host:5432/database",
+    is_file: false,
+    encryption: Some("sslmode and sslrootcert of a PostgreSQL URL"),
+    of_url: address::of_url,
+    facts: error::facts,
+};

@@ -1,0 +1,363 @@
+//! Against a server: `INGESTER_TEST_POSTGRES_URL` names a database, in which each test makes a schema of its own.
+//!
+//! `cargo test -p ingester-store --lib postgres::tests -- --ignored`
+
+use super::values::Prepared;
+use crate::driver::interface::{Call, End};
+use crate::driver::{About, Address, ConnectOptions, ErrorClass, StoreError, class_of, is_about, open};
+use crate::rows::{RowChange, StoredRow};
+use crate::store::Store;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::{Expected, Row};
+use ingester_core::value::{Micros, Value};
+use ingester_core::{Ingestable, Kind};
+use ingester_sql::dialect::statements::{ReadSetting, RecordSetting, WriteSetting};
+use ingester_sql::dialect::{Access, Dialect};
+use sqlx::migrate::{Migration, MigrationType};
+use sqlx::{Connection as _, Executor as _, PgConnection, Row as _};
+use std::time::{Duration, Instant};
+
+#[derive(Ingestable, serde::Deserialize)]
+#[ingest(group = "example.com", version = "v1", kind = "Run", namespaced = false)]
+struct Run {
+    #[index]
+    owner: String,
+    #[index]
+    count: i64,
+    #[index]
+    ratio: f64,
+    #[index]
+    ready: bool,
+    #[index]
+    note: Option<String>,
+}
+
+const RUN: Kind = Kind::of::<Run>();
+
+/// A schema of a test.
+struct Schema {
+    url: String,
+    admin: PgConnection,
+}
+
+impl Schema {
+    async fn new(name: &str) -> Self {
+        let url = std::env::var("INGESTER_TEST_POSTGRES_URL").expect("INGESTER_TEST_POSTGRES_URL names a database");
+        let mut admin = PgConnection::connect(&url).await.unwrap();
+        let text = format!("DROP SCHEMA IF EXISTS {name} CASCADE; CREATE SCHEMA {name}; SET search_path = {name}");
+        admin.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(text))).await.unwrap();
+        let join = if url.contains('?') { '&' } else { '?' };
+        Schema { url: format!("{url}{join}options[search_path]={name}"), admin }
+    }
+
+    async fn run(&mut self, text: &'static str) {
+        self.admin.execute(sqlx::raw_sql(text)).await.unwrap();
+    }
+
+    /// What a query of one value gives, as text.
+    async fn get(&mut self, text: &'static str) -> String {
+        self.admin.fetch_one(sqlx::raw_sql(text)).await.unwrap().get(0)
+    }
+
+    fn address(&self, more: &str) -> Address {
+        format!("{}{more}", self.url).parse().unwrap()
+    }
+
+    async fn connect(&self, more: &str, options: ConnectOptions) -> Store {
+        Store::connect(&self.address(more), options).await.unwrap()
+    }
+
+    /// A store with tables, of connections that a pooler would allow or not.
+    async fn store(&self, prepared: Prepared) -> Store {
+        let more = if prepared == Prepared::Named { "" } else { "&statement-cache-capacity=0" };
+        let store = self.connect("", ConnectOptions::default()).await;
+        store.create_missing(&[RUN]).await.unwrap();
+        store.close().await;
+        self.connect(more, ConnectOptions::default()).await
+    }
+}
+
+fn row(uid: &str, version: u64, note: &str) -> Row {
+    let text = format!(
+        r#"{{"apiVersion":"example.com/v1","kind":"Run","metadata":{{"name":"{uid}","uid":"{uid}","resourceVersion":"{version}","labels":{{"a":"{version}"}}}},"owner":"ö'\\","count":-3,"ratio":0.1,"ready":true,"note":{note}}}"#
+    );
+    RUN.row(&Object::parse(text, ManagedFields::Keep).unwrap()).unwrap().unwrap()
+}
+
+/// The place of a column.
+fn place(name: &str) -> usize {
+    RUN.table().columns.iter().position(|column| column.name.as_str() == name).unwrap()
+}
+
+/// The row as it is stored: all but the time when it was.
+fn compare(stored: &StoredRow, mut written: Row) {
+    written.values[place("update_time")] = stored.values[place("update_time")].clone();
+    assert!(matches!(stored.values[place("update_time")], Value::Time(_)));
+    assert_eq!((&stored.values, &stored.labels), (&written.values, &written.labels));
+}
+
+fn changes(rows: impl IntoIterator<Item = Row>) -> Vec<RowChange> {
+    rows.into_iter().map(RowChange::Row).collect()
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn rows_are_read_as_they_were_written() {
+    for prepared in [Prepared::Named, Prepared::Unnamed] {
+        let schema = Schema::new("rows_are_read").await;
+        let store = schema.store(prepared).await;
+        // The first batch prepares its statement with NULL.
+        for (uid, note) in [("a", "null"), ("b", r#""x""#)] {
+            let mut written = [row(uid, 1, note), row(&format!("{uid}2"), 1, note)];
+            if note != "null" {
+                for row in &mut written {
+                    row.values[place("proto")] = Value::Bytes([0, 255, b'\'', b'\\'].as_slice().into());
+                    row.delete_time = Some(Micros(-1));
+                    row.values[place("delete_time")] = Value::Time(Micros(-1));
+                }
+            }
+            let report = store.write(RUN.table(), changes(written.clone())).await.unwrap();
+            assert_eq!(report.written, 2, "{report:?}");
+            let uids: Vec<&str> = written.iter().map(|row| &*row.uid).collect();
+            let stored = store.stored(RUN.table(), &uids).await.unwrap();
+            assert_eq!(stored.len(), 2);
+            for (stored, written) in stored.iter().zip(written) {
+                compare(stored, written);
+            }
+        }
+        // One round trip: all as one text of literals, and a later version.
+        let mut single = Row { expected: Some(Expected::Absent), ..row("c", 1, r#""\\' \" $1 ü""#) };
+        single.values[place("proto")] = Value::Bytes([0, 255].as_slice().into());
+        assert_eq!(store.write(RUN.table(), changes([single.clone()])).await.unwrap().written, 1);
+        let stored = store.stored(RUN.table(), &["c"]).await.unwrap();
+        compare(&stored[0], single);
+        assert_eq!(store.write(RUN.table(), changes([row("c", 2, "null")])).await.unwrap().written, 1);
+        assert_eq!(store.stored(RUN.table(), &["c"]).await.unwrap()[0].res_version, 2);
+    }
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn rows_that_another_writer_has_inserted_are_judged_anew() {
+    let schema = Schema::new("judged_anew").await;
+    let store = schema.store(Prepared::Named).await;
+    store.write(RUN.table(), changes([row("b", 5, "null")])).await.unwrap();
+    // Nothing is known of the stored row: two are inserted, one is later than the stored one, or earlier.
+    let absent = |uid, version| Row { expected: Some(Expected::Absent), ..row(uid, version, "null") };
+    let report = store.write(RUN.table(), changes([absent("a", 1), absent("b", 6), absent("c", 1)])).await.unwrap();
+    assert_eq!((report.written, report.stale.len()), (3, 0));
+    let report = store.write(RUN.table(), changes([absent("b", 2), absent("d", 1)])).await.unwrap();
+    assert_eq!((report.written, &report.stale[..]), (1, &["b".into()][..]));
+    let report = store.write(RUN.table(), changes([absent("b", 7)])).await.unwrap();
+    assert_eq!(report.written, 1, "as one text, which is refused as a whole");
+    let stored = store.stored(RUN.table(), &["b"]).await.unwrap();
+    assert_eq!((stored[0].res_version, stored[0].labels.len()), (7, 1));
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn a_text_with_nul_is_null_and_the_object_is_stored() {
+    let schema = Schema::new("nul").await;
+    let store = schema.store(Prepared::Named).await;
+    for expected in [None, Some(Expected::Absent)] {
+        let uid = if expected.is_none() { "a" } else { "b" };
+        let written = Row { expected, ..row(uid, 1, r#""x\u0000y""#) };
+        assert_eq!(store.write(RUN.table(), changes([written.clone()])).await.unwrap().written, 1);
+        let stored = store.stored(RUN.table(), &[uid]).await.unwrap().pop().unwrap();
+        assert_eq!(
+            (&stored.values[place("note")], &written.values[place("note")]),
+            (&Value::Null, &Value::text("x\0y"))
+        );
+        assert!(stored.json().contains(r"x\u0000y"), "{}", stored.json());
+    }
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn an_object_that_the_server_refuses_is_rejected_alone() {
+    let schema = Schema::new("refused").await;
+    let store = schema.store(Prepared::Named).await;
+    let report = store.write(RUN.table(), changes([row("a", 1, "null"), row("b", u64::MAX, "null")])).await.unwrap();
+    assert_eq!((report.written, report.rejected.len()), (1, 1), "{report:?}");
+    assert!(report.rejected[0].reason.contains("larger than PostgreSQL's integers"), "{report:?}");
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn a_query_ends_in_time_or_with_its_caller() {
+    for prepared in ["", "&statement-cache-capacity=0"] {
+        let mut schema = Schema::new("ends").await;
+        schema.run("CREATE VIEW ingester_settings (name, value) AS SELECT 'a', CAST(pg_sleep(60) AS TEXT)").await;
+        let pool = open(&schema.address(prepared), ConnectOptions::default()).await.unwrap();
+        let (setting, begin) = (&ReadSetting { name: "a" }, Instant::now());
+        let error = pool.fetch_within(setting, Duration::from_millis(200)).await.unwrap_err();
+        assert!(is_about(&error, About::Time) && begin.elapsed() < Duration::from_secs(20), "{error}");
+        let running = "SELECT CAST(COUNT(*) AS TEXT) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%ingester_settings%' AND pid <> pg_backend_pid()";
+        let abandoned =
+            tokio::time::timeout(Duration::from_millis(300), pool.fetch_within(setting, Duration::from_secs(50)));
+        assert!(abandoned.await.is_err());
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while schema.get(running).await != "0" {
+            assert!(Instant::now() < deadline, "it runs on");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        pool.close().await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn a_text_of_several_statements_is_a_transaction() {
+    let mut schema = Schema::new("one_text").await;
+    schema.run("CREATE TABLE t (a INT PRIMARY KEY)").await;
+    for more in ["", "&statement-cache-capacity=0"] {
+        let pool = open(&schema.address(more), ConnectOptions::default()).await.unwrap();
+        let mut session = pool.driver.session().await.unwrap();
+        let refused = session.run("INSERT INTO t VALUES (1); INSERT INTO t VALUES (1)".into()).await.unwrap_err();
+        assert_eq!(class_of(&refused), ErrorClass::Object);
+        // The connection is as good as before.
+        session.run("INSERT INTO t VALUES (2)".into()).await.unwrap();
+        assert_eq!(schema.get("SELECT STRING_AGG(CAST(a AS TEXT), ',') FROM t").await, "2");
+        schema.run("DELETE FROM t").await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn a_transaction_with_a_failed_statement_is_not_committed() {
+    let schema = Schema::new("failed").await;
+    let store = schema.store(Prepared::Named).await;
+    let mut session = store.pool.driver.session().await.unwrap();
+    let record = |value| RecordSetting { name: "a", value };
+    session.begin(Access::Write, false).await.unwrap();
+    session.execute(Call::of(&record("1"), Dialect::Postgres)).await.unwrap();
+    let refused = session.execute(Call::of(&record("2"), Dialect::Postgres)).await.unwrap_err();
+    assert!(refused.as_database_error().is_some_and(|error| error.is_unique_violation()));
+    assert!(session.end(End::Commit).await.is_err());
+    // One that is dropped is rolled back.
+    session.begin(Access::Write, false).await.unwrap();
+    session.execute(Call::of(&record("3"), Dialect::Postgres)).await.unwrap();
+    drop(session);
+    assert_eq!(store.pool.fetch(&ReadSetting { name: "a" }).await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn a_store_that_only_reads_is_refused_every_write() {
+    let schema = Schema::new("readers").await;
+    drop(schema.store(Prepared::Named).await);
+    for more in ["", "&statement-cache-capacity=0"] {
+        let store = schema.connect(more, ConnectOptions { read_only: true, ..ConnectOptions::default() }).await;
+        assert_eq!(store.pool.fetch(&ReadSetting { name: "a" }).await.unwrap(), Vec::<String>::new());
+        let write = WriteSetting { name: "a", value: "b" };
+        let error = store.pool.execute(&write).await.unwrap_err();
+        assert!(is_about(&error, About::Stale), "{error}");
+        let mut tx = store.pool.begin(Access::Write).await.unwrap();
+        let error = tx.execute(&write).await.unwrap_err();
+        assert!(error.to_string().contains("read-only"), "{error}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn one_program_migrates_at_a_time() {
+    let mut schema = Schema::new("migrating").await;
+    let pool = open(&schema.address(""), ConnectOptions::default()).await.unwrap();
+    let mut first = pool.migrations().await.unwrap();
+    first.lock().await.unwrap();
+    first.check().await.unwrap();
+    let mut second = pool.migrations().await.unwrap();
+    assert!(tokio::time::timeout(Duration::from_millis(300), second.lock()).await.is_err(), "it waits");
+    drop(second);
+    first.unlock().await.unwrap();
+    drop(first);
+    let mut third = pool.migrations().await.unwrap();
+    tokio::time::timeout(Duration::from_secs(20), third.lock()).await.unwrap().unwrap();
+    // Whoever ends the connection ends the lock.
+    schema
+        .run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+        .await;
+    assert!(third.check().await.is_err());
+    let pooled = open(&schema.address("&statement-cache-capacity=0"), ConnectOptions::default()).await.unwrap();
+    let refused = pooled.migrations().await.unwrap().lock().await.unwrap_err().to_string();
+    assert!(refused.contains("name the server itself"), "{refused}");
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn a_migration_is_run_and_recorded_or_neither() {
+    let mut schema = Schema::new("recorded").await;
+    let store = schema.connect("", ConnectOptions::default()).await;
+    let mut migrating = store.migrating().await.unwrap();
+    migrating.ensure().await.unwrap();
+    let migration = |version, ty, text: &'static str| {
+        Migration::new(version, "a".into(), ty, sqlx::SqlSafeStr::into_sql_str(text), false)
+    };
+    let tables = "SELECT COALESCE(STRING_AGG(tablename, ',' ORDER BY tablename), '') FROM pg_tables WHERE schemaname = 'recorded' AND tablename NOT LIKE '\\_%'";
+    let up = MigrationType::ReversibleUp;
+    migrating.apply(&migration(1, up, "CREATE TABLE a (); CREATE TABLE b ()")).await.unwrap();
+    assert_eq!(schema.get(tables).await, "a,b");
+    let refused = migrating.apply(&migration(2, up, "CREATE TABLE c (); CREATE TABLE a ()")).await.unwrap_err();
+    assert!(refused.to_string().contains("already exists"), "{refused}");
+    assert_eq!(schema.get(tables).await, "a,b");
+    // Nothing is done again.
+    migrating.apply(&migration(1, up, "CREATE TABLE d ()")).await.unwrap();
+    migrating.apply(&migration(3, up, "CREATE TABLE e ()")).await.unwrap();
+    migrating.revert(&migration(1, MigrationType::ReversibleDown, "DROP TABLE a; DROP TABLE b")).await.unwrap();
+    migrating.skip(&migration(4, up, "CREATE TABLE f ()")).await.unwrap();
+    assert_eq!(migrating.entries().await.unwrap().into_keys().collect::<Vec<_>>(), [3, 4]);
+    assert_eq!(schema.get(tables).await, "e");
+    migrating.end().await.unwrap();
+    let pooled = schema.connect("&statement-cache-capacity=0", ConnectOptions::default()).await;
+    for _ in 0..2 {
+        assert_eq!(pooled.ledger().await.unwrap().len(), 2);
+    }
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn the_server_of_a_list_that_takes_writes_is_found() {
+    let mut schema = Schema::new("list").await;
+    let port = schema.get("SELECT current_setting('port')").await;
+    let (scheme, rest) = schema.url.split_once("://").unwrap();
+    let (user, rest) = rest.split_once('@').map_or(("", rest), |(user, rest)| (user, rest));
+    let at = if user.is_empty() { "" } else { "@" };
+    let (_, path) = rest.split_once('/').unwrap();
+    let list = format!("{scheme}://{user}{at}127.0.0.1:1,127.0.0.1:{port}/{path}");
+    let pool = open(&list.parse().unwrap(), ConnectOptions::default()).await.unwrap();
+    pool.define(
+        &Dialect::Postgres.create_views(&[]).pop().unwrap_or_else(|| Dialect::Postgres.drop_view(RUN.table().name)),
+    )
+    .await
+    .unwrap();
+    let dead: StoreError = open(
+        &format!("{scheme}://{user}{at}127.0.0.1:1,127.0.0.1:2/{path}").parse().unwrap(),
+        ConnectOptions::default(),
+    )
+    .await
+    .err()
+    .unwrap();
+    assert!(dead.to_string().contains("none of the servers takes writes: 127.0.0.1:1: "), "{dead}");
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn a_missing_database_is_told_with_a_remedy() {
+    let schema = Schema::new("missing").await;
+    let (base, _) = schema.url.split_once('?').unwrap();
+    let (server, _) = base.rsplit_once('/').unwrap();
+    let error =
+        open(&format!("{server}/no_such_database").parse().unwrap(), ConnectOptions::default()).await.err().unwrap();
+    assert_eq!(error.class(), ErrorClass::Operator);
+    assert!(error.to_string().contains("CREATE DATABASE name"), "{error}");
+}
+
+#[tokio::test]
+#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+async fn the_clock_is_that_of_the_server() {
+    let schema = Schema::new("clock").await;
+    let store = schema.connect("", ConnectOptions::default()).await;
+    let (told, own) = (store.pool.servers().clock.now().unwrap(), Micros::now());
+    assert!(told.0.abs_diff(own.0) < 10_000_000, "{told:?} {own:?}");
+    assert!(store.read_clock().await.unwrap().0.abs_diff(own.0) < 10_000_000);
+}
