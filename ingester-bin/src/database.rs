@@ -67,9 +67,12 @@ impl Database {
 
     fn of_environment(environment: &Environment) -> Result<Self, Failure> {
         match environment.address().map_err(usage)? {
-            Some(address) => Ok(Database { address, why: environment.named_by().map(|by| format!("named by {by}")) }),
+            Some(address) => {
+                let by = environment.named_by().or(environment.named_for_clients().map(|(name, _)| name));
+                Ok(Database { address, why: by.map(|by| format!("named by {by}")) })
+            }
             None => {
-                let why = "neither --database-url, --config, DATABASE_URL nor MYSQL_HOST is set";
+                let why = "neither --database-url, --config, DATABASE_URL, MYSQL_HOST nor PGHOST is set";
                 Ok(Database { address: parsed(DEFAULT)?, why: Some(why.to_owned()) })
             }
         }

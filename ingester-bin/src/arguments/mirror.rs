@@ -21,10 +21,10 @@ Examples:
 pub(crate) struct Run {
     /// The configuration, a YAML file; docs/configuration.md lists all keys. Without it and --database-url, the database is that of
     /// DATABASE_URL of the environment; without that, of MYSQL_HOST, MYSQL_PORT, MYSQL_USER, MYSQL_PASSWORD or MYSQL_PASSWORD_FILE, and
-    /// MYSQL_DB_NAME; and all else has its default.
+    /// MYSQL_DB_NAME; without these, of libpq's variables (PGHOST, PGDATABASE); and all else has its default.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// mysql://user:password@host:3306/database or sqlite://file.db, in place of a configuration: all else has its default.
+    /// mysql://user:password@host:3306/database, postgres://user:password@host:5432/database or sqlite://file.db, in place of a configuration: all else has its default.
     #[arg(long, value_name = "URL", conflicts_with = "config")]
     pub(crate) database_url: Option<String>,
     /// A file with the password that the URL leaves out; a newline at its end is not a part of it.

@@ -59,7 +59,9 @@ fn an_invalid_database_url_is_reported_with_an_example() {
     let example = "mysql://user:password@host:3306/database or sqlite://file.db";
     import("").says(&["no scheme", example]);
     import("test.db").says(&["no scheme", example]);
-    import("postgres://u:p@h/d").says(&["`postgres` is not a database that the ingester knows", example]);
+    import("oracle://u:p@h/d").says(&["`oracle` is not a database that the ingester knows", example]);
+    import("postgres://u@h").says(&["names no database", "postgres://user:password@host:5432/database"]);
+    import("postgres://u@h/d?sslmod=require").says(&["`sslmod` is not known: did you mean `sslmode`?"]);
     import("mysql://u@h").says(&["names no database", example]);
     import("mysql://u@h:port/d").says(&["port", example]);
     import("sqlite://a.db?colour=red").says(&["colour", example]);
@@ -127,7 +129,9 @@ fn no_message_contains_a_password() {
         at("127.0.0.1"),
         at("@127.0.0.1:1/d"),
         at("/127.0.0.1:1/d"),
-        format!("postgres://user:{PASSWORD}@h/d"),
+        format!("oracle://user:{PASSWORD}@h/d"),
+        format!("postgres://user:{PASSWORD}@127.0.0.1:1/d"),
+        format!("postgres://127.0.0.1:1/d?user=user&password={PASSWORD}"),
         format!("user:{PASSWORD}@127.0.0.1/d"),
         format!("mysql://127.0.0.1:1/d?user=user&password={PASSWORD}"),
     ];

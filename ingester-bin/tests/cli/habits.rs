@@ -273,7 +273,8 @@ fn a_command_says_which_database_it_takes_and_why() {
     let run = |arguments: &[&str], variables: &[(&str, &str)]| {
         finish(folder.command(arguments).envs(variables.iter().copied()))
     };
-    let why = "database: sqlite://ingester.db (neither --database-url, --config, DATABASE_URL nor MYSQL_HOST is set)";
+    let why =
+        "database: sqlite://ingester.db (neither --database-url, --config, DATABASE_URL, MYSQL_HOST nor PGHOST is set)";
     run(&["import", SAMPLES], &[]).exits(0).says(&[why]);
     for arguments in [&["get", "models"] as &[&str], &["schema", "info"], &["rejects", "list"], &["schema", "diff"]] {
         run(arguments, &[]).exits(0).says(&[why]);
@@ -287,6 +288,12 @@ fn a_command_says_which_database_it_takes_and_why() {
     let ran = run(&["get", "models"], &server).exits(2);
     let ran = ran.says(&["database: mysql://root:***@127.0.0.1:1/d (named by MYSQL_HOST and MYSQL_DB_NAME)"]);
     assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+    let server =
+        [("PGHOST", "127.0.0.1"), ("PGPORT", "1"), ("PGUSER", "me"), ("PGDATABASE", "d"), ("PGPASSWORD", "hunter2")];
+    let ran = run(&["get", "models"], &server).exits(2);
+    let ran = ran.says(&["database: postgresql://me@127.0.0.1:1/d (named by PGHOST)"]);
+    assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+    run(&["get", "models"], &[("PGHOST", "127.0.0.1")]).exits(2).says(&["names no database", "PGDATABASE is not set"]);
 
     // Whoever forgets the host must not end in a file.
     let folder = Folder::new();

@@ -1,7 +1,7 @@
 //! The environment variables that name a database, and the region. Nothing else reads them.
 //!
-//! They are those that deployments of the reference system and of KubeDL set, and `DATABASE_URL`. A variable with an empty value counts as
-//! not set, because container templates often have such variables.
+//! They are those that deployments of the reference system and of KubeDL set, and `DATABASE_URL`; and where none of them is set, those of
+//! databases' own clients. A variable with an empty value counts as not set, because container templates often have such variables.
 
 use super::error::ConfigError;
 use super::secret::Secret;
@@ -28,6 +28,8 @@ pub struct Environment {
     password_file: Option<PathBuf>,
     /// `MYSQL_DB_NAME`.
     database: Option<String>,
+    /// A variable of a database's own clients, and the URL that leaves everything to such variables.
+    clients: Option<(&'static str, &'static str)>,
     /// `REGION`.
     region: Option<String>,
 }
@@ -35,7 +37,7 @@ pub struct Environment {
 impl Environment {
     /// Reads each variable through `lookup`.
     pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Self {
-        let variable = |name| lookup(name).filter(|value| !value.is_empty());
+        let variable = |name: &str| lookup(name).filter(|value| !value.is_empty());
         Environment {
             url: variable("DATABASE_URL").map(Secret::from),
             host: variable("MYSQL_HOST"),
@@ -46,6 +48,7 @@ impl Environment {
             password: variable("MYSQL_PASSWORD").map(Secret::from),
             password_file: variable("MYSQL_PASSWORD_FILE").map(PathBuf::from),
             database: variable("MYSQL_DB_NAME"),
+            clients: Address::by_variables(|name| variable(name).is_some()),
             region: variable("REGION"),
         }
     }
@@ -80,8 +83,14 @@ impl Environment {
         }
     }
 
-    /// The database for commands without a configuration file: `DATABASE_URL`, else the `MYSQL_*` variables; `None` if no variable is
-    /// set.
+    /// If no variable does: one that names a database to its own clients (`PGHOST`), and the URL that leaves everything to such variables.
+    /// It does not override a configuration.
+    pub fn named_for_clients(&self) -> Option<(&'static str, &'static str)> {
+        if self.named_by().is_some() { None } else { self.clients }
+    }
+
+    /// The database for commands without a configuration file: `DATABASE_URL`, else the `MYSQL_*` variables, else those of a database's own
+    /// clients; `None` if no variable is set.
     ///
     /// # Errors
     /// If the URL or the port is not valid, if the variables name no server or no database, or if the password's file cannot be read.
@@ -90,7 +99,11 @@ impl Environment {
             return url.reveal().parse().map(Some).map_err(|error| ConfigError::of(format!("{error}")));
         }
         match (&self.host, &self.database) {
-            (None, None) => return self.names_nothing().map(|()| None),
+            (None, None) => {
+                self.names_nothing()?;
+                let url = self.named_for_clients().map(|(_, url)| url.parse());
+                return url.transpose().map_err(|error| ConfigError::of(format!("{error}")));
+            }
             (Some(_), Some(_)) => {}
             (Some(_), None) => {
                 return Err(ConfigError::of("MYSQL_HOST is set and MYSQL_DB_NAME is not: name the database"));

@@ -88,8 +88,9 @@ settings! {
         deletionDelay => deletion_delay: Duration = "10s", "duration", Now, read(duration(DURATION));
         /// Accepted, but has no effect: this engine always remembers the versions that it wrote.
         enableResourceVersionCache => enable_resource_version_cache: bool = "false", "bool", None, read(truth);
-        /// `mysql://user:password@host:3306/database`, `mariadb://...` or `sqlite://FILE`. Percent-encode special characters in the password. There
-        /// may be several hosts, as in `mysql.host`: `mysql://user:password@db-1:3306,db-2:3306/database`.
+        /// `mysql://user:password@host:3306/database`, `mariadb://...`, `postgres://user:password@host:5432/database` or `sqlite://FILE`.
+        /// Percent-encode special characters in the password. There may be several hosts, as in `mysql.host`:
+        /// `mysql://user:password@db-1:3306,db-2:3306/database`.
         databaseURL => database_url: Option<Secret> = "", "text", Restart, secret(),
             variable DATABASE_URL;
     }

@@ -187,6 +187,9 @@ impl Config {
         environment.address()?.ok_or_else(|| ConfigError::of(nothing))?;
         let mut config = Config::parse("", environment, &KindNames::of(&[]))?;
         config.metadata_storage.enable_metadata_storage = true;
+        if let Some((_, url)) = environment.named_for_clients() {
+            config.metadata_storage.database_url = Some(url.to_owned().into());
+        }
         config.gate().map(|_| config)
     }
 

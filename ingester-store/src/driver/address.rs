@@ -21,6 +21,15 @@ impl Address {
         Address(mysql::of_parts(host, port, user, password, database))
     }
 
+    /// The first variable of a database's own clients that names one, such as `PGDATABASE`, and the URL that leaves everything to such
+    /// variables; `None` if none `is_set`.
+    pub fn by_variables(is_set: impl Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
+        PRODUCTS.into_iter().filter_map(|product| product.variables).find_map(|(names, url)| {
+            let name = names.iter().find(|name| is_set(name))?;
+            Some((*name, url))
+        })
+    }
+
     /// Whether URLs of databases begin with this scheme, such as `mysql`.
     pub fn is_scheme(scheme: &str) -> bool {
         product(scheme).is_some()
@@ -255,6 +264,14 @@ mod tests {
             let error = url.parse::<Address>().unwrap_err().to_string();
             assert!(error.contains(part) && error.contains("mysql://user:password@host"), "{error}");
         }
+    }
+
+    #[test]
+    fn variables_of_a_databases_own_clients_name_it() {
+        let by = |set: &[&str]| Address::by_variables(|name| set.contains(&name));
+        assert_eq!(by(&["PGPORT", "PGPASSWORD", "MYSQL_HOST"]), None);
+        assert_eq!(by(&["PGPORT", "PGDATABASE"]), Some(("PGDATABASE", "postgresql:///")));
+        assert_eq!(by(&["PGHOST", "PGDATABASE"]), Some(("PGHOST", "postgresql:///")));
     }
 
     #[test]

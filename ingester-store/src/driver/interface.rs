@@ -145,6 +145,9 @@ pub(crate) struct Product {
     pub(super) example: &'static str,
     /// Whether its URLs name files: they need no `//`, and are no secret up to their parameters.
     pub(super) is_file: bool,
+    /// Variables of the database's own clients, one of which names a database, and the URL that leaves everything to them; `None` if clients
+    /// have no variables.
+    pub(super) variables: Option<(&'static [&'static str], &'static str)>,
     /// What says how connections are encrypted; `None` where there are none.
     pub(super) encryption: Option<&'static str>,
     /// Reads a URL; the second argument is how it is shown.

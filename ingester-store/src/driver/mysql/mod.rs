@@ -23,6 +23,7 @@ pub(super) const PRODUCT: Product = Product {
     schemes: &["mysql", "mariadb"],
     example: "mysql://user:password@host:3306/database",
     is_file: false,
+    variables: None,
     encryption: Some("ssl-mode and ssl-ca of the URL or `mysql.tls` of the configuration"),
     of_url: address::of_url,
     facts: error::facts,

@@ -117,6 +117,9 @@ fn hosts_of_url(url: &str, shown: String) -> Result<Hosts, String> {
         }
     }
     let has_variable = TLS_VARIABLES.iter().any(|name| std::env::var_os(name).is_some());
+    // A URL that leaves out the server would not tell people where it leads.
+    let names_server = base.split_once("://").is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with('/'));
+    let shown = if names_server { shown } else { shown_by_options(&all) };
     let has_tls = has_variable || parameters.split('&').any(|parameter| parameter.starts_with("ssl"));
     Ok(Hosts { all, shown, has_password: value("password").is_some(), tls: Tls::default(), has_tls })
 }
@@ -144,6 +147,21 @@ fn without_lists(parameters: &str) -> Result<(String, Vec<String>), String> {
         host.unwrap_or_default() + &port.map(|port| format!("port={port}&")).unwrap_or_default()
     };
     Ok((rest, (0..count).map(of).collect()))
+}
+
+/// The URL of servers that parameters and variables name, without a password.
+fn shown_by_options(all: &[Server]) -> String {
+    let Some(Server { options, .. }) = all.first() else { return String::new() };
+    let socket = options.get_socket().map(|folder| folder.display().to_string());
+    let host = |options: &PgConnectOptions| match socket.as_deref().unwrap_or(options.get_host()) {
+        // The folder of a socket is percent-encoded in this place.
+        host if host.starts_with('/') => host.replace('/', "%2F"),
+        host if host.contains(':') => format!("[{host}]:{}", options.get_port()),
+        host => format!("{host}:{}", options.get_port()),
+    };
+    let hosts: Vec<String> = all.iter().map(|server| host(&server.options)).collect();
+    let (user, database) = (options.get_username(), options.get_database().unwrap_or_default());
+    format!("postgresql://{user}@{}/{database}", hosts.join(","))
 }
 
 impl Hosts {
@@ -285,6 +303,18 @@ mod tests {
         assert!(
             pooled("postgres://h/d?statement-cache-capacity=0") && !pooled("postgres://h/d?statement-cache-capacity=9")
         );
+    }
+
+    #[test]
+    fn a_url_without_a_server_is_shown_with_the_one_where_it_leads() {
+        for (url, shown) in [
+            ("postgresql:///db?host=h&port=6000&user=u&password=hunter2", "postgresql://u@h:6000/db"),
+            ("postgresql:///db?host=a,::1&port=6000&user=u", "postgresql://u@a:6000,[::1]:6000/db"),
+            ("postgres:///db?host=/run/postgresql&user=u", "postgresql://u@%2Frun%2Fpostgresql/db"),
+            ("postgres://u:p@h/db", "postgres://u:***@h/db"),
+        ] {
+            assert_eq!(of_url(url).shown(), shown);
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub(super) const PRODUCT: Product = Product {
     schemes: &["sqlite"],
     example: "sqlite://file.db",
     is_file: true,
+    variables: None,
     encryption: None,
     of_url: address::of_url,
     facts: error::facts,
