@@ -19,7 +19,7 @@ use ingester_core::schema::{Absent, Column};
 use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{self, Schema, ServerVersion, Servers};
 use ingester_store::migrate::{
-    Applied, ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, MigrationState, Planned, Progress,
+    Applied, ApplyError, Drift, Folder, GenerateOptions, Ledger, May, MigrationInfo, MigrationState, Planned, Progress,
     Released, drift, own_drift,
 };
 use ingester_store::{ConnectOptions, Store};
@@ -38,6 +38,10 @@ pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending,
 pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<Ending, Failure> {
     let registry = program.of_schema();
     let folder = Folder::new(&arguments.out);
+    let folder = match program.kinds_file {
+        Some(file) => folder.with_ledger(Ledger::of_file(file.name)),
+        None => folder,
+    };
     let options = GenerateOptions {
         name: arguments.name.as_deref(),
         allow_destructive: arguments.allow_destructive,

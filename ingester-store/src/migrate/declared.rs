@@ -3,6 +3,7 @@
 
 use super::apply::schema_of;
 use crate::driver::{ErrorClass, StoreError};
+use crate::ledger::Ledger;
 use crate::ledger::catalog::Catalog;
 use crate::store::Store;
 use ingester_core::Registry;
@@ -187,7 +188,8 @@ impl Store {
     async fn change_tables(&self, wanted: &Schema, may: May) -> Result<Declared, DeclaredError> {
         // Before the connection that changes tables is taken: SQLite may have no other one.
         self.announce_views(&self.catalog().await?, &wanted.views).await?;
-        let mut migrating = self.migrating().await?;
+        // No ledger has these changes: the tables themselves say whether they were made.
+        let mut migrating = self.migrating(Ledger::default()).await?;
         let catalog = migrating.catalog().await?;
         if let Some(view) = catalog.foreign_view(&wanted.views).filter(|_| may != May::Drop) {
             migrating.end().await?;

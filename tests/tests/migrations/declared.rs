@@ -1,11 +1,13 @@
 //! Tables of kinds that a file declares: what follows by itself, what is refused, and how the database counts definitions.
 
-use crate::kinds::{connect, job, write};
+use crate::kinds::{FIRST_KIND, SECOND, connect, job, releases, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
 use ingester_declare::declare::kinds;
 use ingester_store::Store;
-use ingester_store::migrate::{BackfillProgress, DeclaredError, May};
+use ingester_store::migrate::{
+    BackfillProgress, DeclaredError, Folder, GenerateOptions, Ledger, May, MigrationState, Released,
+};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +24,7 @@ on_every_database! {
     only_what_is_made_in_another_way_is_filled_again
     what_changed_since_a_row_was_written_is_filled
     definitions_without_their_parts_are_compared_as_a_whole
+    the_folder_of_a_file_has_a_ledger_beside_that_of_a_program
 }
 
 const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
@@ -391,5 +394,64 @@ async fn programs_that_start_together_make_the_tables_once(database: Database) -
     ensure!([a, b, c].iter().all(|(_, version)| *version == 1), "{a:?} {b:?} {c:?}");
     let kind = declared(&[QUEUE, OWNER], "")?;
     ensure!(stores[0].missing(&[kind]).await?.is_empty());
+    Ok(())
+}
+
+/// The migrations of a file run beside those of a program, whose numbers they have.
+async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Database) -> Result<()> {
+    const LEDGER: &str = "ingester_migrations_builds";
+    let build = |columns: &[&str]| declared(columns, "  table: build\n");
+    let (of_program, root) = (releases()?, tempfile::tempdir()?);
+    let folder = Folder::new(root.path()).with_ledger(Ledger::of_file("builds.yaml"));
+    folder.generate(&[build(&[QUEUE])?], &GenerateOptions::default())?;
+    // The lock file has the name from then on.
+    let folder = Folder::new(root.path());
+    folder.generate(&[build(&[QUEUE, OWNER])?], &GenerateOptions::default())?;
+    let (program, file) = (&of_program.second, folder.released()?);
+    let store = connect(&database).await?;
+    let run = async |released: &Released| -> Result<usize> {
+        let applied = released.apply(&store, &mut |_| {}).await?;
+        ensure!(applied.recorded.is_empty() && applied.drift.is_empty(), "{applied:?}");
+        Ok(applied.run.len())
+    };
+    let states = async |released: &Released| -> Result<Vec<MigrationState>> {
+        Ok(released.info(&store).await?.into_iter().map(|info| info.state).collect())
+    };
+    let noted = async |table: &str| database.count(&format!("ingester_backfills WHERE table_name = '{table}'")).await;
+    use MigrationState::{Applied, Interrupted, Pending};
+
+    ensure!(run(&of_program.first).await? == 1);
+    write(&store, &FIRST_KIND, [job(1, 1)]).await?;
+    ensure!(run(program).await? == 1 && run(&file).await? == 2);
+    ensure!(database.count("_sqlx_migrations").await? == 2 && database.count(LEDGER).await? == 2);
+    ensure!(states(program).await? == [Applied, Applied] && states(&file).await? == [Applied, Applied]);
+    ensure!(noted("job").await? == 2 && noted("build").await? == 1);
+
+    // Each goes back alone.
+    file.revert(&store, 1, &mut |_| {}).await?;
+    ensure!(states(program).await? == [Applied, Applied] && states(&file).await? == [Applied, Pending]);
+    ensure!(noted("job").await? == 2 && noted("build").await? == 0, "only what was taken back is forgotten");
+    ensure!(run(&file).await? == 1);
+    program.revert(&store, 0, &mut |_| {}).await?;
+    ensure!(states(program).await? == [Pending, Pending] && states(&file).await? == [Applied, Applied]);
+    ensure!(store.tables().await?.contains("build") && !store.tables().await?.contains("job"));
+    ensure!(run(program).await? == 2);
+
+    // An interrupted one is finished in its own ledger.
+    let down = root.path().join(if store.dialect().is_embedded() { "sqlite" } else { "mysql" }).join("migrations");
+    let down = std::fs::read_to_string(down.join("0002_change_build.down.sql"))?;
+    let keys = down.split("-- Step ").nth(1).context("a step")?;
+    database.sql(&format!("-- {keys}")).await?;
+    database.sql(&format!("UPDATE {LEDGER} SET success = FALSE WHERE version = 2")).await?;
+    ensure!(states(&file).await? == [Applied, Interrupted] && states(program).await? == [Applied, Applied]);
+    ensure!(run(&file).await? == 1);
+    ensure!(states(&file).await? == [Applied, Applied]);
+
+    // A folder without a name of its own has sqlx's ledger, which has the program's migrations.
+    let other = tempfile::tempdir()?;
+    let other = Folder::new(other.path());
+    other.generate(&[build(&[QUEUE])?], &GenerateOptions::default())?;
+    let refused = other.released()?.apply(&store, &mut |_| {}).await.err().context("its numbers are taken")?;
+    ensure!(refused.to_string().contains(SECOND[0]), "{refused}");
     Ok(())
 }
