@@ -1,5 +1,5 @@
-//! Tables of kinds that no lock file has, such as kinds of a file: they follow what is declared. The database itself counts the
-//! definitions of such a kind.
+//! Tables of kinds that no lock file has, those of a file and those of structs in a program without migrations: they follow what is declared.
+//! The database itself counts the definitions of such a kind.
 
 use super::apply::schema_of;
 use crate::driver::{ErrorClass, StoreError};
@@ -40,7 +40,7 @@ pub enum DeclaredError {
     #[error(transparent)]
     Protobuf(#[from] ProtobufError),
     /// Changes that do more than add.
-    #[error("the tables of declared kinds would change in a way that is not made by itself: {}", .0.join("; "))]
+    #[error("the tables would change in a way that is not made by itself: {}", .0.join("; "))]
     MoreThanAdded(Vec<String>),
     /// A table of this name that is not one of ours.
     #[error(
@@ -49,8 +49,7 @@ pub enum DeclaredError {
     Foreign(String),
     /// A view of this name that is not one of ours.
     #[error(
-        "the view `{0}` of this database is somebody else's: nothing is recorded about it; give this one another name, drop that one, \
-         or replace it with `ingester schema apply --kinds FILE --allow-destructive`"
+        "the view `{0}` of this database is somebody else's: nothing is recorded about it; give this one another name, or drop that one"
     )]
     ForeignView(String),
     /// A table with the rows of another kind: each program would mark the other's rows as deleted.
@@ -62,7 +61,7 @@ pub enum DeclaredError {
         owner: String,
     },
     /// Changes that drop data.
-    #[error("these changes drop data: {}; if that is meant, `ingester schema apply --kinds FILE --allow-destructive` makes them", .0.join("; "))]
+    #[error("these changes drop data: {}", .0.join("; "))]
     Destructive(Vec<String>),
 }
 

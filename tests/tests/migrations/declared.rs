@@ -1,8 +1,9 @@
 //! Tables of kinds that a file declares: what follows by itself, what is refused, and how the database counts definitions.
 
-use crate::kinds::{FIRST_KIND, SECOND, connect, job, releases, write};
+use crate::kinds::{FIRST_KIND, SECOND, SECOND_KIND, connect, job, releases, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
+use ingester_core::kind::Record;
 use ingester_declare::declare::kinds;
 use ingester_store::Store;
 use ingester_store::migrate::{
@@ -25,6 +26,7 @@ on_every_database! {
     what_changed_since_a_row_was_written_is_filled
     definitions_without_their_parts_are_compared_as_a_whole
     the_folder_of_a_file_has_a_ledger_beside_that_of_a_program
+    structs_without_migrations_follow_until_migrations_take_over
 }
 
 const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
@@ -453,5 +455,38 @@ async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Da
     other.generate(&[build(&[QUEUE])?], &GenerateOptions::default())?;
     let refused = other.released()?.apply(&store, &mut |_| {}).await.err().context("its numbers are taken")?;
     ensure!(refused.to_string().contains(SECOND[0]), "{refused}");
+    Ok(())
+}
+
+async fn structs_without_migrations_follow_until_migrations_take_over(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    // As a program has them that is started anew.
+    let started = |kind: Kind| kind.recorded(Box::leak(Box::new(Record::of_whole(kind.definition()))));
+    let first = started(FIRST_KIND);
+    store.make_declared(&[first], May::Add).await?;
+    write(&store, &first, (0..3).map(|number| job(number, 10))).await?;
+    ensure!(database.count("job WHERE ingest_version = 1").await? == 3);
+    let second = started(SECOND_KIND);
+    let made = store.make_declared(&[second], May::Add).await?;
+    ensure!(made.made.len() == 4 && second.ingest_version() == 2, "two columns with their keys: {made:?}");
+    ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 3));
+    ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 3);
+    ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
+    // The release before it goes on beside the columns that it does not know.
+    let first = started(FIRST_KIND);
+    let made = store.make_declared(&[first], May::Add).await?;
+    ensure!(made.made.is_empty() && made.left.len() == 4 && first.ingest_version() == 3, "{made:?}");
+    store.make_declared(&[started(SECOND_KIND)], May::Add).await?;
+
+    // The lock file counts from 1 again.
+    let released = releases()?.second;
+    let kinds = released.versioned(&[SECOND_KIND])?;
+    let applied = released.apply(&store, &mut |_| {}).await?;
+    ensure!(applied.recorded == SECOND && applied.drift.is_empty(), "{applied:?}");
+    ensure!(store.declared_before(&kinds).await?.len() == 1 && store.differences_from(&kinds).await?.is_empty());
+    store.adopt(&kinds[0]).await?;
+    ensure!(store.declared_before(&kinds).await?.is_empty());
+    fill(&store, kinds[0]).await?;
+    ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 3);
     Ok(())
 }
