@@ -181,7 +181,7 @@ settings! {
         /// Values that [views](kinds.md#views) read as `{setting: NAME}`: `{deploy_region: eu-1}`. Each is written to `ingester_settings` at the
         /// start; `""` takes it away there. A name that leaves the file keeps its value. Where `deploy_region` is not among them and a view reads it,
         /// the environment variable `REGION` is written. A warning names those that no view reads. At most 64 bytes for a name and 256 characters for
-        /// a value; `cluster`, `members`, and names that begin with `view:`, `definition/`, `recipes/`, `stays/`,
+        /// a value; `cluster`, `members`, and names that begin with `view:`, `definition/`, `recipes/`, `stays/`, `types/`,
         /// `sweep/` or `marks/`, are the ingester's.
         viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
             map(setting_name, setting_value);

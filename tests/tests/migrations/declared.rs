@@ -27,6 +27,7 @@ on_every_database! {
     definitions_without_their_parts_are_compared_as_a_whole
     the_folder_of_a_file_has_a_ledger_beside_that_of_a_program
     structs_without_migrations_follow_until_migrations_take_over
+    a_type_that_holds_less_is_a_change_on_every_database
 }
 
 const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
@@ -488,5 +489,40 @@ async fn structs_without_migrations_follow_until_migrations_take_over(database: 
     ensure!(store.declared_before(&kinds).await?.is_empty());
     fill(&store, kinds[0]).await?;
     ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 3);
+    Ok(())
+}
+
+/// SQLite has one type for all texts, so what the columns were declared with is recorded.
+async fn a_type_that_holds_less_is_a_change_on_every_database(database: Database) -> Result<()> {
+    let of = |queue: &str, owner: &str| {
+        let column = |name: &str, ty: &str| format!("column: {name}, path: .spec.{name}, type: {ty}");
+        declared(&[&column("queue", queue), &column("owner", owner)], "")
+    };
+    let store = connect(&database).await?;
+    let wide = of("VARCHAR(20)", "VARCHAR(100)")?;
+    store.make_declared(&[wide], May::Add).await?;
+    write(&store, &wide, [job(0, 10)]).await?;
+    let narrow = of("VARCHAR(20)", "VARCHAR(4)")?;
+    let (_, planned) = store.plan_declared(&[narrow], May::Change).await?;
+    let drops = |change: &String| change.contains("drop column `owner` VARCHAR(100)");
+    ensure!(
+        planned.made.iter().any(drops) && !planned.made.iter().any(|change| change.contains("queue")),
+        "{planned:?}"
+    );
+    let refused = store.make_declared(&[narrow], May::Add).await;
+    ensure!(matches!(&refused, Err(DeclaredError::MoreThanAdded(changes)) if changes.iter().any(drops)), "{refused:?}");
+    let refused = store.make_declared(&[narrow], May::Change).await;
+    ensure!(matches!(refused, Err(DeclaredError::Destructive(_))), "{refused:?}");
+    ensure!(database.count("job WHERE owner = 'owner-0-10'").await? == 1);
+    store.make_declared(&[narrow], May::Drop).await?;
+    ensure!(database.count("job WHERE owner IS NULL").await? == 1, "it does not fit");
+    // It is what is declared from then on.
+    let again = of("VARCHAR(20)", "VARCHAR(4)")?;
+    ensure!(store.make_declared(&[again], May::Add).await?.made.is_empty());
+    store.make_declared(&[of("VARCHAR(20)", "TEXT, key: false")?], May::Drop).await?;
+    ensure!(store.make_declared(&[of("VARCHAR(20)", "VARCHAR(4)")?], May::Add).await.is_err());
+    // A type that is not declared any more is forgotten with the rest.
+    store.adopt(&again).await?;
+    ensure!(database.count("ingester_settings WHERE name LIKE 'types/%'").await? == 0);
     Ok(())
 }

@@ -58,6 +58,7 @@ impl Difference {
         let made = released.as_ref().map(|released| before(released, &pending)).unwrap_or_default();
         let mut live = schema_of(&catalog, dialect, &code);
         dialect.learn_types(&mut live, &made);
+        dialect.learn_types(&mut live, &store.narrowed(&catalog, &code).await?);
         let left = match program.declared {
             [] => Vec::new(),
             _ => store.plan_declared(program.of_declared(), May::Change).await?.1.left,
