@@ -61,6 +61,10 @@ impl Rules for Postgres {
         "PostgreSQL"
     }
 
+    fn collation(&self) -> &'static str {
+        "C"
+    }
+
     fn requote(&self, text: &str) -> String {
         text.to_owned()
     }
