@@ -12,6 +12,7 @@ mod conditions;
 mod filters;
 pub mod mysql;
 mod of_group;
+mod own;
 pub mod postgres;
 mod rows_of;
 mod rules;
@@ -25,6 +26,7 @@ pub use conditions::Range;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::value::{Micros, Value};
 pub use of_group::OfGroup;
+pub use own::{BACKFILLS, REJECTS, SETTINGS, own_schema};
 pub use rows_of::RowsOf;
 use rules::Rules;
 use std::sync::Arc;
@@ -298,6 +300,12 @@ impl Dialect {
         self.rules().create(table)
     }
 
+    /// The statements that create one of the ingester's own tables if it is missing. Each may be repeated.
+    pub fn create_own(self, table: &str) -> Vec<Sql> {
+        let own = own_schema(self).tables;
+        own.iter().filter(|own| own.name.as_str() == table).flat_map(|own| self.create(own)).collect()
+    }
+
     /// The statements that create the missing tables of a schema, and make its views. Each may be repeated.
     pub fn create_all(self, schema: &Schema) -> Vec<Sql> {
         let tables = schema.tables.iter().flat_map(|table| self.create(table));
@@ -307,8 +315,8 @@ impl Dialect {
     /// The statements that make views, instead of those that have their names; and before that `ingester_settings`, if a view reads it
     /// and it is missing. They may be repeated.
     pub fn create_views(self, views: &[ViewDef]) -> Vec<Sql> {
-        let settings = views.iter().any(ViewDef::has_setting).then(|| self.rules().create_settings());
-        settings.into_iter().chain(views.iter().flat_map(|view| self.rules().create_view(view))).collect()
+        let settings = views.iter().any(ViewDef::has_setting).then(|| self.create_own(SETTINGS));
+        settings.into_iter().flatten().chain(views.iter().flat_map(|view| self.rules().create_view(view))).collect()
     }
 
     /// The statement that drops a view if it exists.

@@ -125,12 +125,6 @@ pub(super) trait Rules: Sync {
     fn drop_view(&self, view: Ident) -> Sql;
     /// One step of a migration, among all changes of it.
     fn step(&self, step: &Step, among: &[SchemaChange]) -> Vec<Sql>;
-    /// Creates `ingester_rejects`.
-    fn create_rejects(&self) -> Sql;
-    /// Creates `ingester_backfills`.
-    fn create_backfills(&self) -> Sql;
-    /// Creates `ingester_settings`.
-    fn create_settings(&self) -> Sql;
 
     // Sessions and transactions. What a driver says about them is in the dialect's `session.rs`.
 

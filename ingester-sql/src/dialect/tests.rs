@@ -1,6 +1,6 @@
 //! Snapshots of the statements for review, and the rule that SQL is nowhere else.
 
-use super::{Access, Dialect, OneText, Param, Sql, Statement};
+use super::{Access, Dialect, OneText, Param, Sql, Statement, own_schema};
 use crate::ddl::{Schema, TableDef};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
@@ -137,6 +137,22 @@ fn definitions_read_well() {
         });
     }
     assert_eq!(COLUMNS.len(), base::JSON + 3);
+}
+
+#[test]
+fn our_own_tables_read_well() {
+    let mut text = String::new();
+    for dialect in Dialect::ALL {
+        text.push_str(&format!("-- {dialect}\n"));
+        let own = own_schema(dialect).tables;
+        text.push_str(
+            &dialect.script(&own.iter().flat_map(|own| dialect.create_own(own.name.as_str())).collect::<Vec<_>>()),
+        );
+        text.push('\n');
+    }
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("definitions_of_our_own", text);
+    });
 }
 
 #[test]

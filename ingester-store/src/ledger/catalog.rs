@@ -1,10 +1,10 @@
 //! The tables and views as the database describes them.
 
-use super::own::SETTINGS;
 use super::view::{FoundView, found_views};
 use crate::driver::StoreError;
 use crate::store::Store;
 use ingester_sql::ddl::ForeignType;
+use ingester_sql::dialect::SETTINGS;
 use ingester_sql::dialect::statements::{
     CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys, CatalogView, CatalogViews, ReadViewRecords,
 };

@@ -4,13 +4,13 @@
 //! that never changed; what lacks one of them is not ours. Drift in other columns, such as changes made by hand, does not matter here.
 
 use super::catalog::{Catalog, FoundTable};
-use super::own::own_schema;
 use crate::driver::{About, StoreError, is_about};
 use crate::store::Store;
 use ingester_core::schema::Ident;
 use ingester_core::{Registry, check_registry};
 use ingester_sql::ddl::{ColumnDef, Schema, TableDef};
 use ingester_sql::dialect::Dialect;
+use ingester_sql::dialect::own_schema;
 use ingester_sql::dialect::statements::Readable;
 use std::time::Duration;
 

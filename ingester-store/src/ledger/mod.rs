@@ -7,7 +7,6 @@
 pub(crate) mod catalog;
 pub(crate) mod foreign;
 pub(crate) mod migrations;
-mod own;
 mod settings;
 mod tables;
 pub(crate) mod view;
@@ -15,4 +14,3 @@ mod views;
 
 pub use catalog::Catalog;
 pub use migrations::{Ledger, LedgerError};
-pub(crate) use own::{BACKFILLS, REJECTS, own_schema};

@@ -1,11 +1,11 @@
 //! The table `ingester_settings`: what a database is for, by name.
 
-use super::own::SETTINGS;
 use crate::driver::StoreError;
 use crate::store::Store;
 use ingester_core::kind::{Counted, Kind, Recipes};
 use ingester_core::schema::{Fingerprint, Ident, SqlType};
 use ingester_sql::dialect::Access;
+use ingester_sql::dialect::SETTINGS;
 use ingester_sql::dialect::statements::{
     ForgetSetting, LatestDefinition, ReadSetting, RecordSetting, ReplaceSetting, WriteSetting,
 };

@@ -2,13 +2,13 @@
 
 use super::catalog::Catalog;
 use super::foreign::difference;
-use super::own::{BACKFILLS, REJECTS, SETTINGS, own_schema};
 use crate::driver::StoreError;
 use crate::store::{Store, database, waiting_for};
 use ingester_core::Registry;
 use ingester_sql::ddl::Schema;
-use ingester_sql::dialect::statements::{CreateBackfills, CreateRejects, CreateSettings, ReadTables};
-use ingester_sql::dialect::{Sql, Statement as _};
+use ingester_sql::dialect::Sql;
+use ingester_sql::dialect::statements::ReadTables;
+use ingester_sql::dialect::{BACKFILLS, REJECTS, SETTINGS, own_schema};
 use std::collections::HashSet;
 
 impl Store {
@@ -52,15 +52,9 @@ impl Store {
     pub async fn create_own(&self) -> Result<(), StoreError> {
         self.check_own().await?;
         let existing = self.tables().await?;
-        let dialect = self.dialect;
-        let own = [
-            (REJECTS, CreateRejects.sql(dialect)),
-            (BACKFILLS, CreateBackfills.sql(dialect)),
-            (SETTINGS, CreateSettings.sql(dialect)),
-        ];
-        for (table, sql) in own {
+        for table in Store::OWN {
             if !existing.contains(table) {
-                self.define(&sql, &format!("creating table {table}")).await?;
+                self.create_own_table(table).await?;
             }
         }
         self.look_for_rejects().await
@@ -82,7 +76,14 @@ impl Store {
         if self.tables().await?.contains(SETTINGS) {
             return Ok(());
         }
-        self.define(&CreateSettings.sql(self.dialect), &format!("creating table {SETTINGS}")).await
+        self.create_own_table(SETTINGS).await
+    }
+
+    async fn create_own_table(&self, table: &str) -> Result<(), StoreError> {
+        for sql in self.dialect.create_own(table) {
+            self.define(&sql, &format!("creating table {table}")).await?;
+        }
+        Ok(())
     }
 
     /// Checks that what has the names of the ingester's own tables can be them.

@@ -1,11 +1,11 @@
 //! Drift: the differences between the expected schema and the tables that a database has. Pure.
 
 use crate::ledger::catalog::{Catalog, FoundColumn, FoundTable};
-use crate::ledger::own_schema;
 use crate::ledger::view::Likeness;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_sql::ddl::{ColumnDef, KeyDef, Schema, TableDef, ViewDef};
 use ingester_sql::dialect::Dialect;
+use ingester_sql::dialect::own_schema;
 use serde::Serialize;
 use std::fmt;
 

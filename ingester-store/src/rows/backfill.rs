@@ -6,7 +6,6 @@ use super::batch::Batch;
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room, too_large};
 use super::rejects::{self, Reject};
 use crate::driver::{StoreError, Transaction};
-use crate::ledger::BACKFILLS;
 use crate::store::Store;
 use ingester_core::kind::Kind;
 use ingester_core::protobuf::Lost;
@@ -14,6 +13,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::{Companion, Ident, Table};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::Access;
+use ingester_sql::dialect::BACKFILLS;
 use ingester_sql::dialect::statements::{
     BackfillRow, Backfilled, BeginBackfill, EndBackfill, ForgetBackfills, Gone, MarkRows, OlderRows, ReadBackfills,
     ReadForBackfill, RecordRejects, RowToBackfill, RowsToBackfill, SettleRejects, StepBackfill, Tombstone,

@@ -3,9 +3,9 @@
 use super::change::Rejected;
 use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::StoreError;
-use crate::ledger::REJECTS;
 use crate::store::{Recorded, Store};
 use ingester_core::value::Micros;
+use ingester_sql::dialect::REJECTS;
 use ingester_sql::dialect::statements::{
     ClearRejects, ForgetRejects, ListRejects, ReadRejects, RecordRejects, RecordedReject, RejectRow, RejectedUids,
     RejectsOf,

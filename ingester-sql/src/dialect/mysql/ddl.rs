@@ -42,18 +42,6 @@ struct DropView {
     name: Ident,
 }
 
-#[derive(Template)]
-#[template(path = "mysql/create_rejects.sql")]
-struct CreateRejects;
-
-#[derive(Template)]
-#[template(path = "mysql/create_settings.sql")]
-struct CreateSettings;
-
-#[derive(Template)]
-#[template(path = "mysql/create_backfills.sql")]
-struct CreateBackfills;
-
 pub(super) fn create(table: &TableDef) -> Vec<Sql> {
     vec![render_own(&CreateTable { table })]
 }
@@ -91,16 +79,4 @@ pub(super) fn step(step: &Step) -> Vec<Sql> {
 
 pub(super) fn drop(name: Ident) -> Sql {
     render_own(&DropTable { name })
-}
-
-pub(super) fn create_rejects() -> Sql {
-    render_own(&CreateRejects)
-}
-
-pub(super) fn create_settings() -> Sql {
-    render_own(&CreateSettings)
-}
-
-pub(super) fn create_backfills() -> Sql {
-    render_own(&CreateBackfills)
 }

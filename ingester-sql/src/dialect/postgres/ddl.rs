@@ -70,18 +70,6 @@ struct DropView {
     name: Ident,
 }
 
-#[derive(Template)]
-#[template(path = "postgres/create_rejects.sql")]
-struct CreateRejects;
-
-#[derive(Template)]
-#[template(path = "postgres/create_settings.sql")]
-struct CreateSettings;
-
-#[derive(Template)]
-#[template(path = "postgres/create_backfills.sql")]
-struct CreateBackfills;
-
 /// The name of a table's key, which a schema has once. One byte shorter than elsewhere (PostgreSQL documentation, "Identifiers and
 /// Key Words": NAMEDATALEN).
 pub(super) fn key_name(table: Ident, key: Ident) -> Ident {
@@ -171,16 +159,4 @@ fn primary_key_name(table: Ident) -> Ident {
 
 pub(super) fn drop(name: Ident) -> Sql {
     render_own(&DropTable { name })
-}
-
-pub(super) fn create_rejects() -> Sql {
-    render_own(&CreateRejects)
-}
-
-pub(super) fn create_settings() -> Sql {
-    render_own(&CreateSettings)
-}
-
-pub(super) fn create_backfills() -> Sql {
-    render_own(&CreateBackfills)
 }

@@ -307,18 +307,6 @@ impl Rules for Postgres {
         ddl::step(step)
     }
 
-    fn create_rejects(&self) -> Sql {
-        ddl::create_rejects()
-    }
-
-    fn create_backfills(&self) -> Sql {
-        ddl::create_backfills()
-    }
-
-    fn create_settings(&self) -> Sql {
-        ddl::create_settings()
-    }
-
     fn is_embedded(&self) -> bool {
         false
     }

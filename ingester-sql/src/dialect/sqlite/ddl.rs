@@ -73,18 +73,6 @@ struct DropView {
     name: Ident,
 }
 
-#[derive(Template)]
-#[template(path = "sqlite/create_rejects.sql")]
-struct CreateRejects;
-
-#[derive(Template)]
-#[template(path = "sqlite/create_settings.sql")]
-struct CreateSettings;
-
-#[derive(Template)]
-#[template(path = "sqlite/create_backfills.sql")]
-struct CreateBackfills;
-
 pub(super) fn create(table: &TableDef) -> Vec<Sql> {
     let mut statements = vec![create_as(table, table.name)];
     statements.extend(table.keys.iter().map(|key| create_index(table.name, key)));
@@ -92,8 +80,9 @@ pub(super) fn create(table: &TableDef) -> Vec<Sql> {
 }
 
 fn create_as(table: &TableDef, name: Ident) -> Sql {
-    // Companions are clustered by their primary key of two columns, because their rows are small and found by that key.
-    render_own(&CreateTable { name, table, clustered: table.primary_key.len() > 1 })
+    // The rows of main tables are large. Those of other tables are clustered by their primary key, by which they are found.
+    let clustered = table.columns.iter().all(|column| column.ty != SqlType::Json);
+    render_own(&CreateTable { name, table, clustered })
 }
 
 fn create_index(table: Ident, key: &KeyDef) -> Sql {
@@ -179,16 +168,4 @@ pub(in crate::dialect) fn index_name(table: Ident, key: Ident) -> Ident {
 
 pub(super) fn drop(name: Ident) -> Sql {
     render_own(&DropTable { name })
-}
-
-pub(super) fn create_rejects() -> Sql {
-    render_own(&CreateRejects)
-}
-
-pub(super) fn create_settings() -> Sql {
-    render_own(&CreateSettings)
-}
-
-pub(super) fn create_backfills() -> Sql {
-    render_own(&CreateBackfills)
 }

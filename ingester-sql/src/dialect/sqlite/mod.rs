@@ -227,18 +227,6 @@ impl Rules for Sqlite {
         ddl::step(step, among)
     }
 
-    fn create_rejects(&self) -> Sql {
-        ddl::create_rejects()
-    }
-
-    fn create_backfills(&self) -> Sql {
-        ddl::create_backfills()
-    }
-
-    fn create_settings(&self) -> Sql {
-        ddl::create_settings()
-    }
-
     fn is_embedded(&self) -> bool {
         true
     }

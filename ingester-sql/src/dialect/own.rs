@@ -1,20 +1,20 @@
 //! The ingester's own tables.
 
+use super::Dialect;
+use crate::ddl::{ColumnDef, KeyDef, Schema, TableDef};
 use ingester_core::schema::{Ident, SqlType, Stays};
-use ingester_sql::ddl::{ColumnDef, KeyDef, Schema, TableDef};
-use ingester_sql::dialect::Dialect;
 
 /// Objects that could not be mirrored.
-pub(crate) const REJECTS: &str = "ingester_rejects";
+pub const REJECTS: &str = "ingester_rejects";
 
 /// The progress of each column that is backfilled.
-pub(crate) const BACKFILLS: &str = "ingester_backfills";
+pub const BACKFILLS: &str = "ingester_backfills";
 
 /// What a database is for, by name.
-pub(crate) const SETTINGS: &str = "ingester_settings";
+pub const SETTINGS: &str = "ingester_settings";
 
-/// The ingester's own tables, as the statements that create them make them.
-pub(crate) fn own_schema(dialect: Dialect) -> Schema {
+/// The ingester's own tables.
+pub fn own_schema(dialect: Dialect) -> Schema {
     use SqlType::{BigInt, DateTime, Text, VarChar};
     let ident = |name: &str| Ident::new(name);
     let table = |name: &str, columns: &[(&str, SqlType)], primary_key: usize| TableDef {
