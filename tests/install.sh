@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the servers that the tests run against: MariaDB, MySQL, Galera, etcd, kube-apiserver, and a modern API server; and
-# the programs kubectl, promtool and mariadb-dump.
+# Installs the servers that the tests run against: MariaDB, MySQL, PostgreSQL, Galera, etcd, kube-apiserver, and a modern API
+# server; and the programs kubectl, promtool and mariadb-dump.
 #
-#   tests/install.sh [packages] [mysql] [galera] [apiserver] [modern-apiserver] [kubectl] [tools]
+#   tests/install.sh [packages] [mysql] [postgresql] [galera] [apiserver] [modern-apiserver] [kubectl] [tools]
 #   without arguments: all of them
 #
 # For Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second run finds it
@@ -13,6 +13,9 @@
 #              Kubernetes client, valgrind.
 #   mysql      MySQL from Debian unstable, unpacked into the cache, never installed. It may be missing: then the tests
 #              that need it print "skipped: no MySQL".
+#   postgresql PostgreSQL 15 with its client programs, and PgBouncer, from this Debian (22 MB), unpacked into the cache, never
+#              installed, with the data of a new server. They may be missing: then the tests that need them print "skipped: no
+#              PostgreSQL".
 #   galera     Galera's library for this Debian's MariaDB (1 MB), unpacked into the cache, with the data of a new cluster. It may
 #              be missing: then the tests that need it print "skipped: no Galera".
 #   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some minutes, once).
@@ -27,7 +30,8 @@
 #              that need them print "skipped: no promtool" or "skipped: no mariadb-dump".
 #
 # If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used instead of kube-apiserver 1.20.2 and Debian's etcd, and
-# neither is installed. Likewise, a database that INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL names is not installed.
+# neither is installed. Likewise, a database that INGESTER_TEST_MARIADB_URL, INGESTER_TEST_MYSQL_URL or INGESTER_TEST_POSTGRES_URL
+# names is not installed.
 
 set -euo pipefail
 
@@ -273,6 +277,86 @@ WRAPPER
   "$part/mysqld" --version
   rm -rf "$cache/mysql"
   mv "$part" "$cache/mysql"
+}
+
+postgresql() {
+  local started=$SECONDS key
+  if [[ -n ${INGESTER_TEST_POSTGRES_URL:-} ]]; then
+    say "postgresql: INGESTER_TEST_POSTGRES_URL is used"
+    return
+  fi
+  key="$(sed -n '/^unpack_postgresql/,/^}/p' "${BASH_SOURCE[0]}" | sha256sum)"
+  if [[ "$(cat "$cache/postgresql/key" || true)" == "$key" ]]; then
+    say "postgresql: ready (cached)"
+    return
+  fi
+  rm -rf "$cache/postgresql"
+  try unpack_postgresql "$cache/postgresql.part"
+  if [[ $tried -eq 0 ]]; then
+    echo "$key" >"$cache/postgresql.part/key"
+    mv "$cache/postgresql.part" "$cache/postgresql"
+  fi
+  rm -rf "$cache/postgresql.part"
+  if [[ $tried -ne 0 ]]; then
+    say "skipped: no PostgreSQL ($(cat "$cache/doing") failed, see $log)"
+    return
+  fi
+  say "postgresql: ready ($((SECONDS - started)) s)"
+}
+
+unpack_postgresql() {
+  local part="$1" source codename names package
+  rm -rf "$part"
+  mkdir -p "$part/apt" "$part/debs" "$part/root"
+
+  do_now "finding the Debian mirror"
+  source="$(mirror)"
+  # shellcheck source=/dev/null
+  codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+
+  do_now "reading the package lists of Debian $codename"
+  echo "deb ${source} ${codename} main" >"$part/apt/sources.list"
+  private_apt "$part/apt" apt-get update
+
+  do_now "downloading PostgreSQL, PgBouncer and their libraries"
+  # Without the compiler of queries, which is most of the download and loaded on demand, and without Perl. The C library is there.
+  names="$(private_apt "$part/apt" apt-get install --print-uris postgresql-15 pgbouncer |
+    sed -nE "s/^'[^']*' ([^_]+)_.*/\1/p" | grep -E '^(postgresql-15|postgresql-client-15|pgbouncer|lib.*)$' |
+    grep -vE '^lib(c6|c-bin|c-l10n|llvm.*|z3.*|perl.*|gdbm.*|.*-perl)$')"
+  # shellcheck disable=SC2086 # one word a package
+  (cd "$part/debs" && private_apt "$part/apt" apt-get download $names)
+
+  do_now "unpacking PostgreSQL"
+  for package in "$part"/debs/*.deb; do
+    dpkg -x "$package" "$part/root"
+  done
+  rm -rf "$part/apt" "$part/debs" "$part/root"/usr/share/{doc,man,locale} "$part/root"/usr/lib/postgresql/15/lib/bitcode
+  cat >"$part/run" <<'WRAPPER'
+#!/bin/sh
+# Runs a program of PostgreSQL, or PgBouncer, with the libraries beside it: run PROGRAM ARGUMENTS... Made by tests/install.sh.
+root="$(dirname "$(readlink -f "$0")")/root"
+program="$root/usr/lib/postgresql/15/bin/$1"
+[ -x "$program" ] || program="$root/usr/sbin/$1"
+shift
+for libraries in "$root"/usr/lib/*-linux-gnu; do export LD_LIBRARY_PATH="$libraries"; done
+[ "$(id -u)" -eq 0 ] || exec "$program" "$@"
+# They refuse to run as root. Nobody may look into root's folders, where the programs are.
+exec setpriv --reuid=65534 --regid=65534 --clear-groups --securebits=+no_setuid_fixup --inh-caps=+dac_read_search \
+  --ambient-caps=+dac_read_search "$program" "$@"
+WRAPPER
+  chmod 755 "$part/run"
+
+  do_now "starting the programs of PostgreSQL"
+  for package in postgres psql pg_dump pg_basebackup pgbouncer; do
+    "$part/run" "$package" --version
+  done
+
+  do_now "making the data of a new PostgreSQL server"
+  mkdir -m 700 "$part/template"
+  [[ $(id -u) -ne 0 ]] || chown 65534:65534 "$part/template"
+  # As most databases, it does not order texts by their bytes.
+  "$part/run" initdb --pgdata="$part/template" --username=postgres --auth=trust --encoding=UTF8 --locale=C.UTF-8 \
+    --locale-provider=icu --icu-locale=en-US --no-sync
 }
 
 galera() {
@@ -552,12 +636,12 @@ unpack_tools() {
 # ---------------------------------------------------------------------------------------------------------------------
 
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql galera apiserver modern-apiserver kubectl tools)
+[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql postgresql galera apiserver modern-apiserver kubectl tools)
 for step in "${steps[@]}"; do
   case "$step" in
-    packages | mysql | galera | apiserver | modern-apiserver | kubectl | tools) ;;
+    packages | mysql | postgresql | galera | apiserver | modern-apiserver | kubectl | tools) ;;
     *)
-      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, galera, apiserver, modern-apiserver, kubectl, tools)"
+      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, postgresql, galera, apiserver, modern-apiserver, kubectl, tools)"
       exit 2
       ;;
   esac

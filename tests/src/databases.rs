@@ -1,8 +1,13 @@
 //! An empty database of each kind for a test, and SQL of the test's own on it.
 
-use crate::{Galera, shared_galera, shared_mariadb, shared_mysql, skipped_without_galera, skipped_without_mysql};
+use crate::sql::{self, Rows};
+use crate::{
+    Galera, MariaDb, MySql, Postgres, Replication, SqlServer, shared_galera, shared_mariadb, shared_mysql,
+    shared_postgres, skipped_without_galera, skipped_without_mysql, skipped_without_postgres,
+};
 use anyhow::{Context as _, Result};
-use sqlx::{AssertSqlSafe, Row as _};
+use serde_json::Value as Json;
+use std::ops::Deref;
 use std::path::PathBuf;
 
 /// Which database a test runs on.
@@ -14,6 +19,125 @@ pub enum On {
     MariaDb,
     /// MySQL.
     MySql,
+    /// PostgreSQL.
+    Postgres,
+}
+
+/// A database server of a test's own.
+pub type Server = Box<dyn Deref<Target = SqlServer> + Send + Sync>;
+
+impl On {
+    /// The server that all tests of a test program share; `None`, after it has said so, if it is not installed. SQLite has none.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn shared(self) -> Result<Option<&'static SqlServer>> {
+        let server: Option<&'static SqlServer> = match self {
+            On::Sqlite => None,
+            On::MariaDb => Some(shared_mariadb()?),
+            On::MySql => shared_mysql()?.map(|server| &**server),
+            On::Postgres => shared_postgres()?.map(|server| &**server),
+        };
+        Ok(self.or_skipped(server))
+    }
+
+    /// A server that the test may stop; `None`, after it has said so, if it is not installed, and if the environment names one, which is
+    /// not ours to stop.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn own(self) -> Result<Option<Server>> {
+        let server: Option<Server> = match self {
+            On::Sqlite => None,
+            On::MariaDb => Some(Box::new(MariaDb::start()?)),
+            On::MySql => MySql::start()?.map(|server| Box::new(server) as Server),
+            On::Postgres => Postgres::start()?.map(|server| Box::new(server) as Server),
+        };
+        Ok(self.or_skipped(server).filter(|server| self.is_ours(server)))
+    }
+
+    /// A server and one that replicates it; `None` as [`On::own`].
+    ///
+    /// # Errors
+    /// When they do not start.
+    pub async fn replicated(self) -> Result<Option<Replication>> {
+        Ok(self.or_skipped(match self {
+            On::Sqlite => None,
+            On::MariaDb => Replication::of_mariadb().await?,
+            On::MySql => Replication::of_mysql().await?,
+            On::Postgres => Replication::of_postgres().await?,
+        }))
+    }
+
+    fn is_ours(self, server: &SqlServer) -> bool {
+        let ours = server.process().is_some();
+        if !ours {
+            crate::skipped(&format!("the environment names the server of {self:?}, which is not ours to stop"));
+        }
+        ours
+    }
+
+    fn or_skipped<T>(self, server: Option<T>) -> Option<T> {
+        match (&server, self) {
+            (None, On::MySql) => skipped_without_mysql(),
+            (None, On::Postgres) => skipped_without_postgres(),
+            _ => {}
+        }
+        server
+    }
+
+    /// The largest resourceVersion that it stores.
+    #[must_use]
+    pub fn largest_version(self) -> u64 {
+        match self {
+            On::Sqlite | On::Postgres => i64::MAX.cast_unsigned(),
+            On::MariaDb | On::MySql => u64::MAX,
+        }
+    }
+
+    /// The name of a key of a table: in the whole database, where it belongs to that.
+    #[must_use]
+    pub fn key(self, table: &str, key: &str) -> String {
+        match self {
+            On::Sqlite | On::Postgres => format!("{table}__{key}"),
+            On::MariaDb | On::MySql => key.to_owned(),
+        }
+    }
+
+    /// Bytes in SQL, from hexadecimal digits.
+    #[must_use]
+    pub fn bytes(self, digits: &str) -> String {
+        match self {
+            On::Postgres => format!("CAST('\\x{digits}' AS BYTEA)"),
+            _ => format!("x'{digits}'"),
+        }
+    }
+
+    /// SQL that reads statistics of tables.
+    #[must_use]
+    pub fn analyze(self, tables: &[&str]) -> String {
+        let tables = tables.join(", ");
+        match self {
+            On::Sqlite => "ANALYZE".to_owned(),
+            On::MariaDb | On::MySql => format!("ANALYZE TABLE {tables}"),
+            On::Postgres => format!("ANALYZE {tables}"),
+        }
+    }
+
+    /// A JSON column with another value at a path of names and places.
+    #[must_use]
+    pub fn json_set(self, column: &str, path: &[&str], value: &Json) -> String {
+        if self == On::Postgres {
+            let path = path.join(",");
+            return format!("CAST(JSONB_SET(CAST({column} AS JSONB), '{{{path}}}', '{value}') AS JSON)");
+        }
+        let step = |step: &&str| match step.parse::<usize>() {
+            Ok(place) => format!("[{place}]"),
+            Err(_) => format!(".\"{step}\""),
+        };
+        let value = value.as_str().map_or_else(|| value.to_string(), |text| format!("'{text}'"));
+        format!("JSON_SET({column}, '${}', {value})", path.iter().map(step).collect::<String>())
+    }
 }
 
 /// One empty database.
@@ -27,26 +151,73 @@ pub struct Database {
     _folder: Option<tempfile::TempDir>,
 }
 
-/// Runs an async function `fn name(database: Database) -> Result<()>` on each database, as three tests.
+/// The databases that tests run on: a line each, the servers first. Calls `macro! { (arguments) [name Variant]... }`, with a test's name and
+/// the variant of [`On`] of each.
+#[macro_export]
+macro_rules! of_databases {
+    (every server: $callback:path, $arguments:tt) => {
+        $crate::of_databases! { @ $callback, $arguments }
+    };
+    (every database: $callback:path, $arguments:tt) => {
+        $crate::of_databases! { @ $callback, $arguments [sqlite Sqlite] }
+    };
+    (@ $callback:path, $arguments:tt $($sqlite:tt)?) => {
+        $callback! {
+            $arguments
+            $($sqlite)?
+            [mariadb MariaDb]
+            [mysql MySql]
+        }
+    };
+}
+
+/// Runs an async function `fn name(database: Database) -> Result<()>` on each database, a test each.
 #[macro_export]
 macro_rules! on_every_database {
-    ($($name:ident)*) => { $(
+    ($($name:ident)*) => { $( $crate::of_databases! { every database: $crate::on_databases, ($name) } )* };
+}
+
+/// [`on_every_database!`], without SQLite.
+#[macro_export]
+macro_rules! on_every_server {
+    ($($name:ident)*) => { $( $crate::of_databases! { every server: $crate::on_databases, ($name) } )* };
+}
+
+/// [`on_every_database!`], for some of them. Say why it is not all.
+#[macro_export]
+macro_rules! on_databases {
+    (($name:ident) $([$test:ident $on:ident])*) => {
         mod $name {
-            use $crate::databases::{On, run};
-            #[test]
-            fn sqlite() -> anyhow::Result<()> {
-                run(concat!(module_path!(), "_sqlite"), On::Sqlite, super::$name)
-            }
-            #[test]
-            fn mariadb() -> anyhow::Result<()> {
-                run(concat!(module_path!(), "_mariadb"), On::MariaDb, super::$name)
-            }
-            #[test]
-            fn mysql() -> anyhow::Result<()> {
-                run(concat!(module_path!(), "_mysql"), On::MySql, super::$name)
-            }
+            $(
+                #[test]
+                fn $test() -> anyhow::Result<()> {
+                    let name = concat!(module_path!(), "_", stringify!($test));
+                    $crate::databases::run(name, $crate::databases::On::$on, super::$name)
+                }
+            )*
         }
-    )* };
+    };
+}
+
+/// Runs an async function `fn name(on: On) -> Result<()>`, which starts its own servers, for each kind of them, a test each.
+#[macro_export]
+macro_rules! with_every_server {
+    ($($name:ident)*) => { $( $crate::of_databases! { every server: $crate::with_servers, ($name) } )* };
+}
+
+/// The tests of [`with_every_server!`].
+#[macro_export]
+macro_rules! with_servers {
+    (($name:ident) $([$test:ident $on:ident])*) => {
+        mod $name {
+            $(
+                #[test]
+                fn $test() -> anyhow::Result<()> {
+                    $crate::databases::runtime()?.block_on(super::$name($crate::databases::On::$on))
+                }
+            )*
+        }
+    };
 }
 
 /// Runs an async function `fn name(database: Database) -> Result<()>` on a Galera cluster, beside [`on_every_database!`].
@@ -62,7 +233,7 @@ macro_rules! on_galera {
     };
 }
 
-/// Runs a test on an empty database; on MySQL only if it is installed. `name` is the test's path.
+/// Runs a test on an empty database; on MySQL and PostgreSQL only if they are installed. `name` is the test's path.
 ///
 /// # Errors
 /// The test's.
@@ -70,10 +241,7 @@ pub fn run<F: Future<Output = Result<()>>>(name: &str, on: On, test: impl FnOnce
     runtime()?.block_on(async {
         match Database::new(name, on).await? {
             Some(database) => test(database).await,
-            None => {
-                skipped_without_mysql();
-                Ok(())
-            }
+            None => Ok(()),
         }
     })
 }
@@ -98,7 +266,11 @@ fn instead_of_mariadb() -> Result<Option<&'static Galera>> {
     }
 }
 
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+/// A runtime for a test.
+///
+/// # Errors
+/// The system's.
+pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
 }
 
@@ -110,7 +282,7 @@ fn short(path: &str) -> String {
 
 impl Database {
     /// An empty database named after `name`, a path such as `store::rows::a_test_mysql`. The part after the first
-    /// colons must be unique within the test program. `None` if MySQL is not installed.
+    /// colons must be unique within the test program. `None`, after it has said so, if its server is not installed.
     ///
     /// # Errors
     /// When it cannot be created.
@@ -127,15 +299,14 @@ impl Database {
                     _folder: Some(folder),
                 }
             }
-            On::MariaDb => match instead_of_mariadb()? {
+            On::MariaDb | On::MySql | On::Postgres => match instead_of_mariadb()?.filter(|_| on == On::MariaDb) {
                 Some(cluster) => Database::of(cluster, &name)?,
-                None => {
-                    Database { on, url: shared_mariadb()?.create_database(&name).await?, other: None, _folder: None }
-                }
-            },
-            On::MySql => match shared_mysql()? {
-                Some(server) => Database { on, url: server.create_database(&name).await?, other: None, _folder: None },
-                None => return Ok(None),
+                None => match on.shared()? {
+                    Some(server) => {
+                        Database { on, url: server.create_database(&name).await?, other: None, _folder: None }
+                    }
+                    None => return Ok(None),
+                },
             },
         }))
     }
@@ -153,61 +324,45 @@ impl Database {
     /// # Errors
     /// The server's.
     pub async fn behind(&self) -> Result<String> {
-        if self.on == On::Sqlite {
-            return Ok(self.url.clone());
+        let name = self.name();
+        match self.on {
+            On::Sqlite => return Ok(self.url.clone()),
+            On::MariaDb | On::MySql => {
+                for sql in [
+                    "CREATE USER IF NOT EXISTS 'behind'@'%'",
+                    &format!("GRANT ALL ON `{name}`.* TO 'behind'@'%'"),
+                    // For users who are not the server's administrator, and for this one alone.
+                    "SET GLOBAL init_connect = 'SET timestamp = IF(CURRENT_USER() LIKE \"behind@%\", UNIX_TIMESTAMP() - 8640000, 0)'",
+                ] {
+                    self.sql(sql).await?;
+                }
+            }
+            // The server's own functions are found first, unless the path says otherwise. A user belongs to all databases.
+            On::Postgres => {
+                self.sql(&format!(
+                    "DO $$ BEGIN CREATE ROLE behind SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+                     CREATE SCHEMA behind;
+                     CREATE FUNCTION behind.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+                       AS $$ SELECT pg_catalog.clock_timestamp() - INTERVAL '100 days' $$;
+                     ALTER ROLE behind IN DATABASE \"{name}\" SET search_path = public, behind, pg_catalog"
+                ))
+                .await?;
+            }
         }
-        let database = self.url.rsplit('/').next().unwrap_or_default().split('?').next().unwrap_or_default();
-        for sql in [
-            "CREATE USER IF NOT EXISTS 'behind'@'%'",
-            &format!("GRANT ALL ON `{database}`.* TO 'behind'@'%'"),
-            // For users who are not the server's administrator, and for this one alone.
-            "SET GLOBAL init_connect = 'SET timestamp = IF(CURRENT_USER() LIKE \"behind@%\", UNIX_TIMESTAMP() - 8640000, 0)'",
-        ] {
-            self.sql(sql).await?;
-        }
-        Ok(self.url.replacen("root@", "behind@", 1))
+        Ok(self.url_of("behind"))
     }
 
-    /// Runs SQL on a connection of its own. Returns every cell as text; bytes that are not text, as hexadecimal digits.
+    /// Runs SQL on a connection of its own; names in it are quoted as `` `name` `` on every database. Returns every cell as text, as
+    /// [`sql::on`] does.
     ///
     /// # Errors
     /// The database's.
-    pub async fn sql(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        async fn all<D: sqlx::Database>(url: &str, prepare: &'static str, sql: &str) -> Result<Vec<Vec<Option<String>>>>
-        where
-            for<'c> &'c mut D::Connection: sqlx::Executor<'c, Database = D>,
-            for<'r> Option<String>: sqlx::Decode<'r, D>,
-            for<'r> Option<Vec<u8>>: sqlx::Decode<'r, D>,
-            usize: sqlx::ColumnIndex<D::Row>,
-        {
-            use sqlx::{Connection as _, Executor as _};
-            let mut connection = D::Connection::connect(url).await?;
-            connection.execute(sqlx::raw_sql(prepare)).await?;
-            let rows = connection
-                .fetch_all(sqlx::raw_sql(AssertSqlSafe(sql.to_owned())))
-                .await
-                .with_context(|| sql.to_owned())?;
-            let cell = |row: &D::Row, place| match row.try_get_unchecked::<Option<String>, _>(place) {
-                Ok(text) => Ok(text),
-                // Not text: hexadecimal digits.
-                Err(_) => row
-                    .try_get_unchecked::<Option<Vec<u8>>, _>(place)
-                    .map(|bytes| bytes.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())),
-            };
-            let texts = rows
-                .iter()
-                .map(|row| (0..row.len()).map(|place| cell(row, place)).collect::<Result<_, _>>())
-                .collect::<Result<_, _>>()?;
-            connection.close().await?;
-            Ok(texts)
-        }
-        match self.on {
-            On::Sqlite => all::<sqlx::Sqlite>(&self.url, "SELECT 1", sql).await,
-            On::MariaDb | On::MySql => match &self.other {
-                None => all::<sqlx::MySql>(&self.url, "SELECT 1", sql).await,
-                // Whatever was committed on the other node is seen.
-                Some(other) => all::<sqlx::MySql>(other, "SET SESSION wsrep_sync_wait = 15", sql).await,
-            },
+    pub async fn sql(&self, sql: &str) -> Result<Rows> {
+        match &self.other {
+            None if self.on == On::Postgres => sql::on(&self.url, &[], &sql.replace('`', "\"")).await,
+            None => sql::on(&self.url, &[], sql).await,
+            // Whatever was committed on the other node is seen.
+            Some(other) => sql::on(other, &["SET SESSION wsrep_sync_wait = 15"], sql).await,
         }
     }
 
@@ -219,6 +374,36 @@ impl Database {
         let rows = self.sql(sql).await?;
         anyhow::ensure!(rows.len() == 1 && rows[0].len() == 1, "{sql} gave {rows:?}");
         Ok(rows[0][0].clone())
+    }
+
+    /// Its tables, by name.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn tables(&self) -> Result<Vec<String>> {
+        let tables = match self.on {
+            On::Sqlite => "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1",
+            On::MariaDb | On::MySql => {
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY 1"
+            }
+            On::Postgres => "SELECT tablename FROM pg_tables WHERE schemaname = CURRENT_SCHEMA() ORDER BY 1",
+        };
+        Ok(self.sql(tables).await?.into_iter().flatten().flatten().collect())
+    }
+
+    /// Its name on its server.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.url.rsplit('/').next().unwrap_or_default().split('?').next().unwrap_or_default()
+    }
+
+    /// Its URL for another user, who has no password.
+    #[must_use]
+    pub fn url_of(&self, user: &str) -> String {
+        match self.url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?.1))) {
+            Some((scheme, rest)) => format!("{scheme}://{user}@{rest}"),
+            None => self.url.clone(),
+        }
     }
 
     /// The number of rows.

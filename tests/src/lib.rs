@@ -1,7 +1,8 @@
 //! The testbed: real servers for tests, each private to the test that starts it.
 //!
 //! - [`databases`]: an empty database of each kind for a test.
-//! - [`MariaDb`] and [`MySql`]: databases; [`SqlServer`] is what they have in common. [`Galera`]: three MariaDB servers as a cluster.
+//! - [`MariaDb`], [`MySql`] and [`Postgres`]: databases; [`SqlServer`] is what they have in common. [`Galera`]: three MariaDB servers as
+//!   a cluster. [`PgBouncer`]: what stands between a client and PostgreSQL.
 //!   [`Replication`]: two servers, one of which replicates the other.
 //! - [`delayed`]: a way to one of them on which every answer is late.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
@@ -28,8 +29,10 @@ pub mod ingester;
 pub mod mariadb;
 pub mod mysql;
 pub mod page;
+pub mod postgres;
 pub mod process;
 pub mod replication;
+pub mod sql;
 pub mod sql_server;
 
 use std::io::Write as _;
@@ -43,6 +46,7 @@ pub use ingester::Ingester;
 pub use mariadb::{MariaDb, shared_mariadb};
 pub use mysql::{MySql, shared_mysql};
 pub use page::Page;
+pub use postgres::{PgBouncer, Postgres, shared_postgres};
 pub use replication::Replication;
 pub use sql_server::{Durability, SqlServer};
 
@@ -53,6 +57,11 @@ pub(crate) const INSTALL: &str = "bash tests/install.sh";
 /// error. It bypasses the test harness, which hides the output of a passing test.
 pub fn skipped_without_mysql() {
     skipped("no MySQL");
+}
+
+/// [`skipped_without_mysql`] for PostgreSQL: one line `skipped: no PostgreSQL (<test>)`.
+pub fn skipped_without_postgres() {
+    skipped("no PostgreSQL");
 }
 
 /// [`skipped_without_mysql`] for Galera: one line `skipped: no Galera (<test>)`.

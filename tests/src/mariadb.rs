@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, anyhow};
 
 use crate::{
     process::{Home, find_program},
-    sql_server::{Durability, SqlServer, path_option, user_option},
+    sql_server::{Durability, Protocol, SqlServer, path_option, user_option},
 };
 
 /// A MariaDB server: one of its own, or the one that `INGESTER_TEST_MARIADB_URL` names.
@@ -28,7 +28,7 @@ impl MariaDb {
     /// # Errors
     /// As [`MariaDb::start`].
     pub fn start_with(durability: Durability, options: &[&str]) -> Result<Self> {
-        if let Some(server) = SqlServer::from_environment("INGESTER_TEST_MARIADB_URL")? {
+        if let Some(server) = SqlServer::from_environment("INGESTER_TEST_MARIADB_URL", Protocol::MySql)? {
             return Ok(Self(server));
         }
         let program = find_program("mariadbd")?;

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, anyhow};
 
 use crate::{
     process::{Home, cache_folder},
-    sql_server::{Durability, SqlServer, path_option, user_option},
+    sql_server::{Durability, Protocol, SqlServer, path_option, user_option},
 };
 
 /// A MySQL server: one of its own, or the one that `INGESTER_TEST_MYSQL_URL` names.
@@ -32,7 +32,7 @@ impl MySql {
     /// # Errors
     /// As [`MySql::start`].
     pub fn start_with(durability: Durability, options: &[&str]) -> Result<Option<Self>> {
-        if let Some(server) = SqlServer::from_environment("INGESTER_TEST_MYSQL_URL")? {
+        if let Some(server) = SqlServer::from_environment("INGESTER_TEST_MYSQL_URL", Protocol::MySql)? {
             return Ok(Some(Self(server)));
         }
         let program = cache_folder()?.join("mysql/mysqld");

@@ -206,6 +206,8 @@ impl Drop for Home {
 pub struct Process {
     name: String,
     log: PathBuf,
+    /// The signal that asks it to end.
+    end: &'static str,
     state: Mutex<State>,
     home: Arc<Home>,
 }
@@ -225,9 +227,16 @@ impl Process {
         Self {
             name: name.to_owned(),
             log: home.path().join(format!("{name}.log")),
+            end: "TERM",
             state: Mutex::new(State { command, child: None }),
             home: Arc::clone(home),
         }
+    }
+
+    /// The same program, which this signal asks to end, not SIGTERM.
+    pub(crate) fn ended_by(mut self, signal: &'static str) -> Self {
+        self.end = signal;
+        self
     }
 
     /// Starts the program if it does not run.
@@ -314,19 +323,22 @@ impl Process {
         }
     }
 
-    /// Ends the program: with SIGTERM if `grace` is not zero, then with SIGKILL.
+    /// Ends the program: with the signal that asks it if `grace` is not zero, then with SIGKILL.
     fn end(&self, grace: Duration) -> Result<Option<ExitStatus>> {
         let mut state = lock(&self.state);
         let Some(child) = &mut state.child else { return Ok(None) };
         let group = child.id();
         if child.try_wait()?.is_none() && !grace.is_zero() {
-            signal("TERM", group);
+            signal(self.end, group);
             // If the deadline passes, the next line kills it.
             let _ = wait_until(&self.name, grace, || Ok(child.try_wait()?.is_some()));
         }
         // Signal the whole group, even if its first process has ended: it may have children. (The id of an empty group
         // could belong to another one by now, but Linux reuses ids only after at least 32768 others.)
+        let children = children(group);
         signal("KILL", group);
+        // PostgreSQL's have groups of their own.
+        children.into_iter().for_each(|child| signal("KILL", child));
         let status = child.wait().with_context(|| format!("waiting for the end of {}", self.name))?;
         state.child = None;
         self.home.tell_keeper('-', group)?;
@@ -365,6 +377,12 @@ impl Drop for Process {
         // If this fails, the keeper does the rest.
         let _ = self.end(DROP_DEADLINE);
     }
+}
+
+/// The children of a process that runs.
+fn children(id: u32) -> Vec<u32> {
+    let list = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+    list.split_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
 /// Sends a signal to a process group. It is no error if the group is gone.

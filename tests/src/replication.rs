@@ -1,15 +1,17 @@
 //! Two servers, one of which replicates the other, for tests of a switch-over and of a fail-over.
 
 use anyhow::{Context as _, Result, ensure};
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySqlConnection};
+use std::{fs, time::Duration};
 
 use crate::{
     mariadb::MariaDb,
     mysql::MySql,
+    postgres::{Postgres, owned_by_server},
+    sql::Rows,
     sql_server::{Durability, SqlServer},
 };
 
-/// How servers replicate, in the words of each kind. Commits wait for the replica (semi-synchronous replication): whatever was
+/// How servers of MySQL's protocol replicate, in the words of each kind. Commits wait for the replica (semi-synchronous replication): whatever was
 /// acknowledged is on both.
 #[derive(Debug)]
 struct Words {
@@ -22,7 +24,7 @@ struct Words {
     promote: &'static [&'static str],
     /// What a server has done, as a text.
     position: &'static str,
-    /// Waits up to 30 seconds for such a position; 0 when it is reached.
+    /// Waits up to 30 seconds for a position in place of `?`; 0 when it is reached.
     wait: &'static str,
     /// What the former primary does before it follows.
     step_down: &'static [&'static str],
@@ -43,7 +45,7 @@ const MARIADB: Words = Words {
     start: "START SLAVE",
     promote: &["STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0"],
     position: "SELECT @@gtid_binlog_pos",
-    wait: "SELECT MASTER_GTID_WAIT(?, 30)",
+    wait: "SELECT MASTER_GTID_WAIT('?', 30)",
     step_down: &["SET GLOBAL gtid_slave_pos = @@gtid_current_pos"],
 };
 
@@ -64,29 +66,33 @@ const MYSQL: Words = Words {
     start: "START REPLICA",
     promote: &["STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL read_only = 0"],
     position: "SELECT @@GLOBAL.gtid_executed",
-    wait: "SELECT WAIT_FOR_EXECUTED_GTID_SET(?, 30)",
+    wait: "SELECT WAIT_FOR_EXECUTED_GTID_SET('?', 30)",
     step_down: &[],
 };
 
 /// Two servers. In the beginning the first is the primary.
 #[derive(Debug)]
-pub struct Replication<S> {
-    servers: [S; 2],
-    words: &'static Words,
+pub struct Replication {
+    servers: Servers,
 }
 
-impl Replication<MariaDb> {
+#[derive(Debug)]
+enum Servers {
+    MariaDb([MariaDb; 2]),
+    MySql([MySql; 2]),
+    Postgres([Postgres; 2]),
+}
+
+impl Replication {
     /// Two MariaDB servers. `None` if the environment names one, which is not ours to stop.
     ///
     /// # Errors
     /// When they do not start.
     pub async fn of_mariadb() -> Result<Option<Self>> {
         let start = |id| MariaDb::start_with(Durability::Fast, &[MARIADB.options, &[id]].concat());
-        Replication { servers: [start("--server-id=1")?, start("--server-id=2")?], words: &MARIADB }.begin().await
+        Self::begin(Servers::MariaDb([start("--server-id=1")?, start("--server-id=2")?])).await
     }
-}
 
-impl Replication<MySql> {
     /// Two MySQL servers. `None` if MySQL is not installed, or the environment names one, which is not ours to stop.
     ///
     /// # Errors
@@ -94,33 +100,65 @@ impl Replication<MySql> {
     pub async fn of_mysql() -> Result<Option<Self>> {
         let start = |id| MySql::start_with(Durability::Fast, &[MYSQL.options, &[id]].concat());
         let (Some(one), Some(two)) = (start("--server-id=1")?, start("--server-id=2")?) else { return Ok(None) };
-        Replication { servers: [one, two], words: &MYSQL }.begin().await
+        Self::begin(Servers::MySql([one, two])).await
     }
-}
 
-impl<S: std::ops::Deref<Target = SqlServer>> Replication<S> {
-    async fn begin(self) -> Result<Option<Self>> {
-        if self.servers.iter().any(|server| server.port().is_none()) {
+    /// A PostgreSQL server and its hot standby, for which commits wait while it is there. `None` if PostgreSQL is not installed, or the
+    /// environment names one, which is not ours to stop.
+    ///
+    /// # Errors
+    /// When they do not start.
+    pub async fn of_postgres() -> Result<Option<Self>> {
+        let Some(one) = Postgres::start()? else { return Ok(None) };
+        if one.process().is_none() {
             return Ok(None);
         }
-        run(self.server(0), &[self.words.forget]).await?;
-        run(self.server(1), &["SET GLOBAL read_only = 1", self.words.forget]).await?;
-        self.follow(1).await?;
-        Ok(Some(self))
+        let Some(two) = Postgres::start_standby(&one, &[])? else { return Ok(None) };
+        Self::begin(Servers::Postgres([one, two])).await
+    }
+
+    async fn begin(servers: Servers) -> Result<Option<Self>> {
+        let pair = Replication { servers };
+        if [0, 1].iter().any(|place| pair.server(*place).port().is_none()) {
+            return Ok(None);
+        }
+        match pair.words() {
+            Some(words) => {
+                pair.server(0).run(&[words.forget]).await?;
+                pair.server(1).run(&["SET GLOBAL read_only = 1", words.forget]).await?;
+                pair.follow(1, words).await?;
+            }
+            None => pair.wait_for_standby(0, true).await?,
+        }
+        Ok(Some(pair))
     }
 
     /// One of the two.
     pub fn server(&self, place: usize) -> &SqlServer {
-        &self.servers[place]
+        match &self.servers {
+            Servers::MariaDb(servers) => &servers[place],
+            Servers::MySql(servers) => &servers[place],
+            Servers::Postgres(servers) => &servers[place],
+        }
     }
 
-    /// The hosts, the second of the two first, as a client names them.
+    /// `None` for PostgreSQL, which follows by files.
+    fn words(&self) -> Option<&'static Words> {
+        match &self.servers {
+            Servers::MariaDb(_) => Some(&MARIADB),
+            Servers::MySql(_) => Some(&MYSQL),
+            Servers::Postgres(_) => None,
+        }
+    }
+
+    /// The URL of a database for a user, with the second of the two servers first.
     ///
     /// # Errors
     /// Never, for servers that were started here.
-    pub fn hosts(&self) -> Result<String> {
+    pub fn url(&self, user: &str, database: &str) -> Result<String> {
+        let scheme = if self.words().is_some() { "mysql" } else { "postgres" };
         let [first, second] = [self.port(0)?, self.port(1)?];
-        Ok(format!("127.0.0.1:{second},127.0.0.1:{first}"))
+        Ok(format!("{scheme}://{user}@127.0.0.1:{second},127.0.0.1:{first}/{database}"))
     }
 
     fn port(&self, place: usize) -> Result<u16> {
@@ -128,9 +166,15 @@ impl<S: std::ops::Deref<Target = SqlServer>> Replication<S> {
     }
 
     /// One begins to replicate the other.
-    async fn follow(&self, place: usize) -> Result<()> {
-        let follow = format!("{} {}", self.words.follow, self.port(1 - place)?);
-        run(self.server(place), &[&follow, self.words.start]).await
+    async fn follow(&self, place: usize, words: &Words) -> Result<()> {
+        let follow = format!("{} {}", words.follow, self.port(1 - place)?);
+        self.server(place).run(&[&follow, words.start]).await
+    }
+
+    /// A PostgreSQL server waits at each commit for its standby, or no longer.
+    async fn wait_for_standby(&self, place: usize, waits: bool) -> Result<()> {
+        let names = format!("ALTER SYSTEM SET synchronous_standby_names = '{}'", if waits { "*" } else { "" });
+        self.server(place).run(&[&names, "SELECT pg_reload_conf()"]).await
     }
 
     /// Waits until the replica, which is at this place, has what the primary has.
@@ -138,12 +182,23 @@ impl<S: std::ops::Deref<Target = SqlServer>> Replication<S> {
     /// # Errors
     /// After 30 seconds, or when a server cannot be asked.
     pub async fn caught_up(&self, place: usize) -> Result<()> {
-        let mut connection = MySqlConnection::connect(&self.server(1 - place).url("")).await?;
-        let position: String = sqlx::query_scalar(self.words.position).fetch_one(&mut connection).await?;
-        let mut connection = MySqlConnection::connect(&self.server(place).url("")).await?;
-        let waited: i64 = sqlx::query_scalar(self.words.wait).bind(position).fetch_one(&mut connection).await?;
-        ensure!(waited == 0, "the replica does not follow");
-        Ok(())
+        let (primary, replica) = (self.server(1 - place), self.server(place));
+        let only = |rows: Rows| rows.into_iter().flatten().flatten().next().unwrap_or_default();
+        if let Some(words) = self.words() {
+            let position = only(primary.sql("", words.position).await?);
+            let waited = only(replica.sql("", &words.wait.replace('?', &position)).await?);
+            ensure!(waited == "0", "the replica does not follow");
+            return Ok(());
+        }
+        let position = only(primary.sql("", "SELECT pg_current_wal_lsn()").await?);
+        let reached = format!("SELECT COALESCE(pg_last_wal_replay_lsn() >= '{position}', FALSE)");
+        for _ in 0..600 {
+            if only(replica.sql("", &reached).await?) == "1" {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        anyhow::bail!("the standby does not follow")
     }
 
     /// The replica at this place becomes the primary, while the other one runs and becomes its replica.
@@ -151,11 +206,35 @@ impl<S: std::ops::Deref<Target = SqlServer>> Replication<S> {
     /// # Errors
     /// When a server refuses.
     pub async fn switch_over(&self, place: usize) -> Result<()> {
-        run(self.server(1 - place), &["SET GLOBAL read_only = 1"]).await?;
-        self.caught_up(place).await?;
+        let former = self.server(1 - place);
+        if let Some(words) = self.words() {
+            former.run(&["SET GLOBAL read_only = 1"]).await?;
+            self.caught_up(place).await?;
+            self.promote(place).await?;
+            former.run(words.step_down).await?;
+            return self.follow(1 - place, words).await;
+        }
+        self.wait_for_standby(1 - place, false).await?;
+        // A server that shuts down first sends everything to its standby.
+        former.stop()?;
         self.promote(place).await?;
-        run(self.server(1 - place), self.words.step_down).await?;
-        self.follow(1 - place).await
+        self.become_standby(1 - place)?;
+        self.wait_for_standby(place, true).await
+    }
+
+    /// A PostgreSQL server that has ended starts as the standby of the other one.
+    fn become_standby(&self, place: usize) -> Result<()> {
+        let Servers::Postgres(servers) = &self.servers else { return Ok(()) };
+        let data = servers[place].data().context("a server that was started here")?;
+        let signal = data.join("standby.signal");
+        fs::write(&signal, "")?;
+        owned_by_server(&signal)?;
+        let settings = data.join("postgresql.auto.conf");
+        let text = fs::read_to_string(&settings)?;
+        let primary = format!("primary_conninfo = 'host=127.0.0.1 port={} user=postgres'\n", self.port(1 - place)?);
+        // The last line counts.
+        fs::write(&settings, text + &primary)?;
+        servers[place].restart()
     }
 
     /// The replica at this place becomes the primary, whatever is with the other one.
@@ -163,19 +242,7 @@ impl<S: std::ops::Deref<Target = SqlServer>> Replication<S> {
     /// # Errors
     /// When the server refuses.
     pub async fn promote(&self, place: usize) -> Result<()> {
-        run(self.server(place), self.words.promote).await
+        let promote = self.words().map_or(&["SELECT pg_promote()"][..], |words| words.promote);
+        self.server(place).run(promote).await
     }
-}
-
-/// Runs statements of an administrator.
-///
-/// # Errors
-/// The server's.
-pub async fn run(server: &SqlServer, statements: &[&str]) -> Result<()> {
-    let mut connection = MySqlConnection::connect(&server.url("")).await?;
-    for statement in statements {
-        let statement = AssertSqlSafe((*statement).to_owned());
-        connection.execute(sqlx::raw_sql(statement)).await.with_context(|| "running SQL of an administrator")?;
-    }
-    Ok(connection.close().await?)
 }

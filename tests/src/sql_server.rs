@@ -1,4 +1,4 @@
-//! What MariaDB and MySQL have in common.
+//! What MariaDB, MySQL and PostgreSQL have in common.
 
 use std::{
     collections::BTreeMap,
@@ -8,9 +8,11 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, mysql::MySqlConnectOptions};
 
-use crate::process::{Home, Process, ask_port, free_port, is_root};
+use crate::{
+    process::{Home, Process, ask_port, free_port, is_root},
+    sql::{self, Rows},
+};
 
 /// How safe a private server keeps committed data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,23 +26,62 @@ pub enum Durability {
 }
 
 impl Durability {
-    /// Options that `mysqld` and `mariadbd` understand alike.
-    fn options(self) -> &'static [&'static str] {
-        match self {
-            Self::Fast => &[
+    /// The options of a server program; `mysqld` and `mariadbd` understand the same ones.
+    fn options(self, protocol: Protocol) -> &'static [&'static str] {
+        match (self, protocol) {
+            (Self::Fast, Protocol::Postgres) => &["--fsync=off", "--full_page_writes=off", "--shared_buffers=64MB"],
+            (Self::Fast, Protocol::MySql) => &[
                 "--innodb-flush-log-at-trx-commit=2",
                 "--innodb-doublewrite=OFF",
                 "--innodb-buffer-pool-size=64M",
                 "--sync-binlog=0",
                 "--skip-log-bin",
             ],
-            Self::Durable => &[],
+            (Self::Durable, _) => &[],
         }
     }
 }
 
-fn socket_in(folder: &Path) -> PathBuf {
-    folder.join("server.sock")
+/// What a server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// MySQL's, which MariaDB speaks, too.
+    MySql,
+    /// PostgreSQL's.
+    Postgres,
+}
+
+impl Protocol {
+    /// The protocol of a URL's scheme.
+    pub(crate) fn of(url: &str) -> Option<Self> {
+        match url.split_once("://")?.0 {
+            "mysql" => Some(Protocol::MySql),
+            "postgres" | "postgresql" => Some(Protocol::Postgres),
+            _ => None,
+        }
+    }
+
+    /// The part of a URL before the host, for the administrator of a server that was started here.
+    fn administrator(self) -> &'static str {
+        match self {
+            Protocol::MySql => "mysql://root@",
+            Protocol::Postgres => "postgres://postgres@",
+        }
+    }
+
+    /// Whether a server takes connections on this port.
+    pub(crate) fn answers(self, port: u16) -> bool {
+        match self {
+            // The fifth byte that it sends is the protocol's version, 10; an error has 255 there ("Protocol::HandshakeV10").
+            Protocol::MySql => ask_port(port, b"").is_some_and(|greeting| greeting.get(4) == Some(&10)),
+            // A start of a session is answered by a request for authentication, or by an error, such as that the server is starting
+            // ("Frontend/Backend Protocol").
+            Protocol::Postgres => {
+                let start = b"\0\0\0\x29\0\x03\0\0user\0postgres\0database\0postgres\0\0";
+                ask_port(port, start).is_some_and(|answer| answer.first() == Some(&b'R'))
+            }
+        }
+    }
 }
 
 /// The counters of statements that change data or tables.
@@ -65,6 +106,7 @@ const WRITING: &[&str] = &[
 /// Call the methods that stop it only on a server that belongs to one test: other tests on a shared one would fail.
 #[derive(Debug)]
 pub struct SqlServer {
+    protocol: Protocol,
     /// The part of its URLs before the database: `mysql://root@127.0.0.1:20123`.
     address: String,
     /// The part of its URLs after the database: empty, or `?` and parameters.
@@ -77,6 +119,9 @@ pub struct SqlServer {
 struct Running {
     process: Process,
     home: Arc<Home>,
+    /// Its Unix socket.
+    socket: PathBuf,
+    protocol: Protocol,
     port: u16,
 }
 
@@ -84,26 +129,31 @@ impl SqlServer {
     /// The server that the environment variable `name` names, if it is set and not empty. Nothing is started.
     ///
     /// # Errors
-    /// When the value is no URL of the form `mysql://user[:password]@host[:port]`.
-    pub(crate) fn from_environment(name: &str) -> Result<Option<Self>> {
-        match std::env::var(name) {
-            Ok(url) if !url.is_empty() => {
-                Self::at(&url).with_context(|| format!("reading the environment variable {name}")).map(Some)
-            }
-            _ => Ok(None),
+    /// When the value is not a URL of the form `mysql://user[:password]@host[:port]`, or `postgres://...` for PostgreSQL.
+    pub(crate) fn from_environment(name: &str, protocol: Protocol) -> Result<Option<Self>> {
+        let url = std::env::var(name).unwrap_or_default();
+        if url.is_empty() {
+            return Ok(None);
         }
+        let server = Self::at(&url).with_context(|| format!("reading the environment variable {name}"))?;
+        ensure!(server.protocol == protocol, "the environment variable {name} names a server of another kind");
+        Ok(Some(server))
     }
 
     /// The server at a URL that something else has started.
     ///
     /// # Errors
-    /// When it is no URL of the form `mysql://user[:password]@host[:port]`.
+    /// When it is not a URL of the form `mysql://user[:password]@host[:port]` or `postgres://user[:password]@host[:port]`.
     pub fn at(url: &str) -> Result<Self> {
         let (url, parameters) = url.find('?').map_or((url, ""), |at| url.split_at(at));
-        let rest = url.strip_prefix("mysql://").context("a server is named by mysql://user[:password]@host[:port]")?;
+        let protocol = Protocol::of(url).context(
+            "a server is named by mysql://user[:password]@host[:port] or postgres://user[:password]@host[:port]",
+        )?;
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let authority = rest.split('/').next().unwrap_or_default();
         ensure!(!authority.is_empty(), "the URL names no host");
-        Ok(Self { address: format!("mysql://{authority}"), parameters: parameters.to_owned(), running: None })
+        let address = format!("{scheme}://{authority}");
+        Ok(Self { protocol, address, parameters: parameters.to_owned(), running: None })
     }
 
     /// Starts the server program of `command` on the data in `data`, on a free port, and waits until it answers.
@@ -119,23 +169,53 @@ impl SqlServer {
         options: &[&str],
     ) -> Result<Self> {
         let port = free_port()?;
+        let socket = home.path().join("server.sock");
         command
             .arg(path_option("--datadir", data))
-            .arg(path_option("--socket", &socket_in(home.path())))
+            .arg(path_option("--socket", &socket))
             .arg(path_option("--pid-file", &home.path().join("server.pid")))
             .args([format!("--port={port}"), "--bind-address=127.0.0.1".to_owned()])
             .args(["--max-connections=500", "--max-connect-errors=1000000000"])
             .args(user_option())
-            .args(durability.options())
+            .args(durability.options(Protocol::MySql))
             .args(options);
         let process = Process::new(&home, name, command);
-        let running = Running { process, home, port };
+        Self::started(Running { process, home, socket, protocol: Protocol::MySql, port })
+    }
+
+    /// Starts PostgreSQL, as `command` does, on the data in `data`, on a free port, and waits until it answers. Its socket is in `sockets`.
+    ///
+    /// # Errors
+    /// As [`SqlServer::start`].
+    pub(crate) fn start_postgres(
+        home: Arc<Home>,
+        mut command: Command,
+        data: &Path,
+        sockets: &Path,
+        durability: Durability,
+        options: &[&str],
+    ) -> Result<Self> {
+        let port = free_port()?;
+        command
+            .arg("-D")
+            .arg(data)
+            .arg(path_option("--unix_socket_directories", sockets))
+            .args([format!("--port={port}"), "--listen_addresses=127.0.0.1".to_owned()])
+            // The compiler of queries is not installed.
+            .args(["--max_connections=500", "--jit=off"])
+            .args(durability.options(Protocol::Postgres))
+            .args(options);
+        // SIGTERM would wait until all clients are gone.
+        let process = Process::new(&home, "postgres", command).ended_by("INT");
+        let socket = sockets.join(format!(".s.PGSQL.{port}"));
+        Self::started(Running { process, home, socket, protocol: Protocol::Postgres, port })
+    }
+
+    fn started(running: Running) -> Result<Self> {
         running.start()?;
-        Ok(Self {
-            address: format!("mysql://root@127.0.0.1:{port}"),
-            parameters: String::new(),
-            running: Some(running),
-        })
+        let protocol = running.protocol;
+        let address = format!("{}127.0.0.1:{}", protocol.administrator(), running.port);
+        Ok(Self { protocol, address, parameters: String::new(), running: Some(running) })
     }
 
     /// The URL of a database on this server, for an administrator. The database need not exist yet. With an empty name
@@ -154,7 +234,7 @@ impl SqlServer {
     /// Its Unix socket, if the server was started by this process.
     #[must_use]
     pub fn socket(&self) -> Option<PathBuf> {
-        self.folder().map(socket_in)
+        self.running.as_ref().map(|running| running.socket.clone())
     }
 
     /// The folder of its files, if the server was started by this process.
@@ -179,37 +259,49 @@ impl SqlServer {
             (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
             "{name:?} is no name for a test database: ASCII letters, digits and _ only, at most 64"
         );
-        let server: MySqlConnectOptions = self.url("").parse().context("reading the URL of the database server")?;
-        let mut connection = server.connect().await.context("connecting to the database server")?;
-        for statement in [format!("DROP DATABASE IF EXISTS `{name}`"), format!("CREATE DATABASE `{name}`")] {
-            // Safe: the name was checked above.
-            sqlx::query(AssertSqlSafe(statement))
-                .execute(&mut connection)
-                .await
-                .with_context(|| format!("making the database {name}"))?;
-        }
-        connection.close().await.context("closing the connection to the database server")?;
+        let (quote, force) = match self.protocol {
+            Protocol::MySql => ('`', ""),
+            // Sessions of a test that has ended are ended, too.
+            Protocol::Postgres => ('"', " WITH (FORCE)"),
+        };
+        let drop = format!("DROP DATABASE IF EXISTS {quote}{name}{quote}{force}");
+        let create = format!("CREATE DATABASE {quote}{name}{quote}");
+        self.run(&[&drop, &create]).await.with_context(|| format!("making the database {name}"))?;
         Ok(self.url(name))
+    }
+
+    /// Runs SQL in a database, as an administrator, on a connection of its own. Returns every cell as text, as [`sql::on`] does.
+    ///
+    /// # Errors
+    /// The server's.
+    pub async fn sql(&self, database: &str, sql: &str) -> Result<Rows> {
+        sql::on(&self.url(database), &[], sql).await
+    }
+
+    /// Runs statements of an administrator, each by itself.
+    ///
+    /// # Errors
+    /// The server's.
+    pub async fn run(&self, statements: &[&str]) -> Result<()> {
+        let Some((last, before)) = statements.split_last() else { return Ok(()) };
+        sql::on(&self.url(""), before, last).await.map(drop)
     }
 
     /// The number of statements that write data or tables since the server started, by the name of the server's counter
     /// (`Com_insert`). A prepared statement counts when it is executed, whether or not it changed anything. So a test
-    /// can prove that there was none. The server must belong to the test alone.
+    /// can prove that there was none. The server must belong to the test alone. PostgreSQL has no such counters.
     ///
     /// # Errors
     /// When the server cannot be asked, or lacks one of the counters.
     pub async fn writing_statements(&self) -> Result<BTreeMap<String, u64>> {
-        let server: MySqlConnectOptions = self.url("").parse().context("reading the URL of the database server")?;
-        let mut connection = server.connect().await.context("connecting to the database server")?;
-        let status: Vec<(String, String)> = sqlx::query_as("SHOW GLOBAL STATUS LIKE 'Com%'")
-            .fetch_all(&mut connection)
-            .await
-            .context("reading the counters of statements")?;
-        connection.close().await.context("closing the connection to the database server")?;
+        let status =
+            self.sql("", "SHOW GLOBAL STATUS LIKE 'Com%'").await.context("reading the counters of statements")?;
         let mut counts = BTreeMap::new();
-        for (name, count) in status {
-            if WRITING.contains(&&*name) {
-                counts.insert(name, count.parse().context("a counter of statements")?);
+        for cells in status {
+            if let [Some(name), Some(count)] = &*cells
+                && WRITING.contains(&&**name)
+            {
+                counts.insert(name.clone(), count.parse().context("a counter of statements")?);
             }
         }
         ensure!(counts.len() == WRITING.len(), "of {WRITING:?} the server has only {counts:?}");
@@ -252,14 +344,8 @@ impl SqlServer {
 
 impl Running {
     fn start(&self) -> Result<()> {
-        self.process.start(|| answers(self.port))
+        self.process.start(|| self.protocol.answers(self.port))
     }
-}
-
-/// Whether a server greets on this port: the fifth byte that it sends is the protocol's version, 10; an error has 255
-/// there (MySQL's "Protocol::HandshakeV10").
-fn answers(port: u16) -> bool {
-    ask_port(port, b"").is_some_and(|greeting| greeting.get(4) == Some(&10))
 }
 
 /// `--name=path`, for paths of any bytes.
@@ -284,12 +370,16 @@ mod tests {
         let server = SqlServer::at("mysql://me:secret@db.example:3307/ignored?ssl-mode=required")?;
         assert_eq!(server.url("one"), "mysql://me:secret@db.example:3307/one?ssl-mode=required");
         assert_eq!(server.url(""), "mysql://me:secret@db.example:3307/?ssl-mode=required");
+        let server = SqlServer::at("postgres://me@db.example/")?;
+        assert_eq!(server.url("one"), "postgres://me@db.example/one");
         Ok(())
     }
 
     #[test]
     fn a_url_of_something_else_is_refused() {
-        assert!(SqlServer::at("postgres://me@db.example").is_err());
+        assert!(SqlServer::at("sqlite://me@db.example").is_err());
+        assert!(SqlServer::at("db.example").is_err());
+        assert!(SqlServer::at("postgres://").is_err());
         assert!(SqlServer::at("mysql://").is_err());
     }
 

@@ -10,12 +10,13 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::{
-    ApiServer, Durability, Edition, Ingester, MariaDb, MySql, SqlServer,
+    ApiServer, Durability, Edition, Ingester, MariaDb,
     apiserver::{Access, SERVICE_ACCOUNT},
+    databases::On,
     install,
     process::wait_until,
-    shared_apiserver, shared_mariadb, shared_modern_apiserver, shared_mysql, skipped_without_modern_apiserver,
-    skipped_without_mysql,
+    shared_apiserver, shared_mariadb, shared_modern_apiserver, skipped_without_modern_apiserver, sql,
+    with_every_server, with_servers,
 };
 use k8s_openapi::api::{
     core::v1::{ConfigMap, Namespace},
@@ -31,18 +32,11 @@ use kube::{
     core::{ApiResource, Request},
 };
 use serde_json::{Value as Json, json};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, MySqlConnection, mysql::MySqlConnectOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, MySqlConnection, mysql::MySqlConnectOptions};
 
 async fn connect(url: &str) -> Result<MySqlConnection> {
     let options: MySqlConnectOptions = url.parse()?;
     Ok(options.connect().await?)
-}
-
-async fn version(server: &SqlServer) -> Result<String> {
-    let mut connection = connect(&server.url("")).await?;
-    let version = sqlx::query_scalar("SELECT VERSION()").fetch_one(&mut connection).await?;
-    connection.close().await?;
-    Ok(version)
 }
 
 /// Whether a process runs. A zombie does not: in a container whose first process never reaps orphans, zombies stay for
@@ -62,23 +56,48 @@ fn is_used(folder: &Path) -> Result<bool> {
     Ok(false)
 }
 
+with_every_server! {
+    a_server_answers_with_its_version
+    a_server_keeps_its_data_until_it_is_dropped
+    create_database_replaces_an_existing_one
+    a_replica_follows_and_takes_the_place_of_the_primary
+}
+
+// PostgreSQL counts rows, not statements.
+with_servers! { (writing_statements_are_counted) [mariadb MariaDb] [mysql MySql] }
+
+/// The only cell of an answer.
+fn only(rows: sql::Rows) -> String {
+    let cells: Vec<_> = rows.into_iter().flatten().map(|cell| cell.unwrap_or_else(|| "NULL".to_owned())).collect();
+    assert_eq!(cells.len(), 1, "{cells:?}");
+    cells.concat()
+}
+
+async fn a_server_answers_with_its_version(on: On) -> Result<()> {
+    let Some(server) = on.shared()? else { return Ok(()) };
+    let version = only(server.sql("", "SELECT VERSION()").await?);
+    let named = ["MariaDB", "PostgreSQL"].map(|name| version.contains(name));
+    assert_eq!(named, [on == On::MariaDb, on == On::Postgres], "{version}");
+    Ok(())
+}
+
 /// A committed row survives a crash and a stop, at the same URL. After the drop nothing is left.
-async fn keeps_its_data_until_it_is_dropped(server: impl std::ops::Deref<Target = SqlServer>) -> Result<()> {
-    let Some(folder) = server.folder().map(Path::to_owned) else { return Ok(()) };
-    let url = server.create_database("kept").await?;
-    let mut connection = connect(&url).await?;
-    sqlx::query("CREATE TABLE t (a INT PRIMARY KEY)").execute(&mut connection).await?;
-    sqlx::query("INSERT INTO t VALUES (42)").execute(&mut connection).await?;
+async fn a_server_keeps_its_data_until_it_is_dropped(on: On) -> Result<()> {
+    let Some(server) = on.own()? else { return Ok(()) };
+    let folder = server.folder().map(Path::to_owned).context("a folder")?;
+    server.create_database("kept").await?;
+    server.sql("kept", "CREATE TABLE t (a INT PRIMARY KEY)").await?;
+    server.sql("kept", "INSERT INTO t VALUES (42)").await?;
 
     server.kill()?;
-    assert!(connect(&url).await.is_err(), "a killed server does not answer");
+    assert!(server.sql("kept", "SELECT 1").await.is_err(), "a killed server does not answer");
     server.restart()?;
-    let after_crash: i32 = sqlx::query_scalar("SELECT a FROM t").fetch_one(&mut connect(&url).await?).await?;
+    let after_crash = only(server.sql("kept", "SELECT a FROM t").await?);
     server.stop()?;
-    assert!(connect(&url).await.is_err(), "a stopped server does not answer");
+    assert!(server.sql("kept", "SELECT 1").await.is_err(), "a stopped server does not answer");
     server.restart()?;
-    let after_stop: i32 = sqlx::query_scalar("SELECT a FROM t").fetch_one(&mut connect(&url).await?).await?;
-    assert_eq!((after_crash, after_stop), (42, 42));
+    let after_stop = only(server.sql("kept", "SELECT a FROM t").await?);
+    assert_eq!([after_crash, after_stop], ["42", "42"]);
 
     let id = server.process().and_then(|process| process.id()).context("the server runs")?;
     assert!(is_used(&folder)?, "the check for processes sees the running server");
@@ -89,36 +108,43 @@ async fn keeps_its_data_until_it_is_dropped(server: impl std::ops::Deref<Target 
     Ok(())
 }
 
-#[tokio::test]
-async fn mariadb_answers_with_its_version() -> Result<()> {
-    let version = version(shared_mariadb()?).await?;
-    assert!(version.contains("MariaDB"), "{version}");
+async fn create_database_replaces_an_existing_one(on: On) -> Result<()> {
+    let Some(server) = on.shared()? else { return Ok(()) };
+    for _ in 0..2 {
+        let url = server.create_database("made_anew").await?;
+        sql::on(&url, &[], "CREATE TABLE t (a INT)").await?;
+    }
+    assert!(server.create_database("no`name").await.is_err());
     Ok(())
 }
 
-#[tokio::test]
-async fn mysql_answers_with_its_version() -> Result<()> {
-    let Some(server) = shared_mysql()? else {
-        skipped_without_mysql();
-        return Ok(());
+/// What was committed on the primary is on the replica, which takes no writes until it is promoted.
+async fn a_replica_follows_and_takes_the_place_of_the_primary(on: On) -> Result<()> {
+    let Some(pair) = on.replicated().await? else { return Ok(()) };
+    let insert = async |place: usize, number: u32| {
+        pair.server(place).sql("pair", &format!("INSERT INTO t VALUES ({number})")).await
     };
-    let version = version(server).await?;
-    assert!(!version.contains("MariaDB"), "{version}");
+    let numbers = async |place: usize| anyhow::Ok(only(pair.server(place).sql("pair", "SELECT SUM(a) FROM t").await?));
+    pair.server(0).create_database("pair").await?;
+    pair.server(0).sql("pair", "CREATE TABLE t (a INT PRIMARY KEY)").await?;
+    insert(0, 1).await?;
+    pair.caught_up(1).await?;
+    assert_eq!(numbers(1).await?, "1");
+
+    pair.switch_over(1).await?;
+    insert(1, 2).await?;
+    pair.caught_up(0).await?;
+    assert_eq!(numbers(0).await?, "3");
+    if on == On::Postgres {
+        // The others let their administrator write.
+        assert!(insert(0, 4).await.is_err(), "a standby does not take writes");
+    }
+
+    pair.server(1).kill()?;
+    pair.promote(0).await?;
+    insert(0, 4).await?;
+    assert_eq!(numbers(0).await?, "7");
     Ok(())
-}
-
-#[tokio::test]
-async fn mariadb_keeps_its_data_until_it_is_dropped() -> Result<()> {
-    keeps_its_data_until_it_is_dropped(MariaDb::start()?).await
-}
-
-#[tokio::test]
-async fn mysql_keeps_its_data_until_it_is_dropped() -> Result<()> {
-    let Some(server) = MySql::start()? else {
-        skipped_without_mysql();
-        return Ok(());
-    };
-    keeps_its_data_until_it_is_dropped(server).await
 }
 
 #[tokio::test]
@@ -132,18 +158,6 @@ async fn a_durable_server_has_its_own_defaults() -> Result<()> {
         .fetch_one(&mut connection)
         .await?;
     assert_eq!(settings, (1, 2 << 20));
-    Ok(())
-}
-
-#[tokio::test]
-async fn create_database_replaces_an_existing_one() -> Result<()> {
-    let server = shared_mariadb()?;
-    let url = server.create_database("made_anew").await?;
-    sqlx::query("CREATE TABLE t (a INT)").execute(&mut connect(&url).await?).await?;
-    let url = server.create_database("made_anew").await?;
-    let tables: Vec<String> = sqlx::query_scalar("SHOW TABLES").fetch_all(&mut connect(&url).await?).await?;
-    assert!(tables.is_empty(), "{tables:?}");
-    assert!(server.create_database("no`name").await.is_err());
     Ok(())
 }
 
@@ -380,7 +394,8 @@ async fn the_service_account_has_only_granted_rights_and_is_audited() -> Result<
 }
 
 /// Each writing statement counts once, whether sent as text or prepared. Reads do not count.
-async fn counts_statements(server: &SqlServer) -> Result<()> {
+async fn writing_statements_are_counted(on: On) -> Result<()> {
+    let Some(server) = on.own()? else { return Ok(()) };
     let url = server.create_database("counted").await?;
     let mut connection = connect(&url).await?;
     for (statement, counter) in [
@@ -414,20 +429,6 @@ async fn counts_statements(server: &SqlServer) -> Result<()> {
         }
     }
     Ok(())
-}
-
-#[tokio::test]
-async fn mariadb_counts_the_statements_that_write() -> Result<()> {
-    counts_statements(&*MariaDb::start()?).await
-}
-
-#[tokio::test]
-async fn mysql_counts_the_statements_that_write() -> Result<()> {
-    let Some(server) = MySql::start()? else {
-        skipped_without_mysql();
-        return Ok(());
-    };
-    counts_statements(&server).await
 }
 
 /// A program that prints how it was started, exits on SIGTERM, and has one other command.

@@ -344,7 +344,19 @@ fn add_dialects(lock_file: &mut LockFile) -> BTreeMap<String, String> {
         // A lock file of an early release may not say what was dropped: then the migrations up to here have no files for a new dialect,
         // and applying them there says so.
         let Some(before) = after.before(&migration.changes) else { break };
-        let steps = ddl::plan(&before, &migration.changes);
+        // It may have what was created by name alone.
+        let whole = |change: &SchemaChange| match change {
+            SchemaChange::CreateTable(table) => {
+                after.tables.iter().find(|its| its.name == table.name).cloned().map(SchemaChange::CreateTable)
+            }
+            SchemaChange::CreateView(view) => {
+                after.views.iter().find(|its| its.name == view.name).cloned().map(SchemaChange::CreateView)
+            }
+            _ => None,
+        };
+        let changes: Vec<SchemaChange> =
+            migration.changes.iter().map(|change| whole(change).unwrap_or_else(|| change.clone())).collect();
+        let steps = ddl::plan(&before, &changes);
         files.extend(add_files(migration, &lacking, &steps, &after));
         after = before;
     }

@@ -13,7 +13,7 @@ macro_rules! cases {
         mod cases { $(
             mod $name {
                 use crate::harness::{Case, expected, migrated};
-                use ingester_tests::databases::{On, run};
+                use ingester_tests::{databases::Database, on_every_database};
 
                 mod after;
                 mod before;
@@ -29,17 +29,10 @@ macro_rules! cases {
                 fn files() -> anyhow::Result<()> {
                     expected(&CASE)
                 }
-                #[test]
-                fn sqlite() -> anyhow::Result<()> {
-                    run(concat!(module_path!(), "_sqlite"), On::Sqlite, |database| migrated(database, &CASE))
-                }
-                #[test]
-                fn mariadb() -> anyhow::Result<()> {
-                    run(concat!(module_path!(), "_mariadb"), On::MariaDb, |database| migrated(database, &CASE))
-                }
-                #[test]
-                fn mysql() -> anyhow::Result<()> {
-                    run(concat!(module_path!(), "_mysql"), On::MySql, |database| migrated(database, &CASE))
+                on_every_database! { migration }
+
+                async fn migration(database: Database) -> anyhow::Result<()> {
+                    migrated(database, &CASE).await
                 }
             }
         )* }

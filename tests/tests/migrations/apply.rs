@@ -29,10 +29,15 @@ on_galera! {
 
 /// The versions in the ledger, and whether each is recorded as successful.
 async fn ledger(database: &Database) -> Result<Vec<(String, bool)>> {
-    let rows =
-        database.sql("SELECT CAST(version AS CHAR), CAST(success AS CHAR) FROM _sqlx_migrations ORDER BY version");
+    let rows = database.sql("SELECT version, success FROM _sqlx_migrations ORDER BY version");
     let entry = |row: Vec<Option<String>>| Some((row[0].clone()?, row[1].as_deref() == Some("1")));
     Ok(rows.await?.into_iter().filter_map(entry).collect())
+}
+
+/// The ledger has another text of a migration than the program.
+async fn spoil(database: &Database, version: u32) -> Result<()> {
+    let other = database.on.bytes("00");
+    database.sql(&format!("UPDATE _sqlx_migrations SET checksum = {other} WHERE version = {version}")).await.map(drop)
 }
 
 fn done(versions: &[&str]) -> Vec<(String, bool)> {
@@ -98,7 +103,8 @@ async fn an_interrupted_migration_is_resumed(database: Database) -> Result<()> {
     let checksum: String = up.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
     let begun = format!(
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
-         VALUES (2, 'add owner', FALSE, x'{checksum}', -1)"
+         VALUES (2, 'add owner', FALSE, {}, -1)",
+        database.on.bytes(&checksum)
     );
     for behind in 0..=count {
         // As if the program had been killed after so many steps, each committed by itself.
@@ -146,15 +152,19 @@ async fn a_migration_taken_over_half_done_is_recorded_before_it_goes_on(database
         database.sql(&format!("DROP TABLE \"{index}\"")).await?;
     } else {
         // A user without the right to add keys.
-        let name = database.cell("SELECT DATABASE()").await?.context("a database")?;
-        let user = format!("half_{}", database.on as u8);
-        let grants = format!(
-            "DROP USER IF EXISTS '{user}'@'%'; CREATE USER '{user}'@'%'; \
-             GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `{name}`.* TO '{user}'@'%'"
-        );
+        let (name, user) = (database.name(), format!("half_{}", database.on as u8));
+        let grants = match database.on {
+            On::Postgres => format!(
+                "CREATE ROLE {user} LOGIN; GRANT CREATE ON SCHEMA public TO {user}; \
+                 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {user}"
+            ),
+            _ => format!(
+                "DROP USER IF EXISTS '{user}'@'%'; CREATE USER '{user}'@'%'; \
+                 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `{name}`.* TO '{user}'@'%'"
+            ),
+        };
         database.sql(&grants).await?;
-        let url = database.url.replacen("root@", &format!("{user}@"), 1);
-        let half = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+        let half = Store::connect(&database.url_of(&user).parse()?, ConnectOptions::default()).await?;
         releases.second.apply(&half, &mut |_| {}).await.err().context("it has no right to")?;
     }
     ensure!(ledger(&database).await? == [("1".to_owned(), true), ("2".to_owned(), false)]);
@@ -186,7 +196,7 @@ async fn a_migration_that_differs_from_the_released_one_is_named(database: Datab
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.second, &store).await?;
-    database.sql("UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 2").await?;
+    spoil(&database, 2).await?;
     let error = releases.second.apply(&store, &mut |_| {}).await.unwrap_err().to_string();
     ensure!(error.contains(SECOND[1]) && error.contains("version control"), "{error}");
     Ok(())
@@ -222,7 +232,7 @@ async fn each_migration_has_its_state_and_a_plan_runs_nothing(database: Database
     database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 2").await?;
     ensure!(states(&releases.second).await? == [(1, Applied), (2, Interrupted)]);
     ensure!(planned().await? == named(&SECOND[1..], true), "it was done, only its record is to be settled");
-    database.sql("UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1").await?;
+    spoil(&database, 1).await?;
     ensure!(states(&releases.second).await? == [(1, Changed), (2, Interrupted)]);
     let error = releases.second.plan(&store).await.unwrap_err().to_string();
     ensure!(error.contains(SECOND[0]) && error.contains("version control"), "{error}");
@@ -230,7 +240,11 @@ async fn each_migration_has_its_state_and_a_plan_runs_nothing(database: Database
 }
 
 fn folder(database: &Database) -> &'static str {
-    if database.on == On::Sqlite { "sqlite" } else { "mysql" }
+    match database.on {
+        On::Sqlite => "sqlite",
+        On::MariaDb | On::MySql => "mysql",
+        On::Postgres => "postgres",
+    }
 }
 
 async fn sqlxs_own_migrator_runs_and_reads_the_same_migrations(database: Database) -> Result<()> {
@@ -252,6 +266,7 @@ async fn sqlxs_own_migrator_runs_and_reads_the_same_migrations(database: Databas
     match database.on {
         On::Sqlite => run::<sqlx::Sqlite>(&database.url, &migrator).await?,
         On::MariaDb | On::MySql => run::<sqlx::MySql>(&database.url, &migrator).await?,
+        On::Postgres => run::<sqlx::Postgres>(&database.url, &migrator).await?,
     }
     // We accept what it ran, and find the columns to backfill, of which it knows nothing.
     ensure!(apply(&releases.second, &store).await?.is_empty());
@@ -260,6 +275,7 @@ async fn sqlxs_own_migrator_runs_and_reads_the_same_migrations(database: Databas
     match database.on {
         On::Sqlite => run::<sqlx::Sqlite>(&database.url, &migrator).await,
         On::MariaDb | On::MySql => run::<sqlx::MySql>(&database.url, &migrator).await,
+        On::Postgres => run::<sqlx::Postgres>(&database.url, &migrator).await,
     }
 }
 
@@ -279,6 +295,7 @@ async fn reading(database: &Database) -> Result<Box<dyn std::any::Any + Send>> {
     match database.on {
         On::Sqlite => begin::<sqlx::Sqlite>(&database.url).await,
         On::MariaDb | On::MySql => begin::<sqlx::MySql>(&database.url).await,
+        On::Postgres => begin::<sqlx::Postgres>(&database.url).await,
     }
 }
 

@@ -18,22 +18,23 @@ use ingester_core::schema::base;
 use ingester_store::Store;
 use ingester_store::migrate::Progress;
 use ingester_tests::databases::{Database, On, run};
+use ingester_tests::of_databases;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-#[test]
-#[ignore = "takes many minutes; the module says how to run it"]
-fn mariadb() -> Result<()> {
-    run("migrations::million_mariadb", On::MariaDb, million)
+macro_rules! measured {
+    (() $([$test:ident $on:ident])*) => { $(
+        #[test]
+        #[ignore = "takes many minutes; the module says how to run it"]
+        fn $test() -> Result<()> {
+            run(concat!("migrations::million_", stringify!($test)), On::$on, million)
+        }
+    )* };
 }
 
-#[test]
-#[ignore = "takes many minutes; the module says how to run it"]
-fn mysql() -> Result<()> {
-    run("migrations::million_mysql", On::MySql, million)
-}
+of_databases! { every server: measured, () }
 
 const WRITERS: usize = 2;
 

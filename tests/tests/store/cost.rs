@@ -5,30 +5,17 @@ use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
 use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
-use ingester_tests::{Durability, MariaDb, MySql, SqlServer, skipped_without_mysql};
+use ingester_tests::databases::On;
+use ingester_tests::{Durability, MariaDb, SqlServer, with_servers};
 use sqlx::{Connection as _, MySqlConnection};
 use std::collections::BTreeMap;
-use std::ops::Deref as _;
 
 /// The requests of the store. Each is one round trip, unless no prepared statement is executed: then all of it is one
 /// text.
 const COUNTERS: [&str; 4] = ["Com_stmt_execute", "Com_begin", "Com_commit", "Com_stmt_prepare"];
 
-#[test]
-fn mariadb() -> Result<()> {
-    on(MariaDb::start()?.deref())
-}
-
-#[test]
-fn mysql() -> Result<()> {
-    match MySql::start()? {
-        Some(server) => on(server.deref()),
-        None => {
-            skipped_without_mysql();
-            Ok(())
-        }
-    }
-}
+// The counters are MySQL's.
+with_servers! { (requests_are_counted) [mariadb MariaDb] [mysql MySql] }
 
 /// A server with Galera's certification, if only of a single node without a provider. It may end a transaction between two
 /// statements of a text, but not within a compound statement.
@@ -107,120 +94,118 @@ async fn counters(server: &SqlServer) -> Result<BTreeMap<String, u64>> {
     Ok(counters)
 }
 
-fn on(server: &SqlServer) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
-        let url = server.create_database("cost").await?;
-        // One connection, so that each statement is prepared once.
-        let options = ConnectOptions { connections: 1, ..ConnectOptions::default() };
-        let store = Store::connect(&url.parse()?, options).await?;
-        store.create_missing(crd_specs::KINDS).await?;
-        let table = kind("Model").table();
-        let batch = |first: u64, objects: u64, version: u64| -> Vec<RowChange> {
-            (first..first + objects).map(|n| change(&model(&format!("u{n:05}"), version))).collect()
-        };
-        // The counts of the second of two rounds, when every statement is prepared.
-        let mut seen = BTreeMap::new();
-        for round in 0..2_u64 {
-            let mut known = BTreeMap::new();
-            for (what, objects, version) in [
-                ("256 new objects", 256, 1_u64),
-                ("256 updated objects", 256, 2),
-                ("256 unchanged objects", 256, 2),
-                ("256 updated objects, labels as before", 256, 3),
-                ("1 new object", 1, 1),
-                ("1 updated object", 1, 2),
-                ("1 object that its writer knows to be new", 1, 3),
-                ("1 updated object, labels as before", 1, 4),
-                ("256 tombstones", 256, 4),
-            ] {
-                let first = 10_000 * round + if objects == 1 { 1000 * version.div_ceil(2) } else { 0 };
-                let mut changes = batch(first, objects, version);
-                if what.contains("tombstones") {
-                    // Each has a version of its own, like objects that are deleted one after the other.
-                    let gone = |(change, version): (&RowChange, u64)| RowChange::Tombstone {
-                        uid: change.uid().into(),
-                        res_version: version,
-                        delete_time: Micros::now(),
-                    };
-                    changes = changes.iter().zip(version..).map(gone).collect();
-                }
-                if what.contains("to be new")
-                    && let [RowChange::Row(row)] = &mut changes[..]
-                {
-                    row.expected = Some(Expected::Absent);
-                }
-                if what.contains("as before") {
-                    for change in &mut changes {
-                        let RowChange::Row(row) = change else { continue };
-                        let before: &Row = &known[&row.uid];
-                        (row.labels, row.annotations) = (before.labels.clone(), before.annotations.clone());
-                        let companions = row.companions_hash();
-                        row.expected = Some(Expected::Stored { res_version: before.res_version, companions });
-                    }
-                }
-                for change in &changes {
-                    if let RowChange::Row(row) = change {
-                        known.insert(row.uid.clone(), row.clone());
-                    }
-                }
-                let before = counters(server).await?;
-                let report = store.write(table, changes).await?;
-                let after = counters(server).await?;
-                let written = if what.contains("unchanged") { 0 } else { objects as usize };
-                assert_eq!(report, Report { written, unchanged: objects as usize - written, ..Report::default() });
-                seen.insert(what, COUNTERS.map(|name| after[name] - before[name]));
+async fn requests_are_counted(on: On) -> Result<()> {
+    let Some(server) = on.own()? else { return Ok(()) };
+    let url = server.create_database("cost").await?;
+    // One connection, so that each statement is prepared once.
+    let options = ConnectOptions { connections: 1, ..ConnectOptions::default() };
+    let store = Store::connect(&url.parse()?, options).await?;
+    store.create_missing(crd_specs::KINDS).await?;
+    let table = kind("Model").table();
+    let batch = |first: u64, objects: u64, version: u64| -> Vec<RowChange> {
+        (first..first + objects).map(|n| change(&model(&format!("u{n:05}"), version))).collect()
+    };
+    // The counts of the second of two rounds, when every statement is prepared.
+    let mut seen = BTreeMap::new();
+    for round in 0..2_u64 {
+        let mut known = BTreeMap::new();
+        for (what, objects, version) in [
+            ("256 new objects", 256, 1_u64),
+            ("256 updated objects", 256, 2),
+            ("256 unchanged objects", 256, 2),
+            ("256 updated objects, labels as before", 256, 3),
+            ("1 new object", 1, 1),
+            ("1 updated object", 1, 2),
+            ("1 object that its writer knows to be new", 1, 3),
+            ("1 updated object, labels as before", 1, 4),
+            ("256 tombstones", 256, 4),
+        ] {
+            let first = 10_000 * round + if objects == 1 { 1000 * version.div_ceil(2) } else { 0 };
+            let mut changes = batch(first, objects, version);
+            if what.contains("tombstones") {
+                // Each has a version of its own, like objects that are deleted one after the other.
+                let gone = |(change, version): (&RowChange, u64)| RowChange::Tombstone {
+                    uid: change.uid().into(),
+                    res_version: version,
+                    delete_time: Micros::now(),
+                };
+                changes = changes.iter().zip(version..).map(gone).collect();
             }
+            if what.contains("to be new")
+                && let [RowChange::Row(row)] = &mut changes[..]
+            {
+                row.expected = Some(Expected::Absent);
+            }
+            if what.contains("as before") {
+                for change in &mut changes {
+                    let RowChange::Row(row) = change else { continue };
+                    let before: &Row = &known[&row.uid];
+                    (row.labels, row.annotations) = (before.labels.clone(), before.annotations.clone());
+                    let companions = row.companions_hash();
+                    row.expected = Some(Expected::Stored { res_version: before.res_version, companions });
+                }
+            }
+            for change in &changes {
+                if let RowChange::Row(row) = change {
+                    known.insert(row.uid.clone(), row.clone());
+                }
+            }
+            let before = counters(&server).await?;
+            let report = store.write(table, changes).await?;
+            let after = counters(&server).await?;
+            let written = if what.contains("unchanged") { 0 } else { objects as usize };
+            assert_eq!(report, Report { written, unchanged: objects as usize - written, ..Report::default() });
+            seen.insert(what, COUNTERS.map(|name| after[name] - before[name]));
         }
-        let expected = [
-            // Read (twice 128 uids), insert (twice 128 rows), 768 labels and 256 annotations, up to 512 a statement.
-            ("256 new objects", [7, 1, 1, 0]),
-            // Read, update; read, delete and write labels; read and write annotations.
-            ("256 updated objects", [12, 1, 1, 0]),
-            ("256 unchanged objects", [2, 1, 1, 0]),
-            // Read, update.
-            ("256 updated objects, labels as before", [4, 1, 1, 0]),
-            ("1 new object", [4, 1, 1, 0]),
-            ("1 updated object", [7, 1, 1, 0]),
-            // Everything in one text.
-            ("1 object that its writer knows to be new", [0, 1, 1, 0]),
-            // One statement, which is a transaction of its own.
-            ("1 updated object, labels as before", [1, 0, 0, 0]),
-            // Read, mark.
-            ("256 tombstones", [4, 1, 1, 0]),
-        ];
-        assert_eq!(seen, BTreeMap::from(expected));
+    }
+    let expected = [
+        // Read (twice 128 uids), insert (twice 128 rows), 768 labels and 256 annotations, up to 512 a statement.
+        ("256 new objects", [7, 1, 1, 0]),
+        // Read, update; read, delete and write labels; read and write annotations.
+        ("256 updated objects", [12, 1, 1, 0]),
+        ("256 unchanged objects", [2, 1, 1, 0]),
+        // Read, update.
+        ("256 updated objects, labels as before", [4, 1, 1, 0]),
+        ("1 new object", [4, 1, 1, 0]),
+        ("1 updated object", [7, 1, 1, 0]),
+        // Everything in one text.
+        ("1 object that its writer knows to be new", [0, 1, 1, 0]),
+        // One statement, which is a transaction of its own.
+        ("1 updated object, labels as before", [1, 0, 0, 0]),
+        // Read, mark.
+        ("256 tombstones", [4, 1, 1, 0]),
+    ];
+    assert_eq!(seen, BTreeMap::from(expected));
 
-        // A reject of another object costs nothing, one of its own a transaction, once.
-        let reject = |uid: &str| Reject {
-            uid: uid.into(),
-            group_ver: "michelangelo.api/v2".into(),
-            kind: "Model".into(),
-            namespace: "ml".into(),
-            name: uid.into(),
-            res_version: "1".into(),
-            reason: "a reason".into(),
-        };
-        let object = |version: u64| {
-            let mut object = model("r", 1);
-            object["metadata"]["resourceVersion"] = version.to_string().into();
-            let RowChange::Row(mut row) = change(&object) else { unreachable!("a row") };
-            let companions = row.companions_hash();
-            row.expected = Some(Expected::Stored { res_version: version - 1, companions });
-            RowChange::Row(row)
-        };
-        store.write(table, vec![change(&model("r", 1))]).await?;
-        store.record_rejects(&[reject("another")]).await?;
-        for (version, begun) in [(2, 0), (3, 1), (4, 0)] {
-            if version == 3 {
-                store.record_rejects(&[reject("r")]).await?;
-            }
-            let before = counters(server).await?["Com_begin"];
-            assert_eq!(store.write(table, vec![object(version)]).await?.written, 1);
-            assert_eq!(counters(server).await?["Com_begin"] - before, begun, "version {version}");
+    // A reject of another object costs nothing, one of its own a transaction, once.
+    let reject = |uid: &str| Reject {
+        uid: uid.into(),
+        group_ver: "michelangelo.api/v2".into(),
+        kind: "Model".into(),
+        namespace: "ml".into(),
+        name: uid.into(),
+        res_version: "1".into(),
+        reason: "a reason".into(),
+    };
+    let object = |version: u64| {
+        let mut object = model("r", 1);
+        object["metadata"]["resourceVersion"] = version.to_string().into();
+        let RowChange::Row(mut row) = change(&object) else { unreachable!("a row") };
+        let companions = row.companions_hash();
+        row.expected = Some(Expected::Stored { res_version: version - 1, companions });
+        RowChange::Row(row)
+    };
+    store.write(table, vec![change(&model("r", 1))]).await?;
+    store.record_rejects(&[reject("another")]).await?;
+    for (version, begun) in [(2, 0), (3, 1), (4, 0)] {
+        if version == 3 {
+            store.record_rejects(&[reject("r")]).await?;
         }
-        let left = store.rejects("michelangelo.api/v2", "Model", None).await?;
-        assert_eq!(left.iter().map(|reject| &*reject.uid).collect::<Vec<_>>(), ["another"]);
-        Ok(())
-    })
+        let before = counters(&server).await?["Com_begin"];
+        assert_eq!(store.write(table, vec![object(version)]).await?.written, 1);
+        assert_eq!(counters(&server).await?["Com_begin"] - before, begun, "version {version}");
+    }
+    let left = store.rejects("michelangelo.api/v2", "Model", None).await?;
+    assert_eq!(left.iter().map(|reject| &*reject.uid).collect::<Vec<_>>(), ["another"]);
+    Ok(())
 }

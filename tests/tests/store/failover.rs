@@ -1,69 +1,32 @@
 //! A fail-over: the server of the open connections becomes read-only, and the address leads to another one.
 
 use crate::world::{change, kind, model};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Retry, Store};
-use ingester_tests::replication::run;
-use ingester_tests::{Durability, MariaDb, MySql, Replication, SqlServer, skipped_without_mysql};
-use sqlx::{Connection as _, MySqlConnection};
-use std::ops::Deref;
+use ingester_tests::databases::On;
+use ingester_tests::{SqlServer, with_every_server, with_servers};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 
-#[test]
-fn mariadb() -> Result<()> {
-    let (old, new) = (MariaDb::start_with(Durability::Fast, &[])?, MariaDb::start_with(Durability::Fast, &[])?);
-    a_writer_moves_to_the_new_primary(old.deref(), new.deref())
+with_every_server! {
+    a_writer_with_a_list_of_servers_follows_the_primary
 }
 
-#[test]
-fn mysql() -> Result<()> {
-    match (MySql::start()?, MySql::start()?) {
-        (Some(old), Some(new)) => a_writer_moves_to_the_new_primary(old.deref(), new.deref()),
-        _ => {
-            skipped_without_mysql();
-            Ok(())
-        }
-    }
-}
+// A server of PostgreSQL does not become read-only while its connections are open.
+with_servers! { (a_writer_moves_to_the_new_primary) [mariadb MariaDb] [mysql MySql] }
 
-#[test]
-fn a_writer_with_a_list_of_mariadb_servers_follows_the_primary() -> Result<()> {
-    runtime()?.block_on(async {
-        match Replication::of_mariadb().await? {
-            Some(pair) => a_writer_with_a_list_of_servers_follows_the_primary(&pair).await,
-            None => Ok(()),
-        }
-    })
-}
-
-#[test]
-fn a_writer_with_a_list_of_mysql_servers_follows_the_primary() -> Result<()> {
-    runtime()?.block_on(async {
-        match Replication::of_mysql().await? {
-            Some(pair) => a_writer_with_a_list_of_servers_follows_the_primary(&pair).await,
-            None => {
-                skipped_without_mysql();
-                Ok(())
-            }
-        }
-    })
-}
-
-async fn a_writer_with_a_list_of_servers_follows_the_primary<S: Deref<Target = SqlServer>>(
-    pair: &Replication<S>,
-) -> Result<()> {
+async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<()> {
+    let Some(pair) = on.replicated().await? else { return Ok(()) };
     let (one, two) = (pair.server(0), pair.server(1));
     let address: Address = one.create_database("failover").await?.parse()?;
     Store::connect(&address, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
-    let grant = "GRANT SELECT, INSERT, UPDATE, DELETE ON failover.* TO 'app'@'%'";
-    run(one, &["CREATE USER 'app'@'%'", grant]).await?;
+    create_user(on, one).await?;
     pair.caught_up(1).await?;
 
     // The replica stands first in the list.
-    let address = Address::mysql(&pair.hosts()?, 3306, "app", None, "failover");
+    let address: Address = pair.url("app", "failover")?.parse()?;
     let retry = Retry { attempts: Some(60), ..Retry::SHORT };
     let store = Store::connect(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await?;
     let table = kind("Model").table();
@@ -81,8 +44,13 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary<S: Deref<Target = S
     assert_eq!(*moves.borrow(), 0);
     // The tests' servers write their logs when it suits them.
     let risks = store.risks();
-    assert!(risks.iter().any(|risk| risk.starts_with("innodb_flush_log_at_trx_commit=2: ")), "{risks:?}");
-    assert!(risks.iter().any(|risk| risk.starts_with("sync_binlog=0: ")), "{risks:?}");
+    let expected: &[&str] = match on {
+        On::Postgres => &["fsync=off"],
+        _ => &["innodb_flush_log_at_trx_commit=2: ", "sync_binlog=0: "],
+    };
+    for begin in expected {
+        assert!(risks.iter().any(|risk| risk.starts_with(begin)), "{begin}: {risks:?}");
+    }
     assert!(!risks.iter().any(|risk| risk.contains("semi-synchronous")), "{risks:?}");
 
     // The connections to the former primary are left, although it answers.
@@ -105,14 +73,20 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary<S: Deref<Target = S
     Ok(())
 }
 
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
-}
-
 /// The stored objects, as a server has them.
 async fn uids(server: &SqlServer) -> Result<Vec<String>> {
-    let mut connection = MySqlConnection::connect(&server.url("failover")).await?;
-    Ok(sqlx::query_scalar("SELECT uid FROM model ORDER BY uid").fetch_all(&mut connection).await?)
+    Ok(server.sql("failover", "SELECT uid FROM model ORDER BY uid").await?.into_iter().flatten().flatten().collect())
+}
+
+/// Makes a user who writes objects, without an administrator's right to write to a read-only server.
+async fn create_user(on: On, server: &SqlServer) -> Result<()> {
+    let sql = match on {
+        On::Postgres => {
+            "CREATE ROLE app LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO app"
+        }
+        _ => "CREATE USER 'app'@'%'; GRANT SELECT, INSERT, UPDATE, DELETE ON failover.* TO 'app'@'%'",
+    };
+    server.sql("failover", sql).await.map(drop)
 }
 
 /// Listens on a port of its own and passes every new connection on to the server whose port `target` holds. Connections that are
@@ -132,51 +106,44 @@ async fn forward(target: Arc<AtomicU16>) -> Result<u16> {
     Ok(port)
 }
 
-fn a_writer_moves_to_the_new_primary(old: &SqlServer, new: &SqlServer) -> Result<()> {
-    let (Some(old_port), Some(new_port)) = (old.port(), new.port()) else {
-        // The environment names one server, and there is no other one to fail over to.
-        return Ok(());
-    };
-    runtime()?.block_on(async {
-        let mut counts = Vec::new();
-        for server in [old, new] {
-            let address: Address = server.create_database("failover").await?.parse()?;
-            Store::connect(&address, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
-            // Without the right to write to a read-only server, which root has.
-            let grant = "GRANT SELECT, INSERT, UPDATE, DELETE ON failover.* TO 'app'@'%'";
-            run(server, &["CREATE USER 'app'@'%'", grant]).await?;
-        }
-        let target = Arc::new(AtomicU16::new(old_port));
-        let port = forward(target.clone()).await?;
-        let address = Address::mysql("127.0.0.1", port, "app", None, "failover");
-        let retry = Retry { first: Duration::from_millis(1), longest: Duration::from_millis(20), attempts: Some(5) };
-        let options =
-            ConnectOptions { connections: 2, max_idle: 0, max_lifetime: None, retry, ..ConnectOptions::default() };
-        let store = Arc::new(Store::connect(&address, options).await?);
-        let table = kind("Model").table();
-        store.write(table, vec![change(&model("a", 1))]).await?;
+async fn a_writer_moves_to_the_new_primary(on: On) -> Result<()> {
+    let (Some(old), Some(new)) = (on.own()?, on.own()?) else { return Ok(()) };
+    let [old, new]: [&SqlServer; 2] = [&old, &new];
+    let (old_port, new_port) = (old.port().context("a port")?, new.port().context("a port")?);
+    let mut counts = Vec::new();
+    for server in [old, new] {
+        let address: Address = server.create_database("failover").await?.parse()?;
+        Store::connect(&address, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
+        create_user(on, server).await?;
+    }
+    let target = Arc::new(AtomicU16::new(old_port));
+    let port = forward(target.clone()).await?;
+    let address = Address::mysql("127.0.0.1", port, "app", None, "failover");
+    let retry = Retry { first: Duration::from_millis(1), longest: Duration::from_millis(20), attempts: Some(5) };
+    let options =
+        ConnectOptions { connections: 2, max_idle: 0, max_lifetime: None, retry, ..ConnectOptions::default() };
+    let store = Arc::new(Store::connect(&address, options).await?);
+    let table = kind("Model").table();
+    store.write(table, vec![change(&model("a", 1))]).await?;
 
-        // Read-only, and the name still leads there.
-        run(old, &["SET GLOBAL read_only = 1"]).await?;
-        let error = store.write(table, vec![change(&model("b", 1))]).await.expect_err("read-only");
-        assert_eq!(error.class(), ErrorClass::Transient, "{error}");
+    // Read-only, and the name still leads there.
+    old.run(&["SET GLOBAL read_only = 1"]).await?;
+    let error = store.write(table, vec![change(&model("b", 1))]).await.expect_err("read-only");
+    assert_eq!(error.class(), ErrorClass::Transient, "{error}");
 
-        // The open connections lead to the old server.
-        let both = async || tokio::try_join!(store.stored(table, &["a"]), store.stored(table, &["a"]));
-        both().await?;
-        target.store(new_port, Ordering::SeqCst);
-        store.write(table, vec![change(&model("b", 1))]).await?;
-        for server in [old, new] {
-            let mut connection = MySqlConnection::connect(&server.url("failover")).await?;
-            let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM model").fetch_one(&mut connection).await?;
-            counts.push(count);
-        }
-        assert_eq!(counts, [1, 1], "each has the row that was written while it was the primary");
-        // Every connection that is used from now on leads to the new server.
-        for _ in 0..5 {
-            let (one, other) = both().await?;
-            assert!(one.is_empty() && other.is_empty(), "read from the old server");
-        }
-        Ok(())
-    })
+    // The open connections lead to the old server.
+    let both = async || tokio::try_join!(store.stored(table, &["a"]), store.stored(table, &["a"]));
+    both().await?;
+    target.store(new_port, Ordering::SeqCst);
+    store.write(table, vec![change(&model("b", 1))]).await?;
+    for server in [old, new] {
+        counts.push(uids(server).await?.len());
+    }
+    assert_eq!(counts, [1, 1], "each has the row that was written while it was the primary");
+    // Every connection that is used from now on leads to the new server.
+    for _ in 0..5 {
+        let (one, other) = both().await?;
+        assert!(one.is_empty() && other.is_empty(), "read from the old server");
+    }
+    Ok(())
 }

@@ -3,14 +3,20 @@
 use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_store::{ConnectOptions, Retry, Store};
-use ingester_tests::{SqlServer, delayed, shared_mariadb, shared_mysql, skipped_without_mysql};
+use ingester_tests::databases::On;
+use ingester_tests::{delayed, with_every_server};
 use std::time::Duration;
 
 /// What is before the port, and how late the answers are, as between continents. Each server of a list has two seconds for about
 /// eight answers.
 const FAR: [(&str, Duration); 2] = [(":", Duration::from_millis(250)), (":1,127.0.0.1:", Duration::from_millis(200))];
 
-async fn is_connected_to(server: &SqlServer) -> Result<()> {
+with_every_server! {
+    a_database_far_away_is_connected_to_and_written
+}
+
+async fn a_database_far_away_is_connected_to_and_written(on: On) -> Result<()> {
+    let Some(server) = on.shared()? else { return Ok(()) };
     let Some(near) = server.port() else { return Ok(()) };
     let url = server.create_database("far").await?;
     Store::connect(&url.parse()?, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
@@ -29,20 +35,4 @@ async fn is_connected_to(server: &SqlServer) -> Result<()> {
         ensure!(store.peek(table, 100).await?.len() == 25 * (place + 1), "rows are missing");
     }
     Ok(())
-}
-
-#[tokio::test]
-async fn a_database_far_away_is_connected_to_and_written_on_mariadb() -> Result<()> {
-    is_connected_to(shared_mariadb()?).await
-}
-
-#[tokio::test]
-async fn a_database_far_away_is_connected_to_and_written_on_mysql() -> Result<()> {
-    match shared_mysql()? {
-        Some(server) => is_connected_to(server).await,
-        None => {
-            skipped_without_mysql();
-            Ok(())
-        }
-    }
 }

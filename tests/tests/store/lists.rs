@@ -58,7 +58,13 @@ async fn objects_larger_than_the_memory_for_sorting_are_listed(world: World) -> 
         return Ok(());
     }
     // Somebody has dropped a key that lists name: the database finds another way, and large rows are still not sorted.
-    world.sql("ALTER TABLE model DROP KEY namespace_name").await?;
+    let key = world.on.key("model", "namespace_name");
+    let drop = if world.on == On::Postgres {
+        format!("DROP INDEX {key}")
+    } else {
+        format!("ALTER TABLE model DROP KEY {key}")
+    };
+    world.sql(&drop).await?;
     lists_all(&store, &questions).await
 }
 
@@ -104,15 +110,20 @@ async fn questions_that_nobody_waits_for_are_ended(world: World) -> Result<()> {
     });
     ensure!(join_all(lists).await.iter().all(Result::is_err), "a list was answered");
     // Connections are free, and the server works for none of the lists.
-    let running =
-        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '/* ingester %'";
+    let running = match world.on {
+        On::Sqlite => "SELECT 0",
+        On::MariaDb | On::MySql => {
+            "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '/* ingester %'"
+        }
+        On::Postgres => {
+            "SELECT COUNT(*) FROM pg_stat_activity
+             WHERE datname = CURRENT_DATABASE() AND state = 'active' AND query LIKE '/* ingester %'"
+        }
+    };
     loop {
         let used = store.connections().used;
-        let running = match world.on {
-            On::Sqlite => 0,
-            On::MariaDb | On::MySql => world.cell(running).await?.context("a count")?.parse()?,
-        };
-        if used + running == 0 {
+        let running: u64 = world.cell(running).await?.context("a count")?.parse()?;
+        if used as u64 + running == 0 {
             break;
         }
         ensure!(begin.elapsed() < LONG, "{used} connections are in use, and {running} lists still run");

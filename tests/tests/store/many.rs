@@ -3,7 +3,7 @@
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
 use crate::plan_summary::summarize;
-use crate::world::{On, Stores as _, World};
+use crate::world::{Stores as _, World};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::{Expected, Row};
@@ -137,7 +137,7 @@ async fn values(world: &World, prefix: &str) -> Result<Vec<Vec<Option<String>>>>
     all.extend(
         world
             .sql(&format!(
-                "SELECT 'renewals', {uid}, CAST(value AS CHAR) FROM certificate_renewals WHERE obj_uid LIKE '{prefix}%' ORDER BY 2, 3"
+                "SELECT 'renewals', {uid}, value FROM certificate_renewals WHERE obj_uid LIKE '{prefix}%' ORDER BY 2, 3"
             ))
             .await?,
     );
@@ -459,10 +459,7 @@ async fn a_value_is_found_by_its_key(world: World) -> Result<()> {
         store.write(KIND.table(), chunk.iter().map(|n| change(&object(*n))).collect()).await?;
     }
     world
-        .sql(match world.on {
-            On::Sqlite => "ANALYZE",
-            _ => "ANALYZE TABLE certificate, certificate_dns_names, certificate_limits, certificate_ports",
-        })
+        .sql(&world.on.analyze(&["certificate", "certificate_dns_names", "certificate_limits", "certificate_ports"]))
         .await?;
     let limits = Limits::default();
     for (selector, table, key) in [
@@ -476,10 +473,7 @@ async fn a_value_is_found_by_its_key(world: World) -> Result<()> {
         ensure!(page.rows.len() == 1, "{selector}");
         let explained = asked.explain(&Wanted::object(), 10).await?;
         let summary = summarize(world.on, &explained)?;
-        let key = match world.on {
-            On::Sqlite => format!("certificate_{table}__{key}"),
-            _ => key.to_owned(),
-        };
+        let key = world.on.key(&format!("certificate_{table}"), key);
         ensure!(summary.keys.contains(&key) && !summary.scans, "{selector}: {summary:?}: {explained:#?}");
     }
     Ok(())

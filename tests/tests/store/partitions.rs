@@ -6,19 +6,12 @@ use ingester_core::value::Micros;
 use ingester_sql::ddl::Schema;
 use ingester_store::migrate::drift;
 use ingester_store::{Evicted, RowChange};
-use ingester_tests::databases::run;
+use ingester_tests::on_databases;
 
-#[test]
-fn a_partitioned_table_takes_the_same_rows_on_mariadb() -> Result<()> {
-    run(concat!(module_path!(), "::partitioned_mariadb"), On::MariaDb, partitioned)
-}
+// SQLite has no partitions, and PostgreSQL cannot partition a table that is there.
+on_databases! { (a_partitioned_table_takes_the_same_rows) [mariadb MariaDb] [mysql MySql] }
 
-#[test]
-fn a_partitioned_table_takes_the_same_rows_on_mysql() -> Result<()> {
-    run(concat!(module_path!(), "::partitioned_mysql"), On::MySql, partitioned)
-}
-
-async fn partitioned(world: World) -> Result<()> {
+async fn a_partitioned_table_takes_the_same_rows(world: World) -> Result<()> {
     let store = world.store().await?;
     for (table, uid) in [("model", "uid"), ("model_labels", "obj_uid"), ("model_annotations", "obj_uid")] {
         world.sql(&format!("ALTER TABLE {table} PARTITION BY KEY ({uid}) PARTITIONS 7")).await?;

@@ -1,4 +1,4 @@
-//! What the plans of SQLite, MariaDB and MySQL have in common.
+//! What the plans of the databases have in common.
 
 use crate::world::On;
 use anyhow::{Context as _, Result};
@@ -28,9 +28,34 @@ pub(crate) fn summarize(on: On, explained: &Explained) -> Result<PlanSummary> {
         }
         return Ok(summary);
     }
+    if on == On::Postgres {
+        look_at_lines(&explained.plan, &mut summary);
+        return Ok(summary);
+    }
     let plan = serde_json::from_str(&explained.plan.join("\n")).with_context(|| format!("{explained:#?}"))?;
     look(&plan, &mut summary);
     Ok(summary)
+}
+
+/// PostgreSQL's form: a line a node, each deeper than the one that takes its rows, with lines about the node between them.
+pub(crate) fn look_at_lines(lines: &[String], summary: &mut PlanSummary) {
+    let depth = |line: &str| line.len() - line.trim_start_matches([' ', '-', '>']).len();
+    for (place, line) in lines.iter().enumerate() {
+        let node = line.trim_start_matches([' ', '-', '>']);
+        let mut below = lines[place + 1..].iter().take_while(|other| depth(other) > depth(line));
+        summary.scans |= node.starts_with("Seq Scan on ") || node.starts_with("Parallel Seq Scan on ");
+        summary.sorts |= node.starts_with("Sort ") && !below.any(|other| other.contains("->  Limit "));
+        let key = [
+            "Index Scan using ",
+            "Index Only Scan using ",
+            "Index Scan Backward using ",
+            "Index Only Scan Backward using ",
+        ]
+        .iter()
+        .find_map(|begin| node.strip_prefix(begin))
+        .or_else(|| node.strip_prefix("Bitmap Index Scan on "));
+        summary.keys.extend(key.and_then(|key| key.split(' ').next()).map(|key| key.trim_matches('"').to_owned()));
+    }
 }
 
 /// Whether this names the rows of an inner step, which is summarized by itself.

@@ -47,6 +47,24 @@ async fn a_missing_table_stops_the_batch_and_says_what_to_do(world: World) -> Re
 
 async fn a_writer_waiting_for_a_lock_continues_when_it_is_released(world: World) -> Result<()> {
     use sqlx::{Connection as _, Executor as _};
+    use tokio::sync::oneshot::{Receiver, Sender};
+    async fn hold<D: sqlx::Database>(
+        url: &str,
+        lock: &[&'static str],
+        locked: Sender<()>,
+        released: Receiver<()>,
+    ) -> sqlx::Result<()>
+    where
+        for<'c> &'c mut D::Connection: sqlx::Executor<'c, Database = D>,
+    {
+        let mut connection = D::Connection::connect(url).await?;
+        for statement in lock {
+            connection.execute(*statement).await?;
+        }
+        let _ = locked.send(());
+        let _ = released.await;
+        connection.execute("ROLLBACK").await.map(drop)
+    }
     let store = world.store().await?;
     let table = kind("Model").table();
     store.write(table, vec![change(&model("a", 1))]).await?;
@@ -55,23 +73,14 @@ async fn a_writer_waiting_for_a_lock_continues_when_it_is_released(world: World)
     let (url, on) = (world.url.clone(), world.on);
     let holder = tokio::spawn(async move {
         match on {
-            On::Sqlite => {
-                let mut connection = sqlx::SqliteConnection::connect(&url).await?;
-                connection.execute("BEGIN IMMEDIATE").await?;
-                let _ = locked.send(());
-                let _ = released.await;
-                connection.execute("ROLLBACK").await?;
+            On::Sqlite => hold::<sqlx::Sqlite>(&url, &["BEGIN IMMEDIATE"], locked, released).await,
+            On::MariaDb | On::MySql => {
+                hold::<sqlx::MySql>(&url, &["BEGIN", "SELECT * FROM model FOR UPDATE"], locked, released).await
             }
-            _ => {
-                let mut connection = sqlx::MySqlConnection::connect(&url).await?;
-                connection.execute("START TRANSACTION").await?;
-                connection.execute("SELECT * FROM model FOR UPDATE").await?;
-                let _ = locked.send(());
-                let _ = released.await;
-                connection.execute("ROLLBACK").await?;
+            On::Postgres => {
+                hold::<sqlx::Postgres>(&url, &["BEGIN", "SELECT * FROM model FOR UPDATE"], locked, released).await
             }
         }
-        Ok::<_, sqlx::Error>(())
     });
     lock.await?;
     let mut write = tokio::spawn(async move { store.write(table, vec![change(&model("a", 2))]).await });

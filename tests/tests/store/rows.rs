@@ -120,7 +120,11 @@ async fn removed_labels_are_deleted_and_unchanged_ones_not_written(world: World)
         On::Sqlite => "CREATE TABLE log (what TEXT);
              CREATE TRIGGER seen_i BEFORE INSERT ON model_labels WHEN NEW.key = 'same' BEGIN INSERT INTO log VALUES ('i'); END;
              CREATE TRIGGER seen_d BEFORE DELETE ON model_labels WHEN OLD.key = 'same' BEGIN INSERT INTO log VALUES ('d'); END;",
-        _ => "CREATE TABLE log (what VARCHAR(9));
+        On::Postgres => "CREATE TABLE log (what VARCHAR(9));
+             CREATE FUNCTION seen() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO log VALUES (TG_OP); RETURN COALESCE(NEW, OLD); END $$;
+             CREATE TRIGGER seen_i BEFORE INSERT ON model_labels FOR EACH ROW WHEN (NEW.key = 'same') EXECUTE FUNCTION seen();
+             CREATE TRIGGER seen_d BEFORE DELETE ON model_labels FOR EACH ROW WHEN (OLD.key = 'same') EXECUTE FUNCTION seen();",
+        On::MariaDb | On::MySql => "CREATE TABLE log (what VARCHAR(9));
              CREATE TRIGGER seen_i BEFORE INSERT ON model_labels FOR EACH ROW INSERT INTO log SELECT 'i' FROM (SELECT 1) AS one WHERE NEW.`key` = 'same';
              CREATE TRIGGER seen_d BEFORE DELETE ON model_labels FOR EACH ROW INSERT INTO log SELECT 'd' FROM (SELECT 1) AS one WHERE OLD.`key` = 'same';",
     };

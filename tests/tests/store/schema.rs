@@ -1,9 +1,9 @@
 //! The tables.
 
-use crate::world::{On, Stores as _, World};
+use crate::world::{Stores as _, World, dialect};
 use anyhow::Result;
 use ingester_sql::ddl::Schema;
-use ingester_sql::dialect::{Dialect, Sql};
+use ingester_sql::dialect::Sql;
 use ingester_tests::on_every_database;
 
 on_every_database! {
@@ -11,25 +11,12 @@ on_every_database! {
     dropped_tables_are_created_again
 }
 
-fn dialect(world: &World) -> Dialect {
-    if world.on == On::Sqlite { Dialect::Sqlite } else { Dialect::MySql }
-}
-
-async fn tables(world: &World) -> Result<u64> {
-    world
-        .count(match world.on {
-            On::Sqlite => "sqlite_master WHERE type = 'table'",
-            _ => "information_schema.tables WHERE table_schema = DATABASE()",
-        })
-        .await
-}
-
 async fn the_printed_schema_makes_39_tables_and_may_be_run_twice(world: World) -> Result<()> {
-    let statements: Vec<Sql> = dialect(&world).create_all(&Schema::of(crd_specs::KINDS));
-    let script = dialect(&world).script(&statements);
+    let statements: Vec<Sql> = dialect(world.on).create_all(&Schema::of(crd_specs::KINDS));
+    let script = dialect(world.on).script(&statements);
     for _ in 0..2 {
         world.sql(&script).await?;
-        assert_eq!(tables(&world).await?, 39);
+        assert_eq!(world.tables().await?.len(), 39);
     }
     // The store needs the same schema: it finds nothing missing.
     let store = world.connect(Default::default()).await?;
@@ -43,10 +30,10 @@ async fn dropped_tables_are_created_again(world: World) -> Result<()> {
     assert_eq!(store.create_missing(crd_specs::KINDS).await?, ["model_labels"]);
     for _ in 0..2 {
         for table in Schema::of(crd_specs::KINDS).tables {
-            world.sql(dialect(&world).drop(table.name).as_str()).await?;
+            world.sql(dialect(world.on).drop(table.name).as_str()).await?;
         }
     }
     // The ingester's own tables remain: rejects, backfills and settings.
-    assert_eq!(tables(&world).await?, 3);
+    assert_eq!(world.tables().await?.len(), 3);
     Ok(())
 }

@@ -90,7 +90,8 @@ async fn objects_written_one_by_one_give_the_same_rows_as_a_batch(world: World) 
         object
     };
     let all = async |prefix: &str| -> Result<Vec<Vec<Option<String>>>> {
-        let columns = "res_version, create_time, name, algorithm, HEX(proto), json";
+        let proto = if world.on == On::Postgres { "UPPER(ENCODE(proto, 'hex'))" } else { "HEX(proto)" };
+        let columns = format!("res_version, create_time, name, algorithm, {proto}, json");
         let mut rows = Vec::new();
         for sql in [
             format!("SELECT {columns} FROM model WHERE uid LIKE '{prefix}%' ORDER BY uid"),

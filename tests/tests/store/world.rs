@@ -4,6 +4,7 @@ use anyhow::Result;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
+use ingester_sql::dialect::Dialect;
 use ingester_store::{ConnectOptions, RowChange, Store};
 use serde_json::{Value as Json, json};
 
@@ -64,12 +65,21 @@ pub(crate) fn change(object: &Json) -> RowChange {
     RowChange::Row(row(object))
 }
 
+/// What is spoken there.
+pub(crate) fn dialect(on: On) -> Dialect {
+    match on {
+        On::Sqlite => Dialect::Sqlite,
+        On::MariaDb | On::MySql => Dialect::MySql,
+        On::Postgres => Dialect::Postgres,
+    }
+}
+
 /// An object that the ingester accepts and this database refuses.
 fn poison(on: On, uid: &str) -> Json {
     let mut object = model(uid, 1);
     match on {
-        // Beyond SQLite's signed integers.
-        On::Sqlite => object["metadata"]["resourceVersion"] = json!((1_u64 << 63).to_string()),
+        // Beyond their signed integers.
+        On::Sqlite | On::Postgres => object["metadata"]["resourceVersion"] = json!((1_u64 << 63).to_string()),
         // Nested deeper than MariaDB's JSON functions allow (32 levels).
         On::MariaDb => {
             let mut deep = json!(1);
