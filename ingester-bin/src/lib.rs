@@ -19,8 +19,7 @@
 //!
 //! `.prefix("data.example.com")` gives the finalizer and the annotations a name of your own.
 //!
-//! The short form [`main`] is a program without migrations, for a first try. It creates missing tables but does not change
-//! existing ones:
+//! The short form [`main`] is a program without migrations: its tables follow the structs as far as that only adds.
 //!
 //! ```no_run
 //! # use ingester_core::Kind;
@@ -131,7 +130,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
     let program = match command {
         // They work on the lock file itself, or on no rows.
-        Command::Schema(_)
+        Command::Schema(Schema::Print(_) | Schema::Generate(_) | Schema::Adopt(_))
         | Command::Crds(_)
         | Command::Kinds(_)
         | Command::Scaffold(_)
@@ -142,6 +141,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         | Command::Kubeconfig(_)
         | Command::Rejects(_)
         | Command::Completions(_) => program,
+        Command::Schema(_) => program.following(),
         _ => commands::versioned(program)?,
     };
     let kinds = program.kinds;

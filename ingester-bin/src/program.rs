@@ -5,6 +5,7 @@
 use crate::ending::Failure;
 use anyhow::anyhow;
 use ingester_core::GeneratedSql;
+use ingester_core::kind::Record;
 use ingester_core::marks::Marks;
 use ingester_core::view::View;
 use ingester_core::{Kind, KindNames, Registry};
@@ -18,9 +19,9 @@ pub struct Program {
     pub(crate) kinds: &'static [Kind],
     /// The kinds that are built in. The migrations are theirs.
     pub(crate) built_in: &'static [Kind],
-    /// The kinds of a file.
+    /// The kinds of a file. Once the program [follows](Program::following), also those that are built in without migrations.
     pub(crate) declared: &'static [Kind],
-    /// The views of a file.
+    /// The views over the declared kinds.
     pub(crate) declared_views: &'static [View],
     /// The views over the kinds that are built in.
     pub(crate) views: &'static [View],
@@ -113,13 +114,13 @@ impl Program {
         Registry { kinds: self.built_in, views: self.views }
     }
 
-    /// What a file declares.
-    pub(crate) const fn of_file(&self) -> Registry<'static> {
+    /// What is declared: its tables follow.
+    pub(crate) const fn of_declared(&self) -> Registry<'static> {
         Registry { kinds: self.declared, views: self.declared_views }
     }
 
-    /// Builds the migrations of the kinds in, see [`generated_sql!`](ingester_core::generated_sql). Without them, the program
-    /// creates missing tables but does not change existing ones.
+    /// Builds the migrations of the kinds in, see [`generated_sql!`](ingester_core::generated_sql). Without them, the tables follow the
+    /// structs as far as that only adds, and the database counts the definitions, as for kinds of a file.
     #[must_use]
     pub const fn sql(mut self, sql: GeneratedSql) -> Self {
         self.sql = Some(sql);
@@ -135,6 +136,24 @@ impl Program {
                 Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], sql: None, ..self }
             }
         }
+    }
+
+    /// The same program for work on a database. Kinds that are built in without migrations are declared ones there: their tables follow, and
+    /// the database counts their definitions.
+    pub(crate) fn following(self) -> Self {
+        if self.sql.is_some() || self.built_in.is_empty() {
+            return self;
+        }
+        let recorded = |kind: &Kind| kind.recorded(kept(Record::of_whole(kind.definition())));
+        let built_in: Vec<Kind> = self.built_in.iter().map(recorded).collect();
+        let declared: &'static [Kind] = kept([&built_in[..], self.declared].concat());
+        let declared_views: &'static [View] = kept([self.views, self.declared_views].concat());
+        Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], ..self }
+    }
+
+    /// What stands behind `ingester schema apply` and its like for what is declared: kinds of a file are known with the file alone.
+    pub(crate) const fn with_file(&self) -> &'static str {
+        if self.kinds_file.is_some() { " --kinds FILE" } else { "" }
     }
 
     /// The same program with other kinds in place of those that are built in.
@@ -154,7 +173,7 @@ impl Program {
 
     /// What the schema commands are about: the declared kinds if there are any, for those that are built in have migrations of their own.
     pub(crate) const fn of_schema(&self) -> Registry<'static> {
-        if self.declared.is_empty() { self.registry() } else { self.of_file() }
+        if self.declared.is_empty() { self.registry() } else { self.of_declared() }
     }
 }
 

@@ -388,7 +388,7 @@ impl Kind {
         }
     }
 
-    /// What its rows are made from, part by part. A kind whose definitions a lock file counts does not know its parts: it has one.
+    /// What its rows are made from, part by part. A kind of a struct does not know its parts: it has one.
     ///
     /// # Errors
     /// [`ProtobufError`] when the kind's message cannot be used.

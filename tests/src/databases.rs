@@ -113,6 +113,15 @@ impl On {
         }
     }
 
+    /// A column of bytes as hexadecimal digits.
+    #[must_use]
+    pub fn hex(self, column: &str) -> String {
+        match self {
+            On::Postgres => format!("UPPER(ENCODE({column}, 'hex'))"),
+            _ => format!("HEX({column})"),
+        }
+    }
+
     /// SQL that reads statistics of tables.
     #[must_use]
     pub fn analyze(self, tables: &[&str]) -> String {

@@ -16,15 +16,15 @@ CREATE TABLE IF NOT EXISTS "project" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "project__namespace_name" ON "project" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "project__namespace_name" ON "project" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "project__create_time" ON "project" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "project__create_time" ON "project" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "project__update_time" ON "project" ("update_time");
+CREATE INDEX IF NOT EXISTS "project__update_time" ON "project" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "project__delete_time" ON "project" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "project__delete_time" ON "project" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "project__tier" ON "project" ("tier" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "project__tier" ON "project" ("tier" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "project_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS "project_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "project_labels__key_value" ON "project_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "project_labels__key_value" ON "project_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "project_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -58,15 +58,15 @@ CREATE TABLE IF NOT EXISTS "modelfamily" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "modelfamily__namespace_name" ON "modelfamily" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "modelfamily__namespace_name" ON "modelfamily" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "modelfamily__create_time" ON "modelfamily" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "modelfamily__create_time" ON "modelfamily" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "modelfamily__update_time" ON "modelfamily" ("update_time");
+CREATE INDEX IF NOT EXISTS "modelfamily__update_time" ON "modelfamily" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "modelfamily__delete_time" ON "modelfamily" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "modelfamily__delete_time" ON "modelfamily" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "modelfamily__model_family_name" ON "modelfamily" ("model_family_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "modelfamily__model_family_name" ON "modelfamily" ("model_family_name" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "modelfamily_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -75,7 +75,7 @@ CREATE TABLE IF NOT EXISTS "modelfamily_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "modelfamily_labels__key_value" ON "modelfamily_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "modelfamily_labels__key_value" ON "modelfamily_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "modelfamily_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -119,41 +119,41 @@ CREATE TABLE IF NOT EXISTS "model" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "model__namespace_name" ON "model" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "model__namespace_name" ON "model" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "model__create_time" ON "model" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__create_time" ON "model" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__update_time" ON "model" ("update_time");
+CREATE INDEX IF NOT EXISTS "model__update_time" ON "model" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "model__delete_time" ON "model" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__delete_time" ON "model" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__owner" ON "model" ("owner" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__owner" ON "model" ("owner" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__description" ON "model" ("description" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__description" ON "model" ("description" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__model_kind" ON "model" ("model_kind" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__model_kind" ON "model" ("model_kind" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__algorithm" ON "model" ("algorithm" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__algorithm" ON "model" ("algorithm" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__training_framework" ON "model" ("training_framework" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__training_framework" ON "model" ("training_framework" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__source" ON "model" ("source" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__source" ON "model" ("source" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__src_pipeline_run" ON "model" ("src_pipeline_run_namespace" NULLS FIRST, "src_pipeline_run_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__src_pipeline_run" ON "model" ("src_pipeline_run_namespace" NULLS FIRST, "src_pipeline_run_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__performance_eval_report" ON "model" ("performance_eval_report_namespace" NULLS FIRST, "performance_eval_report_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__performance_eval_report" ON "model" ("performance_eval_report_namespace" NULLS FIRST, "performance_eval_report_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__feature_eval_report" ON "model" ("feature_eval_report_namespace" NULLS FIRST, "feature_eval_report_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__feature_eval_report" ON "model" ("feature_eval_report_namespace" NULLS FIRST, "feature_eval_report_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__revision_id" ON "model" ("revision_id" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__revision_id" ON "model" ("revision_id" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__feature_quality_report" ON "model" ("feature_quality_report_namespace" NULLS FIRST, "feature_quality_report_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__feature_quality_report" ON "model" ("feature_quality_report_namespace" NULLS FIRST, "feature_quality_report_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__model_family" ON "model" ("model_family_namespace" NULLS FIRST, "model_family_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__model_family" ON "model" ("model_family_namespace" NULLS FIRST, "model_family_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__package_type" ON "model" ("package_type" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__package_type" ON "model" ("package_type" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "model__explainability_report" ON "model" ("explainability_report_namespace" NULLS FIRST, "explainability_report_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "model__explainability_report" ON "model" ("explainability_report_namespace" NULLS FIRST, "explainability_report_name" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "model_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -162,7 +162,7 @@ CREATE TABLE IF NOT EXISTS "model_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "model_labels__key_value" ON "model_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "model_labels__key_value" ON "model_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "model_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -188,17 +188,17 @@ CREATE TABLE IF NOT EXISTS "pipeline" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "pipeline__namespace_name" ON "pipeline" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "pipeline__namespace_name" ON "pipeline" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "pipeline__create_time" ON "pipeline" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipeline__create_time" ON "pipeline" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipeline__update_time" ON "pipeline" ("update_time");
+CREATE INDEX IF NOT EXISTS "pipeline__update_time" ON "pipeline" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "pipeline__delete_time" ON "pipeline" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipeline__delete_time" ON "pipeline" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipeline__owner" ON "pipeline" ("owner" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipeline__owner" ON "pipeline" ("owner" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipeline__pipeline_type" ON "pipeline" ("pipeline_type" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipeline__pipeline_type" ON "pipeline" ("pipeline_type" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "pipeline_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -207,7 +207,7 @@ CREATE TABLE IF NOT EXISTS "pipeline_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "pipeline_labels__key_value" ON "pipeline_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "pipeline_labels__key_value" ON "pipeline_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "pipeline_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -241,27 +241,27 @@ CREATE TABLE IF NOT EXISTS "pipelinerun" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__namespace_name" ON "pipelinerun" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "pipelinerun__namespace_name" ON "pipelinerun" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__create_time" ON "pipelinerun" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipelinerun__create_time" ON "pipelinerun" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__update_time" ON "pipelinerun" ("update_time");
+CREATE INDEX IF NOT EXISTS "pipelinerun__update_time" ON "pipelinerun" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__delete_time" ON "pipelinerun" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipelinerun__delete_time" ON "pipelinerun" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__pipeline" ON "pipelinerun" ("pipeline_namespace" NULLS FIRST, "pipeline_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipelinerun__pipeline" ON "pipelinerun" ("pipeline_namespace" NULLS FIRST, "pipeline_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__actor" ON "pipelinerun" ("actor" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipelinerun__actor" ON "pipelinerun" ("actor" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__revision" ON "pipelinerun" ("revision_namespace" NULLS FIRST, "revision_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipelinerun__revision" ON "pipelinerun" ("revision_namespace" NULLS FIRST, "revision_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__resume_pipeline_run" ON "pipelinerun" ("resume_pipeline_run_namespace" NULLS FIRST, "resume_pipeline_run_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipelinerun__resume_pipeline_run" ON "pipelinerun" ("resume_pipeline_run_namespace" NULLS FIRST, "resume_pipeline_run_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__state" ON "pipelinerun" ("state" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipelinerun__state" ON "pipelinerun" ("state" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__end_time" ON "pipelinerun" ("end_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipelinerun__end_time" ON "pipelinerun" ("end_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "pipelinerun__exception_type" ON "pipelinerun" ("exception_type" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipelinerun__exception_type" ON "pipelinerun" ("exception_type" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "pipelinerun_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -270,7 +270,7 @@ CREATE TABLE IF NOT EXISTS "pipelinerun_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "pipelinerun_labels__key_value" ON "pipelinerun_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "pipelinerun_labels__key_value" ON "pipelinerun_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "pipelinerun_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -295,15 +295,15 @@ CREATE TABLE IF NOT EXISTS "inferenceserver" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "inferenceserver__namespace_name" ON "inferenceserver" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "inferenceserver__namespace_name" ON "inferenceserver" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "inferenceserver__create_time" ON "inferenceserver" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "inferenceserver__create_time" ON "inferenceserver" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "inferenceserver__update_time" ON "inferenceserver" ("update_time");
+CREATE INDEX IF NOT EXISTS "inferenceserver__update_time" ON "inferenceserver" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "inferenceserver__delete_time" ON "inferenceserver" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "inferenceserver__delete_time" ON "inferenceserver" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "inferenceserver__state" ON "inferenceserver" ("state" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "inferenceserver__state" ON "inferenceserver" ("state" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "inferenceserver_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -312,7 +312,7 @@ CREATE TABLE IF NOT EXISTS "inferenceserver_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "inferenceserver_labels__key_value" ON "inferenceserver_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "inferenceserver_labels__key_value" ON "inferenceserver_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "inferenceserver_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -342,23 +342,23 @@ CREATE TABLE IF NOT EXISTS "revision" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "revision__namespace_name" ON "revision" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "revision__namespace_name" ON "revision" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "revision__create_time" ON "revision" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "revision__create_time" ON "revision" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "revision__update_time" ON "revision" ("update_time");
+CREATE INDEX IF NOT EXISTS "revision__update_time" ON "revision" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "revision__delete_time" ON "revision" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "revision__delete_time" ON "revision" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "revision__base_type" ON "revision" ("base_type" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "revision__base_type" ON "revision" ("base_type" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "revision__base_resource" ON "revision" ("base_resource_namespace" NULLS FIRST, "base_resource_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "revision__base_resource" ON "revision" ("base_resource_namespace" NULLS FIRST, "base_resource_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "revision__owner" ON "revision" ("owner" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "revision__owner" ON "revision" ("owner" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "revision__commit_branch" ON "revision" ("commit_branch" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "revision__commit_branch" ON "revision" ("commit_branch" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "revision__git_ref" ON "revision" ("git_ref" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "revision__git_ref" ON "revision" ("git_ref" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "revision_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -367,7 +367,7 @@ CREATE TABLE IF NOT EXISTS "revision_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "revision_labels__key_value" ON "revision_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "revision_labels__key_value" ON "revision_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "revision_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -391,13 +391,13 @@ CREATE TABLE IF NOT EXISTS "cluster" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "cluster__namespace_name" ON "cluster" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "cluster__namespace_name" ON "cluster" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "cluster__create_time" ON "cluster" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "cluster__create_time" ON "cluster" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "cluster__update_time" ON "cluster" ("update_time");
+CREATE INDEX IF NOT EXISTS "cluster__update_time" ON "cluster" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "cluster__delete_time" ON "cluster" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "cluster__delete_time" ON "cluster" ("delete_time" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "cluster_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -406,7 +406,7 @@ CREATE TABLE IF NOT EXISTS "cluster_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "cluster_labels__key_value" ON "cluster_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "cluster_labels__key_value" ON "cluster_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "cluster_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -431,15 +431,15 @@ CREATE TABLE IF NOT EXISTS "raycluster" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "raycluster__namespace_name" ON "raycluster" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "raycluster__namespace_name" ON "raycluster" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "raycluster__create_time" ON "raycluster" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "raycluster__create_time" ON "raycluster" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "raycluster__update_time" ON "raycluster" ("update_time");
+CREATE INDEX IF NOT EXISTS "raycluster__update_time" ON "raycluster" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "raycluster__delete_time" ON "raycluster" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "raycluster__delete_time" ON "raycluster" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "raycluster__ray_version" ON "raycluster" ("ray_version" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "raycluster__ray_version" ON "raycluster" ("ray_version" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "raycluster_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -448,7 +448,7 @@ CREATE TABLE IF NOT EXISTS "raycluster_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "raycluster_labels__key_value" ON "raycluster_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "raycluster_labels__key_value" ON "raycluster_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "raycluster_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -473,15 +473,15 @@ CREATE TABLE IF NOT EXISTS "rayjob" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "rayjob__namespace_name" ON "rayjob" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "rayjob__namespace_name" ON "rayjob" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "rayjob__create_time" ON "rayjob" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "rayjob__create_time" ON "rayjob" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "rayjob__update_time" ON "rayjob" ("update_time");
+CREATE INDEX IF NOT EXISTS "rayjob__update_time" ON "rayjob" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "rayjob__delete_time" ON "rayjob" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "rayjob__delete_time" ON "rayjob" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "rayjob__entrypoint" ON "rayjob" ("entrypoint" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "rayjob__entrypoint" ON "rayjob" ("entrypoint" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "rayjob_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -490,7 +490,7 @@ CREATE TABLE IF NOT EXISTS "rayjob_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "rayjob_labels__key_value" ON "rayjob_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "rayjob_labels__key_value" ON "rayjob_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "rayjob_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -520,21 +520,21 @@ CREATE TABLE IF NOT EXISTS "triggerrun" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "triggerrun__namespace_name" ON "triggerrun" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "triggerrun__namespace_name" ON "triggerrun" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "triggerrun__create_time" ON "triggerrun" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "triggerrun__create_time" ON "triggerrun" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "triggerrun__update_time" ON "triggerrun" ("update_time");
+CREATE INDEX IF NOT EXISTS "triggerrun__update_time" ON "triggerrun" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "triggerrun__delete_time" ON "triggerrun" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "triggerrun__delete_time" ON "triggerrun" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "triggerrun__pipeline" ON "triggerrun" ("pipeline_namespace" NULLS FIRST, "pipeline_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "triggerrun__pipeline" ON "triggerrun" ("pipeline_namespace" NULLS FIRST, "pipeline_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "triggerrun__revision" ON "triggerrun" ("revision_namespace" NULLS FIRST, "revision_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "triggerrun__revision" ON "triggerrun" ("revision_namespace" NULLS FIRST, "revision_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "triggerrun__auto_flip" ON "triggerrun" ("auto_flip" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "triggerrun__auto_flip" ON "triggerrun" ("auto_flip" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "triggerrun__state" ON "triggerrun" ("state" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "triggerrun__state" ON "triggerrun" ("state" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "triggerrun_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -543,7 +543,7 @@ CREATE TABLE IF NOT EXISTS "triggerrun_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "triggerrun_labels__key_value" ON "triggerrun_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "triggerrun_labels__key_value" ON "triggerrun_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "triggerrun_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -572,21 +572,21 @@ CREATE TABLE IF NOT EXISTS "deployment" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "deployment__namespace_name" ON "deployment" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "deployment__namespace_name" ON "deployment" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "deployment__create_time" ON "deployment" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "deployment__create_time" ON "deployment" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "deployment__update_time" ON "deployment" ("update_time");
+CREATE INDEX IF NOT EXISTS "deployment__update_time" ON "deployment" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "deployment__delete_time" ON "deployment" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "deployment__delete_time" ON "deployment" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "deployment__target_definition_type" ON "deployment" ("target_definition_type" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "deployment__target_definition_type" ON "deployment" ("target_definition_type" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "deployment__state" ON "deployment" ("state" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "deployment__state" ON "deployment" ("state" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "deployment__current_revision" ON "deployment" ("current_revision_namespace" NULLS FIRST, "current_revision_name" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "deployment__current_revision" ON "deployment" ("current_revision_namespace" NULLS FIRST, "current_revision_name" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "deployment__deletion_requested_timestamp" ON "deployment" ("deletion_requested_timestamp" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "deployment__deletion_requested_timestamp" ON "deployment" ("deletion_requested_timestamp" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "deployment_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -595,7 +595,7 @@ CREATE TABLE IF NOT EXISTS "deployment_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "deployment_labels__key_value" ON "deployment_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "deployment_labels__key_value" ON "deployment_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "deployment_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -619,13 +619,13 @@ CREATE TABLE IF NOT EXISTS "sparkjob" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "sparkjob__namespace_name" ON "sparkjob" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "sparkjob__namespace_name" ON "sparkjob" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "sparkjob__create_time" ON "sparkjob" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "sparkjob__create_time" ON "sparkjob" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "sparkjob__update_time" ON "sparkjob" ("update_time");
+CREATE INDEX IF NOT EXISTS "sparkjob__update_time" ON "sparkjob" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "sparkjob__delete_time" ON "sparkjob" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "sparkjob__delete_time" ON "sparkjob" ("delete_time" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "sparkjob_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -634,7 +634,7 @@ CREATE TABLE IF NOT EXISTS "sparkjob_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "sparkjob_labels__key_value" ON "sparkjob_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "sparkjob_labels__key_value" ON "sparkjob_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "sparkjob_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,

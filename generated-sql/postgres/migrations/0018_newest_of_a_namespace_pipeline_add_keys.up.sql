@@ -3,4 +3,4 @@
 --   add key `namespace_create_time` (namespace, create_time): copy
 --     who writes to this table waits until it is copied
 
-CREATE INDEX IF NOT EXISTS "pipeline__namespace_create_time" ON "pipeline" ("namespace", "create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "pipeline__namespace_create_time" ON "pipeline" ("namespace", "create_time" NULLS FIRST, "uid");

@@ -17,12 +17,13 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
     let kind = chosen(kinds, std::slice::from_ref(&arguments.kind))?[0];
     let backfill = Backfill::of(&kind, &arguments.columns).map_err(|error| Failure::Usage(error.into()))?;
     let store = arguments.target.database(kinds)?.open_existing().await?;
-    store.learn_declared(program.declared).await.map_err(super::declared_failure)?;
+    store.learn_declared(program.declared).await.map_err(|error| super::declared_failure(error, program))?;
     if program.declared.iter().any(|declared| declared.table().name == kind.table().name) && kind.ingest_version() == 0
     {
         return Err(Failure::Usage(anyhow!(
-            "this definition of {} is not recorded in the database: `ingester run` and `ingester schema apply --kinds FILE` record it",
-            kind.name()
+            "this definition of {} is not recorded in the database: `ingester run` and `ingester schema apply{}` record it",
+            kind.name(),
+            program.with_file()
         )));
     }
     let interrupt = Interrupt::listen("behind the rows that are being written")?;

@@ -35,6 +35,7 @@ use crate::ending::Failure;
 use crate::program::Program;
 use crate::server::Render;
 use anyhow::anyhow;
+use ingester_core::kind::Decode;
 use ingester_core::nearest::nearest;
 use ingester_core::{Kind, Registry};
 use ingester_declare::kept::kept;
@@ -101,7 +102,7 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
             Some(meant) => format!(", did you mean `{meant}`? There"),
             None => "; there".to_owned(),
         };
-        let has_file = kinds.iter().any(|kind| kind.record().is_some());
+        let has_file = kinds.iter().any(|kind| matches!(kind.functions().decode, Decode::Declared(_)));
         let forgotten = "; if a file declares it, give --kinds FILE or set INGESTER_KINDS";
         let forgotten = if has_file { "" } else { forgotten };
         Failure::Usage(anyhow!("there is no kind `{name}`{meant} are {}{forgotten}", known.join(", ")))
@@ -114,7 +115,7 @@ async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Pr
     let client = cluster.client().await?;
     let store = database.open_with(ConnectOptions { create: false, ..config.mysql.connect_options() }).await?;
     store.look_for_rejects().await?;
-    store.learn_declared(program.declared).await.map_err(declared_failure)?;
+    store.learn_declared(program.declared).await.map_err(|error| declared_failure(error, program))?;
     let identity = identify(&client, &store, Names::Read(program.marks)).await.map_err(|error| match error {
         IdentityError::Store(error) => error.into(),
         IdentityError::Other { .. } | IdentityError::OtherPrefix { .. } => Failure::Usage(error.into()),
@@ -166,10 +167,10 @@ fn built_in(program: Program) -> Result<Option<Released>, Failure> {
     program.sql.map(Released::try_from).transpose().map_err(|error| Failure::Usage(error.into()))
 }
 
-/// The same program, in which each kind knows which of its definitions it is. A kind whose struct has changed since its definition was
-/// recorded does not, and its rows say 0.
+/// The same program, in which each kind knows which of its definitions it is, or learns it from the database if there are no migrations. A
+/// kind whose struct has changed since its definition was recorded does not, and its rows say 0.
 pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
-    let Some(released) = built_in(program)? else { return Ok(program) };
+    let Some(released) = built_in(program)? else { return Ok(program.following()) };
     let kinds = released.versioned(program.built_in).map_err(|error| Failure::Usage(error.into()))?;
     for kind in kinds.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(kind = kind.name(), "Rows do not say which definition of their kind wrote them: {BEHIND}");
@@ -187,7 +188,7 @@ enum Prepared {
     Lacks(Vec<String>),
 }
 
-/// Makes the tables of declared kinds follow their file, as far as that only adds.
+/// Makes the tables of declared kinds follow, as far as that only adds.
 async fn make_declared(store: &Store, declared: Registry<'_>) -> Result<(), DeclaredError> {
     let made = store.make_declared(declared, May::Add).await?;
     for change in &made.made {
@@ -199,24 +200,48 @@ async fn make_declared(store: &Store, declared: Registry<'_>) -> Result<(), Decl
     Ok(())
 }
 
-/// The failure of kinds of a file whose tables cannot follow.
-fn declared_failure(error: DeclaredError) -> Failure {
+/// The failure of declared kinds whose tables cannot follow.
+fn declared_failure(error: DeclaredError, program: Program) -> Failure {
+    let file = program.with_file();
     match error {
         DeclaredError::Store(error) => error.into(),
         DeclaredError::MoreThanAdded(_) => Failure::Usage(anyhow!(
-            "{error}; look at it with `ingester schema diff --kinds FILE`, make it with `ingester schema apply --kinds FILE`"
+            "{error}; look at it with `ingester schema diff{file}`, make it with `ingester schema apply{file}`"
         )),
+        DeclaredError::Destructive(_) => Failure::Usage(anyhow!(
+            "{error}; if that is meant, `ingester schema apply{file} --allow-destructive` makes them"
+        )),
+        DeclaredError::ForeignView(_) => {
+            Failure::Usage(anyhow!("{error}, or replace it with `ingester schema apply{file} --allow-destructive`"))
+        }
         error => Failure::Usage(error.into()),
     }
 }
 
+/// What is to be done about tables whose definitions the database has counted, and the lock file of the program counts now: their rows may
+/// have higher numbers than those that it gives.
+async fn to_adopt(store: &Store, program: Program) -> Result<Option<String>, StoreError> {
+    let before = match store.declared_before(program.built_in).await {
+        Ok(before) => before,
+        Err(DeclaredError::Store(error)) => return Err(error),
+        // Of another kind, about which nothing is known here.
+        Err(_) => Vec::new(),
+    };
+    let names: Vec<&str> = before.iter().map(Kind::name).collect();
+    Ok((!names.is_empty()).then(|| {
+        format!(
+            "before this program had migrations, the database counted the definitions of {}: stop it, and run `ingester schema adopt` once",
+            names.join(", ")
+        )
+    }))
+}
+
 /// Refuses a database with tables of another program that have names of ours, before anything is said about ours, or changed.
 async fn refuse_foreign(store: &Store, released: Option<&Released>, program: Program) -> Result<(), StoreError> {
-    match released {
-        Some(released) => released.refuse_foreign(store).await?,
-        None => store.refuse_foreign_tables(program.built_in).await?,
+    if let Some(released) = released {
+        released.refuse_foreign(store).await?;
     }
-    store.refuse_foreign_tables(program.of_file()).await
+    store.refuse_foreign_tables(program.of_declared()).await
 }
 
 /// Creates the tables of an empty database, by migrations if there are any.
@@ -230,10 +255,8 @@ async fn prepare(store: &Store, program: Program, released: Option<&Released>) -
         for migration in &applied.run {
             tracing::info!(migration, "Migration run");
         }
-    } else if released.is_none() {
-        store.create_missing(program.registry()).await?;
     }
-    make_declared(store, program.of_file()).await.map_err(declared_failure)?;
+    make_declared(store, program.of_declared()).await.map_err(|error| declared_failure(error, program))?;
     let mut missing = store.missing(kinds).await?;
     // Another program may be making the tables at this moment.
     while let (false, Some(released)) = (missing.is_empty(), released) {
@@ -267,9 +290,10 @@ fn lacks(database: &Database, missing: &[String], program: Program, released: Op
         tables.iter().any(|its| table.split('.').next() == Some(its.name.as_str()))
     };
     let remedy = match released {
-        _ if missing.iter().any(of_declared) => {
-            "`ingester run` and `ingester import` make the tables of declared kinds, and so does `ingester schema apply --kinds FILE`".to_owned()
-        }
+        _ if missing.iter().any(of_declared) => format!(
+            "`ingester run` and `ingester import` make them, and so does `ingester schema apply{}`",
+            program.with_file()
+        ),
         Some(released) if !is_current(program.registry(), released) => BEHIND.to_owned(),
         _ => format!(
             "run `ingester schema apply --database-url {database}` (if it has nothing to do, `ingester schema verify` names what else \

@@ -29,7 +29,7 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
     let database = arguments.target.database(kinds)?;
     let client = arguments.cluster.client().await?;
     let store = database.open_existing().await?;
-    store.learn_declared(program.declared).await.map_err(super::declared_failure)?;
+    store.learn_declared(program.declared).await.map_err(|error| super::declared_failure(error, program))?;
     let identity = identify(&client, &store, Names::Read(program.marks)).await.map_err(|error| match error {
         IdentityError::Store(error) => error.into(),
         IdentityError::Other { .. } | IdentityError::OtherPrefix { .. } => Failure::Usage(error.into()),

@@ -4,7 +4,7 @@ mod diff;
 
 pub(crate) use diff::diff;
 
-use super::{BEHIND, chosen, is_current, refuse_foreign, released};
+use super::{BEHIND, chosen, is_current, refuse_foreign, released, to_adopt};
 use crate::arguments::{
     Format, SchemaAdopt, SchemaApply, SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
@@ -19,7 +19,7 @@ use ingester_core::schema::{Absent, Column};
 use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{self, Schema, ServerVersion, Servers};
 use ingester_store::migrate::{
-    Applied, ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, MigrationState, Planned, Progress,
+    Applied, ApplyError, Drift, Folder, GenerateOptions, Ledger, May, MigrationInfo, MigrationState, Planned, Progress,
     Released, drift, own_drift,
 };
 use ingester_store::{ConnectOptions, Store};
@@ -38,6 +38,10 @@ pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending,
 pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<Ending, Failure> {
     let registry = program.of_schema();
     let folder = Folder::new(&arguments.out);
+    let folder = match program.kinds_file {
+        Some(file) => folder.with_ledger(Ledger::of_file(file.name)),
+        None => folder,
+    };
     let options = GenerateOptions {
         name: arguments.name.as_deref(),
         allow_destructive: arguments.allow_destructive,
@@ -111,8 +115,8 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     refuse_foreign(&store, released.as_ref(), program).await?;
     let reviewed = arguments.migrations.sql.is_some();
     let ending = match &released {
-        None if program.built_in.is_empty() && !program.declared.is_empty() => Ending::Done,
-        released => apply_built_in(&database, &store, released.as_ref(), reviewed, program).await?,
+        None => Ending::Done,
+        Some(released) => apply_released(&database, &store, released, reviewed, program).await?,
     };
     if !program.declared.is_empty() {
         let may = match (reviewed, arguments.allow_destructive) {
@@ -121,7 +125,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
             (false, true) => May::Drop,
             (false, false) => May::Change,
         };
-        apply_declared(&database, &store, program.of_file(), may).await?;
+        apply_declared(&database, &store, program, may).await?;
     }
     store.close().await;
     Ok(ending)
@@ -136,7 +140,7 @@ pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<En
     let kinds: Vec<Kind> = built_in.into_iter().filter(is_chosen).collect();
     let store = database.open_existing().await?;
     refuse_foreign(&store, Some(&released), program).await?;
-    let kinds = store.declared_before(&kinds).await.map_err(super::declared_failure)?;
+    let kinds = store.declared_before(&kinds).await.map_err(|error| super::declared_failure(error, program))?;
     if kinds.is_empty() {
         note(&format!("no file has declared a table of {database}: there is nothing to adopt"));
         return Ok(Ending::Done);
@@ -167,27 +171,14 @@ pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<En
     Ok(if note_drift(&applied) { Ending::Problem } else { Ending::Done })
 }
 
-/// Runs migrations; without any, makes the tables that are missing.
-async fn apply_built_in(
+/// Runs migrations.
+async fn apply_released(
     database: &Database,
     store: &Store,
-    released: Option<&Released>,
+    released: &Released,
     reviewed: bool,
     program: Program,
 ) -> Result<Ending, Failure> {
-    let Some(released) = released else {
-        let made = store.create_missing(program.registry()).await?;
-        let is_view = |name: &&String| program.views.iter().any(|view| view.name == **name);
-        let (views, tables): (Vec<&String>, Vec<&String>) = made.iter().partition(is_view);
-        match (&tables[..], &views[..]) {
-            ([], []) => note(&format!("{database} has every table already; this program has no migrations built in")),
-            ([], _) => {}
-            ([table], _) => note(&format!("made the table {table} in {database}")),
-            (tables, _) => note(&format!("made {} tables in {database}", tables.len())),
-        }
-        views.iter().for_each(|view| note(&format!("made the view {view} in {database}")));
-        return Ok(Ending::Done);
-    };
     let bar = bar();
     let applied = released.apply(store, &mut |progress| show_progress(&bar, &progress)).await;
     bar.finish_and_clear();
@@ -200,6 +191,9 @@ async fn apply_built_in(
     let behind = !reviewed && !is_current(program.registry(), released);
     if behind {
         note(BEHIND);
+    }
+    if let Some(remedy) = to_adopt(store, program).await? {
+        note(&remedy);
     }
     let differs = note_drift(&applied);
     Ok(if behind || differs { Ending::Problem } else { Ending::Done })
@@ -228,28 +222,25 @@ fn note_drift(applied: &Applied) -> bool {
     !applied.drift.is_empty()
 }
 
-/// Makes the tables of declared kinds as their file says.
-async fn apply_declared(
-    database: &Database,
-    store: &Store,
-    declared: Registry<'static>,
-    may: May,
-) -> Result<(), Failure> {
-    let made = store.make_declared(declared, may).await.map_err(super::declared_failure)?;
+/// Makes the tables of declared kinds as they are declared.
+async fn apply_declared(database: &Database, store: &Store, program: Program, may: May) -> Result<(), Failure> {
+    let made = store.make_declared(program.of_declared(), may).await;
+    let made = made.map_err(|error| super::declared_failure(error, program))?;
     for change in &made.made {
         note(change);
     }
-    note_left(&made.left);
+    note_left(&made.left, program);
     if made.made.is_empty() {
         note(&format!("{database} has the tables of the declared kinds already"));
     }
     Ok(())
 }
 
-fn note_left(left: &[String]) {
+fn note_left(left: &[String], program: Program) {
     for left in left {
         note(&format!(
-            "not declared any more, and left as it is: {left}; `ingester schema apply --kinds FILE --allow-destructive` drops it"
+            "not declared any more, and left as it is: {left}; `ingester schema apply{} --allow-destructive` drops it",
+            program.with_file()
         ));
     }
 }
@@ -288,13 +279,13 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     let store = database.open_existing().await?;
     let (schema, pending) = match &released {
         Some(released) => (released.lock_file().tables.clone(), released.pending(&store).await.map_err(failure)?),
-        None => (Schema::of(program.registry()), Vec::new()),
+        None => Default::default(),
     };
     let catalog = store.catalog().await?;
     let mut drift = drift(&schema, &catalog, store.dialect());
     if arguments.migrations.sql.is_none() {
         // What is not declared any more is left as it is.
-        let of_declared = self::drift(&Schema::of(program.of_file()), &catalog, store.dialect());
+        let of_declared = self::drift(&Schema::of(program.of_declared()), &catalog, store.dialect());
         drift.extend(
             of_declared
                 .into_iter()
@@ -337,7 +328,6 @@ async fn plan(
     program: Program,
     arguments: &SchemaApply,
 ) -> Result<Ending, Failure> {
-    let registry = program.registry();
     let store = match database.address().missing_file() {
         None => database.open_existing().await?,
         // As if it were there, and empty.
@@ -350,31 +340,15 @@ async fn plan(
     refuse_foreign(&store, released, program).await?;
     if !program.declared.is_empty() && arguments.migrations.sql.is_none() {
         let may = if arguments.allow_destructive { May::Drop } else { May::Change };
-        let (steps, planned) = store.plan_declared(program.of_file(), may).await?;
+        let (steps, planned) = store.plan_declared(program.of_declared(), may).await?;
         let dialect = store.dialect();
         let statements: Vec<_> = steps.iter().flat_map(|step| dialect.step(step, &step.changes)).collect();
         output::print(&dialect.script(&statements))?;
-        note_left(&planned.left);
+        note_left(&planned.left, program);
         note(&format!("dry run: of declared kinds {} changes would be made in {database}", planned.made.len()));
-        if program.built_in.is_empty() {
-            store.close().await;
-            return Ok(Ending::Done);
-        }
     }
     let Some(released) = released else {
-        let (there, catalog) = (store.tables().await?, store.catalog().await?);
-        let mut schema = Schema::of(registry);
-        schema.tables.retain(|table| !there.contains(table.name.as_str()));
-        let dialect = store.dialect();
-        schema.views.retain(|view| catalog.lacks_view(view, dialect));
         store.close().await;
-        output::print(&dialect.script(&dialect.create_all(&schema)))?;
-        let views = match schema.views.len() {
-            0 => String::new(),
-            1 => " and 1 view".to_owned(),
-            some => format!(" and {some} views"),
-        };
-        note(&format!("dry run: {} tables{views} would be made in {database}", schema.tables.len()));
         return Ok(Ending::Done);
     };
     let server = ServerVersion::parse(store.server());

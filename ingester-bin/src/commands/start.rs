@@ -171,11 +171,12 @@ impl From<ApplyError> for NotReady {
     }
 }
 
-impl From<DeclaredError> for NotReady {
-    fn from(error: DeclaredError) -> Self {
+impl NotReady {
+    /// The tables of declared kinds cannot follow.
+    fn declared(error: DeclaredError, program: Program) -> Self {
         match error {
             DeclaredError::Store(error) => error.into(),
-            error => NotReady::Failed(super::declared_failure(error)),
+            error => NotReady::Failed(super::declared_failure(error, program)),
         }
     }
 }
@@ -209,21 +210,20 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
                     Err(error @ ApplyError::Later(_)) => tracing::warn!(%error, "The database is of a later release"),
                     Err(error) => return Err(error.into()),
                 }
-            }
-            None => {
-                let made = store.create_missing(tables.program.registry()).await?;
-                if !made.is_empty() {
-                    tracing::info!(tables = made.len(), "Tables and views made");
+                if let Some(remedy) = super::to_adopt(&store, tables.program).await? {
+                    tracing::warn!("{remedy}");
                 }
             }
+            None => store.create_own().await?,
         }
     }
-    let declared = tables.program.declared;
+    let (program, declared) = (tables.program, tables.program.declared);
+    let not_followed = |error| NotReady::declared(error, program);
     if tables.migrate {
-        super::make_declared(&store, tables.program.of_file()).await?;
+        super::make_declared(&store, program.of_declared()).await.map_err(not_followed)?;
     }
     if !tables.migrate && store.missing_own().await?.is_empty() {
-        store.check_declared(declared).await?;
+        store.check_declared(declared).await.map_err(not_followed)?;
     }
     let mut missing = store.missing(&tables.kinds).await?;
     missing.extend(store.missing_own().await?);
@@ -231,12 +231,13 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
         return Err(NotReady::Incomplete(missing.join(", ")));
     }
     store.look_for_rejects().await?;
-    store.learn_declared(declared).await?;
+    store.learn_declared(declared).await.map_err(not_followed)?;
     for kind in declared.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(
             kind = kind.name(),
             "Rows do not say which definition of their kind wrote them, and are not filled again: nobody has recorded this one; \
-             run `ingester schema apply --kinds FILE`"
+             run `ingester schema apply{}`",
+            program.with_file()
         );
     }
     Ok(Opened { store, identity })

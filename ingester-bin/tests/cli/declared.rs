@@ -221,6 +221,50 @@ fn a_folder_of_migrations_is_kept_for_the_kinds_of_a_file() {
 }
 
 #[test]
+fn the_migrations_of_a_file_run_beside_those_that_are_built_in() {
+    let folder = Folder::new();
+    let run = |arguments: &[&str]| folder.run(&[arguments, &["--database-url", "sqlite://test.db"]].concat());
+    let of_file = |arguments: &[&str]| run(&[arguments, &["--kinds", "jobs.yaml", "--sql", "sql"]].concat());
+    let generate = ["schema", "generate", "--kinds", "jobs.yaml", "--out", "sql"];
+    folder.write("jobs.yaml", JOBS);
+    folder.run(&generate).exits(0);
+    folder.write("jobs.yaml", format!("{JOBS}  - {{column: owner, path: .spec.owner, type: VARCHAR(100)}}\n"));
+    folder.run(&generate).exits(0);
+    folder.run(&[&generate[..], &["--check"]].concat()).exits(0);
+    run(&["schema", "apply"]).exits(0).says(&["ran: 0001_"]);
+    of_file(&["schema", "apply", "--dry-run"]).exits(0).says(&["2 migrations would be"]);
+    of_file(&["schema", "apply"]).exits(0).says(&["ran: 0001_create_tables", "ran: 0002_"]);
+    let ledger = || folder.query("SELECT version, success FROM ingester_migrations_jobs ORDER BY version");
+    assert_eq!(ledger(), ["1|1", "2|1"]);
+    let built_in = folder.query("SELECT count(*) FROM _sqlx_migrations");
+    let settled = || {
+        run(&["schema", "info"]).exits(0);
+        run(&["schema", "verify"]).exits(0);
+        run(&["schema", "diff"]).exits(0);
+        run(&["schema", "apply"]).exits(0).says(&["has run every migration"]);
+        assert_eq!(folder.query("SELECT count(*) FROM _sqlx_migrations"), built_in);
+    };
+    settled();
+    let info = of_file(&["schema", "info"]).exits(0).out;
+    assert_eq!(info.matches("applied").count(), 2, "{info}");
+    for verified in [of_file(&["schema", "verify"]), run(&["schema", "verify", "--kinds", "jobs.yaml"])] {
+        verified.exits(0).says(&["has the released schema"]);
+    }
+    run(&["schema", "diff", "--kinds", "jobs.yaml"]).exits(0);
+    folder.write("a.json", OBJECT);
+    folder.import(&["--kinds", "jobs.yaml", "a.json", crate::program::SAMPLES]).exits(0);
+    assert_eq!(folder.query("SELECT owner FROM job"), ["ann"]);
+
+    of_file(&["schema", "revert", "--to", "1"]).exits(2).says(&["owner", "--allow-destructive"]);
+    of_file(&["schema", "revert", "--to", "1", "--allow-destructive"]).exits(0).says(&["took back: 0002_"]);
+    assert_eq!(ledger(), ["1|1"]);
+    of_file(&["schema", "verify"]).exits(1);
+    settled();
+    of_file(&["schema", "apply"]).exits(0).says(&["ran: 0002_"]);
+    of_file(&["schema", "verify"]).exits(0);
+}
+
+#[test]
 fn nothing_is_made_beside_a_foreign_table_of_a_declared_kind() {
     for (table, columns) in
         [("job", "id INTEGER PRIMARY KEY, queue TEXT"), ("job_labels", "id INTEGER PRIMARY KEY, label TEXT")]

@@ -3,19 +3,23 @@
 use crate::program::{Folder, Ran, SAMPLES, finish};
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::databases::{Database, On};
-use ingester_tests::on_every_database;
 use ingester_tests::process::wait_until;
+use ingester_tests::{on_databases, on_every_database};
 use serde_json::Value;
 use sqlx::{Connection as _, Executor as _};
 use std::process::Stdio;
 use std::time::Duration;
 
 on_every_database! {
-    a_password_out_of_a_file_opens_the_database
     dry_runs_states_and_rejects_are_the_same_everywhere
     an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal
-    an_import_that_waits_for_migrations_ends_on_a_signal
 }
+
+// PostgreSQL's server of the tests trusts everybody.
+on_databases! { (a_password_out_of_a_file_opens_the_database) [sqlite Sqlite] [mariadb MariaDb] [mysql MySql] }
+
+// SQLite has no lock that keeps others from migrating, and PostgreSQL's is another one.
+on_databases! { (an_import_that_waits_for_migrations_ends_on_a_signal) [mariadb MariaDb] [mysql MySql] }
 
 async fn a_password_out_of_a_file_opens_the_database(database: Database) -> Result<()> {
     let folder = Folder::new();
@@ -70,7 +74,7 @@ async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database)
     let dry = run(&["import", "--dry-run", SAMPLES]).exits(0);
     assert_eq!(dry.counts("Model"), [1, 1, 0, 0, 0, 0]);
     if database.on != On::Sqlite {
-        ensure!(database.sql("SHOW TABLES").await?.is_empty(), "a dry run made tables");
+        ensure!(database.tables().await?.is_empty(), "a dry run made tables");
     }
 
     run(&["schema", "apply"]).exits(0);
@@ -113,8 +117,7 @@ async fn an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal(database: 
     let folder = Folder::new();
     let url = ["--database-url", &database.url];
     folder.run(&[&["schema", "apply"], &url[..]].concat()).exits(0);
-    let mut locking = sqlx::MySqlConnection::connect(&database.url).await?;
-    locking.execute("LOCK TABLES model READ").await?;
+    let release = locked(&database).await?;
     folder.write("in.yaml", crate::program::model("churn", &["resourceVersion: '7'"], &[]));
     let log = folder.path().join("log");
     let mut command = folder.command(&[&["import", "in.yaml"], &url[..]].concat());
@@ -132,19 +135,31 @@ async fn an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal(database: 
     let status = child.wait()?;
     ended.with_context(|| std::fs::read_to_string(&log).unwrap_or_default())?;
     ensure!(status.code() == Some(143) && said("1 objects that were read, 0 are stored"), "{status}");
-    locking.execute("UNLOCK TABLES").await?;
-    locking.close().await?;
+    drop(release);
     folder.run(&[&["import", "in.yaml"], &url[..]].concat()).exits(0);
     ensure!(database.count("model").await? == 1);
     Ok(())
 }
 
+/// Keeps the table `model` from being written, until it is dropped.
+async fn locked(database: &Database) -> Result<Box<dyn std::any::Any + Send>> {
+    async fn lock<D: sqlx::Database>(url: &str, sql: &'static str) -> Result<Box<dyn std::any::Any + Send>>
+    where
+        D::Connection: Send,
+        for<'c> &'c mut D::Connection: sqlx::Executor<'c, Database = D>,
+    {
+        let mut connection = D::Connection::connect(url).await?;
+        connection.execute(sqlx::raw_sql(sql)).await?;
+        Ok(Box::new(connection))
+    }
+    match database.on {
+        On::Postgres => lock::<sqlx::Postgres>(&database.url, "BEGIN; LOCK TABLE model IN SHARE MODE").await,
+        _ => lock::<sqlx::MySql>(&database.url, "LOCK TABLES model READ").await,
+    }
+}
+
 /// Another program migrates, and does not end: its lock is held here.
 async fn an_import_that_waits_for_migrations_ends_on_a_signal(database: Database) -> Result<()> {
-    if database.on == On::Sqlite {
-        // No lock keeps others from migrating.
-        return Ok(());
-    }
     let folder = Folder::new();
     let mut migrating = sqlx::MySqlConnection::connect(&database.url).await?;
     let lock = "SELECT GET_LOCK(CONCAT('ingester', SHA2(DATABASE(), 224)), 10)";

@@ -1,7 +1,7 @@
 //! Imports that begin together, on a database without tables.
 
 use crate::program::{Folder, Ran, SAMPLES, finish};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
 
@@ -17,8 +17,12 @@ async fn imports_into_an_empty_database_wait_for_its_tables(database: Database) 
         let url = match database.on {
             On::Sqlite => format!("sqlite://{round}.db"),
             On::MariaDb | On::MySql => {
-                let name = database.cell("SELECT DATABASE()").await?.context("a database")?;
+                let name = database.name();
                 database.sql(&format!("DROP DATABASE `{name}`; CREATE DATABASE `{name}`")).await?;
+                database.url.clone()
+            }
+            On::Postgres => {
+                database.sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await?;
                 database.url.clone()
             }
         };

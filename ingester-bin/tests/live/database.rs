@@ -1,32 +1,22 @@
 //! The database of one test, and direct access to it that bypasses the ingester.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::{Galera, MariaDb, MySql, SqlServer, shared_mariadb, shared_mysql};
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySqlConnection, Row as _};
+pub(crate) use ingester_tests::databases::On;
+use ingester_tests::{Galera, SqlServer, databases, sql::Rows};
 use std::ops::Deref;
-use tokio::sync::Mutex;
 
 use crate::settings::Mysql;
-
-/// Which database a test runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum On {
-    MariaDb,
-    MySql,
-}
 
 /// One empty database.
 pub(crate) struct Database {
     server: Server,
     pub(crate) name: String,
     pub(crate) url: String,
-    connection: Mutex<Option<MySqlConnection>>,
 }
 
 enum Server {
     Shared(&'static SqlServer),
-    MariaDb(MariaDb),
-    MySql(MySql),
+    Own(databases::Server),
     /// A cluster, and the node that the test itself asks.
     Galera(Box<Galera>, SqlServer),
     /// One that the test has started.
@@ -40,33 +30,19 @@ impl Deref for Database {
     fn deref(&self) -> &SqlServer {
         match &self.server {
             Server::Shared(server) => server,
-            Server::MariaDb(server) => server,
-            Server::MySql(server) => server,
+            Server::Own(server) => server,
             Server::Galera(_, server) | Server::Elsewhere(server) => server,
         }
     }
 }
 
 impl Database {
-    /// A database on the server that all tests share, or on a server of its own. `None` if MySQL is not installed, or
-    /// if the test needs its own server but the environment names one.
+    /// A database on the server that all tests share, or on a server of its own. `None`, after it has said so, if the server is not
+    /// installed, or if the test needs its own server but the environment names one.
     pub(crate) async fn new(on: On, own: bool, name: &str) -> Result<Option<Self>> {
-        let server = match (on, own) {
-            (On::MariaDb, false) => Server::Shared(shared_mariadb()?),
-            (On::MariaDb, true) => Server::MariaDb(MariaDb::start()?),
-            (On::MySql, false) => match shared_mysql()? {
-                Some(server) => Server::Shared(server),
-                None => return Ok(None),
-            },
-            (On::MySql, true) => match MySql::start()? {
-                Some(server) => Server::MySql(server),
-                None => return Ok(None),
-            },
-        };
+        let server = if own { on.own()?.map(Server::Own) } else { on.shared()?.map(Server::Shared) };
+        let Some(server) = server else { return Ok(None) };
         let mut database = Database::at(server, name);
-        if own && database.process().is_none() {
-            return Ok(None);
-        }
         database.url = database.create_database(name).await?;
         Ok(Some(database))
     }
@@ -86,7 +62,7 @@ impl Database {
     }
 
     fn at(server: Server, name: &str) -> Self {
-        let mut database = Database { server, name: name.to_owned(), url: String::new(), connection: Mutex::default() };
+        let mut database = Database { server, name: name.to_owned(), url: String::new() };
         database.url = database.deref().url(name);
         database
     }
@@ -111,20 +87,8 @@ impl Database {
     }
 
     /// Runs SQL and returns every cell as text.
-    pub(crate) async fn sql(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        let mut connection = self.connection.lock().await;
-        // Take the connection out, so that a failed one is not reused.
-        let mut open = match connection.take() {
-            Some(open) => open,
-            None => MySqlConnection::connect(&self.url).await.context("connecting to the test's database")?,
-        };
-        let rows = open.fetch_all(sqlx::raw_sql(AssertSqlSafe(sql))).await.with_context(|| sql.to_owned())?;
-        *connection = Some(open);
-        let cell = |row: &sqlx::mysql::MySqlRow, place| row.try_get_unchecked::<Option<String>, _>(place);
-        let texts = |row| -> Result<Vec<_>> {
-            Ok((0..sqlx::Row::len(row)).map(|place| cell(row, place)).collect::<Result<_, _>>()?)
-        };
-        rows.iter().map(texts).collect()
+    pub(crate) async fn sql(&self, sql: &str) -> Result<Rows> {
+        self.deref().sql(&self.name, sql).await
     }
 
     /// The one cell of the one row.

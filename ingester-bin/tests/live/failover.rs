@@ -1,12 +1,9 @@
 //! The mirror while the primary of two databases crashes and its replica is promoted.
 
 use anyhow::{Result, ensure};
-use ingester_tests::{Replication, SqlServer};
-use std::ops::Deref;
 use std::time::Duration;
 
 use crate::churn::Churn;
-use crate::database::On;
 use crate::eventually::eventually;
 use crate::on_both_databases;
 use crate::settings::Settings;
@@ -23,26 +20,13 @@ const OBJECTS: usize = 240;
 const RECOVERY: Duration = Duration::from_secs(120);
 
 async fn every_change_is_stored_after_a_replica_was_promoted(world: &mut World) -> Result<()> {
-    match world.on {
-        On::MariaDb => match Replication::of_mariadb().await? {
-            Some(pair) => promoted(world, &pair).await,
-            None => Ok(()),
-        },
-        On::MySql => match Replication::of_mysql().await? {
-            Some(pair) => promoted(world, &pair).await,
-            None => Ok(()),
-        },
-    }
-}
-
-async fn promoted<S: Deref<Target = SqlServer>>(world: &mut World, pair: &Replication<S>) -> Result<()> {
+    let Some(pair) = world.on.replicated().await? else { return Ok(()) };
     let name = world.database.name.clone();
     pair.server(0).create_database(&name).await?;
     world.database = world.database.on(pair.server(0))?;
-    let url = format!("mysql://root@{}/{name}", pair.hosts()?);
     world.start_with(&Settings {
         deletion_delay: "200ms",
-        database_url: Some(url),
+        database_url: Some(pair.url("root", &name)?),
         mysql: None,
         ..world.settings()
     })?;

@@ -8,8 +8,8 @@ pub(crate) struct Document {
     /// The first block of Rust, before the questions.
     pub(crate) how_to_ask: String,
     pub(crate) questions: Vec<Question>,
-    /// What is written otherwise on MySQL, MariaDB and SQLite.
-    others: Vec<[String; 3]>,
+    /// What is written otherwise on MySQL, MariaDB, SQLite and PostgreSQL.
+    others: Vec<[String; 4]>,
 }
 
 pub(crate) struct Question {
@@ -27,11 +27,12 @@ impl Document {
             let block = |language| only(blocks(text, language), &format!("{title}: {language}"));
             Question { title: title.to_owned(), command: block("sh"), rust: block("rust"), sql: block("sql") }
         };
-        let (_, table) = before.split_once("\n| MySQL | MariaDB | SQLite |\n").expect("a table of differences");
-        let cells = |line: &str| -> [String; 3] {
+        let (_, table) =
+            before.split_once("\n| MySQL | MariaDB | SQLite | PostgreSQL |\n").expect("a table of differences");
+        let cells = |line: &str| -> [String; 4] {
             let cells: Vec<String> =
                 line.trim_matches(['|', ' ']).split(" | ").map(|cell| cell.trim_matches('`').to_owned()).collect();
-            cells.try_into().expect("three cells")
+            cells.try_into().expect("four cells")
         };
         let others: Vec<_> = table.lines().skip(1).take_while(|line| line.starts_with('|')).map(cells).collect();
         assert!(!others.is_empty());
@@ -48,6 +49,7 @@ impl Document {
             On::MySql => 0,
             On::MariaDb => 1,
             On::Sqlite => 2,
+            On::Postgres => 3,
         };
         self.others.iter().fold(question.sql.clone(), |sql, written| sql.replace(&written[0], &written[of]))
     }

@@ -179,7 +179,7 @@ async fn jobs_are_found_by_every_filter_counted_and_paged(database: Database) ->
         let (from, to) = match database.on {
             // It compares times as text.
             On::Sqlite => (format!("{from}.000000"), format!("{to}.000000")),
-            On::MariaDb | On::MySql => (from.to_owned(), to.to_owned()),
+            _ => (from.to_owned(), to.to_owned()),
         };
         listed(&database, &from, &to, "", right).await?;
     }
@@ -217,11 +217,12 @@ async fn pods_of_a_job_come_by_type_and_number(database: Database) -> Result<()>
     };
     import(&database, &PODS.iter().map(pod).collect::<Vec<_>>())?;
     let ordered = match database.on {
-        // It has neither function.
+        // It does not have the functions.
         On::Sqlite => return Ok(()),
         On::MariaDb | On::MySql => {
             "ORDER BY replica_type, CAST(SUBSTRING_INDEX(name,'-',-1) AS SIGNED), gmt_created DESC"
         }
+        On::Postgres => "ORDER BY replica_type, CAST(SUBSTRING(name FROM '[0-9]+$') AS INT), gmt_created DESC",
     };
     let of = |job: &str| format!("SELECT * FROM replica_info WHERE namespace='vision' AND job_id='{job}'");
     let names = ["ps-0", "ps-1", "worker-0", "worker-2", "worker-10"].map(|name| format!("10-mnist-{name}"));

@@ -1,6 +1,6 @@
 //! Kinds whose definitions a database counts, because no lock file does: part by part, so that a change of one fills only that one again.
 
-use super::IngestVersion;
+use super::{Definition, IngestVersion};
 use crate::schema::{Fingerprint, Ident};
 use std::sync::OnceLock;
 
@@ -47,6 +47,11 @@ impl Record {
     /// Of a kind that has not asked a database yet.
     pub const fn new(recipes: Recipes) -> Self {
         Record { recipes, counted: OnceLock::new() }
+    }
+
+    /// Of a kind that does not know its parts, such as one of a struct: a change of any of it is a change of all.
+    pub const fn of_whole(definition: &Definition) -> Self {
+        Record::new(Recipes { row: definition.fingerprint, columns: Vec::new() })
     }
 
     /// What its file says; [`Kind::recipes`](super::Kind::recipes) adds what follows from the rest of its definition.

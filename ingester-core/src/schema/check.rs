@@ -266,6 +266,11 @@ pub const fn check_many_tables(table: &Table) {
 
 /// Whether a table of this name is one of the ingester's own.
 pub const fn is_own_table(name: &str) -> bool {
+    if let Some((start, _)) = name.as_bytes().split_at_checked(LEDGERS.len())
+        && start.eq_ignore_ascii_case(LEDGERS.as_bytes())
+    {
+        return true;
+    }
     let mut i = 0;
     while i < OWN_TABLES.len() {
         if OWN_TABLES[i].eq_ignore_ascii_case(name) {
@@ -277,6 +282,9 @@ pub const fn is_own_table(name: &str) -> bool {
 }
 
 const OWN_TABLES: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingester_settings", "_sqlx_migrations"];
+
+/// How the names of tables begin that record which migrations of a folder were run.
+const LEDGERS: &str = "ingester_migrations_";
 
 /// Fails if stored values of the field would stay where the object has none, and the object always has one.
 ///

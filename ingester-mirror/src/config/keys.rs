@@ -182,7 +182,7 @@ settings! {
         /// Values that [views](kinds.md#views) read as `{setting: NAME}`: `{deploy_region: eu-1}`. Each is written to `ingester_settings` at the
         /// start; `""` takes it away there. A name that leaves the file keeps its value. Where `deploy_region` is not among them and a view reads it,
         /// the environment variable `REGION` is written. A warning names those that no view reads. At most 64 bytes for a name and 256 characters for
-        /// a value; `cluster`, `members`, and names that begin with `view:`, `definition/`, `recipes/`, `stays/`,
+        /// a value; `cluster`, `members`, and names that begin with `view:`, `definition/`, `recipes/`, `stays/`, `types/`,
         /// `sweep/` or `marks/`, are the ingester's.
         viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
             map(setting_name, setting_value);
@@ -204,9 +204,9 @@ settings! {
         /// left out; of several replicas each compares what it mirrors itself. The metric `ingester_audit_findings` and the log report what differs;
         /// nothing is repaired. `0s`: never.
         auditPeriod => audit_period: Option<Duration> = "0s", "duration", Now, read(or_never(DURATION));
-        /// Runs pending migrations at the start; a program without migrations creates missing tables, and the tables of [declared
-        /// kinds](kinds.md#changes) follow their file as far as that only adds, and its views follow. If the database user may not do that, set it to
-        /// `false` and run `ingester schema apply` first: until then the ingester waits.
+        /// Runs pending migrations at the start. Tables of [declared kinds](kinds.md#changes), and those of a program without migrations, follow their
+        /// file or structs as far as that only adds, and their views follow. If the database user may not do that, set it to `false` and run
+        /// `ingester schema apply` first: until then the ingester waits.
         createTables => create_tables: bool = "true", "bool", Restart, read(truth);
         /// The maximum number of rows per second when new columns are backfilled from the stored objects; `0` for no limit.
         backfillRate => backfill_rate: u32 = "5000", "0 to 1000000", Now, read(whole(0..=1_000_000));

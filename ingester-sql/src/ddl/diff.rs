@@ -116,6 +116,11 @@ pub(super) fn retyping(from: SqlType, to: SqlType) -> Retyping {
     }
 }
 
+/// Whether some values of type `from` do not fit a column of type `to`, which takes values of the same kind.
+pub fn narrows(from: SqlType, to: SqlType) -> bool {
+    retyping(from, to) == Retyping::Narrowed
+}
+
 impl SchemaChange {
     /// The change that reverts this one. If it adds a column or a table again, the contents are lost.
     pub fn inverse(&self) -> Self {

@@ -17,7 +17,7 @@ mod tests;
 mod view;
 
 pub use cost::{Cost, ServerVersion, Servers};
-pub use diff::{SchemaChange, diff};
+pub use diff::{SchemaChange, diff, narrows};
 pub(crate) use in_place::{InPlace, in_place};
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan, steps_of};

@@ -38,6 +38,11 @@ impl Dialect {
         self.rules().type_of(spelled)
     }
 
+    /// Whether a catalog of this dialect has a name of its own for each type.
+    pub fn tells_types(self) -> bool {
+        self.type_of(&self.spelled(SqlType::Text)) == Some(SqlType::Text)
+    }
+
     /// Gives the columns of a database's schema the types that they have in the schema that made them, where the catalog has one name for
     /// both.
     pub fn learn_types(self, live: &mut Schema, made: &Schema) {
@@ -111,6 +116,7 @@ mod tests {
         Dialect::Sqlite.learn_types(&mut live, &made);
         let types = [("a", SqlType::VarChar(40)), ("b", SqlType::DateTime), found[2], found[3]];
         assert_eq!(live, schema(&types));
+        assert!(Dialect::MySql.tells_types() && !Dialect::Sqlite.tells_types());
         // Other catalogs tell every type.
         let mut live = schema(&found);
         Dialect::MySql.learn_types(&mut live, &made);

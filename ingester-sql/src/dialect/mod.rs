@@ -254,6 +254,11 @@ impl Dialect {
         self.rules().defines_in_transactions()
     }
 
+    /// The collation of text columns, which compares by byte, as the catalog names it where it names one.
+    pub fn collation(self) -> &'static str {
+        self.rules().collation()
+    }
+
     /// Whether an INSERT can leave out rows that exist and say which it inserted. Elsewhere it is refused as a whole, and its transaction
     /// goes on.
     pub fn skips_stored(self) -> bool {

@@ -11,6 +11,8 @@ pub struct RowsOf {
     pub after: usize,
     /// The types of one row's parameters.
     pub types: Vec<SqlType>,
+    /// Whether rows with a value that the database cannot store are left out: text with NUL, on some.
+    pub skips_unfit: bool,
     /// A row with a question mark for each parameter, and constants between them. Empty: nothing but parameters.
     pub shape: Cow<'static, str>,
 }
@@ -18,12 +20,12 @@ pub struct RowsOf {
 impl RowsOf {
     /// Rows of nothing but parameters of these types.
     pub fn new(types: &[SqlType]) -> Self {
-        RowsOf { after: 0, types: types.to_vec(), shape: Cow::Borrowed("") }
+        RowsOf { types: types.to_vec(), ..RowsOf::default() }
     }
 
     /// Rows with these columns.
     pub fn columns(columns: &[Column]) -> Self {
-        RowsOf { after: 0, types: columns.iter().map(|column| column.ty).collect(), shape: Cow::Borrowed("") }
+        RowsOf { types: columns.iter().map(|column| column.ty).collect(), ..RowsOf::default() }
     }
 
     /// This number of rows: `(?, ?), (?, ?)`.

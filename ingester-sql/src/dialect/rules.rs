@@ -16,6 +16,9 @@ pub(super) trait Rules: Sync {
     /// See [`Dialect::title`](super::Dialect::title).
     fn title(&self) -> &'static str;
 
+    /// See [`Dialect::collation`](super::Dialect::collation).
+    fn collation(&self) -> &'static str;
+
     // Parts of shared statements.
 
     /// Replaces the double quotes around names by the dialect's quotes.

@@ -52,6 +52,8 @@ pub(super) static STAYING: Table = Table {
     companions: true,
 };
 
+pub(super) const LEDGER: Ident = Ident::new("_sqlx_migrations");
+
 pub(super) const UIDS: &[&str] = &["a", "b"];
 
 pub(super) const NOW: Micros = Micros(1_773_088_606_500_000);

@@ -1,20 +1,90 @@
-//! Running migrations on a connection of their own, and sqlx's table of the migrations that were run.
+//! Running migrations on a connection of their own, and the tables of the migrations that were run, which are as sqlx makes its own.
 
 use super::catalog::{Catalog, CatalogRows};
 use crate::driver::{Call, End, Migrations, Session, StoreError, read};
 use crate::store::Store;
+use ingester_core::schema::Ident;
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::{
     CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadViewRecords, RecordInterrupted,
     SettleMigration,
 };
 use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement};
+use serde::{Deserialize, Serialize};
 use sqlx::migrate::{Migrate, MigrateError, Migration};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
-/// sqlx's own table, so that `sqlx migrate info` finds it.
-pub(crate) const LEDGER: &str = "_sqlx_migrations";
+/// The table in which a database records which migrations of one folder were run. Each folder has its own, so that the numbers of two
+/// folders never meet in one database.
+///
+/// It is sqlx's own table by default, so that `sqlx migrate info` finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Ledger(Ident);
+
+/// A text that cannot be the name of a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a ledger: it is `_sqlx_migrations`, or `ingester_migrations_` and 1 to {LONGEST} lower-case letters, digits and underscores"
+)]
+pub struct LedgerError(String);
+
+/// How the names of ledgers begin that are not sqlx's. No table of a kind does.
+const PREFIX: &str = "ingester_migrations_";
+
+/// Characters behind the prefix: PostgreSQL cuts a name after 63.
+const LONGEST: usize = 63 - PREFIX.len();
+
+impl Ledger {
+    /// The ledger for the migrations of a file of kinds with this name: `ingester_migrations_kinds` for `kinds.yaml`.
+    pub fn of_file(name: &str) -> Self {
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let letter = |letter: char| if is_letter(letter) { letter } else { '_' };
+        let own: String = stem.to_ascii_lowercase().chars().map(letter).take(LONGEST).collect();
+        Ledger(Ident::join("ingester_migrations", if own.is_empty() { "_" } else { &own }))
+    }
+
+    /// Whether it is sqlx's own.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Ledger::default()
+    }
+}
+
+/// Whether a ledger's name may have this letter: in lower case alone, because sqlx writes the name without quotes.
+fn is_letter(letter: char) -> bool {
+    letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_'
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Ledger(Ident::new("_sqlx_migrations"))
+    }
+}
+
+impl TryFrom<String> for Ledger {
+    type Error = LedgerError;
+
+    fn try_from(name: String) -> Result<Self, LedgerError> {
+        let is_own = |own: &str| (1..=LONGEST).contains(&own.len()) && own.chars().all(is_letter);
+        let ident = Ident::parse(&name).ok().map(Ledger);
+        let is_ledger = |ledger: &Ledger| ledger.is_default() || name.strip_prefix(PREFIX).is_some_and(is_own);
+        ident.filter(is_ledger).ok_or_else(|| LedgerError(name.clone()))
+    }
+}
+
+impl From<Ledger> for String {
+    fn from(ledger: Ledger) -> Self {
+        ledger.to_string()
+    }
+}
+
+impl fmt::Display for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// After this time, waiting for another program's migrations is logged.
 const WAITING: Duration = Duration::from_secs(2);
@@ -31,33 +101,34 @@ pub(crate) struct LedgerEntry {
 /// A connection that runs migrations. Dropping it releases its lock.
 pub(crate) struct Migrating {
     connection: Box<dyn Migrations>,
+    ledger: Ident,
     dialect: Dialect,
 }
 
 impl Store {
-    /// A connection for migrations. On MySQL it holds a lock, so that no other program migrates this database; where servers form a
+    /// A connection for migrations of this ledger. On MySQL it holds a lock, so that no other program migrates this database; where servers form a
     /// group, also the lock of the group. On SQLite each migration takes the database's write lock.
-    pub(crate) async fn migrating(&self) -> Result<Migrating, StoreError> {
+    pub(crate) async fn migrating(&self, ledger: Ledger) -> Result<Migrating, StoreError> {
         if self.pool.servers().certifies() {
             // The lock of a group is a setting.
             Box::pin(self.create_settings()).await?;
         }
-        let mut migrating = self.connection_for_migrations("preparing migrations").await?;
+        let mut migrating = self.connection_for_migrations("preparing migrations", ledger).await?;
         migrating.lock().await.map_err(|error| migrate_failed("waiting for other migrations", error))?;
         Ok(migrating)
     }
 
-    /// The ledger's entries by version; none if there is no ledger.
-    pub(crate) async fn ledger(&self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
-        if !self.tables().await?.contains(LEDGER) {
+    /// A ledger's entries by version; none if the database does not have it.
+    pub(crate) async fn ledger(&self, ledger: Ledger) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
+        if !self.tables().await?.contains(ledger.0.as_str()) {
             return Ok(BTreeMap::new());
         }
-        self.connection_for_migrations("reading which migrations were run").await?.entries().await
+        self.connection_for_migrations("reading which migrations were run", ledger).await?.entries().await
     }
 
-    async fn connection_for_migrations(&self, doing: &str) -> Result<Migrating, StoreError> {
+    async fn connection_for_migrations(&self, doing: &str, ledger: Ledger) -> Result<Migrating, StoreError> {
         let connection = self.pool.migrations().await.map_err(|error| failed(doing, error))?;
-        Ok(Migrating { connection, dialect: self.dialect })
+        Ok(Migrating { connection, ledger: ledger.0, dialect: self.dialect })
     }
 }
 
@@ -85,16 +156,18 @@ impl Migrating {
 
     /// Creates the ledger if it is missing.
     pub(crate) async fn ensure(&mut self) -> Result<(), StoreError> {
-        let ensured = async { self.session().ledger().await?.ensure_migrations_table(LEDGER).await };
+        let name = self.ledger;
+        let ensured = async { self.session().ledger().await?.ensure_migrations_table(name.as_str()).await };
         ensured.await.map_err(|error| migrate_failed("creating the table of migrations", error))
     }
 
     /// The ledger's entries by version.
     pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
+        let name = self.ledger;
         let read = async {
             let ledger = self.session().ledger().await?;
-            let applied = ledger.list_applied_migrations(LEDGER).await?;
-            Ok((applied, ledger.dirty_version(LEDGER).await?))
+            let applied = ledger.list_applied_migrations(name.as_str()).await?;
+            Ok((applied, ledger.dirty_version(name.as_str()).await?))
         };
         let (applied, dirty) =
             read.await.map_err(|error| migrate_failed("reading which migrations were run", error))?;
@@ -153,17 +226,18 @@ impl Migrating {
     }
 
     async fn try_run(&mut self, migration: &Migration, run: Run) -> Result<(), MigrateError> {
+        let name = self.ledger;
         if self.has_lock() {
-            return run.on(self.session().ledger().await?, migration).await;
+            return run.on(self.session().ledger().await?, name.as_str(), migration).await;
         }
         // The transaction has the write lock, so the ledger cannot change until the end.
         self.session().begin(Access::Write, false).await?;
         let ran = async {
             let ledger = self.session().ledger().await?;
-            let applied = ledger.list_applied_migrations(LEDGER).await?;
+            let applied = ledger.list_applied_migrations(name.as_str()).await?;
             let is_recorded = applied.iter().any(|applied| applied.version == migration.version);
             match is_recorded == (run == Run::Down) {
-                true => run.on(ledger, migration).await,
+                true => run.on(ledger, name.as_str(), migration).await,
                 false => Ok(()),
             }
         }
@@ -186,7 +260,8 @@ impl Migrating {
         if up && !recorded {
             let checksum = Value::Bytes(migration.checksum.as_ref().into());
             let (version, description) = (migration.version, migration.description.as_ref());
-            match self.execute(&RecordInterrupted { version, description, checksum: &checksum }).await {
+            let begun = RecordInterrupted { ledger: self.ledger, version, description, checksum: &checksum };
+            match self.execute(&begun).await {
                 // Without a lock, another program may have recorded it meanwhile.
                 Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
                 begun => drop(begun.map_err(failed)?),
@@ -204,9 +279,9 @@ impl Migrating {
 
     /// [`Migrating::finish`] as one transaction, unless another program has done it in the meantime.
     async fn finish_at_once(&mut self, migration: &Migration, rest: &[&str], up: bool) -> Result<(), sqlx::Error> {
-        let version = migration.version;
+        let (ledger, version) = (self.ledger, migration.version);
         self.in_transaction(async |migrating| {
-            let is_done = migrating.fetch(&ReadMigration { version }).await?.pop();
+            let is_done = migrating.fetch(&ReadMigration { ledger, version }).await?.pop();
             if is_done.is_none_or(|is_done| up && is_done) {
                 return Ok(());
             }
@@ -214,8 +289,8 @@ impl Migrating {
                 migrating.session().run((*text).into()).await?;
             }
             match up {
-                true => migrating.execute(&SettleMigration { version }).await.map(drop),
-                false => migrating.execute(&ForgetMigration { version }).await.map(drop),
+                true => migrating.execute(&SettleMigration { ledger, version }).await.map(drop),
+                false => migrating.execute(&ForgetMigration { ledger, version }).await.map(drop),
             }
         })
         .await
@@ -248,9 +323,10 @@ impl Migrating {
 
     /// Records whether an interrupted migration was done.
     pub(crate) async fn settle(&mut self, version: i64, done: bool) -> Result<(), StoreError> {
+        let ledger = self.ledger;
         let run = match done {
-            true => self.execute(&SettleMigration { version }).await,
-            false => self.execute(&ForgetMigration { version }).await,
+            true => self.execute(&SettleMigration { ledger, version }).await,
+            false => self.execute(&ForgetMigration { ledger, version }).await,
         };
         run.map(drop).map_err(|error| failed(&format!("settling migration {version}"), error))
     }
@@ -270,11 +346,16 @@ enum Run {
 }
 
 impl Run {
-    async fn on(self, connection: &mut (dyn Migrate + Send), migration: &Migration) -> Result<(), MigrateError> {
+    async fn on(
+        self,
+        connection: &mut (dyn Migrate + Send),
+        ledger: &str,
+        migration: &Migration,
+    ) -> Result<(), MigrateError> {
         match self {
-            Run::Up => connection.apply(LEDGER, migration).await.map(drop),
-            Run::Down => connection.revert(LEDGER, migration).await.map(drop),
-            Run::Skip => connection.skip(LEDGER, migration).await,
+            Run::Up => connection.apply(ledger, migration).await.map(drop),
+            Run::Down => connection.revert(ledger, migration).await.map(drop),
+            Run::Skip => connection.skip(ledger, migration).await,
         }
     }
 }
@@ -291,5 +372,34 @@ fn migrate_failed(doing: &str, error: MigrateError) -> StoreError {
     match error {
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(doing, error),
         other => StoreError::wrong(doing, other.to_string(), "see `ingester schema verify`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, Ledger};
+
+    #[test]
+    fn a_ledger_has_a_name_that_needs_no_quotes_and_that_no_kind_has() {
+        let long = "x".repeat(LONGEST);
+        for name in ["_sqlx_migrations", "ingester_migrations_kinds", &format!("ingester_migrations_{long}")] {
+            assert_eq!(Ledger::try_from(name.to_owned()).unwrap().to_string(), name);
+        }
+        let too_long = format!("ingester_migrations_{long}x");
+        for name in ["", "job", "ingester_settings", "ingester_migrations_", "ingester_migrations_Kinds", &too_long] {
+            let error = Ledger::try_from(name.to_owned()).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{name}` is not a ledger: it is `_sqlx_migrations`, or ")), "{error}");
+        }
+        assert!(Ledger::try_from("ingester_migrations_a; DROP TABLE job".to_owned()).is_err());
+    }
+
+    #[test]
+    fn a_file_of_kinds_gives_its_ledger_a_name() {
+        let long = format!("{}.yaml", "x".repeat(99));
+        for name in ["kinds.yaml", "Kinds of the team.v2.yml", "größe", ".yaml", &long] {
+            let ledger = Ledger::of_file(name).to_string();
+            assert_eq!(Ledger::try_from(ledger.clone()).map(|ledger| ledger.to_string()), Ok(ledger), "{name}");
+        }
+        assert_eq!(Ledger::of_file("Kinds-2.yaml").to_string(), "ingester_migrations_kinds_2");
     }
 }

@@ -1,4 +1,4 @@
-//! What a database has beside rows: its tables and views as the catalog tells them, sqlx's table of migrations, and the ingester's own
+//! What a database has beside rows: its tables and views as the catalog tells them, the tables of the migrations that were run, and the ingester's own
 //! tables with their settings.
 //!
 //! May use: ingester-core, ingester-sql, driver, store.
@@ -14,4 +14,5 @@ pub(crate) mod view;
 mod views;
 
 pub use catalog::Catalog;
+pub use migrations::{Ledger, LedgerError};
 pub(crate) use own::{BACKFILLS, REJECTS, own_schema};

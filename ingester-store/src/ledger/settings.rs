@@ -4,7 +4,7 @@ use super::own::SETTINGS;
 use crate::driver::StoreError;
 use crate::store::Store;
 use ingester_core::kind::{Counted, Kind, Recipes};
-use ingester_core::schema::{Fingerprint, Ident};
+use ingester_core::schema::{Fingerprint, Ident, SqlType};
 use ingester_sql::dialect::Access;
 use ingester_sql::dialect::statements::{
     ForgetSetting, LatestDefinition, ReadSetting, RecordSetting, ReplaceSetting, WriteSetting,
@@ -162,6 +162,52 @@ impl Store {
         self.with_retries(|| format!("recording {name} in {SETTINGS}"), record).await
     }
 
+    /// The types that a table's columns were declared with last, as recorded; none if nothing is.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn declared_types(&self, table: Ident) -> Result<Vec<(Ident, SqlType)>, StoreError> {
+        let read = || async {
+            let mut types = Vec::new();
+            let mut place = 0;
+            while let Some(value) = self.setting(&types_name(table, place)).await? {
+                types.extend(value.split(',').filter_map(column_of));
+                place += 1;
+            }
+            Ok(types)
+        };
+        self.with_retries(|| format!("reading the types of {table} in {SETTINGS}"), read).await
+    }
+
+    /// Records the types that the columns of a declared kind have.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn record_declared_types(&self, kind: &Kind) -> Result<(), StoreError> {
+        let table = kind.table();
+        let columns: Vec<(Ident, SqlType)> = table.indexed().iter().map(|column| (column.name, column.ty)).collect();
+        if self.declared_types(table.name).await? == columns {
+            return Ok(());
+        }
+        let values = of_columns(&columns);
+        let record = || async {
+            let mut tx = self.pool.begin(Access::Write).await?;
+            let recorded = async {
+                for (place, value) in values.iter().enumerate() {
+                    tx.execute(&WriteSetting { name: &types_name(table.name, place), value }).await?;
+                }
+                let mut place = values.len();
+                while tx.execute(&ForgetSetting { name: &types_name(table.name, place) }).await? > 0 {
+                    place += 1;
+                }
+                Ok(())
+            }
+            .await;
+            tx.end(recorded).await
+        };
+        self.with_retries(|| format!("recording the types of {} in {SETTINGS}", table.name), record).await
+    }
+
     /// The number of a definition that no lock file counts: the database counts it. `None` if the last definition that was recorded
     /// for the kind's table is another one, or none was.
     ///
@@ -218,6 +264,10 @@ impl Store {
                 }
                 let mut place = 0;
                 while tx.execute(&ForgetSetting { name: &recipes_name(kind, place) }).await? > 0 {
+                    place += 1;
+                }
+                place = 0;
+                while tx.execute(&ForgetSetting { name: &types_name(kind.table().name, place) }).await? > 0 {
                     place += 1;
                 }
                 Ok(())
@@ -349,6 +399,33 @@ fn recipes_name(kind: &Kind, place: usize) -> String {
     format!("recipes/{}/{place}", kind.table().name)
 }
 
+/// A setting with types of a declared kind's columns. A table's name has 52 characters at most, and a table 1,017 columns.
+fn types_name(table: Ident, place: usize) -> String {
+    format!("types/{table}/{place}")
+}
+
+/// Columns with their types, as many in each setting as it has room for.
+fn of_columns(columns: &[(Ident, SqlType)]) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for (name, ty) in columns {
+        let entry = format!("{name} {ty}");
+        match values.last_mut() {
+            Some(last) if last.len() + 1 + entry.len() <= VALUE => {
+                last.push(',');
+                last.push_str(&entry);
+            }
+            _ => values.push(entry),
+        }
+    }
+    values
+}
+
+/// A column of such a setting.
+fn column_of(entry: &str) -> Option<(Ident, SqlType)> {
+    let (name, ty) = entry.split_once(' ')?;
+    Some((Ident::parse(name).ok()?, SqlType::try_parse(ty)?))
+}
+
 /// Recipes that a setting has room for: 16 digits, a number of up to 10, and two blanks each, behind the number of the definition.
 const RECIPES: usize = 8;
 
@@ -408,5 +485,23 @@ impl Recorded {
     fn parse(value: &str) -> Option<Self> {
         let mut words = value.split(' ');
         Some(Recorded { number: words.next()?.parse().ok()?, fingerprint: words.next()?.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ident, SqlType, VALUE, column_of, of_columns};
+
+    #[test]
+    fn types_of_any_number_of_columns_are_read_as_they_were_written() {
+        let long = Ident::new(&"x".repeat(64));
+        let mut columns = vec![(long, SqlType::BigIntUnsigned); 7];
+        columns.extend([(Ident::new("a"), SqlType::VarChar(40)), (Ident::new("b"), SqlType::DateTime)]);
+        let values = of_columns(&columns);
+        assert!(values.len() > 1 && values.iter().all(|value| value.len() <= VALUE), "{values:?}");
+        let read: Vec<(Ident, SqlType)> =
+            values.iter().flat_map(|value| value.split(',')).filter_map(column_of).collect();
+        assert_eq!(read, columns);
+        assert!(of_columns(&[]).is_empty());
     }
 }

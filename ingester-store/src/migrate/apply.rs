@@ -1,6 +1,7 @@
 //! Bringing a database to the released schema, and back.
 //!
-//! sqlx's own table records which migrations were run, so that `sqlx migrate info` agrees. MySQL commits before and after each
+//! A ledger, which is sqlx's own table unless the lock file names another one, records which migrations were run, so that `sqlx migrate info`
+//! agrees. MySQL commits before and after each
 //! change of a definition, so a migration that was interrupted there may be before any of its steps. The catalog tells which, because
 //! the lock file describes the effect of each.
 
@@ -95,7 +96,7 @@ impl Released {
             return self.applied(store, applied, &[]).await;
         }
         self.refuse_foreign(store).await?;
-        let mut migrating = store.migrating().await?;
+        let mut migrating = store.migrating(self.lock_file().ledger).await?;
         migrating.ensure().await?;
         // The catalog is read before the ledger. On SQLite others may migrate in the meantime: if the catalog has a table of
         // theirs, the ledger has their migration.
@@ -146,7 +147,7 @@ impl Released {
             tokio::time::sleep(BETWEEN).await;
             return Ok(());
         }
-        store.migrating().await?.end().await
+        store.migrating(self.lock_file().ledger).await?.end().await
     }
 
     /// The steps after the migrations. `made` has the views that they have made now.
@@ -177,9 +178,9 @@ impl Released {
             return Err(ApplyError::Missing(version, last));
         }
         // What would be dropped or altered is looked at before the first statement.
-        let entries = store.ledger().await?;
+        let entries = self.entries(store).await?;
         self.refuse_foreign_below(store, &self.taken_back(version, &entries), &entries).await?;
-        let mut migrating = store.migrating().await?;
+        let mut migrating = store.migrating(self.lock_file().ledger).await?;
         migrating.ensure().await?;
         let entries = migrating.entries().await?;
         self.check(dialect, &entries)?;
@@ -204,7 +205,7 @@ impl Released {
         }
         migrating.end().await?;
         store.create_own().await?;
-        store.forget_backfills(i64::from(version)).await?;
+        store.forget_backfills(i64::from(version), &self.table_names()).await?;
         // Views that were made again are those of an earlier release, which records them when it runs.
         let changed: Vec<Ident> = todo.iter().flat_map(|released| created_views(&released.changes)).collect();
         store.forget_views(&changed).await?;
@@ -226,7 +227,7 @@ impl Released {
     /// # Errors
     /// If another program has made one, or the database cannot be read.
     pub async fn refuse_foreign(&self, store: &Store) -> Result<(), StoreError> {
-        let entries = store.ledger().await?;
+        let entries = self.entries(store).await?;
         let pending: BTreeSet<u32> = self.unrun(&entries).map(|migration| migration.version).collect();
         let migrations = self.lock_file().migrations.iter().filter(|_| !pending.is_empty());
         let concerned = concerned(migrations, |migration| pending.contains(&migration.version));
@@ -281,9 +282,25 @@ impl Released {
     /// # Errors
     /// As [`Released::apply`].
     pub async fn pending(&self, store: &Store) -> Result<Vec<String>, ApplyError> {
-        let entries = store.ledger().await?;
+        let entries = self.entries(store).await?;
         self.check(store.dialect(), &entries)?;
         Ok(self.unrun(&entries).map(ReleasedMigration::name).collect())
+    }
+
+    /// What the ledger of these migrations has; nothing if the database does not have it.
+    pub(super) async fn entries(&self, store: &Store) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
+        store.ledger(self.lock_file().ledger).await
+    }
+
+    /// The names that these migrations have given to tables.
+    fn table_names(&self) -> Vec<&str> {
+        let changes = self.lock_file().migrations.iter().flat_map(|migration| &migration.changes);
+        let named = changes.filter_map(|change| match change {
+            SchemaChange::CreateTable(table) => Some(table.name.as_str()),
+            SchemaChange::RenameTable { to, .. } => Some(to.as_str()),
+            _ => None,
+        });
+        named.collect()
     }
 
     /// The migrations that the ledger does not have as done.
@@ -294,7 +311,7 @@ impl Released {
 
     /// The columns that migrations have added to tables of this database.
     pub(super) async fn added(&self, store: &Store) -> Result<Vec<AddedColumn>, StoreError> {
-        let entries = store.ledger().await?;
+        let entries = self.entries(store).await?;
         let run = |version| entries.get(&i64::from(version)).is_some_and(|entry| !entry.interrupted);
         Ok(self.lock_file().added(run))
     }

@@ -1,8 +1,9 @@
-//! Tables of kinds that no lock file has, such as kinds of a file: they follow what is declared. The database itself counts the
-//! definitions of such a kind.
+//! Tables of kinds that no lock file has, those of a file and those of structs in a program without migrations: they follow what is declared.
+//! The database itself counts the definitions of such a kind.
 
 use super::apply::schema_of;
 use crate::driver::{ErrorClass, StoreError};
+use crate::ledger::Ledger;
 use crate::ledger::catalog::Catalog;
 use crate::store::Store;
 use ingester_core::Registry;
@@ -39,7 +40,7 @@ pub enum DeclaredError {
     #[error(transparent)]
     Protobuf(#[from] ProtobufError),
     /// Changes that do more than add.
-    #[error("the tables of declared kinds would change in a way that is not made by itself: {}", .0.join("; "))]
+    #[error("the tables would change in a way that is not made by itself: {}", .0.join("; "))]
     MoreThanAdded(Vec<String>),
     /// A table of this name that is not one of ours.
     #[error(
@@ -48,8 +49,7 @@ pub enum DeclaredError {
     Foreign(String),
     /// A view of this name that is not one of ours.
     #[error(
-        "the view `{0}` of this database is somebody else's: nothing is recorded about it; give this one another name, drop that one, \
-         or replace it with `ingester schema apply --kinds FILE --allow-destructive`"
+        "the view `{0}` of this database is somebody else's: nothing is recorded about it; give this one another name, or drop that one"
     )]
     ForeignView(String),
     /// A table with the rows of another kind: each program would mark the other's rows as deleted.
@@ -61,7 +61,7 @@ pub enum DeclaredError {
         owner: String,
     },
     /// Changes that drop data.
-    #[error("these changes drop data: {}; if that is meant, `ingester schema apply --kinds FILE --allow-destructive` makes them", .0.join("; "))]
+    #[error("these changes drop data: {}", .0.join("; "))]
     Destructive(Vec<String>),
 }
 
@@ -120,6 +120,9 @@ impl Store {
                 May::Add | May::Change => self.stays(kind).await?,
             };
             self.record_stays(kind, &staying(kind, &recorded)).await?;
+            if !self.dialect().tells_types() {
+                self.record_declared_types(kind).await?;
+            }
             know(kind, self.record_definition(kind, kind.fingerprint()?, &kind.recipes()?).await?);
         }
         Ok(declared)
@@ -178,22 +181,53 @@ impl Store {
     ) -> Result<(Vec<Step>, Declared), StoreError> {
         let registry = registry.into();
         let wanted = Schema::of(registry);
-        let live = live_schema(&self.catalog().await?, self.dialect(), &wanted);
+        let catalog = self.catalog().await?;
+        let narrowed = self.narrowed(&catalog, &wanted).await?;
+        let live = live_schema(&catalog, self.dialect(), &wanted, &narrowed);
         let (changes, left) = changes(&live, &wanted, may);
         Ok((ddl::plan(&live, &changes), Declared { made: changes.iter().map(SchemaChange::sentence).collect(), left }))
+    }
+
+    /// The columns of `wanted` that are to hold less than what they were declared with last, as they were declared, where the catalog has
+    /// one name for both types. They are in tables of their names in `catalog`.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn narrowed(&self, catalog: &Catalog, wanted: &Schema) -> Result<Schema, StoreError> {
+        let mut narrowed = Schema::default();
+        if self.dialect().tells_types() || !self.has_settings().await? {
+            return Ok(narrowed);
+        }
+        // A column's type there is the wanted one if it may be that.
+        for mut table in schema_of(catalog, self.dialect(), wanted).tables {
+            if table.is_companion() {
+                continue;
+            }
+            let declared = self.declared_types(table.name).await?;
+            table.columns.retain_mut(|column| {
+                let before = declared.iter().find(|(name, ty)| *name == column.name && ddl::narrows(*ty, column.ty));
+                column.ty = before.map_or(column.ty, |(_, ty)| *ty);
+                before.is_some()
+            });
+            narrowed.tables.push(table);
+        }
+        Ok(narrowed)
     }
 
     /// Changes the tables, once.
     async fn change_tables(&self, wanted: &Schema, may: May) -> Result<Declared, DeclaredError> {
         // Before the connection that changes tables is taken: SQLite may have no other one.
-        self.announce_views(&self.catalog().await?, &wanted.views).await?;
-        let mut migrating = self.migrating().await?;
+        let catalog = self.catalog().await?;
+        self.announce_views(&catalog, &wanted.views).await?;
+        let narrowed = self.narrowed(&catalog, wanted).await?;
+        // No ledger has these changes: the tables themselves say whether they were made.
+        let mut migrating = self.migrating(Ledger::default()).await?;
         let catalog = migrating.catalog().await?;
         if let Some(view) = catalog.foreign_view(&wanted.views).filter(|_| may != May::Drop) {
             migrating.end().await?;
             return Err(DeclaredError::ForeignView(view.to_string()));
         }
-        let live = live_schema(&catalog, self.dialect(), wanted);
+        let live = live_schema(&catalog, self.dialect(), wanted, &narrowed);
         let (changes, left) = changes(&live, wanted, may);
         let mut declared = Declared { made: Vec::new(), left };
         let refused = refusal(&changes, may);
@@ -253,8 +287,9 @@ impl Store {
 }
 
 /// The schema of a database. A view that this release writes in another way is made once more.
-fn live_schema(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema {
+fn live_schema(catalog: &Catalog, dialect: Dialect, wanted: &Schema, narrowed: &Schema) -> Schema {
     let mut live = schema_of(catalog, dialect, wanted);
+    dialect.learn_types(&mut live, narrowed);
     for view in live.views.iter_mut().filter(|view| wanted.views.contains(view) && catalog.lacks_view(view, dialect)) {
         *view = ViewDef { name: view.name, columns: Vec::new(), sources: Vec::new() };
     }

@@ -110,9 +110,6 @@ pub enum Drift {
     },
 }
 
-/// The collation of text columns, which compares by byte.
-const COLLATION: &str = "utf8mb4_bin";
-
 /// Every difference between the tables and views of `schema` and those of a database. Others of the database are ignored.
 pub fn drift(schema: &Schema, catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
     let mut drift = Vec::new();
@@ -169,7 +166,7 @@ fn compare(table: &TableDef, found_table: &FoundTable, dialect: Dialect, drift: 
                 found: described(
                     &found.ty,
                     found.nullable,
-                    found.collation.as_deref().filter(|found| *found != COLLATION),
+                    found.collation.as_deref().filter(|found| *found != dialect.collation()),
                 ),
             }),
             Some(_) => {}
@@ -210,7 +207,8 @@ fn compare(table: &TableDef, found_table: &FoundTable, dialect: Dialect, drift: 
 /// Whether a found column is defined as in the schema.
 pub(super) fn is_column(dialect: Dialect, column: &ColumnDef, found: &FoundColumn) -> bool {
     // The server chooses the collation of a JSON column.
-    let collation = column.ty == SqlType::Json || found.collation.as_deref().is_none_or(|found| found == COLLATION);
+    let collation =
+        column.ty == SqlType::Json || found.collation.as_deref().is_none_or(|found| found == dialect.collation());
     collation && dialect.is_type(column.ty, &found.ty) && column.nullable == found.nullable
 }
 

@@ -68,7 +68,7 @@ impl Released {
     /// # Errors
     /// If the database cannot be read, or a migration has no file for its dialect.
     pub async fn info(&self, store: &Store) -> Result<Vec<MigrationInfo>, ApplyError> {
-        let entries = store.ledger().await?;
+        let entries = self.entries(store).await?;
         let mut all = BTreeMap::new();
         for released in &self.lock_file().migrations {
             let version = i64::from(released.version);
@@ -94,7 +94,7 @@ impl Released {
     /// # Errors
     /// As [`Released::pending`].
     pub async fn plan(&self, store: &Store) -> Result<Vec<Planned>, ApplyError> {
-        let (dialect, entries) = (store.dialect(), store.ledger().await?);
+        let (dialect, entries) = (store.dialect(), self.entries(store).await?);
         self.check(dialect, &entries)?;
         self.refuse_foreign(store).await?;
         let catalog = store.catalog().await?;

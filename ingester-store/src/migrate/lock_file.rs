@@ -1,5 +1,6 @@
 //! The lock file `schema.lock.json`: the released schema as data, and the migrations that lead to it, with their checksums.
 
+use crate::ledger::Ledger;
 use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
 use ingester_core::schema::{BASE_COLUMNS, Companion, Fingerprint, Ident, Stays, base};
 use ingester_sql::ddl::{Schema, SchemaChange, TableDef, ViewDef};
@@ -10,6 +11,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct LockFile {
+    /// The table of a database that records which of the migrations it has run.
+    pub ledger: Ledger,
     /// The tables and views, in the order in which they are created.
     pub tables: Schema,
     /// The definitions of each kind, by the name of its main table.
@@ -22,6 +25,8 @@ pub struct LockFile {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    #[serde(default, skip_serializing_if = "Ledger::is_default")]
+    ledger: Ledger,
     tables: Vec<TableDef>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     views: Vec<ViewDef>,
@@ -32,15 +37,15 @@ struct Written {
 
 impl From<Written> for LockFile {
     fn from(written: Written) -> Self {
-        let Written { tables, views, definitions, migrations } = written;
-        LockFile { tables: Schema { tables, views }, definitions, migrations }
+        let Written { ledger, tables, views, definitions, migrations } = written;
+        LockFile { ledger, tables: Schema { tables, views }, definitions, migrations }
     }
 }
 
 impl From<LockFile> for Written {
     fn from(file: LockFile) -> Self {
-        let LockFile { tables: Schema { tables, views }, definitions, migrations } = file;
-        Written { tables, views, definitions, migrations }
+        let LockFile { ledger, tables: Schema { tables, views }, definitions, migrations } = file;
+        Written { ledger, tables, views, definitions, migrations }
     }
 }
 

@@ -15,6 +15,7 @@ mod lock_file;
 mod progress;
 mod released;
 
+pub use crate::ledger::{Ledger, LedgerError};
 pub use apply::{Applied, ApplyError, Progress, schema_of};
 pub use backfill::{Backfill, BackfillProgress, ColumnBackfill, RATE, UnknownColumn};
 pub use declared::{Declared, DeclaredError, May, left_alone};

@@ -93,12 +93,14 @@ impl Store {
         .await
     }
 
-    /// Deletes the progress of columns that migrations after `version` have added.
-    pub(crate) async fn forget_backfills(&self, version: i64) -> Result<(), StoreError> {
+    /// Deletes the progress of columns that migrations after `version` have added to these tables.
+    pub(crate) async fn forget_backfills(&self, version: i64, tables: &[&str]) -> Result<(), StoreError> {
+        if tables.is_empty() {
+            return Ok(());
+        }
         let doing = || format!("writing {BACKFILLS}");
-        self.with_retries(doing, || async { self.pool.execute(&ForgetBackfills { after: version }).await })
-            .await
-            .map(drop)
+        let forget = ForgetBackfills { after: version, tables };
+        self.with_retries(doing, || async { self.pool.execute(&forget).await }).await.map(drop)
     }
 
     /// Notes that columns of a table are complete.

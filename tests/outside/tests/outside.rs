@@ -103,11 +103,16 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 
 /// Runs a program in `folder`, away from whatever database the caller's environment names.
 fn run_program(program: &Path, folder: &Path, arguments: &[&str]) -> Output {
+    program_in(program, folder, arguments).output().expect("the program runs")
+}
+
+fn program_in(program: &Path, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     for variable in ["DATABASE_URL", "MYSQL_HOST", "MYSQL_DB_NAME", "RUST_LOG"] {
         command.env_remove(variable);
     }
-    command.current_dir(folder).args(arguments).output().expect("the program runs")
+    command.current_dir(folder).args(arguments);
+    command
 }
 
 /// The standard output of a successful run.
@@ -312,6 +317,40 @@ fn program_without_generated_sql_can_write_its_first_migration() {
     let (code, said) = run(&[&["schema", "apply", "--sql", "generated-sql"], &database[..]].concat());
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("ran: 0001_create_tables"), "{said}");
+}
+
+#[test]
+fn tables_follow_the_structs_of_a_program_without_migrations() {
+    let program = Path::new(env!("CARGO_BIN_EXE_outside")).parent().unwrap().join("examples/follows");
+    let folder = tempfile::tempdir().unwrap();
+    let objects = r#"{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "uid": "u", "resourceVersion": "7"},
+        "spec": {"providerID": "kind://a"}}"#;
+    std::fs::write(folder.path().join("node.json"), objects).unwrap();
+    let run = |release: &str, arguments: &[&str]| {
+        let mut command = program_in(&program, folder.path(), arguments);
+        let output = command.env("RELEASE", release).env("DATABASE_URL", "sqlite://outside.db").output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = run("1", &["import", "node.json"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(query(folder.path(), "SELECT name, ingest_version FROM node"), ["a|1"]);
+    // The second release has one more column.
+    let (code, said) = run("2", &["schema", "diff"]);
+    assert!(code == Some(1) && said.contains("`ingester schema apply` makes these changes"), "{said}");
+    let (code, said) = run("2", &["import", "node.json"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(query(folder.path(), "SELECT provider, ingest_version FROM node"), ["kind://a|2"]);
+    assert_eq!(run("2", &["schema", "diff"]).0, Some(0));
+    assert_eq!(run("2", &["schema", "verify"]).0, Some(0));
+    // In the third one it has values of another kind.
+    let (code, said) = run("3", &["import", "node.json"]);
+    assert!(code == Some(2) && said.contains("make it with `ingester schema apply`"), "{said}");
+    let (code, said) = run("3", &["schema", "apply"]);
+    assert!(code == Some(2) && said.contains("`ingester schema apply --allow-destructive` makes them"), "{said}");
+    assert_eq!(query(folder.path(), "SELECT provider FROM node"), ["kind://a"]);
+    // The first one goes on beside it.
+    let (code, said) = run("1", &["import", "node.json"]);
+    assert_eq!(code, Some(0), "{said}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ async fn live_deleted_and_evicted_rows_get_the_values_of_a_fresh_import(database
         database.sql("SELECT uid, res_version, update_time, delete_time, evict_time, json FROM job ORDER BY uid");
     let before = before.await?;
     apply(&releases.second, &store).await?;
-    let state = "SELECT column_name, CAST(complete_time IS NOT NULL AS CHAR), CAST(migration AS CHAR), CAST(rows_filled AS CHAR)
+    let state = "SELECT column_name, complete_time IS NOT NULL, migration, rows_filled
                  FROM ingester_backfills ORDER BY column_name";
     let cells = |complete: &str, filled: &str| {
         ["owner", "priority"]

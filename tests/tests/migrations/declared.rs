@@ -1,11 +1,14 @@
 //! Tables of kinds that a file declares: what follows by itself, what is refused, and how the database counts definitions.
 
-use crate::kinds::{connect, job, write};
+use crate::kinds::{FIRST_KIND, SECOND, SECOND_KIND, connect, job, releases, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
+use ingester_core::kind::Record;
 use ingester_declare::declare::kinds;
 use ingester_store::Store;
-use ingester_store::migrate::{BackfillProgress, DeclaredError, May};
+use ingester_store::migrate::{
+    BackfillProgress, DeclaredError, Folder, GenerateOptions, Ledger, May, MigrationState, Released,
+};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +25,9 @@ on_every_database! {
     only_what_is_made_in_another_way_is_filled_again
     what_changed_since_a_row_was_written_is_filled
     definitions_without_their_parts_are_compared_as_a_whole
+    the_folder_of_a_file_has_a_ledger_beside_that_of_a_program
+    structs_without_migrations_follow_until_migrations_take_over
+    a_type_that_holds_less_is_a_change_on_every_database
 }
 
 const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
@@ -391,5 +397,132 @@ async fn programs_that_start_together_make_the_tables_once(database: Database) -
     ensure!([a, b, c].iter().all(|(_, version)| *version == 1), "{a:?} {b:?} {c:?}");
     let kind = declared(&[QUEUE, OWNER], "")?;
     ensure!(stores[0].missing(&[kind]).await?.is_empty());
+    Ok(())
+}
+
+/// The migrations of a file run beside those of a program, whose numbers they have.
+async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Database) -> Result<()> {
+    const LEDGER: &str = "ingester_migrations_builds";
+    let build = |columns: &[&str]| declared(columns, "  table: build\n");
+    let (of_program, root) = (releases()?, tempfile::tempdir()?);
+    let folder = Folder::new(root.path()).with_ledger(Ledger::of_file("builds.yaml"));
+    folder.generate(&[build(&[QUEUE])?], &GenerateOptions::default())?;
+    // The lock file has the name from then on.
+    let folder = Folder::new(root.path());
+    folder.generate(&[build(&[QUEUE, OWNER])?], &GenerateOptions::default())?;
+    let (program, file) = (&of_program.second, folder.released()?);
+    let store = connect(&database).await?;
+    let run = async |released: &Released| -> Result<usize> {
+        let applied = released.apply(&store, &mut |_| {}).await?;
+        ensure!(applied.recorded.is_empty() && applied.drift.is_empty(), "{applied:?}");
+        Ok(applied.run.len())
+    };
+    let states = async |released: &Released| -> Result<Vec<MigrationState>> {
+        Ok(released.info(&store).await?.into_iter().map(|info| info.state).collect())
+    };
+    let noted = async |table: &str| database.count(&format!("ingester_backfills WHERE table_name = '{table}'")).await;
+    use MigrationState::{Applied, Interrupted, Pending};
+
+    ensure!(run(&of_program.first).await? == 1);
+    write(&store, &FIRST_KIND, [job(1, 1)]).await?;
+    ensure!(run(program).await? == 1 && run(&file).await? == 2);
+    ensure!(database.count("_sqlx_migrations").await? == 2 && database.count(LEDGER).await? == 2);
+    ensure!(states(program).await? == [Applied, Applied] && states(&file).await? == [Applied, Applied]);
+    ensure!(noted("job").await? == 2 && noted("build").await? == 1);
+
+    // Each goes back alone.
+    file.revert(&store, 1, &mut |_| {}).await?;
+    ensure!(states(program).await? == [Applied, Applied] && states(&file).await? == [Applied, Pending]);
+    ensure!(noted("job").await? == 2 && noted("build").await? == 0, "only what was taken back is forgotten");
+    ensure!(run(&file).await? == 1);
+    program.revert(&store, 0, &mut |_| {}).await?;
+    ensure!(states(program).await? == [Pending, Pending] && states(&file).await? == [Applied, Applied]);
+    ensure!(store.tables().await?.contains("build") && !store.tables().await?.contains("job"));
+    ensure!(run(program).await? == 2);
+
+    // An interrupted one is finished in its own ledger.
+    let down = root.path().join(if store.dialect().is_embedded() { "sqlite" } else { "mysql" }).join("migrations");
+    let down = std::fs::read_to_string(down.join("0002_change_build.down.sql"))?;
+    let keys = down.split("-- Step ").nth(1).context("a step")?;
+    database.sql(&format!("-- {keys}")).await?;
+    database.sql(&format!("UPDATE {LEDGER} SET success = FALSE WHERE version = 2")).await?;
+    ensure!(states(&file).await? == [Applied, Interrupted] && states(program).await? == [Applied, Applied]);
+    ensure!(run(&file).await? == 1);
+    ensure!(states(&file).await? == [Applied, Applied]);
+
+    // A folder without a name of its own has sqlx's ledger, which has the program's migrations.
+    let other = tempfile::tempdir()?;
+    let other = Folder::new(other.path());
+    other.generate(&[build(&[QUEUE])?], &GenerateOptions::default())?;
+    let refused = other.released()?.apply(&store, &mut |_| {}).await.err().context("its numbers are taken")?;
+    ensure!(refused.to_string().contains(SECOND[0]), "{refused}");
+    Ok(())
+}
+
+async fn structs_without_migrations_follow_until_migrations_take_over(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    // As a program has them that is started anew.
+    let started = |kind: Kind| kind.recorded(Box::leak(Box::new(Record::of_whole(kind.definition()))));
+    let first = started(FIRST_KIND);
+    store.make_declared(&[first], May::Add).await?;
+    write(&store, &first, (0..3).map(|number| job(number, 10))).await?;
+    ensure!(database.count("job WHERE ingest_version = 1").await? == 3);
+    let second = started(SECOND_KIND);
+    let made = store.make_declared(&[second], May::Add).await?;
+    ensure!(made.made.len() == 4 && second.ingest_version() == 2, "two columns with their keys: {made:?}");
+    ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 3));
+    ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 3);
+    ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
+    // The release before it goes on beside the columns that it does not know.
+    let first = started(FIRST_KIND);
+    let made = store.make_declared(&[first], May::Add).await?;
+    ensure!(made.made.is_empty() && made.left.len() == 4 && first.ingest_version() == 3, "{made:?}");
+    store.make_declared(&[started(SECOND_KIND)], May::Add).await?;
+
+    // The lock file counts from 1 again.
+    let released = releases()?.second;
+    let kinds = released.versioned(&[SECOND_KIND])?;
+    let applied = released.apply(&store, &mut |_| {}).await?;
+    ensure!(applied.recorded == SECOND && applied.drift.is_empty(), "{applied:?}");
+    ensure!(store.declared_before(&kinds).await?.len() == 1 && store.differences_from(&kinds).await?.is_empty());
+    store.adopt(&kinds[0]).await?;
+    ensure!(store.declared_before(&kinds).await?.is_empty());
+    fill(&store, kinds[0]).await?;
+    ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 3);
+    Ok(())
+}
+
+/// SQLite has one type for all texts, so what the columns were declared with is recorded.
+async fn a_type_that_holds_less_is_a_change_on_every_database(database: Database) -> Result<()> {
+    let of = |queue: &str, owner: &str| {
+        let column = |name: &str, ty: &str| format!("column: {name}, path: .spec.{name}, type: {ty}");
+        declared(&[&column("queue", queue), &column("owner", owner)], "")
+    };
+    let store = connect(&database).await?;
+    let wide = of("VARCHAR(20)", "VARCHAR(100)")?;
+    store.make_declared(&[wide], May::Add).await?;
+    write(&store, &wide, [job(0, 10)]).await?;
+    let narrow = of("VARCHAR(20)", "VARCHAR(4)")?;
+    let (_, planned) = store.plan_declared(&[narrow], May::Change).await?;
+    let drops = |change: &String| change.contains("drop column `owner` VARCHAR(100)");
+    ensure!(
+        planned.made.iter().any(drops) && !planned.made.iter().any(|change| change.contains("queue")),
+        "{planned:?}"
+    );
+    let refused = store.make_declared(&[narrow], May::Add).await;
+    ensure!(matches!(&refused, Err(DeclaredError::MoreThanAdded(changes)) if changes.iter().any(drops)), "{refused:?}");
+    let refused = store.make_declared(&[narrow], May::Change).await;
+    ensure!(matches!(refused, Err(DeclaredError::Destructive(_))), "{refused:?}");
+    ensure!(database.count("job WHERE owner = 'owner-0-10'").await? == 1);
+    store.make_declared(&[narrow], May::Drop).await?;
+    ensure!(database.count("job WHERE owner IS NULL").await? == 1, "it does not fit");
+    // It is what is declared from then on.
+    let again = of("VARCHAR(20)", "VARCHAR(4)")?;
+    ensure!(store.make_declared(&[again], May::Add).await?.made.is_empty());
+    store.make_declared(&[of("VARCHAR(20)", "TEXT, key: false")?], May::Drop).await?;
+    ensure!(store.make_declared(&[of("VARCHAR(20)", "VARCHAR(4)")?], May::Add).await.is_err());
+    // A type that is not declared any more is forgotten with the rest.
+    store.adopt(&again).await?;
+    ensure!(database.count("ingester_settings WHERE name LIKE 'types/%'").await? == 0);
     Ok(())
 }

@@ -109,8 +109,8 @@ async fn every_difference_is_found_and_named(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.second, &store).await?;
-    let (damage, mut expected): (&[&str], Vec<&str>) = if database.on == On::Sqlite {
-        (
+    let (damage, mut expected): (&[&str], Vec<&str>) = match database.on {
+        On::Sqlite => (
             &[
                 "DROP INDEX job__queue",
                 "DROP INDEX job__owner",
@@ -130,9 +130,34 @@ async fn every_difference_is_found_and_named(database: Database) -> Result<()> {
                 "key `job__by_hand` of `job` over (by_hand) is not in the schema",
                 "table `job_labels` is missing",
             ],
-        )
-    } else {
-        (
+        ),
+        On::Postgres => (
+            &[
+                "DROP INDEX job__queue",
+                "DROP INDEX job__owner",
+                "CREATE UNIQUE INDEX job__owner ON job (owner, queue)",
+                "ALTER TABLE job DROP COLUMN priority",
+                "ALTER TABLE job ADD COLUMN by_hand TEXT",
+                "CREATE INDEX by_hand ON job (by_hand)",
+                "ALTER TABLE job ALTER COLUMN owner TYPE VARCHAR(100) COLLATE `C`",
+                "ALTER TABLE job ALTER COLUMN queue TYPE VARCHAR(255) COLLATE `default`, ALTER COLUMN queue SET NOT NULL",
+                "ALTER TABLE job_annotations DROP CONSTRAINT job_annotations_pkey, ADD PRIMARY KEY (obj_uid)",
+                "DROP TABLE job_labels",
+            ],
+            vec![
+                "column `job`.`queue` is character varying(255) NOT NULL COLLATE default; the schema has VARCHAR(255) NULL",
+                "column `job`.`owner` is character varying(100) NULL; the schema has VARCHAR(255) NULL",
+                "column `job`.`priority` is missing; the schema has it as BIGINT",
+                "column `job`.`by_hand` (text) is not in the schema",
+                "key `queue` of `job` is missing; the schema has it over (queue)",
+                "key `owner` of `job` is UNIQUE, over (owner, queue); the schema has (owner)",
+                "key `priority` of `job` is missing; the schema has it over (priority)",
+                "key `by_hand` of `job` over (by_hand) is not in the schema",
+                "table `job_labels` is missing",
+                "the primary key of `job_annotations` is (obj_uid); the schema has (obj_uid, key)",
+            ],
+        ),
+        On::MariaDb | On::MySql => (
             &[
                 "ALTER TABLE job DROP KEY queue",
                 "ALTER TABLE job DROP KEY owner, ADD UNIQUE KEY owner (owner, queue)",
@@ -155,7 +180,7 @@ async fn every_difference_is_found_and_named(database: Database) -> Result<()> {
                 "table `job_labels` is missing",
                 "the primary key of `job_annotations` is (obj_uid); the schema has (obj_uid, key)",
             ],
-        )
+        ),
     };
     for statement in damage {
         database.sql(statement).await?;
@@ -175,13 +200,19 @@ async fn a_type_that_is_none_of_ours_is_named_as_the_database_does(database: Dat
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.first, &store).await?;
-    let (damage, expected): (&str, &[&str]) = if database.on == On::Sqlite {
-        ("ALTER TABLE job ADD COLUMN by_hand ANY", &["drop column `by_hand` ANY"])
-    } else {
-        (
+    let (damage, expected): (&str, &[&str]) = match database.on {
+        On::Sqlite => ("ALTER TABLE job ADD COLUMN by_hand ANY", &["drop column `by_hand` ANY"]),
+        On::Postgres => (
+            "ALTER TABLE job ALTER COLUMN update_time TYPE TIMESTAMP(3), ADD COLUMN by_hand DATE",
+            &[
+                "change column `update_time` from timestamp(3) without time zone to DATETIME(6)",
+                "drop column `by_hand` date",
+            ],
+        ),
+        On::MariaDb | On::MySql => (
             "ALTER TABLE job MODIFY COLUMN update_time DATETIME NOT NULL, ADD COLUMN by_hand DATETIME(3) NULL",
             &["change column `update_time` from datetime to DATETIME(6)", "drop column `by_hand` datetime(3)"],
-        )
+        ),
     };
     database.sql(damage).await?;
     let (code, catalog) = (Schema::of(first::KINDS), store.catalog().await?);

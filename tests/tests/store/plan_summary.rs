@@ -44,7 +44,7 @@ pub(crate) fn look_at_lines(lines: &[String], summary: &mut PlanSummary) {
         let node = line.trim_start_matches([' ', '-', '>']);
         let mut below = lines[place + 1..].iter().take_while(|other| depth(other) > depth(line));
         summary.scans |= node.starts_with("Seq Scan on ") || node.starts_with("Parallel Seq Scan on ");
-        summary.sorts |= node.starts_with("Sort ") && !below.any(|other| other.contains("->  Limit "));
+        summary.sorts |= node.starts_with("Sort  (") && !below.any(|other| other.contains("->  Limit "));
         let key = [
             "Index Scan using ",
             "Index Only Scan using ",

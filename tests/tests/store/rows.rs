@@ -46,7 +46,9 @@ async fn every_golden_vector_is_stored_with_its_columns(world: World) -> Result<
             };
             assert_eq!(stored, expected, "{} {column}", vector["label"]);
         }
-        let proto = world.cell(&format!("SELECT HEX(proto) FROM {} WHERE uid = '{uid}'", kind.table().name)).await?;
+        let proto = world
+            .cell(&format!("SELECT {} FROM {} WHERE uid = '{uid}'", world.on.hex("proto"), kind.table().name))
+            .await?;
         let mut expected = vector["proto_hex"].as_str().context("proto_hex")?.to_uppercase();
         if vector["proto_map_order_varies"] == true {
             // Map entries are sorted by key; crd-specs/tests/proto.rs shows that nothing else differs.
@@ -78,7 +80,7 @@ async fn an_object_is_stored_in_its_three_tables(world: World) -> Result<()> {
     let store = world.store().await?;
     store.write(kind("Model").table(), vec![change(&model("a", 7))]).await?;
     let rows = world
-        .sql("SELECT uid, group_ver, namespace, name, res_version, create_time, delete_time, evict_time, HEX(proto), algorithm, owner, src_pipeline_run_name FROM model")
+        .sql(&format!("SELECT uid, group_ver, namespace, name, res_version, create_time, delete_time, evict_time, {}, algorithm, owner, src_pipeline_run_name FROM model", world.on.hex("proto")))
         .await?;
     let text = |text: &str| Some(text.to_owned());
     let proto = hex(&row(&model("a", 7)).values[base::PROTO])?;

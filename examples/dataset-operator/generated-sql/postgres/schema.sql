@@ -22,23 +22,23 @@ CREATE TABLE IF NOT EXISTS "dataset" (
   PRIMARY KEY ("uid")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "dataset__namespace_name" ON "dataset" ("namespace", "name");
+CREATE INDEX IF NOT EXISTS "dataset__namespace_name" ON "dataset" ("namespace", "name", "uid");
 
-CREATE INDEX IF NOT EXISTS "dataset__namespace_create_time" ON "dataset" ("namespace", "create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "dataset__namespace_create_time" ON "dataset" ("namespace", "create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "dataset__create_time" ON "dataset" ("create_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "dataset__create_time" ON "dataset" ("create_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "dataset__update_time" ON "dataset" ("update_time");
+CREATE INDEX IF NOT EXISTS "dataset__update_time" ON "dataset" ("update_time", "uid");
 
-CREATE INDEX IF NOT EXISTS "dataset__delete_time" ON "dataset" ("delete_time" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "dataset__delete_time" ON "dataset" ("delete_time" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "dataset__owner" ON "dataset" ("owner" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "dataset__owner" ON "dataset" ("owner" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "dataset__format" ON "dataset" ("format" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "dataset__format" ON "dataset" ("format" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "dataset__phase" ON "dataset" ("phase" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "dataset__phase" ON "dataset" ("phase" NULLS FIRST, "uid");
 
-CREATE INDEX IF NOT EXISTS "dataset__refreshed" ON "dataset" ("refreshed" NULLS FIRST);
+CREATE INDEX IF NOT EXISTS "dataset__refreshed" ON "dataset" ("refreshed" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "dataset_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
@@ -47,7 +47,7 @@ CREATE TABLE IF NOT EXISTS "dataset_labels" (
   PRIMARY KEY ("obj_uid", "key")
 ) WITH (fillfactor = 85);
 
-CREATE INDEX IF NOT EXISTS "dataset_labels__key_value" ON "dataset_labels" ("key", "value");
+CREATE INDEX IF NOT EXISTS "dataset_labels__key_value" ON "dataset_labels" ("key", "value", "obj_uid");
 
 CREATE TABLE IF NOT EXISTS "dataset_annotations" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,

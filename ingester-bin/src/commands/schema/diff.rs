@@ -10,6 +10,7 @@ use ingester_sql::ddl::{self, Cost, Schema, SchemaChange, ServerVersion, Servers
 use ingester_store::Store;
 use ingester_store::migrate::{ApplyError, May, Released, ReleasedMigration, drift, left_alone, schema_of};
 use serde::Serialize;
+use std::borrow::Cow;
 
 pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Ending, Failure> {
     let store = arguments.target.database(program.kinds)?.open_existing().await?;
@@ -18,8 +19,8 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
     let Difference { lines, summary, left, notes } = difference?;
     warn_of_redundant_keys(&Schema::of(program.of_schema()));
     show(arguments.output.output, &lines, || summary)?;
-    note_left(&left);
-    notes.into_iter().for_each(note);
+    note_left(&left, program);
+    notes.iter().for_each(|line| note(line));
     Ok(if lines.is_empty() { Ending::Done } else { Ending::Problem })
 }
 
@@ -31,7 +32,7 @@ struct Difference {
     /// What is not declared any more, and left as it is.
     left: Vec<String>,
     /// What can be done.
-    notes: Vec<&'static str>,
+    notes: Vec<Cow<'static, str>>,
 }
 
 /// One change that would make them equal.
@@ -57,9 +58,10 @@ impl Difference {
         let made = released.as_ref().map(|released| before(released, &pending)).unwrap_or_default();
         let mut live = schema_of(&catalog, dialect, &code);
         dialect.learn_types(&mut live, &made);
+        dialect.learn_types(&mut live, &store.narrowed(&catalog, &code).await?);
         let left = match program.declared {
             [] => Vec::new(),
-            _ => store.plan_declared(program.of_file(), May::Change).await?.1.left,
+            _ => store.plan_declared(program.of_declared(), May::Change).await?.1.left,
         };
         let mut changes = ddl::diff(&live, &code);
         let alone = if left.is_empty() { Vec::new() } else { left_alone(&changes) };
@@ -75,16 +77,19 @@ impl Difference {
         let lines = changes.iter().map(line).collect();
         let summary = ddl::summary(&changes, &changes, &code, Servers::One(server), &foreign);
         let notes = match (&changes[..], program.declared) {
-            ([], []) => vec!["the tables are those of the structs"],
-            ([], _) => vec!["the tables are as the kinds are declared"],
+            ([], []) => vec!["the tables are those of the structs".into()],
+            ([], _) => vec!["the tables are as the kinds are declared".into()],
             (_, []) => {
                 let is_current =
                     released.is_some_and(|released| ddl::diff(&released.lock_file().tables, &code).is_empty());
-                remedies(is_current, &pending, !drift(&made, &catalog, dialect).is_empty())
+                let by_hand = !drift(&made, &catalog, dialect).is_empty();
+                remedies(is_current, &pending, by_hand).into_iter().map(Cow::Borrowed).collect()
             }
-            _ => vec![
-                "`ingester schema apply --kinds FILE` makes these changes, with --allow-destructive also those that drop data",
-            ],
+            _ => {
+                let file = program.with_file();
+                let all = "with --allow-destructive also those that drop data";
+                vec![format!("`ingester schema apply{file}` makes these changes, {all}").into()]
+            }
         };
         Ok(Difference { lines, summary, left, notes })
     }
@@ -152,7 +157,13 @@ mod tests {
             };
             let refused = Kind::refused();
             Kind::new(
-                Definition { version: "v1", kind: "Job", table: &TABLE, ..*refused.definition() },
+                Definition {
+                    version: "v1",
+                    kind: "Job",
+                    table: &TABLE,
+                    fingerprint: PARTS.fingerprint(),
+                    ..*refused.definition()
+                },
                 *refused.functions(),
             )
         }};
@@ -207,7 +218,7 @@ mod tests {
         assert!(
             difference.lines.iter().any(|line| line.destructive && line.change == "drop column `owner` VARCHAR(255)")
         );
-        let [advice] = difference.notes[..] else { panic!("{:?}", difference.notes) };
+        let [advice] = &difference.notes[..] else { panic!("{:?}", difference.notes) };
         assert!(advice.starts_with("`ingester schema generate` writes"), "{advice}");
     }
 
@@ -220,7 +231,46 @@ mod tests {
         assert_eq!(difference.notes, ["`ingester schema apply` runs the pending migrations"]);
         Released::try_from(both.sql.unwrap()).unwrap().apply(&store, &mut |_| {}).await.unwrap();
         let difference = Difference::of(&store, both).await.ok().unwrap();
-        assert_eq!((difference.lines.len(), &difference.notes[..]), (0, &["the tables are those of the structs"][..]));
+        assert!(difference.lines.is_empty());
+        assert_eq!(difference.notes, ["the tables are those of the structs"]);
+    }
+
+    #[tokio::test]
+    async fn tables_of_structs_without_migrations_follow_and_what_does_more_than_add_is_refused() {
+        const ONE: &[Kind] = &[job!(&[OWNER])];
+        const RETYPED: &[Kind] = &[job!(&[Field::new("owner", Shape::scalar(SqlType::BigInt))])];
+        let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
+        // As at the start, and then the number of the definition.
+        let follow = async |kinds: &'static [Kind]| {
+            let program = Program::new(kinds).following();
+            match crate::commands::prepare(&store, program, None).await {
+                Ok(_) => Ok(program.kinds[0].ingest_version()),
+                Err(Failure::Usage(error) | Failure::Work(error)) => Err(error.to_string()),
+            }
+        };
+        assert_eq!((follow(ONE).await, follow(ONE).await), (Ok(1), Ok(1)));
+        assert_eq!(follow(BEFORE).await, Ok(2));
+        assert!(store.missing(BEFORE).await.unwrap().is_empty(), "the column is added");
+        let refused = follow(RETYPED).await.unwrap_err();
+        assert!(refused.ends_with("make it with `ingester schema apply`"), "{refused}");
+        let program = Program::new(RETYPED).following();
+        let difference = Difference::of(&store, program).await.ok().unwrap();
+        assert_eq!(difference.left.len(), 2, "a column that is not declared any more, and its key");
+        let [advice] = &difference.notes[..] else { panic!("{:?}", difference.notes) };
+        assert!(advice.starts_with("`ingester schema apply` makes these changes, "), "{advice}");
+        let refused = store.make_declared(program.of_declared(), May::Change).await.unwrap_err();
+        let Failure::Usage(refused) = crate::commands::declared_failure(refused, program) else {
+            panic!("it is no failure of the work")
+        };
+        assert!(refused.to_string().ends_with("`ingester schema apply --allow-destructive` makes them"), "{refused}");
+        store.make_declared(program.of_declared(), May::Drop).await.unwrap();
+        assert_eq!(follow(RETYPED).await, Ok(3));
+        // Migrations that are built in afterwards do not know these numbers.
+        let built_in = Program::new(RETYPED).sql(migrations(&[RETYPED]));
+        let remedy = crate::commands::to_adopt(&store, built_in).await.unwrap().unwrap();
+        assert!(remedy.contains("definitions of Job: ") && remedy.contains("`ingester schema adopt`"), "{remedy}");
+        store.adopt(&RETYPED[0]).await.unwrap();
+        assert_eq!(crate::commands::to_adopt(&store, built_in).await.unwrap(), None);
     }
 
     #[test]

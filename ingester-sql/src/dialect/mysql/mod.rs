@@ -27,6 +27,10 @@ impl Rules for MySql {
         "MySQL"
     }
 
+    fn collation(&self) -> &'static str {
+        "utf8mb4_bin"
+    }
+
     fn requote(&self, text: &str) -> String {
         // Backticks quote names in every sql_mode, also for proxies that do not know the session's mode.
         text.replace('"', "`")

@@ -94,10 +94,12 @@ pub(super) fn create(table: &TableDef) -> Vec<Sql> {
     statements
 }
 
-/// NULL comes first, as in the order of our questions.
+/// NULL comes first, as in the order of our questions. The primary key is at the end of each key, as in InnoDB: so a page in the order of a
+/// key needs no sorting.
 fn create_index(table: &TableDef, key: &KeyDef) -> Sql {
     let nullable = |name: &Ident| table.columns.iter().any(|column| column.name == *name && column.nullable);
-    let columns = key.columns.iter().map(|name| (*name, nullable(name))).collect();
+    let primary = table.primary_key.iter().filter(|name| !key.columns.contains(name));
+    let columns = key.columns.iter().chain(primary).map(|name| (*name, nullable(name))).collect();
     render_own(&CreateIndex { index: key_name(table.name, key.name), table: table.name, columns })
 }
 

@@ -30,6 +30,13 @@ fn unnested(rows: &RowsOf) -> String {
     format!("UNNEST({}) AS r ({})", arrays.join(", "), names.join(", "))
 }
 
+/// Rows of arrays of parameters as a query.
+fn select(rows: &RowsOf) -> String {
+    // A row is not NULL if none of its values is.
+    let fit = if rows.skips_unfit { " WHERE r IS NOT NULL" } else { "" };
+    format!("SELECT {} FROM {}{fit}", selected(rows), unnested(rows))
+}
+
 /// What one row of them has: its columns, and constants between them.
 fn selected(rows: &RowsOf) -> String {
     if rows.shape.is_empty() {
@@ -52,6 +59,10 @@ impl Rules for Postgres {
 
     fn title(&self) -> &'static str {
         "PostgreSQL"
+    }
+
+    fn collation(&self) -> &'static str {
+        "C"
     }
 
     fn requote(&self, text: &str) -> String {
@@ -78,7 +89,7 @@ impl Rules for Postgres {
     }
 
     fn rows(&self, rows: &RowsOf, _: usize) -> String {
-        format!("SELECT {} FROM {}", selected(rows), unnested(rows))
+        select(rows)
     }
 
     fn upserted(&self, table: &str) -> String {
@@ -117,7 +128,7 @@ impl Rules for Postgres {
     }
 
     fn row_values(&self, rows: &RowsOf, _: usize) -> String {
-        format!("SELECT {} FROM {}", selected(rows), unnested(rows))
+        select(rows)
     }
 
     fn without_index(&self, column: &str) -> String {

@@ -16,6 +16,9 @@ macro_rules! settings {
             $is_local,
             "), set_config('standard_conforming_strings', 'on', ",
             $is_local,
+            // Keys are in memory or on disks without heads. The default is that of disks with heads: a page of 50 rows would read the table.
+            "), set_config('random_page_cost', '1.1', ",
+            $is_local,
             // A statement whose client has closed its connection ends. Other systems refuse the setting.
             "), set_config('client_connection_check_interval', CASE WHEN version() ~ 'linux|darwin|bsd' THEN '500ms' ELSE '0' END, ",
             $is_local,

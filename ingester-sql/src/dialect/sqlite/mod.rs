@@ -26,6 +26,10 @@ impl Rules for Sqlite {
         "SQLite"
     }
 
+    fn collation(&self) -> &'static str {
+        "BINARY"
+    }
+
     fn requote(&self, text: &str) -> String {
         text.to_owned()
     }

@@ -1,27 +1,30 @@
 //! Backfills of reverted migrations, deleted.
 
-use crate::dialect::{Dialect, Param, Sql, Statement};
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 
-/// Deletes the progress of columns that later migrations have added.
+/// Deletes the progress of columns that later migrations have added to these tables.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_backfills"
-WHERE "migration" > ?"#
+WHERE "migration" > ? AND "table_name" IN ({{ tables.len()|parameters }})"#
 )]
-pub struct ForgetBackfills {
+pub struct ForgetBackfills<'a> {
     /// The last migration whose columns stay.
     pub after: i64,
+    /// The tables that these migrations are about; not empty.
+    pub tables: &'a [&'a str],
 }
 
-impl Statement for ForgetBackfills {
+impl Statement for ForgetBackfills<'_> {
     fn sql(&self, dialect: Dialect) -> Sql {
         dialect.render(self)
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        vec![Param::Int(self.after)]
+        let tables = self.tables.iter().map(|table| Param::Text(table));
+        std::iter::once(Param::Int(self.after)).chain(tables).collect()
     }
 }
 
@@ -32,6 +35,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&ForgetBackfills { after: 2 });
+        snapshot(&ForgetBackfills { after: 2, tables: &["job", "model"] });
     }
 }

@@ -1,12 +1,15 @@
 //! An interrupted migration, deleted from the ledger.
 
-use crate::dialect::{Dialect, Param, Sql, Statement};
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
+use ingester_core::schema::Ident;
 
 /// Deletes a migration from the ledger that was interrupted and is not done.
 #[derive(Debug, Template)]
-#[template(ext = "sql", source = r#"DELETE FROM _sqlx_migrations WHERE version = ? AND success = FALSE"#)]
+#[template(ext = "sql", source = r#"DELETE FROM {{ ledger|ident }} WHERE version = ? AND success = FALSE"#)]
 pub struct ForgetMigration {
+    /// The ledger: the table of the migrations that were run.
+    pub ledger: Ident,
     /// Its version.
     pub version: i64,
 }
@@ -28,6 +31,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&ForgetMigration { version: 2 });
+        snapshot(&ForgetMigration { ledger: LEDGER, version: 2 });
     }
 }

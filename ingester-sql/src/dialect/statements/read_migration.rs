@@ -1,12 +1,15 @@
 //! Whether a migration was run.
 
-use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
+use ingester_core::schema::Ident;
 
 /// Reads whether a migration that the ledger has was done; no row if it does not have it.
 #[derive(Debug, Template)]
-#[template(ext = "sql", source = r#"SELECT success FROM _sqlx_migrations WHERE version = ?"#)]
+#[template(ext = "sql", source = r#"SELECT success FROM {{ ledger|ident }} WHERE version = ?"#)]
 pub struct ReadMigration {
+    /// The ledger: the table of the migrations that were run.
+    pub ledger: Ident,
     /// Its version.
     pub version: i64,
 }
@@ -36,6 +39,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&ReadMigration { version: 2 });
+        snapshot(&ReadMigration { ledger: LEDGER, version: 2 });
     }
 }

@@ -1,16 +1,19 @@
 //! A migration that goes on where something else has left off.
 
-use crate::dialect::{Dialect, Param, Sql, Statement};
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
+use ingester_core::schema::Ident;
 use ingester_core::value::Value;
 
 /// Records in the ledger that a migration has begun, as sqlx does before it runs one.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (?, ?, FALSE, ?, -1)"#
+    source = r#"INSERT INTO {{ ledger|ident }} (version, description, success, checksum, execution_time) VALUES (?, ?, FALSE, ?, -1)"#
 )]
 pub struct RecordInterrupted<'a> {
+    /// The ledger: the table of the migrations that were run.
+    pub ledger: Ident,
     /// Its version.
     pub version: i64,
     /// What it is for, as the name of its file has it.
@@ -37,6 +40,6 @@ mod tests {
     #[test]
     fn reads_well() {
         let checksum = Value::Bytes([1, 2].into());
-        snapshot(&RecordInterrupted { version: 2, description: "add owner", checksum: &checksum });
+        snapshot(&RecordInterrupted { ledger: LEDGER, version: 2, description: "add owner", checksum: &checksum });
     }
 }

@@ -1,12 +1,15 @@
 //! An interrupted migration that was done.
 
-use crate::dialect::{Dialect, Param, Sql, Statement};
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
+use ingester_core::schema::Ident;
 
 /// Records in the ledger that an interrupted migration was done.
 #[derive(Debug, Template)]
-#[template(ext = "sql", source = r#"UPDATE _sqlx_migrations SET success = TRUE WHERE version = ?"#)]
+#[template(ext = "sql", source = r#"UPDATE {{ ledger|ident }} SET success = TRUE WHERE version = ?"#)]
 pub struct SettleMigration {
+    /// The ledger: the table of the migrations that were run.
+    pub ledger: Ident,
     /// Its version.
     pub version: i64,
 }
@@ -28,6 +31,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&SettleMigration { version: 2 });
+        snapshot(&SettleMigration { ledger: LEDGER, version: 2 });
     }
 }

@@ -37,7 +37,7 @@ impl Statement for WriteCompanion<'_> {
     }
 
     fn rows(&self) -> Option<RowsOf> {
-        Some(RowsOf::columns(self.companion.columns()))
+        Some(RowsOf { skips_unfit: true, ..RowsOf::columns(self.companion.columns()) })
     }
 }
 
