@@ -8,7 +8,7 @@ use askama::Template;
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_backfills"
-WHERE "migration" > ? AND "table_name" IN ({{ tables.len()|parameters }})"#
+WHERE "migration" > ? AND {{ "table_name"|is_one_of(tables.len()) }}"#
 )]
 pub struct ForgetBackfills<'a> {
     /// The last migration whose columns stay.
@@ -23,8 +23,7 @@ impl Statement for ForgetBackfills<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        let tables = self.tables.iter().map(|table| Param::Text(table));
-        std::iter::once(Param::Int(self.after)).chain(tables).collect()
+        std::iter::once(Param::Int(self.after)).chain(Param::texts(self.tables)).collect()
     }
 }
 

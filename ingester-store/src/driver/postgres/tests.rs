@@ -5,6 +5,7 @@
 use super::values::Prepared;
 use crate::driver::interface::{Call, End};
 use crate::driver::{About, Address, ConnectOptions, ErrorClass, StoreError, class_of, is_about, open};
+use crate::ledger::migrations::Ledger;
 use crate::rows::{RowChange, StoredRow};
 use crate::store::Store;
 use ingester_core::object::{ManagedFields, Object};
@@ -291,7 +292,7 @@ async fn one_program_migrates_at_a_time() {
 async fn a_migration_is_run_and_recorded_or_neither() {
     let mut schema = Schema::new("recorded").await;
     let store = schema.connect("", ConnectOptions::default()).await;
-    let mut migrating = store.migrating().await.unwrap();
+    let mut migrating = store.migrating(Ledger::default()).await.unwrap();
     migrating.ensure().await.unwrap();
     let migration = |version, ty, text: &'static str| {
         Migration::new(version, "a".into(), ty, sqlx::SqlSafeStr::into_sql_str(text), false)
@@ -313,7 +314,7 @@ async fn a_migration_is_run_and_recorded_or_neither() {
     migrating.end().await.unwrap();
     let pooled = schema.connect("&statement-cache-capacity=0", ConnectOptions::default()).await;
     for _ in 0..2 {
-        assert_eq!(pooled.ledger().await.unwrap().len(), 2);
+        assert_eq!(pooled.ledger(Ledger::default()).await.unwrap().len(), 2);
     }
 }
 
