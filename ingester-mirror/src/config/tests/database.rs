@@ -98,6 +98,15 @@ fn commands_without_a_configuration_use_only_the_environment() {
     assert!(ask(&[host]).unwrap_err().to_string().contains("MYSQL_HOST is set and MYSQL_DB_NAME is not"));
     assert!(ask(&[database]).unwrap_err().to_string().contains("MYSQL_DB_NAME is set and MYSQL_HOST is not"));
     assert!(ask(&[("DATABASE_URL", "sqlite://")]).unwrap_err().to_string().contains("names no file"));
+    // Variables of a database's own clients override none of ours, nor a file.
+    let clients = [("PGHOST", "h"), ("PGDATABASE", "d")];
+    assert_eq!(environment(&clients).named_for_clients(), Some(("PGHOST", "postgresql:///")));
+    let both = environment(&[host, database, clients[0], clients[1]]);
+    assert_eq!((both.named_for_clients(), both.named_by()), (None, Some("MYSQL_HOST and MYSQL_DB_NAME")));
+    assert_eq!(both.address().unwrap().unwrap().to_string(), "mysql://root@h:3306/d");
+    let file = "metadataStorage: {enableMetadataStorage: true, databaseURL: 'sqlite://file.db'}";
+    let Gate::Open(of_file) = parse_with(file, &clients).unwrap().gate().unwrap() else { panic!("a closed gate") };
+    assert_eq!(of_file.to_string(), "sqlite://file.db");
 }
 
 #[test]

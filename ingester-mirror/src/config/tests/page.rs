@@ -154,6 +154,11 @@ fn variables_are_those_of_the_rows_and_the_page_says_what_they_override() {
         }
     }
     named.push("REGION");
+    // Those of databases' own clients override nothing.
+    for name in ["PGHOST", "PGDATABASE"] {
+        assert!(page.contains(&format!("`{name}`")), "{name}");
+        named.push(name);
+    }
     let mut read = read.into_inner();
     named.sort_unstable();
     read.sort_unstable();

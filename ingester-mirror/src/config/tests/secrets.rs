@@ -75,7 +75,8 @@ fn no_mistake_repeats_a_password() {
         "metadataStorage: {enableMetadataStorage: true}\nquery: {databaseURL: hunter2}",
         // Wrong URLs.
         "metadataStorage: {enableMetadataStorage: true, databaseURL: 'mysql://u:hunter2@h:port/d'}",
-        "metadataStorage: {enableMetadataStorage: true, databaseURL: 'postgres://u:hunter2@h/d'}",
+        "metadataStorage: {enableMetadataStorage: true, databaseURL: 'oracle://u:hunter2@h/d'}",
+        "metadataStorage: {enableMetadataStorage: true, databaseURL: 'postgres://u:hunter2@h:port/d'}",
         "metadataStorage: {enableMetadataStorage: true, databaseURL: 'u:hunter2@h/d'}",
         "metadataStorage: {enableMetadataStorage: true, databaseURL: 'mysql://u:hunter2@h'}",
     ] {

@@ -22,7 +22,7 @@ pub(super) const PRODUCT: Product = Product {
     schemes: &["postgres", "postgresql"],
     example: "postgres://user:password@host:5432/database",
     is_file: false,
-    variables: Some((&["PGHOST", "PGHOSTADDR", "PGDATABASE"], "postgresql:///")),
+    variables: Some((&["PGHOST", "PGDATABASE"], "postgresql:///")),
     encryption: Some("sslmode and sslrootcert of a PostgreSQL URL"),
     of_url: address::of_url,
     facts: error::facts,

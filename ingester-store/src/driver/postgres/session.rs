@@ -187,12 +187,12 @@ impl Session for Lent {
 
     fn ledger(&mut self) -> BoxFuture<'_, Result<&mut (dyn Migrate + Send), sqlx::Error>> {
         async move {
-            if !self.keeps_sessions() {
+            if !self.keeps_sessions() && !self.is_in_transaction {
                 // sqlx reads its table with statements that it names; others may have left some of these names behind. Ours are gone with the
                 // connection, which is closed in its transaction.
                 self.begin_transaction(Access::Read).await?;
                 self.connection.execute(session::FORGET_STATEMENTS).await?;
-            } else if self.is_in_transaction && !self.is_nested {
+            } else if self.keeps_sessions() && self.is_in_transaction && !self.is_nested {
                 // sqlx begins a transaction for each migration, or a savepoint within one that it knows.
                 std::mem::forget(self.connection.begin_with(session::NEST).await?);
                 self.is_nested = true;

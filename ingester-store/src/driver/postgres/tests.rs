@@ -1,4 +1,4 @@
-//! Against a server: `INGESTER_TEST_POSTGRES_URL` names a database, in which each test makes a schema of its own.
+//! Against a server, which `INGESTER_TEST_POSTGRES_URL` names: each test makes a schema of its own in its database.
 //!
 //! `cargo test -p ingester-store --lib postgres::tests -- --ignored`
 
@@ -43,7 +43,10 @@ struct Schema {
 
 impl Schema {
     async fn new(name: &str) -> Self {
-        let url = std::env::var("INGESTER_TEST_POSTGRES_URL").expect("INGESTER_TEST_POSTGRES_URL names a database");
+        let url = std::env::var("INGESTER_TEST_POSTGRES_URL").expect("INGESTER_TEST_POSTGRES_URL names a server");
+        // Without a database, it is the one that each server has.
+        let has_database = url.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
+        let url = if has_database { url } else { format!("{url}/postgres") };
         let mut admin = PgConnection::connect(&url).await.unwrap();
         let text = format!("DROP SCHEMA IF EXISTS {name} CASCADE; CREATE SCHEMA {name}; SET search_path = {name}");
         admin.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(text))).await.unwrap();
@@ -102,7 +105,7 @@ fn changes(rows: impl IntoIterator<Item = Row>) -> Vec<RowChange> {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn rows_are_read_as_they_were_written() {
     for prepared in [Prepared::Named, Prepared::Unnamed] {
         let schema = Schema::new("rows_are_read").await;
@@ -138,7 +141,7 @@ async fn rows_are_read_as_they_were_written() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn rows_that_another_writer_has_inserted_are_judged_anew() {
     let schema = Schema::new("judged_anew").await;
     let store = schema.store(Prepared::Named).await;
@@ -156,7 +159,7 @@ async fn rows_that_another_writer_has_inserted_are_judged_anew() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_text_with_nul_is_null_and_the_object_is_stored() {
     let schema = Schema::new("nul").await;
     let store = schema.store(Prepared::Named).await;
@@ -174,7 +177,7 @@ async fn a_text_with_nul_is_null_and_the_object_is_stored() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn an_object_that_the_server_refuses_is_rejected_alone() {
     let schema = Schema::new("refused").await;
     let store = schema.store(Prepared::Named).await;
@@ -184,7 +187,7 @@ async fn an_object_that_the_server_refuses_is_rejected_alone() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_query_ends_in_time_or_with_its_caller() {
     for prepared in ["", "&statement-cache-capacity=0"] {
         let mut schema = Schema::new("ends").await;
@@ -207,7 +210,7 @@ async fn a_query_ends_in_time_or_with_its_caller() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_text_of_several_statements_is_a_transaction() {
     let mut schema = Schema::new("one_text").await;
     schema.run("CREATE TABLE t (a INT PRIMARY KEY)").await;
@@ -224,7 +227,7 @@ async fn a_text_of_several_statements_is_a_transaction() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_transaction_with_a_failed_statement_is_not_committed() {
     let schema = Schema::new("failed").await;
     let store = schema.store(Prepared::Named).await;
@@ -243,7 +246,7 @@ async fn a_transaction_with_a_failed_statement_is_not_committed() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_store_that_only_reads_is_refused_every_write() {
     let schema = Schema::new("readers").await;
     drop(schema.store(Prepared::Named).await);
@@ -260,7 +263,7 @@ async fn a_store_that_only_reads_is_refused_every_write() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn one_program_migrates_at_a_time() {
     let mut schema = Schema::new("migrating").await;
     let pool = open(&schema.address(""), ConnectOptions::default()).await.unwrap();
@@ -285,7 +288,7 @@ async fn one_program_migrates_at_a_time() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_migration_is_run_and_recorded_or_neither() {
     let mut schema = Schema::new("recorded").await;
     let store = schema.connect("", ConnectOptions::default()).await;
@@ -316,7 +319,7 @@ async fn a_migration_is_run_and_recorded_or_neither() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn the_server_of_a_list_that_takes_writes_is_found() {
     let mut schema = Schema::new("list").await;
     let port = schema.get("SELECT current_setting('port')").await;
@@ -342,7 +345,7 @@ async fn the_server_of_a_list_that_takes_writes_is_found() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_missing_database_is_told_with_a_remedy() {
     let schema = Schema::new("missing").await;
     let (base, _) = schema.url.split_once('?').unwrap();
@@ -354,7 +357,7 @@ async fn a_missing_database_is_told_with_a_remedy() {
 }
 
 #[tokio::test]
-#[ignore = "INGESTER_TEST_POSTGRES_URL names a database"]
+#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn the_clock_is_that_of_the_server() {
     let schema = Schema::new("clock").await;
     let store = schema.connect("", ConnectOptions::default()).await;

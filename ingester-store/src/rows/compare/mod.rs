@@ -126,6 +126,8 @@ fn same(wanted: &Value, stored: &Value) -> bool {
         (Value::Int(signed), Value::UInt(unsigned)) | (Value::UInt(unsigned), Value::Int(signed)) => {
             i128::from(*signed) == i128::from(*unsigned)
         }
+        // PostgreSQL's texts have no NUL: the driver stores such a value as NULL. `json` has the object as it is.
+        (Value::Text(wanted), Value::Null) => wanted.contains('\0'),
         (wanted, stored) => wanted == stored,
     }
 }

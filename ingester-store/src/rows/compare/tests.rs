@@ -89,6 +89,14 @@ fn found(place: usize, wanted: Value, stored: Value) -> Vec<Difference> {
     differences(&TABLE, &row, &beside)
 }
 
+#[test]
+fn a_text_with_nul_may_be_stored_as_null() {
+    assert_eq!(found(OWNER, Value::text("m\0e"), Value::Null), []);
+    assert_eq!(found(OWNER, Value::text("me"), Value::Null).len(), 1);
+    assert_eq!(found(OWNER, Value::Null, Value::text("m\0e")).len(), 1);
+    assert_eq!(found(OWNER, Value::text("m\0e"), Value::text("me")).len(), 1);
+}
+
 fn difference(what: &str, wanted: &str, stored: &str) -> Difference {
     Difference { what: what.into(), wanted: wanted.into(), stored: stored.into() }
 }
