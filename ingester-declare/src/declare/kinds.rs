@@ -4,7 +4,7 @@ use super::column::{Column, read_absent, read_column};
 use super::crd;
 use super::path::Condition;
 use super::recipe::Recipe;
-use super::table::{About, Declaration, DeclaredKey};
+use super::table::{Declaration, DeclaredKey};
 use super::{DeclaredKinds, Open, spelled, views};
 use crate::kept::kept;
 use crate::text::{self, Content, Faults, Keys, Located, Syntax};
@@ -14,6 +14,7 @@ use ingester_core::kind::{
 };
 use ingester_core::marks::check_prefix;
 use ingester_core::protobuf::DescriptorSet;
+use ingester_core::schema::check::About;
 use ingester_core::schema::{Absent, Fingerprint, Ident, Table};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
 use std::time::Duration;
@@ -396,6 +397,7 @@ fn read_table<'t>(
         About::TableWas => was.as_ref().unwrap_or(node),
         About::Column(place) => &columns[place].node,
         About::ColumnWas(place) => columns[place].was.as_ref().map_or(&columns[place].node, |(at, _)| at),
+        About::ColumnKeep(place) => columns[place].keep.as_ref().unwrap_or(&columns[place].node),
         About::Key(place) => &composite[place].0,
     };
     declaration
