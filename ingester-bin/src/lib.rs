@@ -175,7 +175,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Proto(Proto::Decode(arguments)) => wait_for(commands::proto::decode(arguments, kinds)),
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
-        Command::Scaffold(arguments) => wait_for(commands::scaffold::run(arguments)),
+        Command::Scaffold(arguments) => wait_for(commands::scaffold::run(arguments, kinds)),
         Command::Rbac(arguments) => commands::rbac::run(&arguments, kinds),
         Command::Manifests(arguments) => commands::manifests::run(&arguments, program),
         Command::Members(arguments) => wait_for(commands::members::run(arguments, kinds)),

@@ -109,6 +109,20 @@ fn what_cannot_be_scaffolded_is_said_with_what_to_do() {
     folder.run(&["scaffold"]).exits(2).says(&["CRD"]);
 }
 
+#[test]
+fn a_kind_of_a_file_becomes_a_struct() {
+    let folder = Folder::new();
+    folder.write("jobs.yaml", JOBS);
+    let arguments = ["scaffold", "--rust", "--kinds", "jobs.yaml", "--kind"];
+    let written = folder.run(&[&arguments[..], &["jobs"]].concat()).exits(0).out;
+    for part in ["pub struct Job {", "#[index(column = \"phase\", with = phase, type = \"VARCHAR(20)\")]"] {
+        assert!(written.contains(part), "{part} is not in:\n{written}");
+    }
+    folder.run(&[&arguments[..], &["Model"]].concat()).exits(2).says(&["Model is built in, so it is a struct already"]);
+    folder.run(&[&arguments[..], &["Jub"]].concat()).exits(2).says(&["`Jub`"]);
+    folder.run(&["scaffold", "--kind", "Job", "--kinds", "jobs.yaml"]).exits(2).says(&["--rust"]);
+}
+
 const JOBS: &str = "
 kinds:
 - group: example.com

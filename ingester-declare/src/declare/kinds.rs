@@ -20,7 +20,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomR
 use std::time::Duration;
 
 /// A file of kinds.
-const SYNTAX: Syntax = Syntax { passwords: false, hint };
+pub(super) const SYNTAX: Syntax = Syntax { passwords: false, hint };
 
 /// What people write here who know it from elsewhere.
 fn hint(key: &str) -> Option<&'static str> {
@@ -94,7 +94,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-const KEYS: [&str; 18] = [
+pub(super) const KEYS: [&str; 18] = [
     "group",
     "version",
     "kind",
@@ -282,7 +282,7 @@ fn read_finalizer(at: &Located<'_>, faults: &mut Faults) -> Option<Finalizer> {
     found
 }
 
-fn read_columns<'t>(
+pub(super) fn read_columns<'t>(
     list: Option<Located<'t>>,
     schema: Option<&JSONSchemaProps>,
     absent: Absent,
@@ -337,7 +337,7 @@ impl Contents {
 }
 
 /// The composite keys: where each is written, and what it is.
-fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> Vec<(Located<'t>, DeclaredKey<'t>)> {
+pub(super) fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> Vec<(Located<'t>, DeclaredKey<'t>)> {
     let mut keys = Vec::new();
     for key in list.map(|list| list.elements(faults)).unwrap_or_default() {
         let (name, columns) = match key.content() {

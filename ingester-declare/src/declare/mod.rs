@@ -22,7 +22,7 @@
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
-//! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD |
+//! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
 //!
 //! May use: ingester-core, ingester-sql, documents, kept, text, yaml.
 //! Must not: open files; whoever reads a file passes what it has.
@@ -44,7 +44,7 @@ mod tests;
 mod views;
 
 pub use self::scaffold::scaffold;
-pub use self::scaffold_rust::scaffold_rust;
+pub use self::scaffold_rust::{scaffold_rust, scaffold_rust_of};
 pub use self::spelled::spelled;
 
 use crate::text::Faults;
