@@ -22,6 +22,8 @@ pub struct Program {
     pub(crate) declared: &'static [Kind],
     /// The views of a file.
     pub(crate) declared_views: &'static [View],
+    /// The kinds of the file that do not say what is stored where an object has no value.
+    pub(crate) silent: &'static [&'static str],
     /// The views over the kinds that are built in.
     pub(crate) views: &'static [View],
     pub(crate) sql: Option<GeneratedSql>,
@@ -50,6 +52,7 @@ impl Program {
             built_in: kinds,
             declared: &[],
             declared_views: &[],
+            silent: &[],
             views: &[],
             sql: None,
             kinds_file: None,
@@ -128,11 +131,12 @@ impl Program {
 
     /// The same program with what a file declares.
     pub(crate) fn with_declared(self, file: DeclaredKinds) -> Self {
-        let (declared, declared_views) = (kept(file.kinds), file.views);
+        let (declared, declared_views, silent) = (kept(file.kinds), file.views, kept(file.silent));
         match file.built_in {
-            true => Program { declared, declared_views, ..self }.with_built_in(self.built_in),
+            true => Program { declared, declared_views, silent, ..self }.with_built_in(self.built_in),
             false => {
-                Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], sql: None, ..self }
+                let views = &[];
+                Program { kinds: declared, built_in: &[], declared, declared_views, silent, views, sql: None, ..self }
             }
         }
     }

@@ -34,6 +34,8 @@ pub(super) struct Column<'t> {
     pub(super) keep: Option<Located<'t>>,
     /// Whether there is always a value.
     pub(super) always: bool,
+    /// Whether it says itself what is stored where an object has no value, or has none such: of many values, and in the metadata.
+    pub(super) says_absent: bool,
 }
 
 impl Column<'_> {
@@ -148,6 +150,8 @@ pub(super) fn read_column<'t>(
     let key = key.and_then(|at| at.truth(faults)).unwrap_or(!of_many) && !of_many;
     let was = was.and_then(|at| at.text(faults).map(|text| (at, text)));
     let revision = revision.and_then(|at| read_revision(&at, faults)).unwrap_or(1);
+    let of_metadata = |(_, path): &Written<'_>| path.path.member() == Some("metadata");
+    let says_absent = absent.is_some() || always || of_many || paths.first().is_some_and(of_metadata);
     let absent = absent.unwrap_or(of_kind);
     let keep_at = keep.clone();
     let stays = if of_many { Stays::None } else { read_stays(keep, first, faults) };
@@ -170,6 +174,7 @@ pub(super) fn read_column<'t>(
         many,
         keep: keep_at,
         always,
+        says_absent,
     })
 }
 

@@ -78,6 +78,8 @@ pub struct DeclaredKinds {
     pub prefix: Option<&'static str>,
     /// `formerPrefixes`: what they began with before.
     pub former_prefixes: Vec<&'static str>,
+    /// The kinds that do not say what is stored where an object has no value (`absent`).
+    pub silent: Vec<&'static str>,
 }
 
 /// Gives the bytes of a file that a file of kinds names, such as descriptors.
