@@ -65,7 +65,7 @@ use std::process::ExitCode;
 impl Program {
     /// Runs the command that the arguments of this process name; returns the exit code.
     pub fn main(self) -> ExitCode {
-        let arguments = Arguments::of_process(self.version());
+        let arguments = Arguments::of_process(self.version(declared::prefix_of_environment()));
         match declared::add(self, arguments.kinds_file.as_deref(), arguments.command.config())
             .and_then(|program| run(arguments.command, program))
         {

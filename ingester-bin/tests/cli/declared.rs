@@ -146,6 +146,15 @@ fn a_kind_of_a_file_becomes_a_struct() {
     folder.run(&["scaffold", "--kind", "Job", "--kinds", "jobs.yaml"]).exits(2).says(&["--rust"]);
 }
 
+#[test]
+fn the_version_has_the_prefix_of_the_file_of_the_environment() {
+    let folder = Folder::new();
+    folder.write("jobs.yaml", format!("prefix: data.example.com\n{JOBS}"));
+    let version = |file: &str| finish(folder.command(&["--version"]).env("INGESTER_KINDS", file)).exits(0).out;
+    assert!(version("jobs.yaml").ends_with("\nprefix of finalizer and annotations: data.example.com\n"));
+    assert_eq!(version("none.yaml"), version(""));
+}
+
 const JOBS: &str = "
 kinds:
 - group: example.com
