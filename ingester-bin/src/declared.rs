@@ -1,7 +1,8 @@
 //! Kinds of a file: `--kinds FILE`, or `ingester.kindsFile` of the configuration.
 //!
-//! May use: ending, program, ingester-core, ingester-declare, ingester-mirror.
+//! May use: arguments, ending, program, ingester-core, ingester-declare, ingester-mirror.
 
+use crate::arguments;
 use crate::ending::Failure;
 use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
@@ -10,6 +11,17 @@ use ingester_declare::kept::kept;
 use ingester_mirror::config::Config;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+
+/// The prefix that the file of the environment says, for `--version`: that shows it, and nothing else, so a file with mistakes is as none.
+pub(crate) fn prefix_of_environment() -> Option<&'static str> {
+    if !std::env::args_os().any(|argument| argument == "--version") {
+        return None;
+    }
+    let file = std::env::var_os(arguments::KINDS).filter(|file| !file.is_empty()).map(PathBuf::from)?;
+    let text = std::fs::read_to_string(&file).ok()?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    declare::kinds("", &text, &|name| std::fs::read(folder.join(name))).ok()?.prefix
+}
 
 /// The program with the kinds of the file that the arguments name, else the configuration; and with the names of finalizer and annotations
 /// that all of them say together.

@@ -64,7 +64,7 @@ use std::process::ExitCode;
 impl Program {
     /// Runs the command that the arguments of this process name; returns the exit code.
     pub fn main(self) -> ExitCode {
-        let arguments = Arguments::of_process(self.version());
+        let arguments = Arguments::of_process(self.version(declared::prefix_of_environment()));
         match declared::add(self, arguments.kinds_file.as_deref(), arguments.command.config())
             .and_then(|program| run(arguments.command, program))
         {
@@ -175,7 +175,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Proto(Proto::Decode(arguments)) => wait_for(commands::proto::decode(arguments, kinds)),
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
-        Command::Scaffold(arguments) => wait_for(commands::scaffold::run(arguments)),
+        Command::Scaffold(arguments) => wait_for(commands::scaffold::run(arguments, kinds)),
         Command::Rbac(arguments) => commands::rbac::run(&arguments, kinds),
         Command::Manifests(arguments) => commands::manifests::run(&arguments, program),
         Command::Members(arguments) => wait_for(commands::members::run(arguments, kinds)),

@@ -23,6 +23,8 @@ pub struct Program {
     pub(crate) declared: &'static [Kind],
     /// The views over the declared kinds.
     pub(crate) declared_views: &'static [View],
+    /// The kinds of the file that do not say what is stored where an object has no value.
+    pub(crate) silent: &'static [&'static str],
     /// The views over the kinds that are built in.
     pub(crate) views: &'static [View],
     pub(crate) sql: Option<GeneratedSql>,
@@ -51,6 +53,7 @@ impl Program {
             built_in: kinds,
             declared: &[],
             declared_views: &[],
+            silent: &[],
             views: &[],
             sql: None,
             kinds_file: None,
@@ -67,10 +70,10 @@ impl Program {
         self
     }
 
-    /// What `--version` says of a program with a prefix of its own.
-    pub(crate) fn version(&self) -> Option<&'static str> {
+    /// What `--version` says of a program with a prefix of its own, or of a file.
+    pub(crate) fn version(&self, of_file: Option<&'static str>) -> Option<&'static str> {
         let version = |prefix| format!("{}\nprefix of finalizer and annotations: {prefix}", env!("CARGO_PKG_VERSION"));
-        self.prefix.map(|prefix| kept(version(prefix)))
+        self.prefix.or(of_file).map(|prefix| kept(version(prefix)))
     }
 
     /// The same program with the names that it says itself, or that a file says, and those of former prefixes.
@@ -129,11 +132,12 @@ impl Program {
 
     /// The same program with what a file declares.
     pub(crate) fn with_declared(self, file: DeclaredKinds) -> Self {
-        let (declared, declared_views) = (kept(file.kinds), file.views);
+        let (declared, declared_views, silent) = (kept(file.kinds), file.views, kept(file.silent));
         match file.built_in {
-            true => Program { declared, declared_views, ..self }.with_built_in(self.built_in),
+            true => Program { declared, declared_views, silent, ..self }.with_built_in(self.built_in),
             false => {
-                Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], sql: None, ..self }
+                let views = &[];
+                Program { kinds: declared, built_in: &[], declared, declared_views, silent, views, sql: None, ..self }
             }
         }
     }
@@ -211,9 +215,10 @@ mod tests {
 
     #[test]
     fn a_program_with_a_prefix_says_it_with_its_version_and_gives_it_to_its_kinds() {
-        assert_eq!(Program::new(KINDS).version(), None);
+        assert_eq!(Program::new(KINDS).version(None), None);
+        assert!(Program::new(KINDS).version(Some("b.example.com")).unwrap().ends_with("annotations: b.example.com"));
         let own = Program::new(KINDS).prefix("a.example.com");
-        assert!(own.version().unwrap().ends_with("annotations: a.example.com"));
+        assert!(own.version(None).unwrap().ends_with("annotations: a.example.com"));
         let Ok(moved) = own.with_marks(None, vec!["michelangelo"]) else { panic!("it has a prefix of its own") };
         let marks: &Marks = moved.with_names().kinds[0].marks();
         assert_eq!(marks.name(Mark::Finalizer).to_string(), "a.example.com/Ingester");

@@ -76,10 +76,13 @@ pub mod __private {
     pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::check::{
         check_absent, check_absent_of_status, check_apart, check_base, check_base_of_status, check_column_count,
-        check_composite_key, check_key, check_key_column, check_key_count, check_many, check_many_tables, check_name,
-        check_parts_stay, check_row_size, check_stays, check_stays_of_status, check_table_name, check_type, check_was,
+        check_composite_key, check_former, check_key, check_key_column, check_key_count, check_many, check_many_tables,
+        check_name, check_parts_stay, check_row_size, check_stays, check_stays_of_status, check_table_name,
+        check_table_was, check_type, check_was,
     };
-    pub use crate::schema::{Absent, Column, Field, Key, Many, Part, Shape, SqlType, Stays, Table, TableParts};
+    pub use crate::schema::{
+        Absent, Column, Field, Key, Many, Named, Part, Shape, SqlType, Stays, Table, TableParts, refuse,
+    };
     pub use crate::value::class::{Anything, NamesOf};
     pub use crate::value::derived::{
         Layout, LayoutOfMany, NoLayout, Probe, filter, named, type_of, type_of_many, with,

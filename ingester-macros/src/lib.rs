@@ -51,9 +51,9 @@ use syn::{DeriveInput, parse_macro_input};
 ///   of a map `obj_uid`, `key`, `value`), which is written together with the object's row. `type` is that of one value, VARCHAR(255) for
 ///   texts; `with` returns a list or a map; `was` renames the table. Queries ask for one of the values: `spec.dnsNames=a.example.com`,
 ///   `spec.limits.cpu=4`. A list's values are stored once each, and blanks at the end of a text do not count;
-/// - `keep`: the stored value stays where the object has none (NULL), such as the time of a condition that is gone. `keep` and `first` are
-///   for what can be absent: an `Option`, or what is in one;
-/// - `first`: the first value that is stored stays. Of a composite, each column stays by itself. A backfill cannot change what stays
+/// - `keep`: the stored value stays where the object has none (NULL), such as the time of a condition that is gone. It is for what
+///   can be absent: an `Option`, or what is in one;
+/// - `first`: the first value that is stored stays; of what is always there, the one at the object's creation. Of a composite, each column stays by itself. A backfill cannot change what stays
 ///   either, and fills what was stored before the option from the stored object, which knows its last state only;
 /// - `json = "owner.displayName"`: how the JSON calls the steps of `path`, for queries by field. Without it they are taken to follow
 ///   the `rename_all` of the struct that has the attribute, or else Kubernetes' camelCase; `rename` on their own fields is not seen

@@ -60,6 +60,48 @@ fn every_misuse_is_an_error_on_the_users_own_tokens_all_at_once() {
     assert!(report.is_empty(), "{report}");
 }
 
+/// `derive_errors/spelled.rs` has each mistake as a struct, and above it as a file.
+#[test]
+fn a_struct_and_a_file_are_told_the_same_sentence() {
+    let path = cases("derive_errors").into_iter().find(|path| path.ends_with("spelled.rs")).unwrap();
+    let source = std::fs::read_to_string(&path).unwrap();
+    let mut structs = annotations(&source).into_iter();
+    let (mut report, mut yaml, mut count) = (String::new(), String::new(), 0);
+    for line in source.lines() {
+        if let Some(key) = line.strip_prefix("//- ") {
+            let _ = writeln!(yaml, "  {key}");
+        }
+        let Some((_, name)) = line.split_once("kind = \"").filter(|_| !yaml.is_empty()) else { continue };
+        let name = name.split('"').next().unwrap();
+        let text = format!("kinds:\n- group: a.example.com\n  version: v1\n  kind: {name}\n  namespaced: true\n{yaml}");
+        let open = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let of_file = match ingester_declare::declare::kinds("kinds.yaml", &text, &open) {
+            Ok(_) => Vec::new(),
+            Err(error) => error.mistakes.iter().map(|mistake| without_maker(&mistake.to_string())).collect(),
+        };
+        let expected = structs.next().unwrap();
+        let errors = diagnostics(&path).iter().filter(|error| error.line == Some(expected.line));
+        let of_struct: Vec<String> = errors.map(|error| without_maker(&error.message)).collect();
+        let sentence = without_maker(&expected.text);
+        let is_one = |told: &[String]| matches!(told, [told] if told.ends_with(&format!(": {sentence}")));
+        if !is_one(&of_file) || !is_one(&of_struct) {
+            let _ = writeln!(report, "\n{name}: {sentence}\n  the file: {of_file:?}\n  the struct: {of_struct:?}");
+        }
+        yaml.clear();
+        count += 1;
+    }
+    assert!(report.is_empty(), "{report}");
+    assert!(structs.next().is_none() && count > 30, "{count}");
+}
+
+/// A sentence without what an earlier column is made by: a field, or a path.
+fn without_maker(sentence: &str) -> String {
+    match (sentence.split_once("is made by "), sentence.split_once(" already:")) {
+        (Some((head, _)), Some((_, tail))) => format!("{head}is made already:{tail}"),
+        _ => sentence.to_owned(),
+    }
+}
+
 #[test]
 fn correct_code_compiles_without_warnings_in_any_scope() {
     let mut report = String::new();

@@ -10,6 +10,7 @@ Examples:
   ingester scaffold --from-cluster certificates.cert-manager.io > kinds.yaml
   kubectl get crd certificates.cert-manager.io -o yaml | ingester scaffold - > kinds.yaml
   ingester scaffold certificates.crd.yaml --rust > certificate.rs
+  ingester scaffold --rust --kinds kinds.yaml --kind Certificate > certificate.rs
   ingester import --kinds kinds.yaml objects/               the next step";
 
 /// Print a first file of kinds for a CustomResourceDefinition.
@@ -20,7 +21,7 @@ Examples:
 #[command(after_help = SCAFFOLD)]
 pub(crate) struct Scaffold {
     /// A file with the CRD, YAML or JSON; - for standard input.
-    #[arg(value_name = "CRD", required_unless_present = "from_cluster", conflicts_with = "from_cluster")]
+    #[arg(value_name = "CRD", required_unless_present_any = ["from_cluster", "kind"], conflicts_with = "from_cluster")]
     pub(crate) file: Option<PathBuf>,
     /// The name of a CRD in the cluster, as `kubectl get crds` prints it.
     #[arg(long, value_name = "NAME")]
@@ -28,6 +29,9 @@ pub(crate) struct Scaffold {
     /// A module with an annotated struct instead, for a program of your own.
     #[arg(long, conflicts_with = "yaml")]
     pub(crate) rust: bool,
+    /// With --rust: a kind of the file of --kinds instead of a CRD. What only a file can say is a comment `not expressible`.
+    #[arg(long, value_name = "KIND", requires = "rust", conflicts_with_all = ["file", "from_cluster"])]
+    pub(crate) kind: Option<String>,
     /// A file of kinds, as by default.
     #[arg(long)]
     pub(crate) yaml: bool,

@@ -45,7 +45,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 use std::path::{Path, PathBuf};
 
 /// The variable of the environment that names the file of kinds.
-const KINDS: &str = "INGESTER_KINDS";
+pub(crate) const KINDS: &str = "INGESTER_KINDS";
 
 /// Mirrors Kubernetes objects into SQL.
 #[derive(Debug, Parser)]

@@ -17,6 +17,7 @@ struct KindLine {
     plural: String,
     namespaced: bool,
     immutable: bool,
+    evictable: bool,
     table: String,
     columns: Vec<ShownColumn>,
 }
@@ -76,14 +77,16 @@ impl ShownColumn {
     }
 
     /// The cells of a line for it.
-    fn cells(&self, kind: &str) -> [String; 6] {
+    fn cells(&self, kind: &str, evictable: bool) -> [String; 7] {
         let path = self.path.map(|path| match self.computed {
             true => format!("computed from {path}"),
             false => path.to_string(),
         });
         let ty = if self.many { format!("{}, many", self.ty) } else { self.ty.clone() };
         let word = |word: Option<&str>| word.unwrap_or_default().to_owned();
-        [kind.to_owned(), self.name.clone(), ty, word(self.unit), word(self.absent), path.unwrap_or_default()]
+        let evictable = if evictable { "" } else { "no" };
+        let path = path.unwrap_or_default();
+        [kind.to_owned(), self.name.clone(), ty, word(self.unit), word(self.absent), evictable.to_owned(), path]
     }
 }
 
@@ -97,6 +100,7 @@ pub(crate) fn run(arguments: &Kinds, kinds: &'static [Kind]) -> Result<Ending, F
             plural: kind.plural().into(),
             namespaced: kind.namespaced(),
             immutable: kind.immutable(),
+            evictable: kind.evictable(),
             table: kind.table().name.to_string(),
             columns: ShownColumn::all(kind.table()),
         })
@@ -127,13 +131,13 @@ fn table(entries: &[KindLine]) -> String {
 
 /// The columns that every kind has, then those of each.
 fn wide(entries: &[KindLine]) -> String {
-    let mut table = Table::new(["kind", "column", "type", "unit", "absent", "path"]);
+    let mut table = Table::new(["kind", "column", "type", "unit", "absent", "evictable", "path"]);
     for column in &BASE_COLUMNS {
-        table.row(ShownColumn { absent: None, ..ShownColumn::of(column) }.cells("*"));
+        table.row(ShownColumn { absent: None, ..ShownColumn::of(column) }.cells("*", true));
     }
     for entry in entries {
         for column in &entry.columns {
-            table.row(column.cells(&entry.kind));
+            table.row(column.cells(&entry.kind, entry.evictable));
         }
     }
     table.to_string()

@@ -1,16 +1,24 @@
-//! `ingester scaffold`: a first file of kinds for a CRD.
+//! `ingester scaffold`: a first file of kinds, or a struct, for a CRD; a struct for a kind of a file.
 
+use super::chosen;
 use crate::arguments::Scaffold;
 use crate::ending::{Ending, Failure};
 use crate::output::print;
 use anyhow::anyhow;
+use ingester_core::Kind;
 use ingester_declare::declare;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
 use std::io::Read as _;
 use std::path::Path;
 
-pub(crate) async fn run(arguments: Scaffold) -> Result<Ending, Failure> {
+pub(crate) async fn run(arguments: Scaffold, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    if let Some(kind) = &arguments.kind {
+        let kind = chosen(kinds, std::slice::from_ref(kind))?[0];
+        let text = declare::scaffold_rust_of(&kind).map_err(|error| Failure::Usage(anyhow!("{error}")))?;
+        print(&text)?;
+        return Ok(Ending::Done);
+    }
     let text = match (&arguments.from_cluster, &arguments.file) {
         (Some(name), _) => from_cluster(&arguments, name).await?,
         (None, Some(file)) => {

@@ -56,6 +56,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     }
     if !arguments.check {
         warn_of_absence(registry.kinds);
+        warn_of_silent_file(&program);
     }
     // The summary is for people, who may put it into a pull request.
     output::print(&outcome.summary)?;
@@ -101,6 +102,19 @@ fn warn_of_absence(kinds: &[Kind]) {
             "warning: {} do not say what is stored where an object has no value; write `#[ingest(absent = \"type\")]` for what is stored \
              today (NULL for an `Option`, else the type's default), or `null` or `empty` as in a file",
             names.join(", ")
+        ));
+    }
+}
+
+/// As [`warn_of_absence`], for the kinds of a file.
+fn warn_of_silent_file(program: &Program) {
+    let (silent, Some(file)) = (program.silent, program.kinds_file) else { return };
+    if !silent.is_empty() {
+        note(&format!(
+            "warning: {}: {} do not say what is stored where an object has no value; write `absent: null` for what is stored today, or \
+             `absent: empty` for an empty text, 0 or false",
+            file.name,
+            silent.join(", ")
         ));
     }
 }

@@ -109,6 +109,52 @@ fn what_cannot_be_scaffolded_is_said_with_what_to_do() {
     folder.run(&["scaffold"]).exits(2).says(&["CRD"]);
 }
 
+#[test]
+fn a_file_that_does_not_say_what_is_stored_for_absent_values_is_named_where_its_schema_is_looked_at() {
+    let folder = Folder::new();
+    let job = |name: &str, says: &str| {
+        format!(
+            "- {{group: example.com, version: v1, kind: {name}, namespaced: true{says}, columns: [{{column: a, path: .spec.a, type: INT}}]}}\n"
+        )
+    };
+    folder.write("kinds.yaml", format!("builtIn: false\nkinds:\n{}{}", job("Job", ""), job("Task", ", absent: null")));
+    let warning =
+        "warning: kinds.yaml: Job do not say what is stored where an object has no value; write `absent: null`";
+    let generate = |out: &str| {
+        folder.run(&["schema", "generate", "--kinds", "kinds.yaml", "--name", "first", "--out", out]).exits(0)
+    };
+    assert_eq!(generate("sql").says(&[warning]).err.matches("do not say").count(), 1);
+    let target = ["--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"];
+    let ran = folder.run(&[&["schema", "apply"], &target[..]].concat()).exits(0);
+    assert!(!ran.err.contains("do not say"), "{}", ran.err);
+    folder.run(&[&["schema", "diff"], &target[..]].concat()).exits(0).says(&[warning]);
+    folder.write("kinds.yaml", format!("builtIn: false\nkinds:\n{}", job("Job", ", absent: null")));
+    assert!(!generate("other").err.contains("do not say"));
+}
+
+#[test]
+fn a_kind_of_a_file_becomes_a_struct() {
+    let folder = Folder::new();
+    folder.write("jobs.yaml", JOBS);
+    let arguments = ["scaffold", "--rust", "--kinds", "jobs.yaml", "--kind"];
+    let written = folder.run(&[&arguments[..], &["jobs"]].concat()).exits(0).out;
+    for part in ["pub struct Job {", "#[index(column = \"phase\", with = phase, type = \"VARCHAR(20)\")]"] {
+        assert!(written.contains(part), "{part} is not in:\n{written}");
+    }
+    folder.run(&[&arguments[..], &["Model"]].concat()).exits(2).says(&["Model is built in, so it is a struct already"]);
+    folder.run(&[&arguments[..], &["Jub"]].concat()).exits(2).says(&["`Jub`"]);
+    folder.run(&["scaffold", "--kind", "Job", "--kinds", "jobs.yaml"]).exits(2).says(&["--rust"]);
+}
+
+#[test]
+fn the_version_has_the_prefix_of_the_file_of_the_environment() {
+    let folder = Folder::new();
+    folder.write("jobs.yaml", format!("prefix: data.example.com\n{JOBS}"));
+    let version = |file: &str| finish(folder.command(&["--version"]).env("INGESTER_KINDS", file)).exits(0).out;
+    assert!(version("jobs.yaml").ends_with("\nprefix of finalizer and annotations: data.example.com\n"));
+    assert_eq!(version("none.yaml"), version(""));
+}
+
 const JOBS: &str = "
 kinds:
 - group: example.com

@@ -65,7 +65,7 @@ fn kinds_are_listed_with_their_columns() {
     let family = json.as_array().unwrap().iter().find(|kind| kind["kind"] == "ModelFamily").unwrap();
     let expected = serde_json::json!({
         "kind": "ModelFamily", "apiVersion": "michelangelo.api/v2", "plural": "modelfamilys", "namespaced": true,
-        "immutable": false, "table": "modelfamily", "columns": [{"name": "model_family_name", "type": "VARCHAR(255)", "path": "spec.name", "absent": "type"}],
+        "immutable": false, "evictable": true, "table": "modelfamily", "columns": [{"name": "model_family_name", "type": "VARCHAR(255)", "path": "spec.name", "absent": "type"}],
     });
     assert_eq!(*family, expected);
 }
@@ -74,7 +74,7 @@ fn kinds_are_listed_with_their_columns() {
 fn wide_kinds_show_where_each_columns_value_is() {
     let wide = Folder::new().run(&["kinds", "-o", "wide"]).exits(0).out;
     let lines: Vec<Vec<&str>> = wide.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0], ["KIND", "COLUMN", "TYPE", "UNIT", "ABSENT", "PATH"]);
+    assert_eq!(lines[0], ["KIND", "COLUMN", "TYPE", "UNIT", "ABSENT", "EVICTABLE", "PATH"]);
     for line in [
         ["*", "create_time", "DATETIME(6)", "metadata.creationTimestamp"].as_slice(),
         &["*", "delete_time", "DATETIME(6)"],
@@ -87,6 +87,22 @@ fn wide_kinds_show_where_each_columns_value_is() {
     let base = lines.iter().filter(|line| line[0] == "*").count();
     let indexed: usize = crd_specs::KINDS.iter().map(|kind| kind.table().indexed().len()).sum();
     assert_eq!((base, lines.len()), (13, 1 + 13 + indexed), "one line for each column");
+}
+
+#[test]
+fn wide_kinds_show_which_are_not_evictable() {
+    let folder = Folder::new();
+    let kind = |name: &str, says: &str| {
+        format!(
+            "- {{group: a.b, version: v1, kind: {name}, namespaced: true{says}, columns: [{{column: a, path: .a, type: INT}}]}}\n"
+        )
+    };
+    let file = format!("builtIn: false\nkinds:\n{}{}", kind("Job", ""), kind("Task", ", evictable: false"));
+    folder.write("kinds.yaml", file);
+    let wide = folder.run(&["kinds", "-o", "wide", "--kinds", "kinds.yaml"]).exits(0).out;
+    let lines: Vec<Vec<&str>> = wide.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert!(lines.contains(&vec!["Job", "a", "INT", "null", "a"]), "{wide}");
+    assert!(lines.contains(&vec!["Task", "a", "INT", "null", "no", "a"]), "{wide}");
 }
 
 #[test]

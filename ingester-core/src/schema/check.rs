@@ -1,140 +1,207 @@
-//! Checks of tables in constant evaluation.
+//! The checks of tables, columns and keys: each rule once, for structs and for files.
 //!
-//! The derives call each check on the tokens that it is about. So the compiler shows all mistakes at once, each at its place. No
-//! mistake is shown twice, because a check does not report what another one reports.
+//! A check is a constant function that returns a [`Fault`], or `None`. The derives call each check on the tokens that it is about, and
+//! [`refuse`](super::fault::refuse) makes a compile error of what it returns: so the compiler shows all mistakes at once, each at its place.
+//! No mistake is shown twice, because a check does not report what another one reports. [`faults`] calls them all for a definition that is
+//! made at run time, and says with each fault which part of the definition it is about.
+//!
+//! What only one spelling can get wrong is checked there: in structs the types of Rust (`type`, `absent`, composites), in files paths,
+//! functions and defaults; in both, how options are written and which of them exclude each other.
 
+use super::fault::{Fault, Named};
 use super::field::{Field, PartKey};
 use super::ident::joined;
 use super::limits;
 use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Form, Table, TableParts, composite_name};
-use super::text::{Text, assert_identifier};
+use super::text::{Text, first_foreign};
 use super::{Absent, Ident, SqlType, Stays};
 
-/// Fails if the name of a column is not an identifier.
-///
-/// # Panics
-/// With the mistake and how to fix it; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_name(field: &Field) {
-    if !field.column.is_empty() {
-        assert_identifier("column", field.column, "column");
+/// What a fault of [`faults`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// The table.
+    Table,
+    /// The table's former name.
+    TableWas,
+    /// The column at a place.
+    Column(usize),
+    /// The former name of the column at a place.
+    ColumnWas(usize),
+    /// `keep` of the column at a place.
+    ColumnKeep(usize),
+    /// The key over several columns at a place.
+    Key(usize),
+}
+
+/// A definition that is made at run time.
+#[derive(Clone, Copy)]
+pub struct Defined<'a> {
+    /// The table's name.
+    pub table: &'a str,
+    /// Its former name.
+    pub was: Option<&'a str>,
+    /// Its columns and keys; the columns are [`Field::declared`], in the first of the groups.
+    pub parts: &'a TableParts,
+    /// What each column is made by, in words.
+    pub by: &'a [String],
+    /// The names of keys, as far as they are not those of the columns, joined.
+    pub key_names: &'a [Option<&'a str>],
+}
+
+/// All faults of a definition, but for those of the table's size, which [`check_size`] finds once there is a table.
+pub fn faults<'a>(defined: &Defined<'a>) -> Vec<(About, Fault<'a>)> {
+    let &Defined { table, was, parts, by, key_names } = defined;
+    let mut found = Vec::new();
+    found.extend(check_table_name(table, Named::Table).map(|fault| (About::Table, fault)));
+    if let Some(was) = was {
+        found.extend(check_table_was(table, was).map(|fault| (About::TableWas, fault)));
+    }
+    let fields = parts.fields[0];
+    let names: Vec<_> = fields.iter().map(|field| (field.column, field.former())).collect();
+    for (place, field) in fields.iter().enumerate() {
+        if let Some(fault) = check_name(field) {
+            found.push((About::Column(place), fault));
+            continue;
+        }
+        let apart = || fields.iter().zip(by).take(place).find_map(|(earlier, by)| check_apart(&[*earlier], field, by));
+        let of_column = [
+            check_base(field).or_else(apart),
+            check_many(field).or_else(|| check_many_table(table, field)),
+            check_key(field),
+        ];
+        found.extend(of_column.into_iter().flatten().map(|fault| (About::Column(place), fault)));
+        let kept = check_stays(field).or_else(|| check_absent(field, parts.absent));
+        found.extend(kept.map(|fault| (About::ColumnKeep(place), fault)));
+        let former = check_was(field).or_else(|| check_former(&names, place, true));
+        found.extend(former.map(|fault| (About::ColumnWas(place), fault)));
+    }
+    for (place, columns) in parts.keys.iter().enumerate() {
+        let name = |place: usize| key_names.get(place).copied().flatten();
+        let named = name(place).and_then(|name| check_identifier(Named::Key, name));
+        let of_columns = (0..columns.len()).filter_map(|column| check_key_column(parts, place, column));
+        let before = found.len();
+        found.extend(named.into_iter().chain(of_columns).map(|fault| (About::Key(place), fault)));
+        if found.len() == before {
+            let named = |place: usize| name(place).map_or_else(|| composite_name(parts.keys[place]), tolerant);
+            let taken = (0..place).any(|earlier| named(earlier).same(&named(place)));
+            let fault = check_named_key(parts, place, named(place), taken);
+            found.extend(fault.map(|fault| (About::Key(place), fault)));
+        }
+    }
+    found
+}
+
+fn tolerant(name: &str) -> Ident {
+    Ident::tolerant(name, "")
+}
+
+/// That a name is an identifier.
+pub const fn check_identifier<'a>(named: Named, name: &str) -> Option<Fault<'a>> {
+    if name.is_empty() {
+        return Some(Fault::NameEmpty(named));
+    }
+    if first_foreign(name).is_some() {
+        return Some(Fault::NameCharacters(named, Text::new(name)));
+    }
+    if name.len() > limits::IDENTIFIER_BYTES {
+        return Some(Fault::NameLong(named, Text::new(name)));
+    }
+    None
+}
+
+/// That the names of the field's columns are identifiers, and that its key has a name.
+pub const fn check_name<'a>(field: &Field) -> Option<Fault<'a>> {
+    if !field.column.is_empty()
+        && let Some(fault) = check_identifier(Named::Column, field.column)
+    {
+        return Some(fault);
     }
     let mut p = 0;
     while p < field.shape.parts.len() {
-        assert_identifier("column", joined(field.column, field.suffix(p)).as_str(), "column");
+        if let Some(fault) = check_identifier(Named::Column, joined(field.column, field.suffix(p)).as_str()) {
+            return Some(fault);
+        }
         if matches!(field.part_key(p), PartKey::Joint(None)) && field.column.is_empty() {
-            Text::new("a key over the columns of a composite is named by `column`, which is empty: give a name or `key = false`").fail()
-        }
-        p += 1;
-    }
-}
-
-/// Fails if a column or key of the field has the name of one that every table has.
-///
-/// # Panics
-/// With the name; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_base(field: &Field) {
-    if let Some(clash) = base_clash(field) {
-        clash.str(": give this one another name with `column = \"...\"`").fail()
-    }
-}
-
-/// As [`check_base`], for all fields of a status together: the struct may also be used elsewhere than as a status, so its own
-/// derive cannot call [`check_base`].
-///
-/// # Panics
-/// With the names; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_base_of_status(fields: &[Field]) {
-    let mut clashes = Text::new("");
-    let mut i = 0;
-    while i < fields.len() {
-        if let Some(clash) = base_clash(&fields[i]) {
-            clashes = if clashes.as_str().is_empty() { clash } else { clashes.str("; ").str(clash.as_str()) };
-        }
-        i += 1;
-    }
-    if !clashes.as_str().is_empty() {
-        clashes.str(": give another name with `column = \"...\"` in the status").fail()
-    }
-}
-
-const fn base_clash(field: &Field) -> Option<Text> {
-    let mut p = 0;
-    while p < field.shape.parts.len() {
-        let mut b = 0;
-        while b < BASE_COLUMNS.len() {
-            let name = BASE_COLUMNS[b].name;
-            if same_joined((field.column, field.suffix(p)), (name.as_str(), "")) {
-                return Some(
-                    Text::new("column `").str(name.as_str()).str("` is one of the columns that every table has"),
-                );
-            }
-            b += 1;
-        }
-        if field.begins_key(p) && is_base_key(field.key_name(p).as_str()) {
-            return Some(
-                Text::new("key `").str(field.key_name(p).as_str()).str("` is one of the keys that every table has"),
-            );
+            return Some(Fault::KeyNameless);
         }
         p += 1;
     }
     None
 }
 
-/// Fails if `type = "..."` is not a type, or does not hold the field's values.
-///
-/// # Panics
-/// With the mistake and how to fix it; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_type(field: &Field, ty: &str) {
-    let ty = SqlType::parse(ty);
-    if field.shape.parts.is_empty() {
-        return;
-    }
-    if !field.shape.is_scalar() {
-        Text::new("`type` on `")
-            .str(field.column)
-            .str("`, which is several columns: give the type on the fields of the composite")
-            .fail()
-    }
-    if !field.shape.parts[0].ty.may_become(ty) {
-        Text::new("`type` on `")
-            .str(field.column)
-            .str("` does not fit the field: a text column holds text, an integer column integers, and so on; convert with `with = function`")
-            .fail()
-    }
-}
-
-/// Fails if a key of the field is too long or has too many columns. Keys of a nested struct are checked there.
-///
-/// # Panics
-/// With the mistake and how to fix it; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_key(field: &Field) {
+/// That no column or key of the field has the name of one that every table has.
+pub const fn check_base<'a>(field: &Field) -> Option<Fault<'a>> {
     let mut p = 0;
     while p < field.shape.parts.len() {
-        let own = field.suffix(p).is_empty() || matches!(field.part_key(p), PartKey::Joint(None));
-        if own && field.begins_key(p) {
-            check_key_of_part(field, p);
+        let mut b = 0;
+        while b < BASE_COLUMNS.len() {
+            let name = BASE_COLUMNS[b].name;
+            if same_joined((field.column, field.suffix(p)), (name.as_str(), "")) {
+                return Some(Fault::BaseColumn(name));
+            }
+            b += 1;
+        }
+        if field.begins_key(p) && is_base_key(field.key_name(p).as_str()) {
+            return Some(Fault::BaseKey(field.key_name(p)));
         }
         p += 1;
     }
+    None
 }
 
+/// As [`check_base`], for all fields of a status together: the struct may also be used elsewhere than as a status, so its own
+/// derive cannot call [`check_base`].
+pub const fn check_base_of_status<'a>(fields: &[Field]) -> Option<Fault<'a>> {
+    let mut sentences = Text::new("");
+    let mut i = 0;
+    while i < fields.len() {
+        if let Some(fault) = check_base(&fields[i]) {
+            let more = if sentences.as_str().is_empty() { sentences } else { sentences.str("; ") };
+            sentences = more.str(fault.sentence().as_str());
+        }
+        i += 1;
+    }
+    if sentences.as_str().is_empty() { None } else { Some(Fault::OfStatus(sentences.str(" (in the status)"))) }
+}
+
+/// That `type = "..."` is a type, and holds the field's values.
+///
+/// # Panics
+/// If it is not a type; in a constant that is a compile error.
 #[track_caller]
-const fn check_key_of_part(field: &Field, first: usize) {
+pub const fn check_type(field: &Field, ty: &str) -> Option<Fault<'static>> {
+    let ty = SqlType::parse(ty);
+    if field.shape.parts.is_empty() {
+        return None;
+    }
+    if !field.shape.is_scalar() {
+        return Some(Fault::TypeOfSeveral(field.column));
+    }
+    if field.shape.parts[0].ty.may_become(ty) { None } else { Some(Fault::TypeUnfit(field.column)) }
+}
+
+/// That no key of the field is too long or has too many columns. Keys of a nested struct are checked there.
+pub const fn check_key<'a>(field: &Field) -> Option<Fault<'a>> {
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        let own = field.suffix(p).is_empty() || matches!(field.part_key(p), PartKey::Joint(None));
+        if own
+            && field.begins_key(p)
+            && let Some(fault) = check_key_of_part(field, p)
+        {
+            return Some(fault);
+        }
+        p += 1;
+    }
+    None
+}
+
+const fn check_key_of_part<'a>(field: &Field, first: usize) -> Option<Fault<'a>> {
     let (mut bytes, mut columns) = (0, 0);
     let mut p = first;
     while p < field.shape.parts.len() {
         if field.same_key(first, p) {
-            let Some(more) = field.part_type(p).key_bytes() else {
-                Text::new("column `")
-                    .str(field.name(p).as_str())
-                    .str("` cannot have a key, its type has no bounded length: use `type = \"VARCHAR(n)\"` or `key = false`")
-                    .fail()
-            };
+            let Some(more) = field.part_type(p).key_bytes() else { return Some(Fault::KeyUnbounded(field.name(p))) };
             bytes += more;
             columns += 1;
         }
@@ -142,126 +209,78 @@ const fn check_key_of_part(field: &Field, first: usize) {
     }
     let key = field.key_name(first);
     if bytes > limits::KEY_BYTES {
-        Text::new("the key on `")
-            .str(key.as_str())
-            .str("` takes ")
-            .number(bytes as u64)
-            .str(" bytes (4 a character), InnoDB allows 3072: ")
-            .str(if columns == 1 {
-                "use a shorter type (VARCHAR(768) is the longest) or `key = false`"
-            } else {
-                "use shorter types on the fields of the composite, or `key = false`"
-            })
-            .fail()
+        return Some(Fault::KeyLong { key, bytes, columns });
     }
-    if columns > limits::KEY_COLUMNS {
-        Text::new("the key on `")
-            .str(key.as_str())
-            .str("` has ")
-            .number(columns as u64)
-            .str(" columns, InnoDB allows 16: use `key = false` here or on fields of the composite")
-            .fail()
-    }
+    if columns > limits::KEY_COLUMNS { Some(Fault::KeyWide { key, columns }) } else { None }
 }
 
-/// Fails if the values of a column of many values cannot be in a key. Those of a nested struct are checked there.
-///
-/// # Panics
-/// With the mistake and how to fix it; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_many(field: &Field) {
+/// That the values of a column of many values can be in a key. Those of a nested struct are checked there.
+pub const fn check_many<'a>(field: &Field) -> Option<Fault<'a>> {
     let mut p = 0;
     while p < field.shape.parts.len() {
         if let Some(form) = field.shape.parts[p].many
             && field.suffix(p).is_empty()
+            && let Some(fault) = check_many_values(field, p, form)
         {
-            check_many_values(field, p, form);
+            return Some(fault);
         }
         p += 1;
     }
+    None
 }
 
-#[track_caller]
-const fn check_many_values(field: &Field, p: usize, form: Form) {
-    let name = field.name(p);
-    let about = Text::new("column `").str(name.as_str()).str("` of many values: ");
-    let ty = field.part_type(p);
+const fn check_many_values<'a>(field: &Field, p: usize, form: Form) -> Option<Fault<'a>> {
+    let (column, ty) = (field.name(p), field.part_type(p));
     if matches!(ty, SqlType::Json) {
-        about.str("each of them is several columns: make a list or map of texts with `many, with = function`").fail()
+        return Some(Fault::ManyOfSeveral(column));
     }
     if !ty.may_be_many() {
-        about
-            .str("they may be texts, integers or times: make a list or map of these with `many, with = function`")
-            .fail()
+        return Some(Fault::ManyUnfit(column));
     }
-    let Some(bytes) = ty.key_bytes() else {
-        about.str("they are in a key, and their type has no bounded length: use `type = \"VARCHAR(n)\"`").fail()
-    };
-    // With the uid, or with the key of a map.
-    let (beside, most) = match form {
-        Form::List => (256, MOST_OF_LIST),
-        Form::Map => (limits::LABEL_KEY_CHARACTERS as u32 * limits::CHARACTER_BYTES, MOST_OF_MAP),
-    };
-    if bytes + beside > limits::KEY_BYTES {
-        about
-            .str("their key takes ")
-            .number((bytes + beside) as u64)
-            .str(" bytes (4 a character), InnoDB allows 3072: use a shorter type (VARCHAR(")
-            .number(most as u64)
-            .str(") is the longest)")
-            .fail()
-    }
+    let Some(bytes) = ty.key_bytes() else { return Some(Fault::ManyUnbounded(column)) };
+    let bytes = bytes + limits::beside_many(form);
+    if bytes > limits::KEY_BYTES { Some(Fault::ManyLong { column, bytes, form }) } else { None }
 }
 
-/// The longest VARCHAR that a list may have: its key has the uid beside it, of 64 characters.
-pub const MOST_OF_LIST: u32 = limits::KEY_BYTES / limits::CHARACTER_BYTES - 64;
-
-/// The longest VARCHAR that a map may have: its key has the map's key beside it.
-pub const MOST_OF_MAP: u32 = limits::KEY_BYTES / limits::CHARACTER_BYTES - limits::LABEL_KEY_CHARACTERS as u32;
-
-/// The most bytes in the name of a table of many values: the names of keys contain it on SQLite, and must not be cut.
-pub const MANY_TABLE_BYTES: usize = limits::IDENTIFIER_BYTES - "__key_value".len();
-
-/// Fails if the table of a column of many values cannot have its name.
-///
-/// # Panics
-/// With the name; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_many_tables(table: &Table) {
+/// That the tables of columns of many values can have their names.
+pub const fn check_many_tables<'a>(table: &Table) -> Option<Fault<'a>> {
     let mut m = 0;
     while m < table.many.len() {
-        let name = table.many[m].name;
-        if name.same_as(Companion::Labels.suffix()) || name.same_as(Companion::Annotations.suffix()) {
-            Text::new("column `")
-                .str(name.as_str())
-                .str("` of many values would have the table of the object's ")
-                .str(name.as_str())
-                .str(": give it another name with `column = \"...\"`")
-                .fail()
-        }
-        let whole = joined(table.name.as_str(), name.as_str());
-        if whole.as_str().len() > MANY_TABLE_BYTES {
-            Text::new("column `")
-                .str(name.as_str())
-                .str("` of many values has the table `")
-                .str(whole.as_str())
-                .str("`, a name of ")
-                .number(whole.as_str().len() as u64)
-                .str(" bytes, and it may have ")
-                .number(MANY_TABLE_BYTES as u64)
-                .str(": give a shorter one with `column = \"...\"` or `table = \"...\"`")
-                .fail()
-        }
-        if is_own_table(whole.as_str()) {
-            Text::new("column `")
-                .str(name.as_str())
-                .str("` of many values has the table `")
-                .str(whole.as_str())
-                .str("`, which is one of the ingester's own: give another name with `column = \"...\"` or `table = \"...\"`")
-                .fail()
+        if let Some(fault) = check_many_name(table.name.as_str(), table.many[m].name) {
+            return Some(fault);
         }
         m += 1;
     }
+    None
+}
+
+/// As [`check_many_tables`], for one column.
+const fn check_many_table<'a>(table: &str, field: &Field) -> Option<Fault<'a>> {
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        if field.shape.parts[p].many.is_some()
+            && let Some(fault) = check_many_name(table, field.name(p))
+        {
+            return Some(fault);
+        }
+        p += 1;
+    }
+    None
+}
+
+const fn check_many_name<'a>(table: &str, column: Ident) -> Option<Fault<'a>> {
+    let mut c = 0;
+    while c < Companion::OF_METADATA.len() {
+        if column.same_as(Companion::OF_METADATA[c].suffix()) {
+            return Some(Fault::ManyOfMetadata(Companion::OF_METADATA[c]));
+        }
+        c += 1;
+    }
+    let table = joined(table, column.as_str());
+    if table.as_str().len() > limits::MANY_TABLE_BYTES {
+        return Some(Fault::ManyTableLong { column, table });
+    }
+    if is_own_table(table.as_str()) { Some(Fault::ManyTableOwn { column, table }) } else { None }
 }
 
 /// Whether a table of this name is one of the ingester's own.
@@ -286,63 +305,57 @@ const OWN_TABLES: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingest
 /// How the names of tables begin that record which migrations of a folder were run.
 const LEDGERS: &str = "ingester_migrations_";
 
-/// Fails if stored values of the field would stay where the object has none, and the object always has one.
-///
-/// # Panics
-/// With the remedy; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_stays(field: &Field) {
-    if let Some((stays, column)) = stays_in_vain(field) {
-        never_absent(stays, column).str("make the field an `Option`, or have `with = function` return one").fail()
+/// That `keep` is said of a value that can be absent. `first` may be said of any: it is the value at the object's creation.
+pub const fn check_stays<'a>(field: &Field) -> Option<Fault<'a>> {
+    match kept_in_vain(field) {
+        Some(column) => Some(Fault::KeptInVain(column)),
+        None => None,
     }
 }
 
 /// As [`check_stays`], for options within the composites and nested structs that these fields hold: only here it is known whether the
 /// whole struct can be absent.
-///
-/// # Panics
-/// With the column and the remedy; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_parts_stay(fields: &[Field]) {
+pub const fn check_parts_stay<'a>(fields: &[Field]) -> Option<Fault<'a>> {
     let mut i = 0;
     while i < fields.len() {
         if !fields[i].stays_as_a_whole()
-            && let Some((stays, column)) = stays_in_vain(&fields[i])
+            && let Some(fault) = check_stays(&fields[i])
         {
-            never_absent(stays, column).str("make its field an `Option`, or the one that holds the struct").fail()
+            return Some(fault);
         }
         i += 1;
     }
+    None
 }
 
 /// As [`check_stays`], for all fields of a status together: one that is read from nothing is always there, see
 /// [`Indexed::DEFAULTED`](crate::kind::Indexed::DEFAULTED).
-///
-/// # Panics
-/// With the column and the remedy; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_stays_of_status(fields: &[Field], defaulted: bool) {
+pub const fn check_stays_of_status<'a>(fields: &[Field], defaulted: bool) -> Option<Fault<'a>> {
     let mut i = 0;
     while defaulted && i < fields.len() {
-        if let Some((stays, column)) = stays_in_vain(&fields[i]) {
-            never_absent(stays, column).str("make its field an `Option` in the status").fail()
+        if let Some(fault) = check_stays(&fields[i]) {
+            return Some(of_status(&fault));
         }
         i += 1;
     }
+    None
 }
 
-/// The first column whose values stay without ever being absent. Of a composite that stays as a whole, one column that can be absent is
-/// reason enough.
-const fn stays_in_vain(field: &Field) -> Option<(Stays, Ident)> {
+const fn of_status<'a>(fault: &Fault<'_>) -> Fault<'a> {
+    Fault::OfStatus(fault.sentence().str(" (in the status)"))
+}
+
+/// The first column whose values are kept without ever being absent. Of a composite that is kept as a whole, one column that can be absent
+/// is reason enough.
+const fn kept_in_vain(field: &Field) -> Option<Ident> {
     let mut found = None;
     let mut p = 0;
     while p < field.shape.parts.len() {
-        let stays = field.part_stays(p);
         // Many values cannot stay, which the derives report.
-        if !stays.is_none() && field.shape.parts[p].many.is_none() {
+        if matches!(field.part_stays(p), Stays::Keep) && field.shape.parts[p].many.is_none() {
             match field.part_optional(p) {
                 true if field.stays_as_a_whole() => return None,
-                false if found.is_none() => found = Some((stays, field.name(p))),
+                false if found.is_none() => found = Some(field.name(p)),
                 _ => {}
             }
         }
@@ -351,57 +364,15 @@ const fn stays_in_vain(field: &Field) -> Option<(Stays, Ident)> {
     found
 }
 
-const fn never_absent(stays: Stays, column: Ident) -> Text {
-    let text = Text::new("`").str(stays.word()).str("` is for values that can be absent, and `").str(column.as_str());
-    text.str("` always has one, at least its type's default, so the column is never NULL: ")
-}
-
-/// Fails if the field's type cannot do what is said of absent values, by the field itself or by its kind (`of_kind`).
-///
-/// # Panics
-/// With the column and the remedy; in a constant that is a compile error.
-pub const fn check_absent(field: &Field, of_kind: Absent) {
-    if let Some(mistake) = absent_in_vain(field, of_kind) {
-        mistake.fail()
-    }
-}
-
-/// As [`check_absent`], for all fields of a status together.
-///
-/// # Panics
-/// With the column and the remedy; in a constant that is a compile error.
-pub const fn check_absent_of_status(fields: &[Field], of_kind: Absent) {
-    let mut i = 0;
-    while i < fields.len() {
-        if let Some(mistake) = absent_in_vain(&fields[i], of_kind) {
-            mistake.str(" (in the status)").fail()
-        }
-        i += 1;
-    }
-}
-
-const fn absent_in_vain(field: &Field, of_kind: Absent) -> Option<Text> {
+/// That the field's type can do what is said of absent values, by the field itself or by its kind (`of_kind`).
+pub const fn check_absent<'a>(field: &Field, of_kind: Absent) -> Option<Fault<'a>> {
     let mut p = 0;
     while p < field.shape.parts.len() {
         let column = field.name(p);
         match field.part_absent(p, of_kind) {
             _ if field.says_nothing_of_absence(p) => {}
-            Absent::Null if !field.part_null_if_absent(p) => {
-                return Some(
-                    Text::new("`absent = \"null\"` cannot be kept for column `")
-                        .str(column.as_str())
-                        .str("`: its type has a default, which looks like a value; make the field an `Option`, or say `absent = \"empty\"` for it"),
-                );
-            }
-            Absent::Empty if !field.part_stays(p).is_none() => {
-                return Some(
-                    Text::new("`")
-                        .str(field.part_stays(p).word())
-                        .str("` of column `")
-                        .str(column.as_str())
-                        .str("` is for values that can be absent, and with `absent = \"empty\"` none is: say `absent = \"null\"` for it"),
-                );
-            }
+            Absent::Null if !field.part_null_if_absent(p) => return Some(Fault::NullLost(column)),
+            Absent::Empty if matches!(field.part_stays(p), Stays::Keep) => return Some(Fault::KeptOfEmpty(column)),
             Absent::Unsaid | Absent::Type | Absent::Null | Absent::Empty => {}
         }
         p += 1;
@@ -409,65 +380,126 @@ const fn absent_in_vain(field: &Field, of_kind: Absent) -> Option<Text> {
     None
 }
 
-/// Fails if `was = "..."` cannot have been the field's name.
-///
-/// # Panics
-/// With the mistake; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_was(field: &Field) {
-    let Some(was) = field.former() else { return };
-    assert_identifier("column", was, "was");
-    let mut p = 0;
-    while p < field.shape.parts.len() {
-        assert_identifier("column", joined(was, field.suffix(p)).as_str(), "was");
-        p += 1;
+/// As [`check_absent`], for all fields of a status together.
+pub const fn check_absent_of_status<'a>(fields: &[Field], of_kind: Absent) -> Option<Fault<'a>> {
+    let mut i = 0;
+    while i < fields.len() {
+        if let Some(fault) = check_absent(&fields[i], of_kind) {
+            return Some(of_status(&fault));
+        }
+        i += 1;
     }
+    None
 }
 
-/// Fails if a column or key of `later` has the name of one of `earlier`; `whose` describes `earlier` in the message.
-///
-/// # Panics
-/// With the name; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_apart(earlier: &[Field], later: &Field, whose: &str) {
+/// That `was = "..."` can have been the field's name.
+pub const fn check_was(field: &Field) -> Option<Fault<'static>> {
+    let Some(was) = field.former() else { return None };
+    if let Some(fault) = check_identifier(Named::FormerColumn, was) {
+        return Some(fault);
+    }
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        if let Some(fault) = check_identifier(Named::FormerColumn, joined(was, field.suffix(p)).as_str()) {
+            return Some(fault);
+        }
+        p += 1;
+    }
+    None
+}
+
+/// That the former name of the column at a place is free. Of each it has the name and the former one, and not the types: one that cannot be
+/// stored hides no mistake of another. `of_table`: they make a table, and not a nested struct, whose names are only the ends of those of
+/// columns.
+pub const fn check_former<'a>(
+    columns: &[(&'a str, Option<&'a str>)],
+    place: usize,
+    of_table: bool,
+) -> Option<Fault<'a>> {
+    let (name, Some(was)) = columns[place] else { return None };
+    // What cannot be a name is reported by `check_was`.
+    if check_identifier(Named::FormerColumn, was).is_some() {
+        return None;
+    }
+    if was.eq_ignore_ascii_case(name) {
+        return Some(Fault::WasPresent(was));
+    }
+    let mut i = 0;
+    while i < columns.len() {
+        match columns[i] {
+            (_, Some(former)) if i < place && former.eq_ignore_ascii_case(was) => return Some(Fault::WasTwice(was)),
+            // One that has a former name itself gets its values from there.
+            (present, None) if present.eq_ignore_ascii_case(was) => return Some(Fault::WasOfOther(was)),
+            _ => {}
+        }
+        i += 1;
+    }
+    let mut b = 0;
+    while of_table && b < BASE_COLUMNS.len() {
+        if BASE_COLUMNS[b].name.same_as(was) {
+            return Some(Fault::WasBase(was));
+        }
+        b += 1;
+    }
+    // After the migration the same words would ask for it again.
+    let mut former = was;
+    let mut steps = 0;
+    while steps < columns.len() {
+        let Some(next) = former_of(columns, former) else { return None };
+        if next.eq_ignore_ascii_case(name) {
+            return Some(Fault::WasExchanged);
+        }
+        former = next;
+        steps += 1;
+    }
+    None
+}
+
+/// The former name of the column that has this one now.
+const fn former_of<'a>(columns: &[(&'a str, Option<&'a str>)], name: &str) -> Option<&'a str> {
+    let mut i = 0;
+    while i < columns.len() {
+        if columns[i].0.eq_ignore_ascii_case(name) {
+            return columns[i].1;
+        }
+        i += 1;
+    }
+    None
+}
+
+/// That no column or key of `later` has the name of one of `earlier`; `by` says what makes those of `earlier`.
+pub const fn check_apart<'a>(earlier: &[Field], later: &Field, by: &'a str) -> Option<Fault<'a>> {
     let mut i = 0;
     while i < earlier.len() {
         let mut a = 0;
         while a < earlier[i].shape.parts.len() {
             let mut b = 0;
             while b < later.shape.parts.len() {
-                check_parts_apart(&earlier[i], a, later, b, whose);
+                if let Some(fault) = check_parts_apart(&earlier[i], a, later, b, by) {
+                    return Some(fault);
+                }
                 b += 1;
             }
             a += 1;
         }
         i += 1;
     }
+    None
 }
 
-#[track_caller]
-const fn check_parts_apart(earlier: &Field, a: usize, later: &Field, b: usize, whose: &str) {
+const fn check_parts_apart<'a>(earlier: &Field, a: usize, later: &Field, b: usize, by: &'a str) -> Option<Fault<'a>> {
     // This runs for every pair of columns of a table, so names are only joined if they are equal.
     if same_joined((earlier.column, earlier.suffix(a)), (later.column, later.suffix(b))) {
-        Text::new("column `")
-            .str(joined(later.column, later.suffix(b)).as_str())
-            .str("` is made by ")
-            .str(whose)
-            .str(" already: give one of them another name with `column = \"...\"`")
-            .fail()
+        return Some(Fault::ColumnTwice { name: later.name(b), by });
     }
     let both_own = matches!((earlier.part_key(a), later.part_key(b)), (PartKey::Own, PartKey::Own));
     if !both_own && earlier.begins_key(a) && later.begins_key(b) {
         let name = later.key_name(b);
         if earlier.key_name(a).same(&name) {
-            Text::new("key `")
-                .str(name.as_str())
-                .str("` is made by ")
-                .str(whose)
-                .str(" already: give one of them another name with `column = \"...\"`, or no key with `key = false`")
-                .fail()
+            return Some(Fault::KeyTwice { name, by });
         }
     }
+    None
 }
 
 /// Whether two names are equal, each given as head and tail as for [`Ident::join`].
@@ -502,40 +534,39 @@ const fn byte((head, tail): (&str, &str), i: usize) -> u8 {
     }
 }
 
-/// Fails if `name`, a column of `key(...)`, is not a column of the table, or cannot be in a key.
-///
-/// # Panics
-/// With the name; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_key_column(parts: &TableParts, name: &str) {
+/// That the column at a place of a key over several columns is one of the table, is not there twice, and can be in a key.
+pub const fn check_key_column(parts: &TableParts, key: usize, place: usize) -> Option<Fault<'static>> {
+    let name = parts.keys[key][place];
+    let mut earlier = 0;
+    while earlier < place {
+        if parts.keys[key][earlier].eq_ignore_ascii_case(name) {
+            return Some(Fault::KeyColumnTwice(name));
+        }
+        earlier += 1;
+    }
     if has_many(parts, name) {
-        Text::new("column `")
-            .str(name)
-            .str("` cannot stand in a key: its many values are in a table of their own, which has keys already; leave it out")
-            .fail()
+        return Some(Fault::KeyColumnMany(name));
     }
     match column_type(parts, name) {
-        Some(ty) if ty.key_bytes().is_some() => {}
-        Some(_) => Text::new("column `")
-            .str(name)
-            .str("` cannot stand in a key, its type has no bounded length: use `type = \"VARCHAR(n)\"` or leave it out")
-            .fail(),
+        Some(ty) if ty.key_bytes().is_some() => None,
+        Some(_) => Some(Fault::KeyColumnUnbounded(name)),
         // Some columns are unknown because of another mistake; this may be one of them.
-        None if !parts.all_known() => {}
-        None => Text::new("`key(...)` names `")
-            .str(name)
-            .str("`, which is not a column of this table: name base columns or columns made by `#[index]`")
-            .fail(),
+        None if !parts.all_known() => None,
+        None => Some(Fault::KeyColumnUnknown(name)),
     }
 }
 
-/// Fails if the composite key at place `k` is too long, or has the name of another key.
-///
-/// # Panics
-/// With the number or name; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_composite_key(parts: &TableParts, k: usize) {
-    let names = parts.keys[k];
+/// That the key over several columns at a place is not too long, and does not have the name of another key.
+pub const fn check_composite_key(parts: &TableParts, place: usize) -> Option<Fault<'static>> {
+    let name = composite_name(parts.keys[place]);
+    check_named_key(parts, place, name, is_earlier_key(parts, place, &name))
+}
+
+const fn check_named_key<'a>(parts: &TableParts, place: usize, name: Ident, taken: bool) -> Option<Fault<'a>> {
+    let names = parts.keys[place];
+    if names.len() > limits::KEY_COLUMNS {
+        return Some(Fault::KeyColumns(names.len()));
+    }
     let mut bytes = 0;
     let mut n = 0;
     while n < names.len() {
@@ -547,18 +578,12 @@ pub const fn check_composite_key(parts: &TableParts, k: usize) {
         n += 1;
     }
     if bytes > limits::KEY_BYTES {
-        Text::new("this key takes ")
-            .number(bytes as u64)
-            .str(" bytes (4 a character), InnoDB allows 3072: use fewer or shorter columns")
-            .fail()
+        return Some(Fault::KeyBytes(bytes));
     }
-    let name = composite_name(names);
-    if is_base_key(name.as_str()) || is_key_of_field(parts, &name) || is_earlier_key(parts, k, &name) {
-        Text::new("key `")
-            .str(name.as_str())
-            .str("` is there already: leave this one out, or give the column of that name another one with `column = \"...\"`")
-            .fail()
+    if taken || is_base_key(name.as_str()) || is_key_of_field(parts, &name) {
+        return Some(Fault::KeyThere(name));
     }
+    None
 }
 
 const fn is_base_key(name: &str) -> bool {
@@ -652,73 +677,49 @@ const fn column_type(parts: &TableParts, name: &str) -> Option<SqlType> {
     None
 }
 
-/// Fails if `name` cannot be the name of a table with companions.
-///
-/// # Panics
-/// With the name and the rule; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_table_name(name: &str) {
-    assert_identifier("table", name, "table");
-    let most = limits::IDENTIFIER_BYTES - 1 - Companion::Annotations.suffix().len();
-    if name.len() > most {
-        Text::new("table `")
-            .str(name)
-            .str("` has ")
-            .number(name.len() as u64)
-            .str(" bytes and may have ")
-            .number(most as u64)
-            .str(", as `_")
-            .str(Companion::Annotations.suffix())
-            .str("` is added for a companion and an identifier may have 64: give a shorter name with `table = \"...\"`")
-            .fail()
+/// That `name` can be the name of a table with companions.
+pub const fn check_table_name(name: &str, named: Named) -> Option<Fault<'_>> {
+    if let Some(fault) = check_identifier(named, name) {
+        return Some(fault);
     }
+    let mut r = 0;
+    while r < limits::RESERVED.len() {
+        let (prefix, owner) = limits::RESERVED[r];
+        if name.len() >= prefix.len() && name.split_at(prefix.len()).0.eq_ignore_ascii_case(prefix) {
+            return Some(Fault::TableReserved { prefix, owner });
+        }
+        r += 1;
+    }
+    if name.len() > limits::TABLE_BYTES { Some(Fault::TableLong(name)) } else { None }
 }
 
-/// Fails if the table has more columns than InnoDB allows.
-///
-/// # Panics
-/// With the number and the limit; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_column_count(table: &Table) {
-    if table.columns.len() > limits::COLUMNS {
-        Text::new("table `")
-            .str(table.name.as_str())
-            .str("` has ")
-            .number(table.columns.len() as u64)
-            .str(" columns, InnoDB allows 1017: take `#[index]` off some fields")
-            .fail()
+/// That the former name of a table can be one, and is not the present one.
+pub const fn check_table_was<'a>(table: &str, was: &'a str) -> Option<Fault<'a>> {
+    if let Some(fault) = check_table_name(was, Named::FormerTable) {
+        return Some(fault);
     }
+    if was.eq_ignore_ascii_case(table) { Some(Fault::TableWasPresent(was)) } else { None }
 }
 
-/// Fails if the table has more keys than InnoDB allows.
-///
-/// # Panics
-/// With the number and the limit; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_key_count(table: &Table) {
-    if table.keys.len() > limits::KEYS {
-        Text::new("table `")
-            .str(table.name.as_str())
-            .str("` has ")
-            .number(table.keys.len() as u64)
-            .str(" keys, InnoDB allows 64: put `key = false` on columns that are not searched alone")
-            .fail()
-    }
+/// That the table has no more columns than InnoDB allows.
+pub const fn check_column_count<'a>(table: &Table) -> Option<Fault<'a>> {
+    let columns = table.columns.len();
+    if columns > limits::COLUMNS { Some(Fault::TableWide(table.name, columns)) } else { None }
 }
 
-/// Fails if a row can be longer than MySQL allows.
-///
-/// # Panics
-/// With the number and the limit; in a constant that is a compile error.
-#[track_caller]
-pub const fn check_row_size(table: &Table) {
+/// That the table has no more keys than InnoDB allows.
+pub const fn check_key_count<'a>(table: &Table) -> Option<Fault<'a>> {
+    let keys = table.keys.len();
+    if keys > limits::KEYS { Some(Fault::TableKeys(table.name, keys)) } else { None }
+}
+
+/// That no row can be longer than MySQL allows.
+pub const fn check_row_size<'a>(table: &Table) -> Option<Fault<'a>> {
     let bytes = table.row_bytes();
-    if bytes > limits::ROW_BYTES {
-        Text::new("a row of table `")
-            .str(table.name.as_str())
-            .str("` takes up to ")
-            .number(bytes as u64)
-            .str(" bytes (4 a character), MySQL allows 65535: make VARCHAR columns shorter or TEXT")
-            .fail()
-    }
+    if bytes > limits::ROW_BYTES { Some(Fault::TableRow(table.name, bytes)) } else { None }
+}
+
+/// All faults of the size of a table that is made at run time.
+pub fn check_size(table: &Table) -> impl Iterator<Item = Fault<'static>> {
+    [check_column_count(table), check_key_count(table), check_row_size(table)].into_iter().flatten()
 }

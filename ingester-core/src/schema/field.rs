@@ -1,6 +1,7 @@
 //! What `#[index]` on a field asks for: its columns, before they are part of a table.
 
 use super::check::{check_base, check_name, check_type, check_was};
+use super::fault::refuse;
 use super::text::Text;
 use super::{Absent, Fingerprint, Form, Ident, Path, SqlType, Stays, Unit};
 
@@ -184,8 +185,8 @@ impl Field {
     #[track_caller]
     pub const fn new(column: &'static str, shape: Shape) -> Self {
         let field = Field::derived(column, Some(ValueType { shape, optional: false, null_if_absent: false }));
-        check_name(&field);
-        check_base(&field);
+        refuse(check_name(&field));
+        refuse(check_base(&field));
         field
     }
 
@@ -195,7 +196,7 @@ impl Field {
     /// If the value is a composite, or the type does not hold values of the field; in a constant that is a compile error.
     #[track_caller]
     pub const fn ty(mut self, ty: &'static str) -> Self {
-        check_type(&self, ty);
+        refuse(check_type(&self, ty));
         self.ty = SqlType::try_parse(ty);
         self
     }
@@ -213,7 +214,7 @@ impl Field {
     #[track_caller]
     pub const fn was(mut self, was: &'static str) -> Self {
         self.was = Some(was);
-        check_was(&self);
+        refuse(check_was(&self));
         self
     }
 
@@ -227,6 +228,24 @@ impl Field {
             field.null_if_absent = null_if_absent;
             field.known = true;
         }
+        field
+    }
+
+    /// A column of a file: nothing is checked. `ty` is `None` if another mistake hides it, and then no other one follows from that. `optional`
+    /// says whether it can have no value.
+    pub const fn declared(column: &'static str, ty: Option<SqlType>, many: Option<Form>, optional: bool) -> Self {
+        const TEXT: Shape = Shape::scalar(SqlType::VarChar(255));
+        let shape = match many {
+            None => TEXT,
+            Some(Form::List) => Shape { parts: const { &[Part::many(Form::List, TEXT)] } },
+            Some(Form::Map) => Shape { parts: const { &[Part::many(Form::Map, TEXT)] } },
+        };
+        let mut field = Field::derived(column, Some(ValueType { shape, optional, null_if_absent: true }));
+        // Any column may have this one.
+        field.ty = Some(match ty {
+            Some(ty) => ty,
+            None => SqlType::Int,
+        });
         field
     }
 

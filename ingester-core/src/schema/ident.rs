@@ -1,7 +1,9 @@
 //! The name of a table, column or key.
 
+use super::check::check_identifier;
+use super::fault::{Named, refuse};
 use super::limits::IDENTIFIER_BYTES;
-use super::text::{Text, assert_identifier, is_identifier, is_identifier_byte, same_name};
+use super::text::{Text, is_identifier, is_identifier_byte, same_name};
 
 /// A checked SQL identifier of at most 64 bytes: ASCII letters, digits, `_` and `$`.
 ///
@@ -40,7 +42,7 @@ impl Ident {
     #[track_caller]
     pub const fn join(head: &str, tail: &str) -> Self {
         let text = joined(head, tail);
-        assert_identifier("column, key or table", text.as_str(), "column");
+        refuse(check_identifier(Named::Any, text.as_str()));
         Self::cut(text.as_str(), IDENTIFIER_BYTES)
     }
 

@@ -2,6 +2,8 @@
 //!
 //! InnoDB's limits are the lowest of MySQL, MariaDB, TiDB and SQLite, so the checks use them.
 
+use super::Form;
+
 /// Bytes in the name of a table, column or key.
 /// MySQL Reference Manual, "Identifier Length Limits": 64 characters; ours are ASCII.
 pub const IDENTIFIER_BYTES: usize = 64;
@@ -41,3 +43,26 @@ pub const LABEL_KEY_CHARACTERS: u16 = 317;
 
 /// Characters in a label's value. Kubernetes documentation, as above.
 pub const LABEL_VALUE_CHARACTERS: u16 = 63;
+
+/// Bytes in the name of a kind's table: that of its companion for annotations must fit.
+pub const TABLE_BYTES: usize = IDENTIFIER_BYTES - "_annotations".len();
+
+/// The most bytes in the name of a table of many values: the names of keys contain it on SQLite, and must not be cut.
+pub const MANY_TABLE_BYTES: usize = IDENTIFIER_BYTES - "__key_value".len();
+
+/// Bytes in the key of a table of many values, beside those of a value: the uid, of 64 characters, or the key of a map.
+pub const fn beside_many(form: Form) -> u32 {
+    match form {
+        Form::List => 64 * CHARACTER_BYTES,
+        Form::Map => LABEL_KEY_CHARACTERS as u32 * CHARACTER_BYTES,
+    }
+}
+
+/// The longest VARCHAR of many values.
+pub const fn longest_of_many(form: Form) -> u32 {
+    (KEY_BYTES - beside_many(form)) / CHARACTER_BYTES
+}
+
+/// How names of tables begin that are not for kinds, and whose such tables are.
+pub const RESERVED: [(&str, &str); 3] =
+    [("ingester_", "the ingester"), ("_sqlx_", "sqlx"), ("sqlite_", "the database")];

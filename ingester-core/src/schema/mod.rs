@@ -8,6 +8,7 @@
 
 mod absent;
 pub mod check;
+mod fault;
 mod field;
 mod fingerprint;
 mod ident;
@@ -19,6 +20,7 @@ mod text;
 mod types;
 
 pub use absent::{Absent, Unit};
+pub use fault::{Fault, Named, refuse};
 pub use field::{Field, Part, PartKey, Shape, ValueType};
 pub use fingerprint::Fingerprint;
 pub use ident::{Ident, IdentError};

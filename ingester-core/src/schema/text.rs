@@ -7,9 +7,15 @@ const CAPACITY: usize = 640;
 
 /// A message under construction.
 #[derive(Clone, Copy)]
-pub(crate) struct Text {
+pub struct Text {
     bytes: [u8; CAPACITY],
     len: usize,
+}
+
+impl std::fmt::Debug for Text {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 impl Text {
@@ -100,7 +106,7 @@ pub(super) const fn is_identifier(name: &str) -> bool {
 }
 
 /// The index of the first byte that an identifier may not have.
-const fn first_foreign(name: &str) -> Option<usize> {
+pub(super) const fn first_foreign(name: &str) -> Option<usize> {
     let bytes = name.as_bytes();
     let mut i = 0;
     while i < bytes.len() {
@@ -115,33 +121,4 @@ const fn first_foreign(name: &str) -> Option<usize> {
 /// Whether an identifier may have this byte.
 pub(crate) const fn is_identifier_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
-}
-
-/// Fails if `name` cannot be an identifier. `what` has the name, `option` sets it.
-#[track_caller]
-pub(super) const fn assert_identifier(what: &str, name: &str, option: &str) {
-    if name.is_empty() {
-        Text::new("the name of the ").str(what).str(" is empty: give one with `").str(option).str(" = \"...\"`").fail()
-    }
-    if first_foreign(name).is_some() {
-        Text::new("`")
-            .str(name)
-            .str("` cannot be the name of a ")
-            .str(what)
-            .str(": use letters and digits of ASCII and underscores in `")
-            .str(option)
-            .str(" = \"...\"`")
-            .fail()
-    }
-    if name.len() > limits::IDENTIFIER_BYTES {
-        Text::new(what)
-            .str(" `")
-            .str(name)
-            .str("` has ")
-            .number(name.len() as u64)
-            .str(" bytes, an identifier may have 64: give a shorter name with `")
-            .str(option)
-            .str(" = \"...\"`")
-            .fail()
-    }
 }

@@ -30,6 +30,12 @@ pub(super) struct Column<'t> {
     pub(super) absent: Absent,
     pub(super) unit: Option<Unit>,
     pub(super) many: Option<Form>,
+    /// Where `keep` is written.
+    pub(super) keep: Option<Located<'t>>,
+    /// Whether there is always a value.
+    pub(super) always: bool,
+    /// Whether it says itself what is stored where an object has no value, or has none such: of many values, and in the metadata.
+    pub(super) says_absent: bool,
 }
 
 impl Column<'_> {
@@ -75,6 +81,8 @@ impl Column<'_> {
             absent: self.absent,
             unit: self.unit,
             many: self.many,
+            optional: !self.always,
+            from: self.paths.first().map(|path| path.path.to_string()).unwrap_or_default(),
             path: names.map(|names| schema::Path::new(kept(names.join(".")))),
         }
     }
@@ -142,14 +150,11 @@ pub(super) fn read_column<'t>(
     let key = key.and_then(|at| at.truth(faults)).unwrap_or(!of_many) && !of_many;
     let was = was.and_then(|at| at.text(faults).map(|text| (at, text)));
     let revision = revision.and_then(|at| read_revision(&at, faults)).unwrap_or(1);
+    let of_metadata = |(_, path): &Written<'_>| path.path.member() == Some("metadata");
+    let says_absent = absent.is_some() || always || of_many || paths.first().is_some_and(of_metadata);
     let absent = absent.unwrap_or(of_kind);
-    let staying = [&keep, &first].into_iter().flatten().find(|at| *at.content() == Content::Truth(true)).cloned();
-    let stays = if of_many { Stays::None } else { read_stays(keep, first, always, faults) };
-    if let (Absent::Empty, Some(at)) = (absent, staying) {
-        faults.push(at.fault(
-            "with `absent: empty` there is always a value, so none stays: write `absent: null` for this column",
-        ));
-    }
+    let keep_at = keep.clone();
+    let stays = if of_many { Stays::None } else { read_stays(keep, first, faults) };
     let unit = read_unit(unit, &paths, ty, faults);
     let many = if of_many { read_form(&paths, faults) } else { None };
     let paths = paths.into_iter().map(|(_, path)| path).collect();
@@ -167,6 +172,9 @@ pub(super) fn read_column<'t>(
         absent,
         unit,
         many,
+        keep: keep_at,
+        always,
+        says_absent,
     })
 }
 
@@ -342,19 +350,11 @@ fn read_path<'t>(
 }
 
 /// Whether a stored value stays.
-fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, has_default: bool, faults: &mut Faults) -> Stays {
+fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, faults: &mut Faults) -> Stays {
     let keeps = keep.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
     let is_first = first.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
     if let (true, true, Some(at)) = (keeps, is_first, &first) {
         faults.push(at.fault("`keep` and `first` are two rules for one value: `keep` lets a new value take the place of the stored one, `first` does not; leave one out"));
-    }
-    if let (true, true, Some(at)) = (keeps, has_default, &keep) {
-        faults.push(at.fault(
-            "with a `default`, `count` or `exists` there is always a value, so nothing is kept: leave one of them out",
-        ));
-    }
-    if let (true, true, Some(at)) = (is_first, has_default, &first) {
-        faults.push(at.fault("with a `default`, `count` or `exists` the first value is there at once, and no other one comes: leave one of them out"));
     }
     match (keeps, is_first) {
         (_, true) => Stays::First,

@@ -4,7 +4,7 @@ use super::column::{Column, read_absent, read_column};
 use super::crd;
 use super::path::Condition;
 use super::recipe::Recipe;
-use super::table::{About, Declaration, DeclaredKey};
+use super::table::{Declaration, DeclaredKey};
 use super::{DeclaredKinds, Open, spelled, views};
 use crate::kept::kept;
 use crate::text::{self, Content, Faults, Keys, Located, Syntax};
@@ -14,12 +14,13 @@ use ingester_core::kind::{
 };
 use ingester_core::marks::check_prefix;
 use ingester_core::protobuf::DescriptorSet;
+use ingester_core::schema::check::About;
 use ingester_core::schema::{Absent, Fingerprint, Ident, Table};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
 use std::time::Duration;
 
 /// A file of kinds.
-const SYNTAX: Syntax = Syntax { passwords: false, hint };
+pub(super) const SYNTAX: Syntax = Syntax { passwords: false, hint };
 
 /// What people write here who know it from elsewhere.
 fn hint(key: &str) -> Option<&'static str> {
@@ -56,8 +57,12 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
         faults.push(list.fault("there are no kinds: declare one, or leave the file out"));
     }
     let mut kinds: Vec<(Located<'_>, Kind)> = Vec::new();
+    let mut silent = Vec::new();
     for node in nodes {
-        let Some(kind) = read_kind(&node, open, &mut faults) else { continue };
+        let Some((kind, says_absent)) = read_kind(&node, open, &mut faults) else { continue };
+        if !says_absent {
+            silent.push(kind.kind());
+        }
         for (earlier, other) in &kinds {
             if let Err(error) = check_registry(&[*other, kind]) {
                 let error = error
@@ -78,7 +83,7 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     if !faults.is_empty() {
         return Err(faults);
     }
-    Ok(DeclaredKinds { kinds, views: kept(views), built_in, prefix, former_prefixes })
+    Ok(DeclaredKinds { kinds, views: kept(views), built_in, prefix, former_prefixes, silent })
 }
 
 /// What names of finalizers and annotations begin with.
@@ -93,7 +98,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-const KEYS: [&str; 18] = [
+pub(super) const KEYS: [&str; 18] = [
     "group",
     "version",
     "kind",
@@ -114,8 +119,8 @@ const KEYS: [&str; 18] = [
     "absent",
 ];
 
-/// Reads one kind; what is wrong with it goes to `faults`.
-fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kind> {
+/// Reads one kind, and whether it says what is stored where an object has no value; what is wrong with it goes to `faults`.
+fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<(Kind, bool)> {
     let before = faults.len();
     let mut keys = node.keys_of(&KEYS, faults)?;
     let crd = keys.take("crd").and_then(|at| read_crd(&at, open, faults));
@@ -126,8 +131,10 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let retention = keys.take("retention").and_then(|at| read_retention(&at, faults));
     let finalizer = keys.take("finalizer").and_then(|at| read_finalizer(&at, faults));
     let of_version = crd.as_ref().zip(names.version).and_then(|(crd, version)| crd::version(crd, version));
-    let absent = keys.take_any("absent").and_then(|at| read_absent(&at, faults)).unwrap_or(Absent::Null);
-    let columns = read_columns(keys.take("columns"), of_version.and_then(crd::schema), absent, faults);
+    let absent = keys.take_any("absent").and_then(|at| read_absent(&at, faults));
+    let of_kind = absent.unwrap_or(Absent::Null);
+    let columns = read_columns(keys.take("columns"), of_version.and_then(crd::schema), of_kind, faults);
+    let says_absent = absent.is_some() || columns.iter().all(|column| column.says_absent);
     let Contents { mut recipe, fingerprint, row } = Contents::read(&columns, keys.take("filter"), faults);
     let protobuf = keys.take("protobuf").and_then(|at| read_protobuf(&at, open, faults));
     let table = read_table(node, &mut keys, names.kind.unwrap_or_default(), &columns, companions, faults);
@@ -156,7 +163,7 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
         decode: Decode::Declared(kept::<Recipe>(recipe)),
         crd: None,
     };
-    Some(Kind::new(definition, functions).recorded(kept(Record::new(recipes))))
+    Some((Kind::new(definition, functions).recorded(kept(Record::new(recipes))), says_absent))
 }
 
 /// What Kubernetes calls a kind. `None` for what a mistake hides.
@@ -281,7 +288,7 @@ fn read_finalizer(at: &Located<'_>, faults: &mut Faults) -> Option<Finalizer> {
     found
 }
 
-fn read_columns<'t>(
+pub(super) fn read_columns<'t>(
     list: Option<Located<'t>>,
     schema: Option<&JSONSchemaProps>,
     absent: Absent,
@@ -336,7 +343,7 @@ impl Contents {
 }
 
 /// The composite keys: where each is written, and what it is.
-fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> Vec<(Located<'t>, DeclaredKey<'t>)> {
+pub(super) fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> Vec<(Located<'t>, DeclaredKey<'t>)> {
     let mut keys = Vec::new();
     for key in list.map(|list| list.elements(faults)).unwrap_or_default() {
         let (name, columns) = match key.content() {
@@ -396,6 +403,7 @@ fn read_table<'t>(
         About::TableWas => was.as_ref().unwrap_or(node),
         About::Column(place) => &columns[place].node,
         About::ColumnWas(place) => columns[place].was.as_ref().map_or(&columns[place].node, |(at, _)| at),
+        About::ColumnKeep(place) => columns[place].keep.as_ref().unwrap_or(&columns[place].node),
         About::Key(place) => &composite[place].0,
     };
     declaration

@@ -22,7 +22,7 @@
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
-//! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD |
+//! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
 //!
 //! May use: ingester-core, ingester-sql, documents, kept, text, yaml.
 //! Must not: open files; whoever reads a file passes what it has.
@@ -44,7 +44,7 @@ mod tests;
 mod views;
 
 pub use self::scaffold::scaffold;
-pub use self::scaffold_rust::scaffold_rust;
+pub use self::scaffold_rust::{scaffold_rust, scaffold_rust_of};
 pub use self::spelled::spelled;
 
 use crate::text::Faults;
@@ -78,6 +78,8 @@ pub struct DeclaredKinds {
     pub prefix: Option<&'static str>,
     /// `formerPrefixes`: what they began with before.
     pub former_prefixes: Vec<&'static str>,
+    /// The kinds that do not say what is stored where an object has no value (`absent`).
+    pub silent: Vec<&'static str>,
 }
 
 /// Gives the bytes of a file that a file of kinds names, such as descriptors.

@@ -1,9 +1,16 @@
-//! A first annotated struct out of a CustomResourceDefinition: the columns of [`scaffold`](super::scaffold) as a projection.
+//! A first annotated struct, a projection: out of a CustomResourceDefinition with the columns of [`scaffold`](super::scaffold), or of a kind of
+//! a file with all that it says.
 
+use super::column::Column;
 use super::crd;
-use super::path::{Path, Step};
+use super::kinds::{self, read_columns, read_keys};
+use super::path::{Condition, Function, Guarded, Path, Step};
 use super::scaffold::{Proposed, columns, first_sentence, served, snake};
-use ingester_core::schema::SqlType;
+use crate::text::{self, Located};
+use ingester_core::Kind;
+use ingester_core::kind::{Decode, Finalizer};
+use ingester_core::schema::{Absent, Form, SqlType, Unit};
+use ingester_core::value::Value;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::fmt::Write as _;
 
@@ -13,6 +20,100 @@ const KEYWORDS: [&str; 38] = [
     "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return", "self",
     "static", "struct", "super", "trait", "true", "type", "unsafe", "use", "where", "while",
 ];
+
+/// A column that the struct is to have.
+struct Wanted {
+    column: String,
+    /// The first that finds something gives the value.
+    paths: Vec<Guarded>,
+    /// Of a default that is not NULL.
+    default: Option<Value>,
+    ty: SqlType,
+    key: bool,
+    many: Option<Form>,
+    unit: Option<Unit>,
+    /// The options of `#[index]` that are the same wherever the value comes from.
+    options: String,
+}
+
+impl Wanted {
+    fn of_crd(Proposed { column, path, ty, key, .. }: Proposed) -> Self {
+        let paths = vec![Guarded { path, guards: Vec::new() }];
+        Wanted { column, paths, default: None, ty, key, many: None, unit: None, options: String::new() }
+    }
+
+    /// A column of a file; `None` if it has no type, which no kind that was read has.
+    fn of_file(column: Column<'_>, ty: SqlType, of_kind: Absent) -> Self {
+        let mut options = String::new();
+        if !column.stays.is_none() {
+            let _ = write!(options, ", {}", column.stays.word());
+        }
+        if column.absent != of_kind && column.many.is_none() {
+            let _ = write!(options, ", absent = \"{}\"", column.absent.word());
+        }
+        if let Some((_, was)) = &column.was {
+            let _ = write!(options, ", was = {was:?}");
+        }
+        if column.revision > 1 {
+            let _ = write!(options, ", revision = {}", column.revision);
+        }
+        Wanted {
+            column: column.name.to_owned(),
+            paths: column.paths,
+            default: Some(column.default).filter(|default| *default != Value::Null),
+            ty,
+            key: column.key || column.many.is_some(),
+            many: column.many,
+            unit: column.unit,
+            options,
+        }
+    }
+
+    /// The options of `#[index]`, beside where the value comes from.
+    fn options(&self) -> String {
+        let mut options = match (self.ty, self.unit) {
+            (SqlType::BigInt, Some(unit)) => format!(", unit = \"{}\"", unit.word()),
+            (SqlType::VarChar(255), None)
+            | (SqlType::Boolean | SqlType::Int | SqlType::BigInt | SqlType::Double | SqlType::DateTime, _) => {
+                String::new()
+            }
+            // The type of its field.
+            (SqlType::BigIntUnsigned, _) => String::new(),
+            (ty, _) => format!(", type = \"{ty}\""),
+        };
+        if self.many.is_some() {
+            options.push_str(", many");
+        }
+        if !self.key {
+            options.push_str(", key = false");
+        }
+        options + &self.options
+    }
+
+    fn rust_type(&self) -> &'static str {
+        if self.unit.is_some() { "Option<String>" } else { rust_type(self.ty) }
+    }
+
+    /// Its path, if there is one that always counts and nothing else gives a value.
+    fn only_path(&self) -> Option<&Path> {
+        match &self.paths[..] {
+            [Guarded { path, guards }] if guards.is_empty() && self.default.is_none() => Some(path),
+            _ => None,
+        }
+    }
+
+    /// What cannot be written of it.
+    fn left(&self) -> String {
+        let paths: Vec<String> = self.paths.iter().map(|path| format!("`{}`", path.path)).collect();
+        let guard = if self.paths.iter().any(|path| path.guards.is_empty()) { "" } else { " under a condition" };
+        format!(
+            "column `{0}` of {1}{guard}; a function can make it, `#[index(column = \"{0}\", with = ...{2})]`",
+            self.column,
+            paths.join(" or "),
+            self.options()
+        )
+    }
+}
 
 /// Fields of a struct, in the order in which they were needed.
 #[derive(Default)]
@@ -29,7 +130,7 @@ struct Field {
 
 enum Is {
     /// A value of this type.
-    Value(&'static str),
+    Value(String),
     /// A struct.
     Struct(Fields),
     /// A list of structs.
@@ -39,37 +140,265 @@ enum Is {
 impl Fields {
     fn get(&mut self, json: &str, new: impl FnOnce() -> Is) -> &mut Field {
         let place = self.0.iter().position(|field| field.json == json).unwrap_or_else(|| {
-            self.0.push(Field { json: json.to_owned(), rust: field_name(json), indexes: Vec::new(), is: new() });
+            let name = field_name(json);
+            let is_free = |name: &String| self.0.iter().all(|field| field.rust != *name);
+            let names = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}_{number}")));
+            let rust = names.into_iter().find(is_free).unwrap_or_default();
+            self.0.push(Field { json: json.to_owned(), rust, indexes: Vec::new(), is: new() });
             self.0.len() - 1
         });
         &mut self.0[place]
     }
 
-    /// Makes the fields of a path, with a value of this type at its end. False where something else is on the way.
-    fn insert(&mut self, names: &[&str], ty: &'static str) -> bool {
-        let Some((first, rest)) = names.split_first() else { return false };
+    /// Makes the fields of a path, with a value of this type at its end, and gives their names. `None` where something else is there.
+    fn insert(&mut self, names: &[&str], ty: &str) -> Option<Vec<String>> {
+        let (first, rest) = names.split_first()?;
         if rest.is_empty() {
-            return matches!(self.get(first, || Is::Value(ty)).is, Is::Value(_));
+            let field = self.get(first, || Is::Value(ty.to_owned()));
+            return matches!(&field.is, Is::Value(its) if its == ty).then(|| vec![field.rust.clone()]);
         }
-        match &mut self.get(first, || Is::Struct(Fields::default())).is {
-            Is::Struct(fields) => fields.insert(rest, ty),
-            _ => false,
+        let field = self.get(first, || Is::Struct(Fields::default()));
+        let Is::Struct(fields) = &mut field.is else { return None };
+        let inner = fields.insert(rest, ty)?;
+        Some(std::iter::once(field.rust.clone()).chain(inner).collect())
+    }
+
+    /// Makes the list at a path, and gives the names that lead to it. `None` where something else is there.
+    fn list(&mut self, names: &[&str]) -> Option<(Vec<String>, &mut Fields)> {
+        let (first, rest) = names.split_first()?;
+        let new = || if rest.is_empty() { Is::List(Fields::default()) } else { Is::Struct(Fields::default()) };
+        let Field { rust, is, .. } = self.get(first, new);
+        match is {
+            Is::List(fields) if rest.is_empty() => Some((vec![rust.clone()], fields)),
+            Is::Struct(fields) if !rest.is_empty() => {
+                let (inner, fields) = fields.list(rest)?;
+                Some((std::iter::once(rust.clone()).chain(inner).collect(), fields))
+            }
+            _ => None,
         }
     }
 
-    /// Makes the list at a path. `None` where something else is there.
-    fn list(&mut self, names: &[&str]) -> Option<&mut Fields> {
-        let (first, rest) = names.split_first()?;
-        if rest.is_empty() {
-            return match &mut self.get(first, || Is::List(Fields::default())).is {
-                Is::List(fields) => Some(fields),
-                _ => None,
+    /// The expression that takes what the steps lead to out of what has these fields: an `Option`, behind `?` for elements of lists. `None`
+    /// where no struct has it.
+    fn expression(&mut self, steps: &[Step], ty: &str) -> Option<String> {
+        let names: Vec<&str> = steps.iter().map_while(name_of).collect();
+        let Some(step) = steps.get(names.len()) else {
+            let way = self.insert(&names, ty)?;
+            let cloned = if ty == "Option<String>" { ".clone()" } else { "" };
+            return Some(format!(".{}{cloned}", way.join(".")));
+        };
+        let (way, element) = self.list(&names)?;
+        let found = match step {
+            Step::Match(by, literal, None) => {
+                let by: Vec<&str> = by.iter().map(String::as_str).collect();
+                match literal.as_str() {
+                    "true" | "false" => {
+                        let by = element.insert(&by, "Option<bool>")?.join(".");
+                        format!("iter().find(|element| element.{by} == Some({literal}))")
+                    }
+                    number if number.parse::<f64>().is_ok() => return None,
+                    text => {
+                        let by = element.insert(&by, "Option<String>")?.join(".");
+                        format!("iter().find(|element| element.{by}.as_deref() == Some({text:?}))")
+                    }
+                }
+            }
+            Step::Index(0) => "first()".to_owned(),
+            Step::Index(-1) => "last()".to_owned(),
+            Step::Index(place) => match u64::try_from(*place) {
+                Ok(place) => format!("get({place})"),
+                Err(_) => format!("iter().rev().nth({})", place.unsigned_abs() - 1),
+            },
+            Step::Match(..) | Step::Each | Step::Name(_) => return None,
+        };
+        let inner = element.expression(&steps[names.len() + 1..], ty)?;
+        Some(format!(".{}.{found}?{inner}", way.join(".")))
+    }
+}
+
+/// A struct in the making.
+struct Struct {
+    kind: String,
+    fields: Fields,
+    /// `#[index(...)]` on the struct.
+    indexes: Vec<String>,
+    functions: String,
+    /// What cannot be written.
+    left: Vec<String>,
+}
+
+impl Struct {
+    fn new(kind: &str) -> Self {
+        let (indexes, functions, left) = (Vec::new(), String::new(), Vec::new());
+        Struct { kind: kind.to_owned(), fields: Fields::default(), indexes, functions, left }
+    }
+
+    fn column(&mut self, wanted: &Wanted) {
+        let done = self.of_metadata(wanted).or_else(|| self.of_field(wanted)).or_else(|| self.of_function(wanted));
+        if done.is_none() {
+            self.left.push(wanted.left());
+        }
+    }
+
+    /// A column of the metadata, which no struct has.
+    fn of_metadata(&mut self, wanted: &Wanted) -> Option<()> {
+        let (path, column, options) = (wanted.only_path()?, &wanted.column, wanted.options());
+        if !path.functions.is_empty() || wanted.many.is_some() {
+            return None;
+        }
+        let names: Vec<&str> = path.steps.iter().map(name_of).collect::<Option<_>>()?;
+        match (&names[..], wanted.ty) {
+            (["metadata", "generation"], SqlType::BigInt) => self.of_leaf(column, "generation", &options),
+            (["metadata", "deletionTimestamp"], SqlType::DateTime) => {
+                self.of_leaf(column, "deletion_timestamp", &options);
+            }
+            (["metadata", map @ ("labels" | "annotations"), key], _) if wanted.rust_type() == "Option<String>" => {
+                let function = function_name(column);
+                self.indexes.push(format!(
+                    "#[index(path = \"metadata.{map}\", column = \"{column}\", with = {function}{options})]"
+                ));
+                let _ = write!(
+                    self.functions,
+                    "\n/// `{path}`\nfn {function}({map}: &StringMap) -> Option<String> {{\n    {map}.iter().find(|(key, _)| **key == *{key:?}).map(|(_, value)| value.to_string())\n}}\n"
+                );
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn of_leaf(&mut self, column: &str, leaf: &str, options: &str) {
+        self.indexes.push(format!("#[index(path = \"metadata.{leaf}\", column = \"{column}\"{options})]"));
+    }
+
+    /// A column of a field, below `spec`, `status` or another member.
+    fn of_field(&mut self, wanted: &Wanted) -> Option<()> {
+        let path = wanted.only_path().filter(|path| path.member() != Some("metadata"))?;
+        let quantity = [Function::Quantity];
+        let functions: &[Function] = if wanted.unit.is_some() { &quantity } else { &[] };
+        if path.functions != functions || wanted.unit.is_some() && wanted.ty != SqlType::BigInt {
+            return None;
+        }
+        let (steps, ty) = match wanted.many {
+            None => (&path.steps[..], wanted.rust_type().to_owned()),
+            Some(form) => {
+                let value = wanted.rust_type().trim_start_matches("Option<").trim_end_matches('>');
+                let ty = match form {
+                    Form::List => format!("Vec<{value}>"),
+                    Form::Map => format!("BTreeMap<String, {value}>"),
+                };
+                (path.steps.strip_suffix(&[Step::Each]).unwrap_or(&path.steps), ty)
+            }
+        };
+        let names: Vec<&str> = steps.iter().map(name_of).collect::<Option<_>>()?;
+        if wanted.many.is_some() && wanted.unit.is_some() || names[1..].iter().any(|name| name.contains('.')) {
+            return None;
+        }
+        let way = self.fields.insert(&names, &ty)?;
+        let (column, options) = (&wanted.column, wanted.options());
+        let (rest, json) = (&way[1..], &names[1..]);
+        let path = match rest {
+            [] => String::new(),
+            _ if rest.iter().zip(json).all(|(rust, json)| camel(rust) == **json) => {
+                format!(", path = \"{}\"", rest.join("."))
+            }
+            _ => format!(", path = \"{}\", json = \"{}\"", rest.join("."), json.join(".")),
+        };
+        let index = format!("#[index(column = \"{column}\"{path}{options})]");
+        self.fields.get(names[0], || Is::Struct(Fields::default())).indexes.push(index);
+        Some(())
+    }
+
+    /// A column that a function of the struct makes: of elements of lists, of the first of several paths, with a default.
+    fn of_function(&mut self, wanted: &Wanted) -> Option<()> {
+        if wanted.many.is_some() || wanted.unit.is_some() {
+            return None;
+        }
+        let ty = wanted.rust_type();
+        let mut ways = Vec::new();
+        for Guarded { path, guards } in &wanted.paths {
+            if !guards.is_empty() || !path.functions.is_empty() || path.member() == Some("metadata") {
+                return None;
+            }
+            ways.push(format!("object{}", self.fields.expression(&path.steps, ty)?));
+        }
+        let body = match (&ways[..], &wanted.default) {
+            ([way], None) => format!("    {way}\n"),
+            (ways, default) => {
+                let mut body = String::new();
+                for (number, way) in (1..).zip(ways) {
+                    let _ = writeln!(body, "    let value_{number} = || {way};");
+                }
+                let others: String = (2..=ways.len()).map(|number| format!(".or_else(value_{number})")).collect();
+                let default = match default {
+                    Some(default) => format!(".or_else(|| Some({}))", literal(default)?),
+                    None => String::new(),
+                };
+                format!("{body}    value_1(){others}{default}\n")
+            }
+        };
+        let (function, column, options) = (function_name(&wanted.column), &wanted.column, wanted.options());
+        self.indexes.push(format!("#[index(column = \"{column}\", with = {function}{options})]"));
+        let paths: Vec<String> = wanted.paths.iter().map(|path| format!("`{}`", path.path)).collect();
+        let (paths, kind) = (paths.join(", or "), &self.kind);
+        let _ = write!(self.functions, "\n/// {paths}\nfn {function}(object: &{kind}) -> {ty} {{\n{body}}}\n");
+        Some(())
+    }
+
+    /// The function that says which objects have a row; its name.
+    fn filter(&mut self, conditions: &[Condition]) -> Option<&'static str> {
+        let mut tests = Vec::new();
+        for condition in conditions {
+            let Condition { path, literals } = condition;
+            let other = |text: &String| text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false");
+            let is_text = !literals.is_empty() && !literals.iter().any(other);
+            let plain = path.functions.is_empty() && path.member() != Some("metadata");
+            let way = if is_text && plain { self.fields.expression(&path.steps, "Option<String>") } else { None };
+            let Some(way) = way else {
+                self.left.push(format!("the filter `{condition}`; `#[ingest(filter = ...)]` takes a function"));
+                continue;
             };
+            let number = tests.len() + 1;
+            tests.push((
+                format!("    let value_{number} = || object{way};\n"),
+                format!("value_{number}().is_some_and(|text| {literals:?}.contains(&text.as_str()))"),
+            ));
         }
-        match &mut self.get(first, || Is::Struct(Fields::default())).is {
-            Is::Struct(fields) => fields.list(rest),
-            _ => None,
+        if tests.is_empty() {
+            return None;
         }
+        let (values, tests): (Vec<String>, Vec<String>) = tests.into_iter().unzip();
+        let (values, tests, kind) = (values.concat(), tests.join(" && "), &self.kind);
+        let _ = write!(
+            self.functions,
+            "\n/// Whether an object has a row.\nfn has_row(object: &{kind}) -> bool {{\n{values}    {tests}\n}}\n"
+        );
+        Some("has_row")
+    }
+
+    /// The module: `about` says of what it is made, `attributes` are those of the struct.
+    fn module(&self, about: &str, described: &str, attributes: &str) -> String {
+        let mut text = format!("{about}\nuse ingester_core::Ingestable;\n");
+        if self.functions.contains("&StringMap") {
+            text.push_str("use ingester_core::object::StringMap;\n");
+        }
+        if self.functions.contains("Option<Time>") || uses(&self.fields, "Time>") {
+            text.push_str("use ingester_core::wire::Time;\n");
+        }
+        text.push_str("use serde::Deserialize;\n");
+        if uses(&self.fields, "BTreeMap<") {
+            text.push_str("use std::collections::BTreeMap;\n");
+        }
+        let _ =
+            write!(text, "\n/// {described}.\n#[derive(Ingestable, Deserialize, Clone, Debug, Default)]\n{attributes}");
+        for index in &self.indexes {
+            let _ = writeln!(text, "{index}");
+        }
+        for left in &self.left {
+            let _ = writeln!(text, "// not expressible: {left}.");
+        }
+        write_struct(&mut text, &self.kind, &self.fields);
+        text + &self.functions
     }
 }
 
@@ -80,167 +409,133 @@ impl Fields {
 pub fn scaffold_rust(crd: &CustomResourceDefinition) -> Result<String, String> {
     let version = served(crd)?;
     let (group, names) = (&crd.spec.group, &crd.spec.names);
-    let kind = &names.kind;
-    let mut fields = Fields::default();
-    let (mut on_struct, mut functions, mut left) = (Vec::new(), String::new(), Vec::new());
+    let (kind, plural, version_name) = (&names.kind, &names.plural, &version.name);
+    let mut made = Struct::new(kind);
     for proposed in columns(version) {
-        let done = match parts(&proposed.path) {
-            Some(Parts::Names(names)) => plain(&mut fields, &names, &proposed),
-            Some(Parts::Match(at, by, literal, rest)) => {
-                let function = matched(&mut fields, kind, (&at, by, literal, &rest), &proposed);
-                if let Some(function) = &function {
-                    functions.push_str(function);
-                    on_struct.push(format!(
-                        "#[index(column = \"{0}\", with = {0}{1})]",
-                        proposed.column,
-                        options(&proposed)
-                    ));
-                }
-                function.is_some()
-            }
-            None => false,
-        };
-        if !done {
-            left.push(proposed);
+        made.column(&Wanted::of_crd(proposed));
+    }
+    let about = format!(
+        "//! The kind {kind} of {group}/{version_name}, as far as its columns need it.\n//!\n\
+         //! Written from the CustomResourceDefinition {plural}.{group}: change it as you like.\n"
+    );
+    let described = crd::description(version).map(|text| first_sentence(&text)).filter(|text| !text.is_empty());
+    let described = described.unwrap_or_else(|| format!("A {kind}"));
+    let scope = if crd.spec.scope == "Namespaced" { "namespaced" } else { "namespaced = false" };
+    let attributes = format!(
+        "#[ingest(group = \"{group}\", version = \"{version_name}\", kind = \"{kind}\", plural = \"{plural}\", {scope})]\n\
+         #[ingest(absent = \"null\")]\n\
+         // No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to\n\
+         // do so.\n\
+         #[ingest(finalizer = \"never\", evictable = false)]\n"
+    );
+    Ok(made.module(&about, &described, &attributes))
+}
+
+/// The text of a module with the struct of a kind of a file: the same tables and rows, but for what a comment names.
+///
+/// # Errors
+/// If the kind is not one of a file.
+pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
+    let Decode::Declared(declared) = kind.functions().decode else {
+        return Err(format!("{} is built in, so it is a struct already", kind.name()));
+    };
+    // What it says was without mistakes when it was read.
+    let mut faults = text::Faults::new();
+    let spelled = format!("kinds:\n{}", declared.spelled());
+    let tree = text::read(&spelled, &kinds::SYNTAX).map_err(|fault| fault.to_string())?;
+    let root = Located::new("", &tree, &kinds::SYNTAX);
+    let list = root.fields(["kinds"], &mut faults).and_then(|[list]| list).ok_or("it has no kinds")?;
+    let node = list.elements(&mut faults).into_iter().next().ok_or("it has no kind")?;
+    let mut keys = node.keys_of(&kinds::KEYS, &mut faults).ok_or("it is not a map")?;
+
+    let (definition, table) = (kind.definition(), kind.table());
+    let absent = keys.take_any("absent").and_then(|at| super::column::read_absent(&at, &mut faults));
+    let absent = absent.unwrap_or(Absent::Null);
+    let mut made = Struct::new(definition.kind);
+    for column in read_columns(keys.take("columns"), None, absent, &mut faults) {
+        let of_many = table.many_by(column.name).map(|many| many.ty());
+        let ty = of_many.or_else(|| table.by_name(column.name).map(|place| table.columns[place].ty));
+        if let Some(ty) = ty {
+            made.column(&Wanted::of_file(column, ty, absent));
         }
     }
-    let mut text = String::new();
-    let _ = writeln!(text, "//! The kind {kind} of {group}/{}, as far as its columns need it.", version.name);
-    let _ = writeln!(
-        text,
-        "//!\n//! Written from the CustomResourceDefinition {}.{group}: change it as you like.\n",
-        names.plural
-    );
-    let needs_time = functions.contains("Option<Time>") || uses_time(&fields);
-    text.push_str("use ingester_core::Ingestable;\n");
-    if needs_time {
-        text.push_str("use ingester_core::wire::Time;\n");
+    let mut attributes = of_kind(kind, absent);
+    if let Some(retention) = keys.take("retention").as_ref().and_then(|at| at.text(&mut faults)) {
+        let _ = writeln!(attributes, "#[ingest(retention = {retention:?})]");
     }
-    text.push_str("use serde::Deserialize;\n\n");
-    let described = crd::description(version).map(|text| first_sentence(&text)).filter(|text| !text.is_empty());
-    let _ = writeln!(text, "/// {}.", described.unwrap_or_else(|| format!("A {kind}")));
-    let scope = if crd.spec.scope == "Namespaced" { "namespaced" } else { "namespaced = false" };
-    let _ = writeln!(
-        text,
-        "#[derive(Ingestable, Deserialize, Clone, Debug, Default)]\n#[ingest(group = \"{group}\", version = \"{}\", kind = \"{kind}\", plural = \"{}\", {scope})]\n#[ingest(absent = \"null\")]",
-        version.name, names.plural
-    );
-    text.push_str("// No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to\n");
-    text.push_str("// do so.\n#[ingest(finalizer = \"never\", evictable = false)]\n");
-    on_struct.iter().for_each(|index| {
-        let _ = writeln!(text, "{index}");
-    });
-    for Proposed { column, path, .. } in &left {
-        let _ = writeln!(
-            text,
-            "// Column `{column}` would be `{path}`: write a function that makes it, `#[index(column = \"{column}\", with = ...)]`."
-        );
+    let filter = keys.take("filter");
+    let filter = filter.iter().flat_map(Located::one_or_more);
+    let conditions: Vec<Condition> = filter.filter_map(|at| Condition::parse(at.text(&mut faults)?).ok()).collect();
+    if let Some(function) = made.filter(&conditions) {
+        let _ = writeln!(attributes, "#[ingest(filter = {function})]");
     }
-    write_struct(&mut text, kind, &fields);
-    text.push_str(&functions);
-    Ok(text)
-}
-
-/// A path as structs can have it.
-enum Parts<'p> {
-    Names(Vec<&'p str>),
-    /// A list, the first of whose elements is meant that has a text at a name, and the names from there.
-    Match(Vec<&'p str>, &'p str, &'p str, Vec<&'p str>),
-}
-
-fn parts(path: &Path) -> Option<Parts<'_>> {
-    if !path.functions.is_empty() || matches!(path.member(), Some("metadata")) {
-        return None;
-    }
-    let place = path.steps.iter().position(|step| !matches!(step, Step::Name(_)));
-    let all_names = |steps: &[Step]| steps.iter().all(|step| matches!(step, Step::Name(_)));
-    match place {
-        None if path.steps.len() > 1 => Some(Parts::Names(path.steps.iter().filter_map(name_of).collect())),
-        Some(place) => match &path.steps[place] {
-            Step::Match(by, literal, _) if by.len() == 1 && all_names(&path.steps[place + 1..]) && place > 0 => {
-                Some(Parts::Match(
-                    path.steps[..place].iter().filter_map(name_of).collect(),
-                    &by[0],
-                    literal,
-                    path.steps[place + 1..].iter().filter_map(name_of).collect(),
-                ))
+    for (_, key) in read_keys(keys.take("keys"), &mut faults) {
+        if let Some(name) = key.name {
+            made.left.push(format!(
+                "the name `{name}` of a key: it has that of its columns, so the next migration renames it"
+            ));
+        }
+        match &key.columns[..] {
+            [column] => made.left.push(format!("a key over `{column}` alone beside that of the column")),
+            columns => {
+                let columns: Vec<String> = columns.iter().map(|column| rust_word(column)).collect();
+                let _ = writeln!(attributes, "#[ingest(key({}))]", columns.join(", "));
             }
-            _ => None,
-        },
-        None => None,
+        }
     }
+    if let Some(protobuf) = definition.protobuf {
+        let message = protobuf.message;
+        made.left
+            .push(format!("the descriptors of `{message}`: `#[ingest(protobuf = {message:?}, descriptors = ...)]`"));
+    }
+    let (api_version, kind) = (kind.api_version(), definition.kind);
+    let about = format!("//! The kind {kind} of {api_version}, as a file of kinds declares it.\n");
+    Ok(made.module(&about, &format!("An object of the kind {kind}"), &attributes))
+}
+
+/// What a struct says of its kind, but for columns, filter and keys.
+fn of_kind(kind: &Kind, absent: Absent) -> String {
+    let (definition, table) = (kind.definition(), kind.table());
+    let scope = if definition.namespaced { "namespaced" } else { "namespaced = false" };
+    let mut text = format!(
+        "#[ingest(group = {:?}, version = {:?}, kind = {:?}, plural = {:?}, {scope})]\n",
+        definition.group,
+        definition.version,
+        definition.kind,
+        kind.plural()
+    );
+    let mut options = vec![format!("absent = \"{}\"", absent.word())];
+    let finalizer = match definition.finalizer {
+        Finalizer::Ensure => "ensure",
+        Finalizer::Existing => "existing",
+        Finalizer::Never => "never",
+    };
+    options.push(format!("finalizer = \"{finalizer}\""));
+    options.extend(definition.evictable.map(|evictable| format!("evictable = {evictable}")));
+    options.extend(definition.immutable.then(|| "immutable".to_owned()));
+    options.extend((!table.companions).then(|| "companions = false".to_owned()));
+    if table.name.as_str() != definition.kind.to_lowercase() {
+        options.push(format!("table = \"{}\"", table.name));
+    }
+    options.extend(table.was.map(|was| format!("was = \"{was}\"")));
+    let _ = writeln!(text, "#[ingest({})]", options.join(", "));
+    text
 }
 
 fn name_of(step: &Step) -> Option<&str> {
     if let Step::Name(name) = step { Some(name) } else { None }
 }
 
-/// A column of a field below `spec`, `status` or another member.
-fn plain(fields: &mut Fields, names: &[&str], proposed: &Proposed) -> bool {
-    if !fields.insert(names, rust_type(proposed.ty)) {
-        return false;
-    }
-    let (first, rest) = (names[0], &names[1..]);
-    let path: Vec<String> = rest.iter().map(|name| field_name(name)).collect();
-    let json = if path.iter().zip(rest).all(|(rust, json)| camel(rust) == **json) {
-        String::new()
-    } else {
-        format!(", json = \"{}\"", rest.join("."))
-    };
-    let index =
-        format!("#[index(column = \"{}\", path = \"{}\"{json}{})]", proposed.column, path.join("."), options(proposed));
-    fields.get(first, || Is::Struct(Fields::default())).indexes.push(index);
-    true
-}
-
-/// A column of an element of a list, with the function that finds it.
-fn matched(
-    fields: &mut Fields,
-    kind: &str,
-    (at, by, literal, rest): (&[&str], &str, &str, &[&str]),
-    proposed: &Proposed,
-) -> Option<String> {
-    let element = fields.list(at)?;
-    if !element.insert(&[by], "Option<String>") || !element.insert(rest, rust_type(proposed.ty)) {
-        return None;
-    }
-    let way: Vec<String> = at.iter().map(|name| field_name(name)).collect();
-    let value: Vec<String> = rest.iter().map(|name| field_name(name)).collect();
-    let (column, ty) = (&proposed.column, rust_type(proposed.ty));
-    let cloned = if ty == "Option<String>" { ".clone()" } else { "" };
-    Some(format!(
-        "\n/// `{}`\nfn {column}(object: &{kind}) -> {ty} {{\n    object.{}.iter().find(|element| element.{}.as_deref() == Some({literal:?}))?.{}{cloned}\n}}\n",
-        proposed.path,
-        way.join("."),
-        field_name(by),
-        value.join("."),
-    ))
-}
-
-/// The options of a column beside where it comes from.
-fn options(proposed: &Proposed) -> String {
-    let mut options = String::new();
-    match proposed.ty {
-        SqlType::VarChar(255)
-        | SqlType::Boolean
-        | SqlType::Int
-        | SqlType::BigInt
-        | SqlType::Double
-        | SqlType::DateTime => {}
-        ty @ (SqlType::IntUnsigned
-        | SqlType::BigIntUnsigned
-        | SqlType::VarChar(_)
-        | SqlType::Text
-        | SqlType::MediumText
-        | SqlType::LongBlob
-        | SqlType::Json) => {
-            let _ = write!(options, ", type = \"{ty}\"");
-        }
-    }
-    if !proposed.key {
-        options.push_str(", key = false");
-    }
-    options
+/// A value as Rust writes it; `None` for one that is no literal there.
+fn literal(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::UInt(number) => number.to_string(),
+        Value::Double(number) => format!("{number:?}"),
+        Value::Text(text) => format!("{text:?}.to_owned()"),
+        _ => return None,
+    })
 }
 
 fn rust_type(ty: SqlType) -> &'static str {
@@ -257,10 +552,11 @@ fn rust_type(ty: SqlType) -> &'static str {
     }
 }
 
-fn uses_time(fields: &Fields) -> bool {
+/// Whether a type of the fields has this in it.
+fn uses(fields: &Fields, word: &str) -> bool {
     fields.0.iter().any(|field| match &field.is {
-        Is::Value(ty) => *ty == "Option<Time>",
-        Is::Struct(fields) | Is::List(fields) => uses_time(fields),
+        Is::Value(ty) => ty.contains(word),
+        Is::Struct(fields) | Is::List(fields) => uses(fields, word),
     })
 }
 
@@ -276,7 +572,7 @@ fn write_struct(text: &mut String, name: &str, fields: &Fields) {
             let _ = writeln!(text, "    #[serde(rename = {json:?})]");
         }
         let ty = match is {
-            Is::Value(ty) => (*ty).to_owned(),
+            Is::Value(ty) => ty.clone(),
             Is::Struct(fields) => {
                 below.push((format!("{name}{}", pascal(rust)), fields));
                 format!("{name}{}", pascal(rust))
@@ -303,6 +599,20 @@ fn field_name(json: &str) -> String {
         _ if KEYWORDS.contains(&name.as_str()) => format!("{name}_"),
         _ => name,
     }
+}
+
+/// The name of a column's function.
+fn function_name(column: &str) -> String {
+    match field_name(column) {
+        // Types of these names, and the filter.
+        name if name == "has_row" => format!("{name}_"),
+        name => name,
+    }
+}
+
+/// A name within `key(...)`.
+fn rust_word(column: &str) -> String {
+    if KEYWORDS.contains(&column) { format!("r#{column}") } else { column.to_owned() }
 }
 
 /// What serde makes of a field's name by `rename_all = "camelCase"`.

@@ -4,7 +4,7 @@ use crate::ast::{Derive, Field, Item};
 use crate::attr::{Attributes, Index, MemberAttributes};
 use crate::case::rename_field;
 use crate::context::Context;
-use crate::model::{BASE, ColumnDeclaration, Record, Source, With};
+use crate::model::{ColumnDeclaration, Record, Source, With};
 use crate::span::{at, used};
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -35,9 +35,7 @@ pub(super) fn nested(
             },
         );
     }
-    let record = record(context, derive, item, fields, attributes);
-    former_names(context, false, &record.columns, &[]);
-    record
+    record(context, derive, item, fields, attributes)
 }
 
 /// The columns that the fields make.
@@ -316,65 +314,5 @@ fn declaration(
         source,
         path,
         made_of,
-    }
-}
-
-/// Reports `was` where it is the present name of a column, or the former name of two. The names of a nested struct's columns are not
-/// those of a table's.
-pub(super) fn former_names(
-    context: &Context,
-    of_table: bool,
-    fields: &[ColumnDeclaration],
-    metadata: &[ColumnDeclaration],
-) {
-    let all = || fields.iter().chain(metadata);
-    // One that has a former name itself gets its values from there.
-    let is_present = |other: &ColumnDeclaration, name: &str| other.was.is_none() && other.name.to_lowercase() == name;
-    let mut earlier: Vec<String> = Vec::new();
-    for column in all() {
-        let Some(was) = &column.was else { continue };
-        let name = was.value().to_lowercase();
-        if column.name.to_lowercase() == name {
-            context.error(was, "`was` is the former name, it cannot be the present one");
-        } else if earlier.contains(&name) {
-            context.error(was, format!("`{}` is the former name of another field already", was.value()));
-        } else if all().any(|other| is_present(other, &name)) {
-            context.error(
-                was,
-                format!(
-                    "`{}` is the name of another column now, whose values would go to this one: give that one another name",
-                    was.value()
-                ),
-            );
-        } else if of_table && BASE.contains(&name.as_str()) {
-            context.error(was, format!("`{}` is a column of every table, which keeps its name", was.value()));
-        }
-        earlier.push(name);
-    }
-    exchanged_names(context, fields);
-}
-
-/// Reports columns that exchange their names: after the migration the same attributes would ask for it again.
-fn exchanged_names(context: &Context, fields: &[ColumnDeclaration]) {
-    let renamed = |column: &'_ ColumnDeclaration| {
-        let was = column.was.clone()?;
-        Some((column.name.to_lowercase(), was.value().to_lowercase(), was))
-    };
-    let renamed: Vec<(String, String, LitStr)> = fields.iter().filter_map(renamed).collect();
-    for (column, was, literal) in &renamed {
-        let mut former = was;
-        for _ in 0..renamed.len() {
-            match renamed.iter().find(|(name, ..)| name == former) {
-                Some((_, next, _)) if next == column && former != column => {
-                    context.error(
-                        literal,
-                        "columns cannot exchange their names in one step: give one of them a third name first, and release that",
-                    );
-                    break;
-                }
-                Some((_, next, _)) => former = next,
-                None => break,
-            }
-        }
     }
 }

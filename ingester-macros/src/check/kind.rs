@@ -1,13 +1,12 @@
 //! A struct under `Ingestable`: which kind it is, its table and its columns.
 
-use super::columns::{former_names, is_of_whole, of_metadata, record};
+use super::columns::{is_of_whole, of_metadata, record};
 use crate::ast::{Derive, Field, Item};
-use crate::attr::{Attributes, CompositeKey, CrdOption, FinalizerOption, Ingest, Kube};
+use crate::attr::{Attributes, CrdOption, FinalizerOption, Ingest, Kube};
 use crate::case::plural;
 use crate::context::Context;
 use crate::model::{ColumnDeclaration, Form, KindDeclaration, Message, Model, TableName};
 use crate::span::used;
-use syn::ext::IdentExt as _;
 use syn::{Ident, LitStr};
 
 pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>], attributes: Attributes) -> Model {
@@ -15,8 +14,6 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
     let Attributes { index, ingest, kube, .. } = attributes;
     let metadata: Vec<ColumnDeclaration> =
         index.iter().filter(|index| !is_of_whole(index)).filter_map(|index| of_metadata(context, index)).collect();
-    former_names(context, true, &record.columns, &metadata);
-    keys(context, &ingest.keys);
     if let (None, Some(descriptors)) = (&ingest.protobuf, &ingest.descriptors) {
         context
             .error(descriptors, "`descriptors` says where a message is described: name it with `protobuf = \"...\"`");
@@ -38,10 +35,6 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             Some(table) => TableName { text: table.value(), span: table.span() },
             None => TableName { text: kind.value().to_lowercase(), span: kind.span() },
         };
-        let was = ingest.was.as_ref().filter(|was| was.value().eq_ignore_ascii_case(&table.text));
-        if let Some(was) = was {
-            context.error(was, "`was` is the table's former name, it cannot be the present one");
-        }
         // The objects of a projection belong to somebody else, who may not want to wait for us when they delete one.
         let unless_given = match form {
             Form::Resource { .. } => FinalizerOption::Ensure,
@@ -161,22 +154,4 @@ fn is_of_the_cluster(group: &str, kind: &str) -> bool {
             | ("networking.k8s.io", "IngressClass")
             | ("node.k8s.io", "RuntimeClass")
     )
-}
-
-/// Reports composite keys that are wrong by the names of their columns.
-fn keys(context: &Context, keys: &[CompositeKey]) {
-    for key in keys {
-        let mut names: Vec<String> = Vec::new();
-        for column in &key.columns {
-            let name = column.unraw().to_string();
-            if names.iter().any(|earlier| earlier.eq_ignore_ascii_case(&name)) {
-                context.error(column, format!("`key(...)` names `{name}` twice"));
-            }
-            names.push(name);
-        }
-        // MySQL Reference Manual, "Column Indexes".
-        if names.len() > 16 {
-            context.error_at(key.span, format!("this key has {} columns, InnoDB allows 16", names.len()));
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! The `#[index]`es of a struct: a constant, a check of it and a statement that writes its value for each.
 
+use super::check;
 use crate::model::{AbsentOption, ColumnDeclaration, Source, With};
 use crate::span::{at, placed};
 use proc_macro2::{Span, TokenStream};
@@ -18,6 +19,13 @@ pub(super) struct Column<'m> {
     constant: Ident,
     /// The function that computes its value, where it is not a field's.
     function: Ident,
+}
+
+/// The columns among which the former name of one must be free.
+pub(super) struct Former<'c> {
+    pub(super) columns: Vec<&'c Column<'c>>,
+    /// Whether they are those of a table, and not of a struct whose columns are part of others.
+    pub(super) of_table: bool,
 }
 
 /// The names that have been given in one block.
@@ -57,6 +65,15 @@ impl<'m> Columns<'m> {
         self.0.iter().map(|column| &column.constant).collect()
     }
 
+    /// Those of a struct whose columns are part of others.
+    pub(super) fn of_part(&self) -> Former<'_> {
+        Former { columns: self.0.iter().collect(), of_table: false }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Column<'m>> {
+        self.0.iter()
+    }
+
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -77,9 +94,10 @@ impl<'m> Columns<'m> {
         self.0.iter().filter_map(|column| column.write(this)).collect()
     }
 
-    /// The checks of each by itself, against those before it, and what `more` adds.
-    pub(super) fn checks(&self, more: impl Fn(&Column<'_>) -> TokenStream) -> TokenStream {
-        let mut checks = TokenStream::new();
+    /// The checks of each by itself, against those before it, and what `more` adds. `all` are the columns among which former
+    /// names must be free.
+    pub(super) fn checks(&self, all: &Former<'_>, more: impl Fn(&Column<'_>) -> TokenStream) -> TokenStream {
+        let mut checks: TokenStream = self.0.iter().filter_map(|column| column.check_former(all)).collect();
         for (i, column) in self.known().enumerate() {
             checks.extend(column.checks());
             for earlier in self.known().take(i) {
@@ -189,25 +207,40 @@ impl Column<'_> {
     /// The checks of this column alone, each on the option that it is about.
     fn checks(&self) -> TokenStream {
         let constant = &self.constant;
-        let mut checks = placed(self.declared.name_span, quote!(const _: () = __ingester::check_name(&#constant);));
+        let mut checks = check(self.declared.name_span, quote!(check_name(&#constant)));
         if let Some(ty) = &self.declared.ty {
-            checks.extend(placed(ty.span(), quote!(const _: () = __ingester::check_type(&#constant, #ty);)));
+            checks.extend(check(ty.span(), quote!(check_type(&#constant, #ty))));
         }
         if let Some(was) = &self.declared.was {
-            checks.extend(placed(was.span(), quote!(const _: () = __ingester::check_was(&#constant);)));
+            checks.extend(check(was.span(), quote!(check_was(&#constant))));
         }
         if self.declared.many {
             // On the type that was given, as that is what makes a key too long.
             let span = self.declared.ty.as_ref().map_or(self.declared.name_span, |ty| ty.span());
-            checks.extend(placed(span, quote!(const _: () = __ingester::check_many(&#constant);)));
+            checks.extend(check(span, quote!(check_many(&#constant))));
         }
         checks
     }
 
-    /// That what stays can be absent.
+    /// That its former name is free.
+    fn check_former(&self, all: &Former<'_>) -> Option<TokenStream> {
+        let was = self.declared.was.as_ref()?;
+        let place = all.columns.iter().position(|column| column.constant == self.constant)?;
+        let names = all.columns.iter().map(|column| {
+            let name = &column.declared.name;
+            match column.declared.was.as_ref().map(|was| was.value()) {
+                Some(was) => quote!((#name, ::core::option::Option::Some(#was))),
+                None => quote!((#name, ::core::option::Option::None)),
+            }
+        });
+        let of_table = all.of_table;
+        Some(check(was.span(), quote!(check_former(&[#(#names),*], #place, #of_table))))
+    }
+
+    /// That what is kept can be absent.
     pub(super) fn check_stays(&self) -> Option<TokenStream> {
         let (constant, (_, span)) = (&self.constant, self.declared.stays?);
-        Some(placed(span, quote!(const _: () = __ingester::check_stays(&#constant);)))
+        Some(check(span, quote!(check_stays(&#constant))))
     }
 
     /// That its type can do what is said of absent values, here or of the whole kind.
@@ -215,26 +248,26 @@ impl Column<'_> {
         let said = self.declared.absent.or(of_kind)?;
         let (constant, variant) = (&self.constant, Ident::new(said.variant, Span::call_site()));
         let span = if self.declared.absent.is_some() { said.span } else { self.declared.name_span };
-        Some(placed(span, quote!(const _: () = __ingester::check_absent(&#constant, __ingester::Absent::#variant);)))
+        Some(check(span, quote!(check_absent(&#constant, __ingester::Absent::#variant))))
     }
 
     /// Against what every table has.
     pub(super) fn check_base(&self) -> TokenStream {
         let constant = &self.constant;
-        placed(self.declared.name_span, quote!(const _: () = __ingester::check_base(&#constant);))
+        check(self.declared.name_span, quote!(check_base(&#constant)))
     }
 
     /// The key that it makes. On the type that was given, as that is what makes a key too long, else on the name.
     pub(super) fn check_key(&self) -> TokenStream {
         let constant = &self.constant;
         let span = self.declared.ty.as_ref().map_or(self.declared.name_span, |ty| ty.span());
-        placed(span, quote!(const _: () = __ingester::check_key(&#constant);))
+        check(span, quote!(check_key(&#constant)))
     }
 
     /// Against `others`, a constant slice of fields; `whose` says in words whose those are.
     pub(super) fn check_apart(&self, others: &TokenStream, whose: &str) -> TokenStream {
         let constant = &self.constant;
-        placed(self.declared.name_span, quote!(const _: () = __ingester::check_apart(#others, &#constant, #whose);))
+        check(self.declared.name_span, quote!(check_apart(#others, &#constant, #whose)))
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::model::{BASE, ColumnDeclaration, KindDeclaration, Record, Source, UnitEnum};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use syn::{Ident, Member};
 
 /// Of a kind, on the type of its objects; and whose columns the status has.
@@ -20,9 +20,30 @@ pub(super) fn of_kind(record: &Record, kind: &KindDeclaration) -> TokenStream {
         // A column with the name of one of these is reported by its check.
         let taken = BASE.iter().map(|name| (*name).to_owned()).collect();
         let own = handles(root, record.columns.iter().chain(&kind.metadata), taken);
-        quote!(__ingester::base_handles! { #root } #own)
+        let elsewhere = (*root != record.ident).then(|| elsewhere(record, kind));
+        quote!(__ingester::base_handles! { #root } #own #elsewhere)
     });
     quote!(#part #handles)
+}
+
+/// A function of the spec by which rustc says whose functions the handles are: it proposes one that has the wanted name as an alias. A
+/// handle itself cannot stand there, as a spec may have a function of that name.
+fn elsewhere(record: &Record, kind: &KindDeclaration) -> TokenStream {
+    let spec = &record.ident;
+    let name = quote::format_ident!("__the_columns_of_{spec}_are_functions_of_{}", kind.root);
+    let own = record.columns.iter().chain(&kind.metadata);
+    let own = own.map(|column| syn::ext::IdentExt::unraw(&function(column)).to_string());
+    let aliases: BTreeSet<String> = BASE.iter().map(|name| (*name).to_owned()).chain(own).collect();
+    quote! {
+        #[automatically_derived]
+        #[allow(non_snake_case)]
+        impl #spec {
+            #[doc(hidden)]
+            #(#[doc(alias = #aliases)])*
+            pub fn #name() {}
+        }
+        const _: () = { let _ = #spec::#name; };
+    }
 }
 
 /// Of a status, a nested struct or a composite: for its own columns, and for those of a field of its type.

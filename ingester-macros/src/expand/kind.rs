@@ -1,7 +1,7 @@
 //! `#[derive(Ingestable)]`: the columns of the struct, the table that they make, and the kind.
 
-use super::columns::{Column, Columns, Names};
-use super::{handles, indexed};
+use super::columns::{Column, Columns, Former, Names};
+use super::{check, handles, indexed};
 use crate::model::{Form, KindDeclaration, Message, Record};
 use crate::span::{at, placed};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -15,7 +15,7 @@ pub(super) fn expand(record: &Record, kind: Option<&KindDeclaration>) -> TokenSt
     let columns = Columns::new(&record.columns, &mut names);
     let indexed = indexed(record, &columns);
     let Some(kind) = kind else {
-        let checks = columns.checks(|column| column.check_key());
+        let checks = columns.checks(&columns.of_part(), |column| column.check_key());
         return quote!(#indexed #checks);
     };
     let metadata = Columns::new(&kind.metadata, &mut names);
@@ -181,12 +181,13 @@ fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metada
         checks.extend(of_status.as_ref().map(|(_, fields)| column.check_apart(fields, "the status")));
         checks
     };
-    let mut checks = columns.checks(|column| {
+    let former = Former { columns: columns.iter().chain(metadata.iter()).collect(), of_table: true };
+    let mut checks = columns.checks(&former, |column| {
         let mut checks = more(column);
         checks.extend(column.check_absent(kind.absent));
         checks
     });
-    checks.extend(metadata.checks(|column| {
+    checks.extend(metadata.checks(&former, |column| {
         let fields = quote!(<#ident as __ingester::Indexed>::FIELDS);
         let mut checks = column.check_apart(&fields, "a field");
         checks.extend(more(column));
@@ -195,22 +196,16 @@ fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metada
         checks
     }));
     if !columns.is_empty() {
-        let check = quote!(const _: () = __ingester::check_parts_stay(<#ident as __ingester::Indexed>::FIELDS););
-        checks.extend(placed(ident.span(), check));
+        let fields = quote!(<#ident as __ingester::Indexed>::FIELDS);
+        checks.extend(check(ident.span(), quote!(check_parts_stay(#fields))));
     }
     if let Some((status, fields)) = &of_status {
-        checks.extend(placed(
-            status.span(),
-            quote! {
-                const _: () = __ingester::check_base_of_status(#fields);
-                const _: () = __ingester::check_stays_of_status(#fields, __STATUS_DEFAULTED);
-            },
-        ));
+        checks.extend(check(status.span(), quote!(check_base_of_status(#fields))));
+        checks.extend(check(status.span(), quote!(check_stays_of_status(#fields, __STATUS_DEFAULTED))));
     }
     if let (Some((_, fields)), Some(absent)) = (&of_status, &kind.absent) {
         let variant = Ident::new(absent.variant, Span::call_site());
-        let check = quote!(const _: () = __ingester::check_absent_of_status(#fields, __ingester::Absent::#variant););
-        checks.extend(placed(absent.span, check));
+        checks.extend(check(absent.span, quote!(check_absent_of_status(#fields, __ingester::Absent::#variant))));
     }
     checks.extend(table_checks(kind));
     checks
@@ -218,28 +213,23 @@ fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metada
 
 /// The checks of the table as a whole, and of `key(...)`: each column on its own, and each key.
 fn table_checks(kind: &KindDeclaration) -> TokenStream {
-    let name = &kind.table.text;
-    let mut checks = placed(
-        kind.table.span,
-        quote! {
-            const _: () = __ingester::check_table_name(#name);
-            const _: () = __ingester::check_column_count(&__TABLE);
-            const _: () = __ingester::check_key_count(&__TABLE);
-            const _: () = __ingester::check_row_size(&__TABLE);
-            const _: () = __ingester::check_many_tables(&__TABLE);
-        },
-    );
+    let (name, span) = (&kind.table.text, kind.table.span);
+    let mut checks = check(span, quote!(check_table_name(#name, __ingester::Named::Table)));
+    for of_table in ["check_column_count", "check_key_count", "check_row_size", "check_many_tables"] {
+        let of_table = Ident::new(of_table, span);
+        checks.extend(check(span, quote!(#of_table(&__TABLE))));
+    }
     if let Some(was) = &kind.table_was {
-        let name = was.value();
-        checks.extend(placed(was.span(), quote!(const _: () = __ingester::check_table_name(#name);)));
+        let former = was.value();
+        checks.extend(check(was.span(), quote!(check_table_was(#name, #former))));
     }
     for (place, key) in kind.keys.iter().enumerate() {
-        for column in &key.columns {
-            let name = column.unraw().to_string();
-            checks.extend(placed(column.span(), quote!(const _: () = __ingester::check_key_column(&__PARTS, #name);)));
+        let key_place = Literal::usize_unsuffixed(place);
+        for (place, column) in key.columns.iter().enumerate() {
+            let place = Literal::usize_unsuffixed(place);
+            checks.extend(check(column.span(), quote!(check_key_column(&__PARTS, #key_place, #place))));
         }
-        let place = Literal::usize_unsuffixed(place);
-        checks.extend(placed(key.span, quote!(const _: () = __ingester::check_composite_key(&__PARTS, #place);)));
+        checks.extend(check(key.span, quote!(check_composite_key(&__PARTS, #key_place))));
     }
     checks
 }

@@ -11,8 +11,9 @@ mod kind;
 mod refused;
 
 use crate::model::{ColumnDeclaration, KindDeclaration, Model, NamedVariant, Record, Source, UnitEnum};
+use crate::span::placed;
 use columns::{Columns, Names};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
 /// The code for `model`; `library` is the path of `ingester_core`.
@@ -32,6 +33,11 @@ pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
             #code
         };
     }
+}
+
+/// A check of the library: a compile error at `span` with what it finds.
+fn check(span: Span, call: TokenStream) -> TokenStream {
+    placed(span, quote!(const _: () = __ingester::refuse(__ingester::#call);))
 }
 
 /// Traits that give a type which cannot be stored a layout anyway, so that its error is reported once.
@@ -82,7 +88,8 @@ fn indexed(record: &Record, columns: &Columns<'_>) -> TokenStream {
 fn nested(record: &Record) -> TokenStream {
     let ident = &record.ident;
     let columns = Columns::new(&record.columns, &mut Names::default());
-    let (indexed, checks) = (indexed(record, &columns), columns.checks(|column| column.check_key()));
+    let (indexed, checks) =
+        (indexed(record, &columns), columns.checks(&columns.of_part(), |column| column.check_key()));
     let handles = handles::of_struct(record);
     quote! {
         #indexed
@@ -105,7 +112,7 @@ fn composite(record: &Record) -> TokenStream {
     let ident = &record.ident;
     let columns = Columns::new(&record.columns, &mut Names::default());
     let (constants, names) = (columns.constants(&quote!(#ident)), columns.names());
-    let (writes, checks) = (columns.writes(&quote!(self)), columns.checks(|_| TokenStream::new()));
+    let (writes, checks) = (columns.writes(&quote!(self)), columns.checks(&columns.of_part(), |_| TokenStream::new()));
     let handles = handles::of_struct(record);
     quote! {
         #constants

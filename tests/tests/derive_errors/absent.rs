@@ -23,7 +23,7 @@ struct WidgetSpec {
     #[index(path = "name", column = "owner")] //~ ERROR `absent = "null"` cannot be kept for column `owner`
     #[index(path = "nick", column = "nick")]
     owner: Option<Owner>,
-    #[index(absent = "empty", keep)] //~ ERROR `keep` of column `kept` is for values that can be absent, and with `absent = "empty"` none is: say `absent = "null"` for it
+    #[index(absent = "empty", keep)] //~ ERROR `keep` of column `kept` is for values that can be absent, and if `absent` is empty none is: set `absent` to null for it
     kept: Option<String>,
     #[index(absent = "nothing")] //~ ERROR `absent` is one of `null`, `empty` and `type`
     word: Option<String>,

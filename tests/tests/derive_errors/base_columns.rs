@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "example.com", version = "v1", kind = "Widget", status = "WidgetStatus")] //~ ERROR column `update_time` is one of the columns that every table has; column `uid` is one
+#[kube(group = "example.com", version = "v1", kind = "Widget", status = "WidgetStatus")] //~ ERROR column `update_time` is one of the columns that every table has: give this one another name with `column`; column `uid` is one
 #[index(path = "metadata.creation_timestamp", column = "create_time")] //~ ERROR column `create_time` is one of the columns that every table has
 struct WidgetSpec {
     #[index]
-    name: String, //~ ERROR column `name` is one of the columns that every table has: give this one another name with `column = "..."`
+    name: String, //~ ERROR column `name` is one of the columns that every table has: give this one another name with `column`
     #[index(column = "Json")] //~ ERROR column `json` is one of the columns that every table has
     text: String,
     #[index(path = "id", column = "uid")] //~ ERROR column `uid` is one of the columns that every table has

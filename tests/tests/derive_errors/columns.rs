@@ -22,7 +22,7 @@ struct Reference {
 struct WidgetSpec {
     #[index]
     colour: String,
-    #[index(column = "colour")] //~ ERROR column `colour` is made by field `colour` already: give one of them another name with `column = "..."`
+    #[index(column = "colour")] //~ ERROR column `colour` is made by field `colour` already: give one of them another name with `column`
     shade: String,
     // Databases compare column names without regard to case.
     #[index(column = "COLOUR")]

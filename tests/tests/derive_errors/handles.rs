@@ -90,6 +90,10 @@ fn wrong(widgets: Query<Widget>) {
     Widget::place().part(Person::name()); 
     //~^ ERROR mismatched types
     //~| NOTE expected `Handle<Place, _>`, found `Handle<Person, String>`
+    WidgetSpec::colour().eq("red"); //~ ERROR no function or associated item named `colour` found for struct `WidgetSpec`
+    //~| NOTE there is an associated function `__the_columns_of_WidgetSpec_are_functions_of_Widget` with a similar name
+    WidgetSpec::create_time().desc(); //~ ERROR no function or associated item named `create_time` found for struct `WidgetSpec`
+    //~| NOTE there is an associated function `__the_columns_of_WidgetSpec_are_functions_of_Widget` with a similar name
     Widget::colour().part(Place::street()); //~ ERROR a value of `String` has no columns of that struct
     widgets
         .filter(Gadget::number().eq(5)) //~ ERROR a column of `Gadget` is not one of `Widget`

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 #[ingest(key())] //~ ERROR `key` takes two or more columns
 #[ingest(key = "colour")] //~ ERROR `key` takes two or more columns
 #[ingest(key("colour", "phase"))] //~ ERROR `key` takes two or more columns
-#[ingest(key(namespace, state))] //~ ERROR `key(...)` names `state`, which is not a column of this table: name base columns or columns made by `#[index]`
+#[ingest(key(namespace, state))] //~ ERROR `state` is not a column of this table: a key names columns of the kind, and those that every table has
 #[ingest(key(namespace, size, weight))]
-//~^ ERROR `key(...)` names `size`, which is not a column
-//~| ERROR `key(...)` names `weight`, which is not a column
-#[ingest(key(colour, Colour))] //~ ERROR `key(...)` names `Colour` twice
+//~^ ERROR `size` is not a column of this table
+//~| ERROR `weight` is not a column of this table
+#[ingest(key(colour, Colour))] //~ ERROR column `Colour` is in this key twice
 #[ingest(key(namespace, text))] //~ ERROR column `text` cannot stand in a key, its type has no bounded length
 #[ingest(key(uid, json))] //~ ERROR column `json` cannot stand in a key
 #[ingest(key(summary, colour))] //~ ERROR this key takes 4092 bytes (4 a character), InnoDB allows 3072: use fewer or shorter columns
@@ -26,8 +26,7 @@ use serde::{Deserialize, Serialize};
 #[rustfmt::skip]
 #[ingest(key(uid, group_ver, namespace, name, res_version, create_time, update_time, delete_time, evict_time,
     phase, colour, colour_phase, a, b, c, d, e))]
-//~^^ ERROR this key has 17 columns, InnoDB allows 16
-//~| ERROR this key takes
+//~^^ ERROR this key has 17 columns, InnoDB allows 16: use fewer
 struct WidgetSpec {
     #[index]
     colour: String,

@@ -46,15 +46,15 @@ struct Part {
 struct Gadget {
     #[index(many)]
     tags: Vec<String>,
-    #[index(many, type = "VARCHAR(705)")] //~ ERROR column `long` of many values: their key takes 3076 bytes (4 a character), InnoDB allows 3072: use a shorter type (VARCHAR(704) is the longest)
+    #[index(many, type = "VARCHAR(705)")] //~ ERROR column `long` of many values: their key takes 3076 bytes (4 a character), InnoDB allows 3072: set `type` to a shorter one (VARCHAR(704) is the longest)
     long: Vec<String>,
     #[index(many, type = "VARCHAR(704)")]
     fits: Vec<String>,
-    #[index(many, type = "VARCHAR(452)")] //~ ERROR use a shorter type (VARCHAR(451) is the longest)
+    #[index(many, type = "VARCHAR(452)")] //~ ERROR set `type` to a shorter one (VARCHAR(451) is the longest)
     long_of_map: BTreeMap<String, String>,
     #[index(many, type = "VARCHAR(451)")]
     fits_of_map: BTreeMap<String, String>,
-    #[index(many, type = "TEXT")] //~ ERROR column `text` of many values: they are in a key, and their type has no bounded length: use `type = "VARCHAR(n)"`
+    #[index(many, type = "TEXT")] //~ ERROR column `text` of many values: they are in a key, and their type has no bounded length: set `type` to VARCHAR(n)
     text: Vec<String>,
     #[index(many, type = "INT")] //~ ERROR `type` on `wrong` does not fit the field
     wrong: Vec<String>,
@@ -81,14 +81,14 @@ struct Both {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Labelled", namespaced)] //~ ERROR column `labels` of many values would have the table of the object's labels: give it another name with `column = "..."`
+#[ingest(group = "", version = "v1", kind = "Labelled", namespaced)] //~ ERROR column `labels` of many values would have the table of the object's labels: give it another name with `column`
 struct Labelled {
     #[index(many)]
     labels: BTreeMap<String, String>,
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Long", namespaced, table = "a_table_with_a_name_of_almost_fifty_bytes")] //~ ERROR column `and_a_column` of many values has the table `a_table_with_a_name_of_almost_fifty_bytes_and_a_column`, a name of 54 bytes, and it may have 53: give a shorter one with `column = "..."` or `table = "..."`
+#[ingest(group = "", version = "v1", kind = "Long", namespaced, table = "a_table_with_a_name_of_almost_fifty_bytes")] //~ ERROR column `and_a_column` of many values has the table `a_table_with_a_name_of_almost_fifty_bytes_and_a_column`, a name of 54 bytes, and it may have 53: give a shorter one with `column` or `table`
 struct Long {
     #[index(many)]
     and_a_column: Vec<String>,

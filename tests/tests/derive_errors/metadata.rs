@@ -18,7 +18,7 @@ use serde::Deserialize;
 #[index(path = "metadata.finalizers", column = "finalizers", with = count)] //~ ERROR mismatched types
 #[index(path = "metadata.uid", column = "id", type = "INT")] //~ ERROR `type` on `id` does not fit the field
 #[index(path = "metadata.uid", column = "the id")] //~ ERROR `the id` cannot be the name of a column
-#[index(path = "metadata.uid", column = "owner", was = "owner")] //~ ERROR `was` is the former name, it cannot be the present one
+#[index(path = "metadata.uid", column = "owner", was = "owner")] //~ ERROR `owner` is the column's name now: `was` is for a former one, leave it out
 #[index(path = "metadata.uid", column = "text", type = "TEXT")] //~ ERROR column `text` cannot have a key
 struct Widget {}
 

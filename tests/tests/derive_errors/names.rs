@@ -7,22 +7,22 @@ use serde::Deserialize;
 #[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 #[ingest(table = "widgets_of_a_kind_that_has_a_name_with_many_letters_x")] //~ ERROR table `widgets_of_a_kind_that_has_a_name_with_many_letters_x` has 53 bytes and may have 52, as `_annotations` is added
 struct Widget {
-    #[index(column = "first name")] //~ ERROR `first name` cannot be the name of a column: use letters and digits of ASCII and underscores in `column = "..."`
+    #[index(column = "first name")] //~ ERROR `first name` cannot be the name of a column: use letters and digits of ASCII and underscores in `column`
     name: String,
     #[index]
     größe: i32, //~ ERROR `größe` cannot be the name of a column
-    #[index(column = "")] //~ ERROR the name of the column is empty: give one with `column = "..."`
+    #[index(column = "")] //~ ERROR the name of the column is empty: give one with `column`
     shade: String,
-    #[index(column = "a_name_that_is_one_byte_longer_than_what_every_database_can_take_")] //~ ERROR has 65 bytes, an identifier may have 64: give a shorter name with `column = "..."`
+    #[index(column = "a_name_that_is_one_byte_longer_than_what_every_database_can_take_")] //~ ERROR has 65 bytes, an identifier may have 64: give a shorter name with `column`
     long: String,
     // 60 bytes, and with `_space` 66.
     #[index(column = "a_name_that_would_do_for_one_column_but_not_for_a_composite_")] //~ ERROR column `a_name_that_would_do_for_one_column_but_not_for_a_composite__space` has 66 bytes
     pair: Pair,
-    #[index(column = "")] //~ ERROR a key over the columns of a composite is named by `column`, which is empty
+    #[index(column = "")] //~ ERROR a key over the columns of a composite is named by `column`, which is empty: give a name, or set `key` to false
     //~^ ERROR key `` is made by field `shade` already
     //~| ERROR column `namespace` is one of the columns that every table has
     nameless: Pair,
-    #[index(was = "last name")] //~ ERROR `last name` cannot be the name of a column: use letters and digits of ASCII and underscores in `was = "..."`
+    #[index(was = "last name")] //~ ERROR `last name` cannot be the name of a column: use letters and digits of ASCII and underscores in `was`
     last_name: String,
     // Reported only in the structs below.
     #[index]
@@ -51,7 +51,7 @@ struct Parts {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Gadget", namespaced, table = "drop table")] //~ ERROR `drop table` cannot be the name of a table: use letters and digits of ASCII and underscores in `table = "..."`
+#[ingest(group = "", version = "v1", kind = "Gadget", namespaced, table = "drop table")] //~ ERROR `drop table` cannot be the name of a table: use letters and digits of ASCII and underscores in `table`
 struct Gadget {}
 
 #[derive(Ingestable, Deserialize)]

@@ -45,7 +45,6 @@ struct Widget {
     #[index(colum = "x", kye = false, was = "k", was = "l")]
     //~^ ERROR `#[index]` has no option `colum`: did you mean `column`?
     //~| ERROR `#[index]` has no option `kye`: did you mean `key`?
-    //~| ERROR `was` is the former name, it cannot be the present one
     //~| ERROR `was` is given twice
     k: Vec<String>, // Not reported for its type, which one of the options may have changed.
     #[index(keep = "yes")] //~ ERROR `keep` is a switch: write it alone

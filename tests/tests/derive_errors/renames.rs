@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 struct Widget {
-    #[index(column = "colour", was = "colour")] //~ ERROR `was` is the former name, it cannot be the present one
+    #[index(column = "colour", was = "colour")] //~ ERROR `colour` is the column's name now: `was` is for a former one, leave it out
     shade: String,
-    #[index(was = "Tint")] //~ ERROR `was` is the former name, it cannot be the present one
+    #[index(was = "Tint")] //~ ERROR `Tint` is the column's name now: `was` is for a former one, leave it out
     tint: String,
-    #[index(was = "")] //~ ERROR the name of the column is empty: give one with `was = "..."`
+    #[index(was = "")] //~ ERROR the name of the column is empty: give one with `was`
     a: String,
     #[index(was = "former")]
     b: String,
-    #[index(was = "former")] //~ ERROR `former` is the former name of another field already
+    #[index(was = "former")] //~ ERROR `former` is the former name of another column already: leave one of them out
     c: String,
-    #[index(was = "a_name_that_would_do_for_one_column_but_not_for_a_composite_")] //~ ERROR has 70 bytes, an identifier may have 64: give a shorter name with `was = "..."`
+    #[index(was = "a_name_that_would_do_for_one_column_but_not_for_a_composite_")] //~ ERROR has 70 bytes, an identifier may have 64: give a shorter name with `was`
     d: Pair,
 }
 
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Gadget", namespaced)]
-#[ingest(was = "Gadget")] //~ ERROR `was` is the table's former name, it cannot be the present one
+#[ingest(was = "Gadget")] //~ ERROR `Gadget` is the table's name now: `was` is for a former one, leave it out
 struct Gadget {
     #[index(was = "second")] //~ ERROR columns cannot exchange their names in one step
     first: String,
@@ -59,7 +59,7 @@ struct Nested {}
 #[derive(ColumnValue, Deserialize)]
 struct Pair {
     namespace: String,
-    #[index(was = "name")] //~ ERROR `was` is the former name, it cannot be the present one
+    #[index(was = "name")] //~ ERROR `name` is the column's name now: `was` is for a former one, leave it out
     name: String,
     #[index(was = "a b")] //~ ERROR `a b` cannot be the name of a column
     c: String,
@@ -67,7 +67,7 @@ struct Pair {
 
 #[derive(Indexed, Deserialize)]
 struct Part {
-    #[index(was = "part")] //~ ERROR `was` is the former name, it cannot be the present one
+    #[index(was = "part")] //~ ERROR `part` is the column's name now: `was` is for a former one, leave it out
     part: String,
 }
 

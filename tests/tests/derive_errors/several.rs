@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[kube(group = "example.com", version = "v1", kind = "Widget", namespaced, status = "WidgetStatus")]
 #[ingest(tabel = "widgets", key(namespace, age), filter = is_big)]
 //~^ ERROR `#[ingest]` has no option `tabel`: did you mean `table`?
-//~| ERROR `key(...)` names `age`, which is not a column of this table
+//~| ERROR `age` is not a column of this table
 //~| ERROR mismatched types
 struct WidgetSpec {
     #[index]

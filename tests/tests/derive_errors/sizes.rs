@@ -6,26 +6,26 @@ use serde::Deserialize;
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 struct Widget {
-    #[index(type = "VARCHAR(800)")] //~ ERROR the key on `description` takes 3200 bytes (4 a character), InnoDB allows 3072: use a shorter type (VARCHAR(768) is the longest) or `key = false`
+    #[index(type = "VARCHAR(800)")] //~ ERROR the key on `description` takes 3200 bytes (4 a character), InnoDB allows 3072: set `type` to a shorter one (VARCHAR(768) is the longest), or `key` to false
     description: String,
     #[index(type = "VARCHAR(768)")]
     summary: String,
     #[index(type = "VARCHAR(800)", key = false)]
     details: String,
-    #[index(type = "TEXT")] //~ ERROR column `text` cannot have a key, its type has no bounded length: use `type = "VARCHAR(n)"` or `key = false`
+    #[index(type = "TEXT")] //~ ERROR column `text` cannot have a key, its type has no bounded length: set `type` to VARCHAR(n), or `key` to false
     text: String,
     #[index(type = "mediumtext")] //~ ERROR column `more` cannot have a key
     more: String,
     #[index(type = "MEDIUMTEXT", key = false)]
     most: String,
     #[index]
-    place: Place, //~ ERROR the key on `place` takes 4096 bytes (4 a character), InnoDB allows 3072: use shorter types on the fields of the composite, or `key = false`
+    place: Place, //~ ERROR the key on `place` takes 4096 bytes (4 a character), InnoDB allows 3072: set shorter types on the fields of the composite, or `key` to false
     #[index(column = "former_place", key = false)]
     before: Place,
     #[index]
     story: Story, //~ ERROR column `story_text` cannot have a key
     #[index]
-    many: Many, //~ ERROR the key on `many` has 17 columns, InnoDB allows 16: use `key = false` here or on fields of the composite
+    many: Many, //~ ERROR the key on `many` has 17 columns, InnoDB allows 16: set `key` to false here or on fields of the composite
     // Reported only in the struct below.
     #[index]
     nested: Nested,
@@ -70,7 +70,7 @@ struct Long {
 
 // 61 keys, besides the 5 that every table has.
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Keyed", namespaced)] //~ ERROR table `keyed` has 66 keys, InnoDB allows 64: put `key = false` on columns that are not searched alone
+#[ingest(group = "", version = "v1", kind = "Keyed", namespaced)] //~ ERROR table `keyed` has 66 keys, InnoDB allows 64: set `key` to false on columns that are not searched alone
 struct Keyed {
     #[index]
     one: Twenty,

@@ -9,15 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "example.com", version = "v1", kind = "Widget", status = "WidgetStatus")]
 //~^ ERROR `keep` is for values that can be absent, and `phase` always has one
-#[index(path = "metadata.uid", column = "first_uid", first)] //~ ERROR `first` is for values that can be absent, and `first_uid` always has one
+#[index(path = "metadata.uid", column = "first_uid", first)]
 #[index(path = "metadata.deletion_timestamp", column = "deletion", keep)]
 #[index(column = "size", with = size, keep)] //~ ERROR `keep` is for values that can be absent, and `size` always has one
 #[index(column = "some_size", with = some_size, keep)]
 #[serde(default)]
-struct WidgetSpec { //~ ERROR `first` is for values that can be absent, and `sooner_seen` always has one
-    #[index(keep)] //~ ERROR `keep` is for values that can be absent, and `colour` always has one, at least its type's default, so the column is never NULL: make the field an `Option`, or have `with = function` return one
+struct WidgetSpec { //~ ERROR `keep` is for values that can be absent, and `sooner_seen` always has one
+    #[index(keep)] //~ ERROR `keep` is for values that can be absent, and `colour` always has one: leave `keep` out, or let the value be absent (in Rust as an `Option`, in a file without `default`, `count` or `exists`)
     colour: String,
-    #[index(column = "count", first)] //~ ERROR `first` is for values that can be absent, and `count` always has one
+    // The first value of one that every object has is that at its creation.
+    #[index(column = "count", first)]
     number: i32,
     #[index(key = false, keep)] //~ ERROR `keep` is for values that can be absent, and `on` always has one
     on: Box<bool>,
@@ -75,7 +76,7 @@ struct All {
 
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 struct Seen {
-    #[index(first)]
+    #[index(keep)]
     seen: Time,
 }
 

@@ -9,7 +9,7 @@ use ingester_core::schema::{BASE_COLUMNS, Column, SqlType};
 use ingester_core::value::Value;
 use ingester_core::wire::Time;
 use ingester_core::{Ingestable, Kind};
-use ingester_declare::declare::{self, spelled};
+use ingester_declare::declare::{self, scaffold_rust_of, spelled};
 use ingester_sql::ddl::{Schema, diff};
 use ingester_store::ConnectOptions;
 use ingester_store::migrate::drift;
@@ -18,6 +18,12 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
+
+/// The structs that `ingester scaffold --rust --kind` writes for the kinds of the file, and for those of `examples/cert-manager`.
+#[path = "spelled/example.rs"]
+mod example;
+#[path = "spelled/scaffolded.rs"]
+mod scaffolded;
 
 on_every_database! {
     a_file_and_a_struct_make_the_same_tables
@@ -315,6 +321,91 @@ fn a_struct_printed_as_a_file_gives_the_same_rows() {
         assert_eq!(Schema::of(&declared(&spelled(&again))), Schema::of(&again));
     }
 }
+
+/// A module for each kind, and the list of them.
+fn structs(kinds: &[Kind]) -> String {
+    let (mut text, mut list) = (String::new(), String::new());
+    for kind in kinds {
+        let module = kind.table().name;
+        // What stands before the module is about all of it.
+        let written = scaffold_rust_of(kind).unwrap().replace("//!", "//");
+        let _ = writeln!(text, "pub mod {module} {{\n{written}}}\n");
+        let _ = writeln!(list, "    Kind::of::<{module}::{}>(),", kind.kind());
+    }
+    format!(
+        "// `INGESTER_UPDATE=1 cargo test -p ingester-tests --test store scaffolded` writes it.\n\n\
+         use ingester_core::Kind;\n\n{text}pub const KINDS: &[Kind] = &[\n{list}];\n"
+    )
+}
+
+/// That a file has these structs; it is formatted.
+fn is_current(name: &str, written: &str) {
+    let place = format!("{}/tests/store/spelled/{name}.rs", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("INGESTER_UPDATE").is_some() {
+        std::fs::write(&place, written).unwrap();
+    }
+    let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect::<String>();
+    assert_eq!(bare(&std::fs::read_to_string(&place).unwrap()), bare(written), "{name}: INGESTER_UPDATE=1 writes it");
+}
+
+fn changes(before: &[Kind], after: &[Kind]) -> Vec<String> {
+    diff(&Schema::of(before), &Schema::of(after)).iter().map(|change| change.sentence()).collect()
+}
+
+#[test]
+fn a_struct_that_is_scaffolded_out_of_a_file_has_its_tables_and_rows() {
+    let declared = declared(&file());
+    is_current("scaffolded", &structs(&declared));
+    assert_eq!(changes(scaffolded::KINDS, &declared), [""; 0]);
+    assert_eq!(changes(&declared, scaffolded::KINDS), [""; 0]);
+    compare(scaffolded::KINDS, &declared);
+    for (compiled, declared) in scaffolded::KINDS.iter().zip(&declared) {
+        let said = |kind: &Kind| (kind.finalizer(), kind.definition().evictable, kind.immutable(), kind.retention());
+        assert_eq!(said(compiled), said(declared));
+        assert_eq!((compiled.plural(), compiled.namespaced()), (declared.plural(), declared.namespaced()));
+    }
+}
+
+/// Lists, defaults, annotations, filters: what a struct cannot say is named, and all else is the same.
+#[test]
+fn a_scaffolded_struct_names_what_it_lacks_of_a_file_and_lacks_nothing_else() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/cert-manager");
+    let declared = declared(&std::fs::read_to_string(format!("{folder}/kinds.yaml")).unwrap());
+    let written = structs(&declared);
+    is_current("example", &written);
+    let left: Vec<&str> =
+        written.lines().filter_map(|line| line.split_once("// not expressible: ")).map(|(_, left)| left).collect();
+    assert_eq!(left, LEFT);
+    let mut rows = 0;
+    let objects = std::fs::read(format!("{folder}/objects.yaml")).unwrap();
+    for document in ingester_declare::documents::documents(objects.as_slice()) {
+        let object = Object::parse(document.unwrap().content.unwrap(), ManagedFields::Prune).unwrap();
+        let of = |kinds: &[Kind]| {
+            let kind = *ingester_core::kind::find(kinds, object.api_version(), object.kind()).unwrap();
+            (kind, kind.row(&object).unwrap())
+        };
+        let ((compiled, row), (declared, again)) = (of(example::KINDS), of(&declared));
+        let (Some(row), Some(again)) = (row, again) else { continue };
+        for (place, column) in compiled.table().columns.iter().enumerate().skip(BASE_COLUMNS.len()) {
+            let its = declared.table().by_name(column.name.as_str()).unwrap();
+            assert_eq!(row.values[place], again.values[its], "{} {}", compiled.kind(), column.name);
+            assert_eq!(column.ty, declared.table().columns[its].ty);
+        }
+        let lacks = declared.table().columns.len() - compiled.table().columns.len();
+        let named = left.iter().filter(|left| left.starts_with("column")).count();
+        assert!(lacks <= named, "{} lacks {lacks} columns", compiled.kind());
+        assert_eq!(row.many, again.many);
+        rows += 1;
+    }
+    assert!(rows > 7, "{rows}");
+}
+
+/// What the structs of `examples/cert-manager` lack.
+const LEFT: &[&str] = &[
+    "column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = \"self_signed\", with = ...)]`.",
+    "column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = \"self_signed\", with = ...)]`.",
+    "column `order_name` of `.metadata.ownerReferences[controller=\"true\"].name`; a function can make it, `#[index(column = \"order_name\", with = ..., type = \"VARCHAR(253)\")]`.",
+];
 
 async fn a_file_and_a_struct_make_the_same_tables(world: World) -> Result<()> {
     let store = world.connect(ConnectOptions::default()).await?;

@@ -1,6 +1,6 @@
 //! `ingester schema diff`.
 
-use super::{note_left, warn_of_redundant_keys};
+use super::{note_left, warn_of_redundant_keys, warn_of_silent_file};
 use crate::arguments::SchemaDiff;
 use crate::commands::{built_in, refuse_foreign};
 use crate::ending::{Ending, Failure};
@@ -18,6 +18,7 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
     store.close().await;
     let Difference { lines, summary, left, notes } = difference?;
     warn_of_redundant_keys(&Schema::of(program.of_schema()));
+    warn_of_silent_file(&program);
     show(arguments.output.output, &lines, || summary)?;
     note_left(&left, program);
     notes.iter().for_each(|line| note(line));
