@@ -176,6 +176,7 @@ macro_rules! of_databases {
             $($sqlite)?
             [mariadb MariaDb]
             [mysql MySql]
+            [postgres Postgres]
         }
     };
 }
