@@ -1,6 +1,7 @@
 //! A view as owned data: as [`ingester_core::view`] declares it, with its columns and tables by name.
 
-use ingester_core::schema::{Ident, Table};
+use super::model::TableDef;
+use ingester_core::schema::{Ident, SqlType, Table};
 use ingester_core::view::{Condition, Expression, Literal, View, ViewType, type_of};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +42,7 @@ pub struct SourceDef {
 }
 
 /// An [`Expression`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ExpressionDef {
     /// NULL.
@@ -50,6 +51,8 @@ pub enum ExpressionDef {
     Literal(LiteralDef),
     /// A column of the table.
     Column(Ident),
+    /// A column of truth values, as 1 and 0. Lock files of early releases say [`Column`](ExpressionDef::Column) of it.
+    Truth(Ident),
     /// A value of `ingester_settings`.
     Setting(String),
     /// The first that is not NULL.
@@ -60,6 +63,22 @@ pub enum ExpressionDef {
     Case(Vec<(ConditionDef, ExpressionDef)>, Box<ExpressionDef>),
     /// Texts, one behind the other.
     Concat(Vec<ExpressionDef>),
+}
+
+impl PartialEq for ExpressionDef {
+    fn eq(&self, other: &Self) -> bool {
+        use ExpressionDef::{Case, Cast, Coalesce, Column, Concat, Literal, Null, Setting, Truth};
+        match (self, other) {
+            (Column(one) | Truth(one), Column(other) | Truth(other)) => one == other,
+            (Null, Null) => true,
+            (Literal(one), Literal(other)) => one == other,
+            (Setting(one), Setting(other)) => one == other,
+            (Coalesce(one), Coalesce(other)) | (Concat(one), Concat(other)) => one == other,
+            (Cast(one, to), Cast(other, to_other)) => one == other && to == to_other,
+            (Case(one, otherwise), Case(other, other_otherwise)) => one == other && otherwise == other_otherwise,
+            _ => false,
+        }
+    }
 }
 
 /// A [`Literal`].
@@ -131,6 +150,17 @@ impl ViewDef {
         }
     }
 
+    /// The view with the truth values of these tables told apart, as a lock file of an early release does not have it.
+    pub fn with_truths(mut self, tables: &[TableDef]) -> Self {
+        for source in &mut self.sources {
+            let Some(table) = tables.iter().find(|table| table.name == source.table) else { continue };
+            let is = |name: Ident| table.column(name).is_some_and(|column| column.ty == SqlType::Boolean);
+            source.values.iter_mut().for_each(|value| value.tell_truths(&is));
+            source.filter.iter_mut().for_each(|filter| filter.tell_truths(&is));
+        }
+        self
+    }
+
     /// Whether it reads this table: shows rows of it, or looks for a uid in it.
     pub fn reads(&self, table: Ident) -> bool {
         self.sources.iter().any(|source| source.table == table)
@@ -159,10 +189,34 @@ enum Read<'a> {
 }
 
 impl ExpressionDef {
+    fn tell_truths(&mut self, is: &dyn Fn(Ident) -> bool) {
+        match self {
+            ExpressionDef::Column(name) if is(*name) => *self = ExpressionDef::Truth(*name),
+            ExpressionDef::Null
+            | ExpressionDef::Literal(_)
+            | ExpressionDef::Column(_)
+            | ExpressionDef::Truth(_)
+            | ExpressionDef::Setting(_) => {}
+            ExpressionDef::Coalesce(all) | ExpressionDef::Concat(all) => {
+                all.iter_mut().for_each(|one| one.tell_truths(is));
+            }
+            ExpressionDef::Cast(inner, _) => inner.tell_truths(is),
+            ExpressionDef::Case(branches, otherwise) => {
+                for (condition, value) in branches {
+                    condition.tell_truths(is);
+                    value.tell_truths(is);
+                }
+                otherwise.tell_truths(is);
+            }
+        }
+    }
+
     fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
         match self {
             ExpressionDef::Setting(_) => is(Read::Setting),
-            ExpressionDef::Null | ExpressionDef::Literal(_) | ExpressionDef::Column(_) => false,
+            ExpressionDef::Null | ExpressionDef::Literal(_) | ExpressionDef::Column(_) | ExpressionDef::Truth(_) => {
+                false
+            }
             ExpressionDef::Coalesce(all) | ExpressionDef::Concat(all) => all.iter().any(|one| one.has(is)),
             ExpressionDef::Cast(inner, _) => inner.has(is),
             ExpressionDef::Case(branches, otherwise) => {
@@ -173,6 +227,17 @@ impl ExpressionDef {
 }
 
 impl ConditionDef {
+    fn tell_truths(&mut self, is: &dyn Fn(Ident) -> bool) {
+        match self {
+            ConditionDef::Live | ConditionDef::Evicted | ConditionDef::Deleted => {}
+            ConditionDef::Null(value) | ConditionDef::OneOf(value, _) | ConditionDef::Stored(value, _) => {
+                value.tell_truths(is);
+            }
+            ConditionDef::Not(inner) => inner.tell_truths(is),
+            ConditionDef::All(all) | ConditionDef::Any(all) => all.iter_mut().for_each(|one| one.tell_truths(is)),
+        }
+    }
+
     fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
         match self {
             ConditionDef::Live | ConditionDef::Evicted | ConditionDef::Deleted => false,
@@ -189,9 +254,11 @@ fn expression(table: &Table, of: &Expression) -> ExpressionDef {
         Expression::Null => ExpressionDef::Null,
         Expression::Literal(of) => ExpressionDef::Literal(literal(of)),
         // As the table has it: the case of letters makes no difference.
-        Expression::Column(name) => ExpressionDef::Column(
-            table.by_name(name).map_or_else(|| Ident::tolerant(name, ""), |place| table.columns[place].name),
-        ),
+        Expression::Column(name) => match table.by_name(name).map(|place| table.columns[place]) {
+            Some(column) if column.ty == SqlType::Boolean => ExpressionDef::Truth(column.name),
+            Some(column) => ExpressionDef::Column(column.name),
+            None => ExpressionDef::Column(Ident::tolerant(name, "")),
+        },
         Expression::Setting(name) => ExpressionDef::Setting((*name).to_owned()),
         Expression::Coalesce(all) => ExpressionDef::Coalesce(all.iter().map(|of| expression(table, of)).collect()),
         Expression::Concat(all) => ExpressionDef::Concat(all.iter().map(|of| expression(table, of)).collect()),

@@ -90,6 +90,8 @@ pub(super) trait Rules: Sync {
     fn joins_settings(&self) -> bool;
     /// A text as a literal, which is compared by byte.
     fn literal(&self, text: &str) -> String;
+    /// A truth value as 1 or 0.
+    fn truth(&self, column: &str) -> String;
     /// A value as another type.
     fn cast(&self, value: &str, to: ViewType) -> String;
     /// Texts, one behind the other; NULL if one of them is.

@@ -75,6 +75,7 @@ impl<'a> Writer<'a> {
             ExpressionDef::Null => "NULL".to_owned(),
             ExpressionDef::Literal(literal) => self.literal(literal),
             ExpressionDef::Column(name) => self.name(*name),
+            ExpressionDef::Truth(name) => self.rules.truth(&self.name(*name)),
             ExpressionDef::Setting(name) => self.setting(name),
             ExpressionDef::Coalesce(all) => {
                 let all: Vec<String> = all.iter().map(|value| self.value(value)).collect();

@@ -359,7 +359,8 @@ fn add_dialects(lock_file: &mut LockFile) -> BTreeMap<String, String> {
                 after.tables.iter().find(|its| its.name == table.name).cloned().map(SchemaChange::CreateTable)
             }
             SchemaChange::CreateView(view) => {
-                after.views.iter().find(|its| its.name == view.name).cloned().map(SchemaChange::CreateView)
+                let view = after.views.iter().find(|its| its.name == view.name).cloned();
+                view.map(|view| SchemaChange::CreateView(view.with_truths(&after.tables)))
             }
             _ => None,
         };

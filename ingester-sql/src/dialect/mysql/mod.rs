@@ -179,6 +179,10 @@ impl Rules for MySql {
         format!("_utf8mb4'{}' COLLATE utf8mb4_bin", text.replace('\'', "''"))
     }
 
+    fn truth(&self, column: &str) -> String {
+        column.to_owned()
+    }
+
     fn cast(&self, value: &str, to: ViewType) -> String {
         match to {
             ViewType::Integer => format!("CAST({value} AS SIGNED)"),

@@ -232,6 +232,10 @@ impl Rules for Postgres {
         format!("CAST('{}' AS TEXT) COLLATE \"C\"", text.replace('\'', "''"))
     }
 
+    fn truth(&self, column: &str) -> String {
+        format!("CAST({column} AS INTEGER)")
+    }
+
     fn cast(&self, value: &str, to: ViewType) -> String {
         if value == "NULL" {
             let ty = match to {

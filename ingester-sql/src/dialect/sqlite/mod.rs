@@ -165,6 +165,10 @@ impl Rules for Sqlite {
         format!("'{}'", text.replace('\'', "''"))
     }
 
+    fn truth(&self, column: &str) -> String {
+        column.to_owned()
+    }
+
     fn cast(&self, value: &str, to: ViewType) -> String {
         match to {
             ViewType::Integer => format!("CAST({value} AS INTEGER)"),

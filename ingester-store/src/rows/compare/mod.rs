@@ -184,7 +184,9 @@ fn in_companion(what: &str, list: bool, wanted: &StringMap, stored: &StringMap, 
         }
     }
     for (key, [wanted, stored]) in both {
-        if wanted == stored {
+        // A database that cannot store NUL in a text has no such pair.
+        let unfit = |value: Option<&str>| key.contains('\0') || value.is_some_and(|value| value.contains('\0'));
+        if wanted == stored || stored.is_none() && unfit(wanted) {
             continue;
         }
         let (wanted, stored) = match (wanted, stored) {
