@@ -252,6 +252,8 @@ mod tests {
         assert_eq!((follow(ONE).await, follow(ONE).await), (Ok(1), Ok(1)));
         assert_eq!(follow(BEFORE).await, Ok(2));
         assert!(store.missing(BEFORE).await.unwrap().is_empty(), "the column is added");
+        let shorter = Difference::of(&store, Program::new(AFTER).following()).await.ok().unwrap();
+        assert!(shorter.summary.contains("`owner` from VARCHAR(255) to VARCHAR(40)"), "{}", shorter.summary);
         let refused = follow(RETYPED).await.unwrap_err();
         assert!(refused.ends_with("make it with `ingester schema apply`"), "{refused}");
         let program = Program::new(RETYPED).following();
