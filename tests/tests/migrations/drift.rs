@@ -105,11 +105,9 @@ async fn a_table_of_another_program_is_not_taken_for_our_own(database: Database)
     Ok(())
 }
 
-async fn every_difference_is_found_and_named(database: Database) -> Result<()> {
-    let releases = releases()?;
-    let store = connect(&database).await?;
-    apply(&releases.second, &store).await?;
-    let (damage, mut expected): (&[&str], Vec<&str>) = match database.on {
+/// Statements that damage tables, and how the differences are told.
+fn damage(on: On) -> (&'static [&'static str], Vec<&'static str>) {
+    match on {
         On::Sqlite => (
             &[
                 "DROP INDEX job__queue",
@@ -181,7 +179,14 @@ async fn every_difference_is_found_and_named(database: Database) -> Result<()> {
                 "the primary key of `job_annotations` is (obj_uid); the schema has (obj_uid, key)",
             ],
         ),
-    };
+    }
+}
+
+async fn every_difference_is_found_and_named(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.second, &store).await?;
+    let (damage, mut expected) = damage(database.on);
     for statement in damage {
         database.sql(statement).await?;
     }
