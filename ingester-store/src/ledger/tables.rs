@@ -2,7 +2,7 @@
 
 use super::catalog::Catalog;
 use super::foreign::difference;
-use crate::driver::StoreError;
+use crate::driver::{ErrorClass, StoreError};
 use crate::store::{Store, database, waiting_for};
 use ingester_core::Registry;
 use ingester_sql::ddl::Schema;
@@ -10,6 +10,11 @@ use ingester_sql::dialect::Sql;
 use ingester_sql::dialect::statements::ReadTables;
 use ingester_sql::dialect::{BACKFILLS, REJECTS, SETTINGS, own_schema};
 use std::collections::HashSet;
+use std::time::Duration;
+
+/// How often what makes a table is tried, and the pause in between.
+const ATTEMPTS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(100);
 
 impl Store {
     /// The names of the ingester's own tables.
@@ -123,7 +128,17 @@ impl Store {
     }
 
     pub(super) async fn define(&self, sql: &Sql, doing: &str) -> Result<(), StoreError> {
-        let defined = waiting_for(|| database(doing), self.pool.define(sql)).await;
-        defined.map_err(|error| StoreError::of(doing.to_owned(), error))
+        let mut attempts = 0;
+        loop {
+            let defined = waiting_for(|| database(doing), self.pool.define(sql)).await;
+            attempts += 1;
+            match defined.map_err(|error| StoreError::of(doing.to_owned(), error)) {
+                // `IF NOT EXISTS` looks before it makes: on PostgreSQL, another program may do both in between.
+                Err(error) if error.class() == ErrorClass::Transient && attempts < ATTEMPTS => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                defined => return defined,
+            }
+        }
     }
 }
