@@ -7,7 +7,13 @@ use serde::Deserialize;
 
 /// A DestinationRule.
 #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
-#[ingest(group = "networking.istio.io", version = "v1", kind = "DestinationRule", plural = "destinationrules", namespaced)]
+#[ingest(
+    group = "networking.istio.io",
+    version = "v1",
+    kind = "DestinationRule",
+    plural = "destinationrules",
+    namespaced
+)]
 #[ingest(absent = "null")]
 // No object waits for the ingester when it is deleted. The ingester deletes none, whatever its annotations say, and needs no right to
 // do so.
