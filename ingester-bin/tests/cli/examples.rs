@@ -22,7 +22,7 @@ fn runs(name: &str, outputs: usize) {
 
 #[test]
 fn the_readme_of_cert_manager_is_true() {
-    runs("cert-manager", 4);
+    runs("cert-manager", 5);
 }
 
 #[test]

@@ -331,7 +331,8 @@ impl Struct {
                 }
                 let others: String = (2..=ways.len()).map(|number| format!(".or_else(value_{number})")).collect();
                 let default = match default {
-                    Some(default) => format!(".or_else(|| Some({}))", literal(default)?),
+                    Some(text @ Value::Text(_)) => format!(".or_else(|| Some({}))", literal(text)?),
+                    Some(default) => format!(".or(Some({}))", literal(default)?),
                     None => String::new(),
                 };
                 format!("{body}    value_1(){others}{default}\n")

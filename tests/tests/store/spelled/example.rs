@@ -82,7 +82,7 @@ pub mod certificate {
     /// `.status.failedIssuanceAttempts`
     fn failed_attempts(object: &Certificate) -> Option<i32> {
         let value_1 = || object.status.failed_issuance_attempts;
-        value_1().or_else(|| Some(0))
+        value_1().or(Some(0))
     }
 }
 
@@ -509,7 +509,7 @@ pub mod cert_manager_event {
     fn count(object: &Event) -> Option<i32> {
         let value_1 = || object.count;
         let value_2 = || object.series.count;
-        value_1().or_else(value_2).or_else(|| Some(1))
+        value_1().or_else(value_2).or(Some(1))
     }
 
     /// `.lastTimestamp`, or `.series.lastObservedTime`, or `.eventTime`
