@@ -80,8 +80,6 @@ async fn objects_written_one_by_one_give_the_same_rows_as_a_batch(world: World) 
         "\u{1}\u{1a}\u{7f}",
         "nul \0 nul",
     ];
-    // PostgreSQL has no NUL in texts.
-    let texts = if world.on == On::Postgres { &texts[..texts.len() - 1] } else { &texts[..] };
     let object = |uid: String, text: &str, version: u64| {
         let mut object = model(&uid, 1);
         object["metadata"]["resourceVersion"] = json!(version.to_string());
@@ -122,7 +120,9 @@ async fn objects_written_one_by_one_give_the_same_rows_as_a_batch(world: World) 
             assert_eq!(store.write(table, vec![change]).await?, Report { written: 1, ..Report::default() });
         }
         let (batch, single) = (all("t").await?, all("s").await?);
-        assert_eq!(batch.len(), texts.len() * (1 + 3 + 1));
+        // PostgreSQL's text has no NUL: the object is there, without that annotation.
+        let left_out = usize::from(world.on == On::Postgres);
+        assert_eq!(batch.len(), texts.len() * (1 + 3 + 1) - left_out);
         assert_eq!(batch, single);
     }
     Ok(())
