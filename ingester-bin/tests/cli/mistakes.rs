@@ -149,7 +149,7 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("p", "Hunter2")]).after(FILLED),
     // The database: a server.
     mistake("a URL without a scheme", "import --database-url ingester.db {samples}", 2, "no scheme", "sqlite://file.db"),
-    mistake("another database's URL", "import --database-url postgres://u:Hunter2@db/ma {samples}", 2, "postgres", "mysql://"),
+    mistake("another database's URL", "import --database-url oracle://u:Hunter2@db/ma {samples}", 2, "oracle", "mysql://"),
     mistake("a URL without a database", "import --database-url mysql://u:Hunter2@db {samples}", 2, "names no database", "/database"),
     mistake("a URL without a host", "import --database-url mysql://u:1Hunter2 {samples}", 2, "mysql://u:***", "host:3306"),
     mistake("a password with @ in a URL", "import --database-url mysql://u:a@Hunter2@127.0.0.1:1/d {samples}", 2, "mysql://u:***@127.0.0.1:1/d", "is the server running"),

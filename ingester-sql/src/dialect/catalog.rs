@@ -21,6 +21,11 @@ impl Dialect {
         self.rules().key_name(table, key)
     }
 
+    /// The columns that a key over `columns` has in the catalog, where `primary` is the table's primary key.
+    pub fn key_columns(self, columns: &[Ident], primary: &[Ident]) -> Vec<Ident> {
+        self.rules().key_columns(columns, primary)
+    }
+
     /// The dialect's name of a type.
     pub fn spelled(self, ty: SqlType) -> String {
         self.rules().type_name(ty).into_owned()

@@ -112,6 +112,8 @@ pub(super) trait Rules: Sync {
     /// The name of a table's key in the catalog.
     fn key_name(&self, table: Ident, key: Ident) -> Ident;
 
+    /// See [`Dialect::key_columns`](super::Dialect::key_columns).
+    fn key_columns(&self, columns: &[Ident], primary: &[Ident]) -> Vec<Ident>;
     /// See [`Dialect::reserved_prefix`](super::Dialect::reserved_prefix).
     fn reserved_prefix(&self) -> Option<&'static str>;
 

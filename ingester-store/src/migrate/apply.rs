@@ -5,7 +5,7 @@
 //! change of a definition, so a migration that was interrupted there may be before any of its steps. The catalog tells which, because
 //! the lock file describes the effect of each.
 
-use super::drift::{self, Drift};
+use super::drift::{self, Drift, is_key};
 use super::folder::GenerateError;
 use super::lock_file::{AddedColumn, ReleasedMigration};
 use super::progress::progress;
@@ -457,23 +457,26 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
             })
             .collect();
         let idents = |names: &[String]| names.iter().filter_map(|name| Ident::parse(name).ok()).collect();
+        let primary: Vec<Ident> = idents(&found.primary_key);
         let keys = found
             .keys
             .iter()
             .filter_map(|(found_name, found)| {
                 // On SQLite the name of a key begins with the table's.
                 let known = like.and_then(|like| {
-                    let mut keys = like.keys.iter().map(|key| key.name);
-                    keys.find(|key| dialect.key_name(name, *key).as_str() == found_name)
+                    like.keys.iter().find(|key| dialect.key_name(name, key.name).as_str() == found_name)
                 });
-                let key = known.or_else(|| {
+                if let Some(key) = known.filter(|key| is_key(dialect, key, &primary, found)) {
+                    return Some(key.clone());
+                }
+                let key = known.map(|key| key.name).or_else(|| {
                     let own = found_name.strip_prefix(&format!("{name}__")).unwrap_or(found_name);
                     Ident::parse(own).ok()
                 })?;
                 Some(KeyDef { name: key, columns: idents(&found.columns) })
             })
             .collect();
-        tables.push(TableDef { name, was: Vec::new(), columns, primary_key: idents(&found.primary_key), keys });
+        tables.push(TableDef { name, was: Vec::new(), columns, primary_key: primary, keys });
     }
     let like = |view: &ViewDef| match catalog.views.get(view.name.as_str())?.likeness(view) {
         Likeness::Same => Some(view.clone()),

@@ -1,11 +1,10 @@
 //! Drift: the differences between the expected schema and the tables that a database has. Pure.
 
-use crate::ledger::catalog::{Catalog, FoundColumn, FoundTable};
+use crate::ledger::catalog::{Catalog, FoundColumn, FoundKey, FoundTable};
 use crate::ledger::view::Likeness;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_sql::ddl::{ColumnDef, KeyDef, Schema, TableDef, ViewDef};
-use ingester_sql::dialect::Dialect;
-use ingester_sql::dialect::own_schema;
+use ingester_sql::dialect::{Dialect, own_schema};
 use serde::Serialize;
 use std::fmt;
 
@@ -188,7 +187,7 @@ fn compare(table: &TableDef, found_table: &FoundTable, dialect: Dialect, drift: 
         let expected = names(&key.columns);
         match found_table.keys.get(dialect.key_name(table.name, key.name).as_str()) {
             None => drift.push(Drift::MissingKey { table: name(), key: key.name.to_string(), expected }),
-            Some(found) if found.unique || !same_names(&key.columns, &found.columns) => drift.push(Drift::OtherKey {
+            Some(found) if !is_key(dialect, key, &table.primary_key, found) => drift.push(Drift::OtherKey {
                 table: name(),
                 key: key.name.to_string(),
                 expected,
@@ -214,10 +213,14 @@ pub(super) fn is_column(dialect: Dialect, column: &ColumnDef, found: &FoundColum
 
 /// Whether a found table has this key of the schema.
 pub(super) fn has_key(dialect: Dialect, table: Ident, key: &KeyDef, found: &FoundTable) -> bool {
-    found
-        .keys
-        .get(dialect.key_name(table, key.name).as_str())
-        .is_some_and(|found| !found.unique && same_names(&key.columns, &found.columns))
+    let primary: Vec<Ident> = found.primary_key.iter().filter_map(|name| Ident::parse(name).ok()).collect();
+    let named = found.keys.get(dialect.key_name(table, key.name).as_str());
+    named.is_some_and(|found| is_key(dialect, key, &primary, found))
+}
+
+/// Whether a found key is this one, in a table with this primary key.
+pub(super) fn is_key(dialect: Dialect, key: &KeyDef, primary: &[Ident], found: &FoundKey) -> bool {
+    !found.unique && same_names(&dialect.key_columns(&key.columns, primary), &found.columns)
 }
 
 pub(super) fn same_names(expected: &[Ident], found: &[String]) -> bool {

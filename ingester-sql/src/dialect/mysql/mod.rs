@@ -221,6 +221,10 @@ impl Rules for MySql {
         key
     }
 
+    fn key_columns(&self, columns: &[Ident], _: &[Ident]) -> Vec<Ident> {
+        columns.to_vec()
+    }
+
     fn reserved_prefix(&self) -> Option<&'static str> {
         None
     }

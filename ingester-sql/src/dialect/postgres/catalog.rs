@@ -25,7 +25,7 @@ LEFT JOIN pg_constraint AS p ON p.conrelid = c.oid AND p.contype = 'p'
 WHERE n.nspname = CURRENT_SCHEMA() AND c.relkind IN ('r', 'p')
 ORDER BY c.relname, a.attnum";
 
-// Without the primary key at the end, which is there in every key of ours and goes without saying. A key that could not be built to its end has another name here: so it is missing, and it is one that nobody declares.
+// A key that could not be built to its end has another name here: so it is missing, and it is one that nobody declares.
 pub(super) const KEYS: &str = "\
 SELECT CAST(c.relname AS TEXT), CAST(i.relname AS TEXT) || CASE WHEN x.indisvalid THEN '' ELSE ' (invalid)' END, \
 COALESCE(CAST(a.attname AS TEXT), 'an expression'), CASE WHEN x.indisunique THEN '1' ELSE '0' END
@@ -35,11 +35,7 @@ JOIN pg_class AS c ON c.oid = x.indrelid
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 CROSS JOIN LATERAL UNNEST(CAST(x.indkey AS INT2[])) WITH ORDINALITY AS k (attnum, place)
 LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.attnum AND k.attnum > 0
-LEFT JOIN pg_constraint AS p ON p.conrelid = c.oid AND p.contype = 'p'
-WHERE n.nspname = CURRENT_SCHEMA() AND c.relkind IN ('r', 'p') AND NOT x.indisprimary AND (k.place = 1 OR EXISTS (
-  SELECT 1 FROM UNNEST(CAST(x.indkey AS INT2[])) WITH ORDINALITY AS l (attnum, place)
-  WHERE l.place >= k.place AND (p.conkey IS NULL OR l.attnum <> ALL (p.conkey))
-))
+WHERE n.nspname = CURRENT_SCHEMA() AND c.relkind IN ('r', 'p') AND NOT x.indisprimary
 ORDER BY c.relname, i.relname, k.place";
 
 pub(super) const VIEWS: &str = "\

@@ -76,18 +76,23 @@ pub(super) fn key_name(table: Ident, key: Ident) -> Ident {
     index_name(table, key, limits::IDENTIFIER_BYTES - 1)
 }
 
+/// The primary key is at the end of each key, as in InnoDB: so a page in the order of a key needs no sorting.
+pub(super) fn key_columns(columns: &[Ident], primary: &[Ident]) -> Vec<Ident> {
+    let more = primary.iter().filter(|name| !columns.contains(name));
+    columns.iter().chain(more).copied().collect()
+}
+
 pub(super) fn create(table: &TableDef) -> Vec<Sql> {
     let mut statements = vec![render_own(&CreateTable { table })];
     statements.extend(table.keys.iter().map(|key| create_index(table, key)));
     statements
 }
 
-/// NULL comes first, as in the order of our questions. The primary key is at the end of each key, as in InnoDB: so a page in the order of a
-/// key needs no sorting.
+/// NULL comes first, as in the order of our questions.
 fn create_index(table: &TableDef, key: &KeyDef) -> Sql {
     let nullable = |name: &Ident| table.columns.iter().any(|column| column.name == *name && column.nullable);
-    let primary = table.primary_key.iter().filter(|name| !key.columns.contains(name));
-    let columns = key.columns.iter().chain(primary).map(|name| (*name, nullable(name))).collect();
+    let columns = key_columns(&key.columns, &table.primary_key);
+    let columns = columns.into_iter().map(|name| (name, nullable(&name))).collect();
     render_own(&CreateIndex { index: key_name(table.name, key.name), table: table.name, columns })
 }
 

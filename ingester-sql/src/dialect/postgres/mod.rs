@@ -287,6 +287,10 @@ impl Rules for Postgres {
         ddl::key_name(table, key)
     }
 
+    fn key_columns(&self, columns: &[Ident], primary: &[Ident]) -> Vec<Ident> {
+        ddl::key_columns(columns, primary)
+    }
+
     fn reserved_prefix(&self) -> Option<&'static str> {
         None
     }

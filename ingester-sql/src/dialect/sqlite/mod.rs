@@ -207,6 +207,10 @@ impl Rules for Sqlite {
         ddl::index_name(table, key)
     }
 
+    fn key_columns(&self, columns: &[Ident], _: &[Ident]) -> Vec<Ident> {
+        columns.to_vec()
+    }
+
     fn reserved_prefix(&self) -> Option<&'static str> {
         Some("sqlite_")
     }
