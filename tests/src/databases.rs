@@ -133,6 +133,38 @@ impl On {
         }
     }
 
+    /// SQL that lists the tables of the database, by name.
+    #[must_use]
+    pub fn tables(self) -> &'static str {
+        match self {
+            On::Sqlite => "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1",
+            On::MariaDb | On::MySql => {
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY 1"
+            }
+            On::Postgres => "SELECT tablename FROM pg_tables WHERE schemaname = CURRENT_SCHEMA() ORDER BY 1",
+        }
+    }
+
+    /// The time of now in SQL, with microseconds, as the time columns of a kind have it.
+    #[must_use]
+    pub fn now(self) -> &'static str {
+        match self {
+            On::Sqlite => "STRFTIME('%Y-%m-%d %H:%M:%f000', 'now')",
+            On::MariaDb | On::MySql => "UTC_TIMESTAMP(6)",
+            On::Postgres => "CLOCK_TIMESTAMP()",
+        }
+    }
+
+    /// The text at a path of names in a JSON column, such as `spec.tier`.
+    #[must_use]
+    pub fn json_text(self, column: &str, path: &str) -> String {
+        match self {
+            On::Sqlite => format!("JSON_EXTRACT({column}, '$.{path}')"),
+            On::MariaDb | On::MySql => format!("JSON_UNQUOTE(JSON_EXTRACT({column}, '$.{path}'))"),
+            On::Postgres => format!("({column} #>> '{{{}}}')", path.replace('.', ",")),
+        }
+    }
+
     /// A JSON column with another value at a path of names and places.
     #[must_use]
     pub fn json_set(self, column: &str, path: &[&str], value: &Json) -> String {
@@ -362,14 +394,12 @@ impl Database {
         Ok(self.url_of("behind"))
     }
 
-    /// Runs SQL on a connection of its own; names in it are quoted as `` `name` `` on every database. Returns every cell as text, as
-    /// [`sql::on`] does.
+    /// Runs SQL on a connection of its own. Returns every cell as text, as [`sql::on`] does.
     ///
     /// # Errors
     /// The database's.
     pub async fn sql(&self, sql: &str) -> Result<Rows> {
         match &self.other {
-            None if self.on == On::Postgres => sql::on(&self.url, &[], &sql.replace('`', "\"")).await,
             None => sql::on(&self.url, &[], sql).await,
             // Whatever was committed on the other node is seen.
             Some(other) => sql::on(other, &["SET SESSION wsrep_sync_wait = 15"], sql).await,
@@ -391,14 +421,7 @@ impl Database {
     /// # Errors
     /// The database's.
     pub async fn tables(&self) -> Result<Vec<String>> {
-        let tables = match self.on {
-            On::Sqlite => "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1",
-            On::MariaDb | On::MySql => {
-                "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY 1"
-            }
-            On::Postgres => "SELECT tablename FROM pg_tables WHERE schemaname = CURRENT_SCHEMA() ORDER BY 1",
-        };
-        Ok(self.sql(tables).await?.into_iter().flatten().flatten().collect())
+        Ok(self.sql(self.on.tables()).await?.into_iter().flatten().flatten().collect())
     }
 
     /// Its name on its server.

@@ -107,7 +107,8 @@ fn program(path: &str) -> Option<PathBuf> {
     program.is_file().then_some(program)
 }
 
-fn skipped(why: &str) {
+/// Reports that a test was skipped, and why, as [`skipped_without_mysql`] does.
+pub fn skipped(why: &str) {
     let thread = std::thread::current();
     // The harness names a test's thread after the test. If standard error is closed, there is nobody to tell.
     let _ = writeln!(std::io::stderr(), "skipped: {why} ({})", thread.name().unwrap_or("unnamed test"));

@@ -11,8 +11,8 @@ use crate::sql_server::Protocol;
 /// Rows of cells as text.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// Runs statements on a connection of its own to the database of a URL, each by itself, and then SQL. Returns every cell of its answer as
-/// text: a boolean as 0 or 1, a time as `2026-01-02 03:04:05.678901`, bytes as text, or as hexadecimal digits if they are not text.
+/// Runs statements on a connection of its own to the database of a URL, each by itself, and then SQL, whose names are quoted as `` `name` ``
+/// on every database. Returns every cell of its answer as text: a boolean as 0 or 1, a time as `2026-01-02 03:04:05.678901`, bytes as text, or as hexadecimal digits if they are not text.
 ///
 /// # Errors
 /// The database's.
@@ -29,7 +29,7 @@ pub async fn on(url: &str, before: &[&str], sql: &str) -> Result<Rows> {
             let url = if url.ends_with('/') { format!("{url}postgres") } else { url.to_owned() };
             let mut connection = PgConnection::connect(&url).await.with_context(|| format!("connecting to {url}"))?;
             connection.execute("SET TIME ZONE 'UTC'").await?;
-            let rows = all::<Postgres>(&mut connection, before, sql, postgres_cell).await?;
+            let rows = all::<Postgres>(&mut connection, before, &sql.replace('`', "\""), postgres_cell).await?;
             connection.close().await?;
             Ok(rows)
         }

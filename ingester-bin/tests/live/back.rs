@@ -48,7 +48,8 @@ async fn an_evicted_object_comes_back_and_is_mirrored_again(world: &mut World) -
     world.objects.annotate("Model", "a", "michelangelo/Immutable").await?;
     world.gone("Model", "a").await?;
     world.row_that("evicted", "Model", "a", |row: &Row| row.evicted).await?;
-    let stored_status = world.database.cell("SELECT JSON_EXTRACT(json, '$.status') FROM model").await?;
+    let stored_status = format!("SELECT {} FROM model", world.database.on.json_text("json", "status"));
+    let stored_status = world.database.cell(&stored_status).await?;
 
     let namespace = world.objects.namespace.clone();
     let dry = restore(world, &["model", "a", "-n", &namespace, "--dry-run", "-o", "json"])?;

@@ -1,26 +1,48 @@
 //! The backup guide of `docs/operations.md`, walked through: a dump, what happens after it, the database restored from it.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::mariadb_dump;
+use ingester_tests::{mariadb_dump, postgres, skipped};
 use serde_json::Value as Json;
 use std::fs::File;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::database::On;
 use crate::eventually::eventually;
 use crate::objects::{OURS, has_finalizer, model};
 use crate::on_servers;
 use crate::world::World;
 
-on_servers! { Own::NOTHING => a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what [mariadb MARIADB] }
+on_servers! { Own::NOTHING => a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
 
-/// A client of MariaDB with the options that say which server.
-fn client(program: &Path, world: &World) -> Result<Option<Command>> {
-    let Some(mysql) = world.database.section() else { return Ok(None) };
-    let mut command = Command::new(program);
-    command.arg("--no-defaults").args(["--host", &mysql.host, "--user", &mysql.user, "--protocol", "tcp"]);
-    command.arg("--port").arg(mysql.port.to_string());
-    Ok(Some(command))
+/// The programs that dump the database and restore it; `None`, after it has said so, if they are not there.
+fn programs(world: &World) -> Result<Option<[Command; 2]>> {
+    let database = &world.database;
+    let Some(port) = database.port() else {
+        skipped("the server that the environment names is not ours to dump");
+        return Ok(None);
+    };
+    if database.on == On::Postgres {
+        let mut programs =
+            ["pg_dump", "psql"].map(|name| postgres::program(name).unwrap_or_else(|| Command::new(name)));
+        for program in &mut programs {
+            program.args(["--host=127.0.0.1", "--username=postgres", "--dbname", &database.name]);
+            program.arg(format!("--port={port}"));
+        }
+        programs[0].args(["--clean", "--if-exists"]);
+        programs[1].args(["--quiet", "--set=ON_ERROR_STOP=1"]).stdout(Stdio::null());
+        return Ok(Some(programs));
+    }
+    let Some(dump) = mariadb_dump() else { return Ok(None) };
+    let mut programs = [Command::new(dump), Command::new("mariadb")];
+    for program in &mut programs {
+        program.arg("--no-defaults").args(["--host=127.0.0.1", "--user=root", "--protocol=tcp"]);
+        program.arg(format!("--port={port}"));
+    }
+    programs[0].args(["--single-transaction", "--hex-blob"]);
+    for program in &mut programs {
+        program.arg(&database.name);
+    }
+    Ok(Some(programs))
 }
 
 fn succeeds(mut command: Command) -> Result<()> {
@@ -52,11 +74,7 @@ async fn mirrored(world: &World, name: &str) -> Result<()> {
 }
 
 async fn a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what(world: &mut World) -> Result<()> {
-    let Some(program) = mariadb_dump() else { return Ok(()) };
-    let (Some(mut dump), Some(mut restore)) = (client(&program, world)?, client(Path::new("mariadb"), world)?) else {
-        eprintln!("skipped: the server of INGESTER_TEST_MARIADB_URL is not ours to dump");
-        return Ok(());
-    };
+    let Some([mut dump, mut restore]) = programs(world)? else { return Ok(()) };
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("ingester.sql");
     world.start()?;
@@ -66,7 +84,7 @@ async fn a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what(wo
     world.settled().await?;
 
     // The dump, while the ingester runs.
-    dump.args(["--single-transaction", "--hex-blob", &world.database.name]).stdout(File::create(&file)?);
+    dump.stdout(File::create(&file)?);
     succeeds(dump)?;
 
     // What happens after it.
@@ -87,7 +105,7 @@ async fn a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what(wo
     world.stop()?;
 
     // The restore, while it is stopped.
-    restore.arg(&world.database.name).stdin(File::open(&file)?);
+    restore.stdin(File::open(&file)?);
     succeeds(restore)?;
     let expected = ["changed: stale", "created: missing", "deleted: orphaned", "evicted: orphaned", "marked: orphaned"];
     assert_eq!(findings(world)?, expected);
@@ -97,7 +115,8 @@ async fn a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what(wo
     }
 
     // An evicted object whose row is told to be one, before the ingester starts.
-    world.database.sql("UPDATE model SET evict_time = UTC_TIMESTAMP(6) WHERE name = 'marked'").await?;
+    let now = world.database.on.now();
+    world.database.sql(&format!("UPDATE model SET evict_time = {now} WHERE name = 'marked'")).await?;
     world.restart()?;
     world.settled().await?;
     assert_eq!(findings(world)?, [""; 0]);
@@ -106,8 +125,8 @@ async fn a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what(wo
     assert_eq!(state("evicted").await?, Some((true, false)), "it counts as deleted");
     assert_eq!(state("deleted").await?, Some((true, false)));
     // Late, but not too late.
-    let late = "UPDATE model SET evict_time = UTC_TIMESTAMP(6), delete_time = NULL WHERE name = 'evicted'";
-    world.database.sql(late).await?;
+    let late = format!("UPDATE model SET evict_time = {now}, delete_time = NULL WHERE name = 'evicted'");
+    world.database.sql(&late).await?;
     world.restart()?;
     world.settled().await?;
     assert_eq!(state("evicted").await?, Some((false, true)));

@@ -10,12 +10,12 @@ use crate::churn::Churn;
 use crate::eventually::{DEADLINE, eventually, within};
 use crate::mirror::differences;
 use crate::objects::{kinds, table};
+use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::{Own, Servers, World, run};
-use crate::{on_both_api_servers, on_servers};
 
-on_both_api_servers! { Own::NOTHING =>
-    twenty_kills_lose_nothing_and_leave_nothing_behind
+on_servers! { Own::NOTHING =>
+    twenty_kills_lose_nothing_and_leave_nothing_behind [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES] [modern MODERN]
 }
 
 /// Two ingesters on one database, of which now one and now the other is killed. By hand, for it takes ten minutes:
@@ -84,7 +84,7 @@ async fn twenty_kills_lose_nothing_and_leave_nothing_behind(world: &mut World) -
     world.audit_is_clean()
 }
 
-on_servers! { Own::CLUSTER => only_copies_survive_kills_and_restores [mariadb MARIADB] [modern MODERN] }
+on_servers! { Own::CLUSTER => only_copies_survive_kills_and_restores [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] [modern MODERN] }
 
 async fn only_copies_survive_kills_and_restores(world: &mut World) -> Result<()> {
     kill_beside_restores(world, 1, 8).await

@@ -9,6 +9,8 @@ use crate::settings::Mysql;
 
 /// One empty database.
 pub(crate) struct Database {
+    /// What it is on.
+    pub(crate) on: On,
     server: Server,
     pub(crate) name: String,
     pub(crate) url: String,
@@ -42,7 +44,7 @@ impl Database {
     pub(crate) async fn new(on: On, own: bool, name: &str) -> Result<Option<Self>> {
         let server = if own { on.own()?.map(Server::Own) } else { on.shared()?.map(Server::Shared) };
         let Some(server) = server else { return Ok(None) };
-        let mut database = Database::at(server, name);
+        let mut database = Database::at(on, server, name);
         database.url = database.create_database(name).await?;
         Ok(Some(database))
     }
@@ -53,16 +55,16 @@ impl Database {
         cluster.create_database(name)?;
         let last = cluster.url(ingester_tests::galera::NODES - 1, "");
         let server = Server::Galera(Box::new(cluster), SqlServer::at(&last)?);
-        Ok(Some(Database::at(server, name)))
+        Ok(Some(Database::at(On::MariaDb, server, name)))
     }
 
     /// The same database on another server, which the test has started.
     pub(crate) fn on(&self, server: &SqlServer) -> Result<Self> {
-        Ok(Database::at(Server::Elsewhere(SqlServer::at(&server.url(""))?), &self.name))
+        Ok(Database::at(self.on, Server::Elsewhere(SqlServer::at(&server.url(""))?), &self.name))
     }
 
-    fn at(server: Server, name: &str) -> Self {
-        let mut database = Database { server, name: name.to_owned(), url: String::new() };
+    fn at(on: On, server: Server, name: &str) -> Self {
+        let mut database = Database { on, server, name: name.to_owned(), url: String::new() };
         database.url = database.deref().url(name);
         database
     }
@@ -75,9 +77,9 @@ impl Database {
         }
     }
 
-    /// The section `mysql` for it; `None` for a server that the environment names, which has only a URL.
+    /// The section `mysql` for it; `None` for PostgreSQL and for a server that the environment names, which have only a URL.
     pub(crate) fn section(&self) -> Option<Mysql> {
-        self.port().map(|port| Mysql {
+        self.port().filter(|_| self.on != On::Postgres).map(|port| Mysql {
             host: "127.0.0.1".to_owned(),
             port,
             user: "root".to_owned(),
@@ -105,6 +107,6 @@ impl Database {
 
     /// The names of the tables.
     pub(crate) async fn tables(&self) -> Result<Vec<String>> {
-        Ok(self.sql("SHOW TABLES").await?.into_iter().flatten().flatten().collect())
+        Ok(self.sql(self.on.tables()).await?.into_iter().flatten().flatten().collect())
     }
 }

@@ -10,9 +10,9 @@ use serde_json::json;
 use crate::eventually::eventually;
 use crate::objects::{model, object};
 use crate::world::World;
-use crate::{on_both_api_servers, on_both_databases};
+use crate::{on_both_api_servers, on_every_database};
 
-on_both_databases! { Own::DATABASE =>
+on_every_database! { Own::DATABASE =>
     every_metric_moves_when_its_work_is_done
 }
 

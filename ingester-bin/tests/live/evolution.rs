@@ -4,11 +4,11 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::eventually::eventually;
 use crate::objects::model;
-use crate::on_both_databases;
+use crate::on_every_database;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_every_database! { Own::NOTHING =>
     incomplete_columns_are_backfilled_while_the_mirror_runs
     the_ingester_waits_for_a_missing_column
     a_database_of_a_later_release_is_used_if_it_has_every_column
@@ -74,7 +74,10 @@ async fn a_database_of_a_later_release_is_used_if_it_has_every_column(world: &mu
     world.database.sql("ALTER TABLE model ADD COLUMN of_a_later_release VARCHAR(255) NULL").await?;
     world
         .database
-        .sql("INSERT INTO _sqlx_migrations VALUES (9999, 'of a later release', NOW(), TRUE, x'00', 1)")
+        .sql(&format!(
+            "INSERT INTO _sqlx_migrations VALUES (9999, 'of a later release', NOW(), TRUE, {}, 1)",
+            world.database.on.bytes("00")
+        ))
         .await?;
     world.start()?;
     world.objects.create(model("a", "x")).await?;

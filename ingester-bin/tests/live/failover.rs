@@ -4,12 +4,13 @@ use anyhow::{Result, ensure};
 use std::time::Duration;
 
 use crate::churn::Churn;
+use crate::database::On;
 use crate::eventually::eventually;
-use crate::on_both_databases;
+use crate::on_every_database;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_every_database! { Own::NOTHING =>
     every_change_is_stored_after_a_replica_was_promoted
 }
 
@@ -20,13 +21,14 @@ const OBJECTS: usize = 240;
 const RECOVERY: Duration = Duration::from_secs(120);
 
 async fn every_change_is_stored_after_a_replica_was_promoted(world: &mut World) -> Result<()> {
-    let Some(pair) = world.on.replicated().await? else { return Ok(()) };
+    let Some(pair) = world.database.on.replicated().await? else { return Ok(()) };
     let name = world.database.name.clone();
     pair.server(0).create_database(&name).await?;
     world.database = world.database.on(pair.server(0))?;
+    let administrator = if world.database.on == On::Postgres { "postgres" } else { "root" };
     world.start_with(&Settings {
         deletion_delay: "200ms",
-        database_url: Some(pair.url("root", &name)?),
+        database_url: Some(pair.url(administrator, &name)?),
         mysql: None,
         ..world.settings()
     })?;

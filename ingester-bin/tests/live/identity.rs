@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::eventually::eventually;
 use crate::objects::model;
-use crate::on_both_databases;
+use crate::on_every_database;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_every_database! { Own::NOTHING =>
     the_database_of_another_cluster_is_refused_and_left_alone
 }
 

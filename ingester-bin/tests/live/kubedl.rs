@@ -201,9 +201,8 @@ impl Row {
 /// The row of a job, and `gmt_modified`.
 async fn row(world: &World, uid: &str) -> Result<Option<(Row, String)>> {
     let sql = format!(
-        "SELECT name, namespace, job_id, kind, version, status, deploy_region, tenant, owner, CAST(deleted AS CHAR),
-                CAST(is_in_etcd AS CHAR), remark, CAST(gmt_created AS CHAR), CAST(gmt_job_running AS CHAR),
-                CAST(gmt_job_finished AS CHAR), CAST(gmt_modified AS CHAR), resources
+        "SELECT name, namespace, job_id, kind, version, status, deploy_region, tenant, owner, deleted, is_in_etcd, remark,
+                gmt_created, gmt_job_running, gmt_job_finished, gmt_modified, resources
          FROM job_info WHERE job_id = '{uid}'"
     );
     let rows = world.database.sql(&sql).await?;
@@ -260,16 +259,16 @@ async fn is_gone(world: &World, what: &str, before: &Row, since: &str) -> Result
 
 /// How far the ingester's reading of the database's clock may be off in a test: it asks once a minute, and knows the time to within half
 /// the time that the answer took.
-const CLOCK: &str = "INTERVAL 1 SECOND";
+const CLOCK: &str = "INTERVAL '1' SECOND";
 
 /// A time before all that is written from now on.
 pub(crate) async fn since(world: &World) -> Result<String> {
-    world.database.cell(&format!("SELECT CAST(UTC_TIMESTAMP(6) - {CLOCK} AS CHAR)")).await?.context("a time")
+    world.database.cell(&format!("SELECT {} - {CLOCK}", world.database.on.now())).await?.context("a time")
 }
 
 /// A time behind all that was written until now.
 pub(crate) async fn until(world: &World) -> Result<String> {
-    world.database.cell(&format!("SELECT CAST(UTC_TIMESTAMP(6) + {CLOCK} AS CHAR)")).await?.context("a time")
+    world.database.cell(&format!("SELECT {} + {CLOCK}", world.database.on.now())).await?.context("a time")
 }
 
 /// The jobs of one kind.

@@ -11,10 +11,10 @@ use serde_json::{Value as Json, json};
 
 use crate::eventually::eventually;
 use crate::kubedl::{Jobs, furnish, since, until, with};
-use crate::on_both_databases;
+use crate::on_every_database;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_every_database! { Own::NOTHING =>
     every_state_of_a_pod_is_in_its_row
     a_pod_that_is_deleted_has_stopped_unless_it_had_ended
     only_pods_of_persisted_jobs_have_rows
@@ -170,10 +170,7 @@ impl<'w> Pods<'w> {
             expected.started.clone(),
             expected.finished.clone(),
         ];
-        let sql = format!(
-            "SELECT {}, CAST(gmt_modified AS CHAR) FROM replica_info WHERE pod_id = '{uid}'",
-            COLUMNS.map(|column| format!("CAST({column} AS CHAR)")).join(", ")
-        );
+        let sql = format!("SELECT {}, gmt_modified FROM replica_info WHERE pod_id = '{uid}'", COLUMNS.join(", "));
         let look = async || self.world.database.sql(&sql).await;
         // The last state of one that is gone has a version of its own.
         let version = pod.resource_version().context("a version")?;
@@ -196,10 +193,7 @@ impl<'w> Pods<'w> {
     /// One cell of a pod's row.
     async fn cell(&self, column: &str, pod: &Pod) -> Result<Option<String>> {
         let uid = pod.uid().context("a uid")?;
-        self.world
-            .database
-            .cell(&format!("SELECT CAST({column} AS CHAR) FROM replica_info WHERE pod_id = '{uid}'"))
-            .await
+        self.world.database.cell(&format!("SELECT {column} FROM replica_info WHERE pod_id = '{uid}'")).await
     }
 }
 
@@ -384,8 +378,7 @@ async fn only_pods_of_persisted_jobs_have_rows(world: &mut World) -> Result<()> 
 /// The row of an event.
 async fn event(world: &World, name: &str) -> Result<Vec<Vec<Option<String>>>> {
     let sql = format!(
-        "SELECT kind, type, obj_name, obj_uid, reason, message, CAST(count AS CHAR), region, CAST(first_timestamp AS CHAR),
-                CAST(last_timestamp AS CHAR)
+        "SELECT kind, type, obj_name, obj_uid, reason, message, count, region, first_timestamp, last_timestamp
          FROM event_info WHERE name = '{name}' AND obj_namespace = '{}'",
         world.objects.namespace
     );

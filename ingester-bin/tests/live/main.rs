@@ -1,6 +1,7 @@
 //! The live mirror end to end: the program with a real API server and a real database, as the service account of
-//! `deploy/`. Every test runs on MariaDB and on MySQL. What API servers answer differently from release to release (lists, watches,
-//! finalizers, restores) is also tested on a modern one, with MariaDB.
+//! `deploy/`. Tests run on MariaDB, MySQL and PostgreSQL, unless they say why not; on PostgreSQL most of them with `--all`
+//! alone. What API servers answer differently from release to release (lists, watches, finalizers, restores) is also tested on a modern one,
+//! with MariaDB.
 //!
 //! | file | what it tests |
 //! |---|---|

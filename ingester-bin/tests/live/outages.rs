@@ -11,10 +11,13 @@ use crate::eventually::eventually;
 use crate::objects::{Objects, model, version};
 use crate::settings::Settings;
 use crate::world::World;
-use crate::{on_both_api_servers, on_both_databases};
+use crate::{on_both_api_servers, on_every_database, on_servers};
 
-on_both_databases! { Own::DATABASE =>
-    every_change_is_stored_after_the_database_was_stopped
+on_servers! { Own::DATABASE =>
+    every_change_is_stored_after_the_database_was_stopped [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES]
+}
+
+on_every_database! { Own::DATABASE =>
     an_ingester_that_starts_before_its_database_waits_for_it
 }
 

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use crate::cluster::manifests;
 use crate::eventually::eventually;
 use crate::objects::{Objects, kinds, model, object};
-use crate::on_both_databases;
+use crate::on_every_database;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_databases! { Own::CLUSTER =>
+on_every_database! { Own::CLUSTER =>
     the_ingester_uses_exactly_the_rights_that_deploy_grants
 }
 

@@ -11,10 +11,10 @@ use crate::database::On;
 use crate::eventually::eventually;
 use crate::objects::{OURS, model, object, project};
 use crate::world::World;
-use crate::{on_both_api_servers, on_both_databases, on_servers};
+use crate::{on_both_api_servers, on_every_database, on_servers};
 use ingester_tests::Edition;
 
-on_both_databases! { Own::CLUSTER =>
+on_every_database! { Own::CLUSTER =>
     an_object_of_the_wrong_type_is_rejected_alone_until_it_is_fixed
 }
 
@@ -25,12 +25,12 @@ on_both_api_servers! { Own::CLUSTER =>
 
 on_servers! { Own::NOTHING => an_api_server_without_events_is_not_complained_about [modern MODERN] }
 
-on_both_databases! { Own::NOTHING =>
+on_every_database! { Own::NOTHING =>
     an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing
     the_reject_of_an_object_that_is_gone_is_deleted
 }
 
-on_both_databases! { Own::BOTH =>
+on_every_database! { Own::BOTH =>
     an_object_that_only_the_database_refuses_is_rejected_alone
 }
 
@@ -186,7 +186,7 @@ async fn an_object_that_is_nested_too_deeply_stops_nothing_and_is_held_until_it_
     world.start()?;
     assert_eq!(world.database.count("project WHERE tier = 2 AND delete_time IS NULL").await?, 20);
     ensure!(rejected(world, "deep-101").await?.contains("nested deeper than 100 levels"));
-    match world.on {
+    match world.database.on {
         // It takes 32 levels.
         On::MariaDb => rejected(world, "deep-99").await.map(drop)?,
         _ => has_tier(world, "deep-99", "7").await?,
@@ -239,20 +239,26 @@ fn poison(on: On) -> Json {
             let deep = (0..60).fold(json!(1), |inner, _| json!({"a": inner}));
             object("Project", "poison", &json!({"tier": 1, "unknown": deep}))
         }
-        // Larger than MySQL's largest packet, which the test has lowered.
+        // Larger than MySQL's largest packet, which the test has lowered, and than a constraint on PostgreSQL, which has no such limit.
         _ => object("Project", "poison", &json!({"tier": 1, "unknown": {"a": "x".repeat(1_100_000)}})),
     }
 }
 
 async fn an_object_that_only_the_database_refuses_is_rejected_alone(world: &mut World) -> Result<()> {
     loosen_projects(world).await?;
-    if world.on == On::MySql {
-        world.database.sql("SET GLOBAL max_allowed_packet = 1048576").await?;
+    match world.database.on {
+        On::MySql => drop(world.database.sql("SET GLOBAL max_allowed_packet = 1048576").await?),
+        On::Postgres => {
+            world.start()?;
+            world.stop()?;
+            world.database.sql("ALTER TABLE project ADD CHECK (LENGTH(CAST(json AS TEXT)) < 1048576)").await?;
+        }
+        _ => {}
     }
     let good = |prefix: &str| (0..50).map(|number| project(&format!("{prefix}-{number}"), 2)).collect::<Vec<_>>();
     // In the first list with others, perhaps in one batch.
     world.objects.create_all(good("before")).await?;
-    world.objects.create(poison(world.on)).await?;
+    world.objects.create(poison(world.database.on)).await?;
     world.start()?;
     world.objects.create_all(good("after")).await?;
     let reason = rejected(world, "poison").await?;
@@ -272,13 +278,20 @@ async fn an_object_that_only_the_database_refuses_is_rejected_alone(world: &mut 
 
 async fn an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing(world: &mut World) -> Result<()> {
     world.start()?;
-    world
-        .database
-        .sql(
+    let (refuse, no_more) = match world.database.on {
+        On::Postgres => (
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.name LIKE 'unlucky%' THEN \
+             RAISE 'who knows' USING ERRCODE = 'IW999'; END IF; RETURN NEW; END $$; \
+             CREATE TRIGGER refuse BEFORE INSERT ON project FOR EACH ROW EXECUTE FUNCTION refuse()",
+            "DROP TRIGGER refuse ON project",
+        ),
+        _ => (
             "CREATE TRIGGER refuse BEFORE INSERT ON project FOR EACH ROW BEGIN IF NEW.name LIKE 'unlucky%' THEN \
              SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 31999, MESSAGE_TEXT = 'who knows'; END IF; END",
-        )
-        .await?;
+            "DROP TRIGGER refuse",
+        ),
+    };
+    world.database.sql(refuse).await?;
     world.objects.create_all(["unlucky-1", "unlucky-2", "unlucky-3"].map(|name| project(name, 1))).await?;
     world.objects.create_all((0..20).map(|number| project(&format!("good-{number}"), 2))).await?;
     let good = async || world.database.count("project WHERE tier = 2").await;
@@ -286,7 +299,7 @@ async fn an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing(world
     let tried = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"unknown\""]));
     eventually("them to be tried again", tried, |tried| *tried > 5.5).await?;
     assert_eq!(world.database.count("ingester_rejects").await?, 0);
-    world.database.sql("DROP TRIGGER refuse").await?;
+    world.database.sql(no_more).await?;
     for name in ["unlucky-1", "unlucky-2", "unlucky-3"] {
         has_tier(world, name, "1").await?;
     }

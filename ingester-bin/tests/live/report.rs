@@ -5,7 +5,7 @@ use kube::ResourceExt as _;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::database::Database;
+use crate::database::{Database, On};
 use crate::eventually::eventually;
 use crate::objects::{kinds, samples, table, version};
 use crate::on_both_api_servers;
@@ -47,7 +47,8 @@ impl Check {
             ),
             (None, Some(column), None) => format!("SELECT `{column}` FROM `{of}` WHERE name = '{name}'"),
             (None, None, Some(path)) => {
-                format!("SELECT JSON_UNQUOTE(JSON_EXTRACT(json, '{path}')) FROM `{of}` WHERE name = '{name}'")
+                let text = database.on.json_text("json", path);
+                format!("SELECT {text} FROM `{of}` WHERE name = '{name}'")
             }
             _ => anyhow::bail!("a check of {name} says where to look in no way that is known"),
         };
@@ -66,7 +67,12 @@ fn printed(value: &Json) -> Option<String> {
 
 /// The only object of a kind, decoded from its stored `proto` bytes.
 async fn from_proto(database: &Database, kind: &str) -> Result<Json> {
-    let cell = database.sql(&format!("SELECT HEX(proto) FROM `{}`", table(kind))).await?.into_iter().flatten().next();
+    let cell = database
+        .sql(&format!("SELECT {} FROM `{}`", database.on.hex("proto"), table(kind)))
+        .await?
+        .into_iter()
+        .flatten()
+        .next();
     let hex = cell.flatten().with_context(|| format!("the bytes of a {kind}"))?;
     let byte = |place| u8::from_str_radix(&hex[place..place + 2], 16);
     let bytes = (0..hex.len()).step_by(2).map(byte).collect::<Result<Vec<_>, _>>()?;
@@ -123,7 +129,11 @@ async fn every_sample_and_every_update_reaches_its_row(world: &mut World) -> Res
     world.settled().await?;
     world.audit_is_clean()?;
 
-    for line in ["Metadata storage enabled", "MySQL connection established"] {
+    let connected = match world.database.on {
+        On::Postgres => "PostgreSQL connection established",
+        _ => "MySQL connection established",
+    };
+    for line in ["Metadata storage enabled", connected] {
         assert_eq!(world.log_lines(&[line])?.len(), 1, "{line}");
     }
     let registered = world.log_lines(&["Ingester controller registered"])?;

@@ -9,12 +9,12 @@ use std::process::Command;
 use crate::cluster::{authorizer_knows, create};
 use crate::eventually::{DEADLINE, eventually};
 use crate::kubedl::{binding, with};
-use crate::on_both_databases;
+use crate::on_every_database;
 use crate::replicas::shared;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_every_database! { Own::NOTHING =>
     members_of_the_next_release_take_over_and_fill_its_columns
 }
 

@@ -4,11 +4,12 @@ use anyhow::{Result, ensure};
 
 use crate::eventually::eventually;
 use crate::objects::model;
-use crate::on_both_databases;
+use crate::on_mariadb_and_mysql;
 use crate::settings::{Mysql, Settings};
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+// About the section `mysql`, and about URLs beside it.
+on_mariadb_and_mysql! { Own::NOTHING =>
     no_log_shows_the_password_of_a_working_database
     no_log_or_error_shows_the_password_of_a_failing_database
 }

@@ -11,16 +11,16 @@ use crate::mirror::Row;
 use crate::objects::{kinds, model, object};
 use crate::settings::Settings;
 use crate::world::World;
-use crate::{on_both_api_servers, on_both_databases, on_servers};
+use crate::{on_both_api_servers, on_every_database, on_servers};
 
 on_both_api_servers! { Own::NOTHING =>
     only_objects_deleted_while_the_ingester_was_down_are_swept
     rows_changed_by_hand_are_corrected_at_the_next_start
 }
 
-on_servers! { Own::NOTHING => hundreds_of_differences_are_read_again_and_repaired_together [mariadb MARIADB] [modern MODERN] }
+on_servers! { Own::NOTHING => hundreds_of_differences_are_read_again_and_repaired_together [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] [modern MODERN] }
 
-on_both_databases! { Own::NOTHING =>
+on_every_database! { Own::NOTHING =>
     a_sweep_beyond_the_limit_marks_nothing_and_says_so
 }
 

@@ -41,37 +41,48 @@ pub(crate) struct Servers {
 impl Servers {
     pub(crate) const MARIADB: Self = Servers { database: On::MariaDb, api: Edition::Classic, galera: false };
     pub(crate) const MYSQL: Self = Servers { database: On::MySql, api: Edition::Classic, galera: false };
+    pub(crate) const POSTGRES: Self = Servers { database: On::Postgres, api: Edition::Classic, galera: false };
     /// The modern API server, with one database: what differs between API servers does not differ between databases.
     pub(crate) const MODERN: Self = Servers { database: On::MariaDb, api: Edition::Modern, galera: false };
     pub(crate) const GALERA: Self = Servers { database: On::MariaDb, api: Edition::Classic, galera: true };
 }
 
-/// Runs `async fn name(world: &mut World) -> Result<()>` on MariaDB and MySQL, as two tests: the SQL of these tests is that of both.
+/// Runs `async fn name(world: &mut World) -> Result<()>` on each database, a test each. That on PostgreSQL is in the set `--all` of
+/// `tests/run.sh`, to keep the default set short; the tests that matter most name it with [`on_servers`].
 #[macro_export]
-macro_rules! on_both_databases {
+macro_rules! on_every_database {
+    ($own:expr => $($name:ident)*) => { $(
+        $crate::on_servers! { $own => $name [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES #[ignore = "in the set --all"]] }
+    )* };
+}
+
+/// [`on_every_database`], without PostgreSQL. Say why.
+#[macro_export]
+macro_rules! on_mariadb_and_mysql {
     ($own:expr => $($name:ident)*) => { $(
         $crate::on_servers! { $own => $name [mariadb MARIADB] [mysql MYSQL] }
     )* };
 }
 
-/// [`on_both_databases`], and once more on the modern API server: for tests about lists, watches, finalizers, restores and
+/// [`on_every_database`], and once more on the modern API server: for tests about lists, watches, finalizers, restores and
 /// whatever else API servers answer differently from release to release. Such a test needs no Events and no RBAC.
 #[macro_export]
 macro_rules! on_both_api_servers {
     ($own:expr => $($name:ident)*) => { $(
-        $crate::on_servers! { $own => $name [mariadb MARIADB] [mysql MYSQL] [modern MODERN] }
+        $crate::on_servers! { $own => $name [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES #[ignore = "in the set --all"]] [modern MODERN] }
     )* };
 }
 
-/// The tests of one function, each with its name and its servers.
+/// The tests of one function, each with its name and its servers, and with an attribute of the test.
 #[macro_export]
 macro_rules! on_servers {
-    ($own:expr => $name:ident $([$test:ident $servers:ident])*) => {
+    ($own:expr => $name:ident $([$test:ident $servers:ident $(#[$attribute:meta])?])*) => {
         mod $name {
             use $crate::world::{Own, Servers, run};
             const OWN: Own = $own;
             $(
                 #[test]
+                $(#[$attribute])?
                 fn $test() -> anyhow::Result<()> {
                     run(module_path!(), Servers::$servers, OWN, super::$name)
                 }
@@ -103,7 +114,6 @@ pub(crate) fn run(
 pub(crate) struct World {
     // Fields drop in this order: the ingester before the servers.
     ingester: Option<Ingester>,
-    pub(crate) on: On,
     /// The objects that are mirrored.
     pub(crate) objects: Objects,
     /// The objects of a namespace that is not mirrored.
@@ -119,10 +129,9 @@ impl World {
     async fn new(name: &str, servers: Servers, own: Own) -> Result<Option<Self>> {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let on = servers.database;
         let database = match servers.galera {
             true => Database::on_galera(&format!("live_{number}"))?,
-            false => Database::new(on, own.database, &format!("live_{number}")).await?,
+            false => Database::new(servers.database, own.database, &format!("live_{number}")).await?,
         };
         let Some(database) = database else {
             if servers.galera {
@@ -141,7 +150,7 @@ impl World {
             cluster.create_namespace(client, namespace).await?;
         }
         let name = name.to_owned();
-        Ok(Some(World { ingester: None, on, objects, elsewhere, database, cluster, name, passed: false }))
+        Ok(Some(World { ingester: None, objects, elsewhere, database, cluster, name, passed: false }))
     }
 
     /// The settings that [`start`](Self::start) uses.
@@ -292,7 +301,7 @@ impl Drop for World {
             eprintln!(
                 "{} on {:?}, {:?} API server, namespace {}:\n{tail}",
                 self.name,
-                self.on,
+                self.database.on,
                 self.cluster.edition(),
                 self.objects.namespace
             );
