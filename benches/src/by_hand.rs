@@ -58,7 +58,7 @@ impl<'a> ByHand<'a> {
 
     /// Inserts all rows into new tables.
     pub(crate) async fn insert(&mut self, order: Order) -> Result<Duration> {
-        self.url = crate::store::url(self.server, "by_hand").await?;
+        self.url = crate::databases::url(self.server, "by_hand").await?;
         let store = Store::connect(&self.url.parse()?, ConnectOptions::default()).await?;
         let batch = self.batch();
         let kinds: Vec<Kind> = self.kinds.iter().map(|(kind, _)| *kind).collect();

@@ -216,7 +216,7 @@ fn questions(job: &[String; 3]) -> Vec<Question> {
 }
 
 async fn on(name: &str, server: &SqlServer, arguments: &KubeDl) -> Result<()> {
-    let url = crate::store::url(server, "kubedl").await?;
+    let url = crate::databases::url(server, "kubedl").await?;
     let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
     let (kinds, views) = declared()?;
     store.create_missing(Registry { kinds: &kinds, views }).await?;

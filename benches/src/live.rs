@@ -181,8 +181,11 @@ async fn on(server: &SqlServer, arguments: &Live) -> Result<()> {
     ingester_tests::install(&client, &crds).await?;
     let path = |kind: &Kind| format!("/apis/{}/namespaces/{NAMESPACE}/{}", kind.api_version(), kind.plural());
     let paths = kinds.iter().map(path).collect();
-    let url =
-        if arguments.tcp { server.create_database("live").await? } else { crate::store::url(server, "live").await? };
+    let url = if arguments.tcp {
+        server.create_database("live").await?
+    } else {
+        crate::databases::url(server, "live").await?
+    };
     let objects = arguments.objects();
     let bench = Bench { kinds, arguments, objects, server, cluster, client, paths, url };
     for (kind, path) in bench.kinds.iter().zip(&bench.paths) {

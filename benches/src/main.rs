@@ -19,6 +19,7 @@
 
 mod bare;
 mod by_hand;
+mod databases;
 mod derive;
 mod etcd;
 mod kubedl;

@@ -3,9 +3,11 @@
 //! group of the kind. All read the uid, the object and the columns of the order of the first 50 rows, so that all could ask for the
 //! next page. And the memory in which all objects are read.
 
+use crate::databases::{self, Which};
+use crate::reference::Engine;
 use crate::rounds::{Candidate, measure};
 use anyhow::{Context as _, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use crd_specs::KINDS;
 use futures::TryStreamExt as _;
 use ingester_core::Kind;
@@ -14,13 +16,11 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Filter, Order, Query, States, Test};
 use ingester_store::query::{Limits, Wanted};
 use ingester_store::{ConnectOptions, Store};
-use ingester_tests::{Durability, MariaDb};
 use sqlx::{AssertSqlSafe, Connection, Executor, IntoArguments, Row as _};
-use std::ops::Deref;
 
 #[derive(Args)]
 pub(crate) struct Questions {
-    /// Which databases; both by default.
+    /// Which databases; all by default.
     #[arg(long, value_enum)]
     database: Vec<Which>,
     /// Rows in the table.
@@ -34,33 +34,20 @@ pub(crate) struct Questions {
     streamed: usize,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Which {
-    Mariadb,
-    Sqlite,
-}
-
 pub(crate) fn run(arguments: &Questions) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let wanted = |which| arguments.database.is_empty() || arguments.database.contains(&which);
-    if wanted(Which::Mariadb) {
-        let server = MariaDb::start_with(Durability::Durable, &["--innodb-buffer-pool-size=2G"])?;
-        let url = runtime.block_on(crate::store::url(server.deref(), "query"))?;
-        on::<sqlx::MySql>("MariaDB", &url, arguments, &runtime)?;
-    }
-    if wanted(Which::Sqlite) {
-        let folder = tempfile::tempdir()?;
-        let url = format!("sqlite://{}?mode=rwc", folder.path().join("query.db").display());
-        on::<sqlx::Sqlite>("SQLite", &url, arguments, &runtime)?;
-    }
-    Ok(())
+    databases::on_each(&arguments.database, Some("2G"), ["query"], &runtime, |which, [url]| match which {
+        Which::Mariadb | Which::Mysql => on::<sqlx::MySql>(which, &url, arguments, &runtime),
+        Which::Postgres => on::<sqlx::Postgres>(which, &url, arguments, &runtime),
+        Which::Sqlite => on::<sqlx::Sqlite>(which, &url, arguments, &runtime),
+    })
 }
 
 /// A question; the parameters of its SQL, behind those of the group; and the columns, the condition and the order of the shortest SQL.
 struct Question {
     name: &'static str,
     query: Query,
-    parameters: &'static [&'static str],
+    parameters: Vec<Value>,
     columns: &'static str,
     shortest: &'static str,
 }
@@ -68,7 +55,11 @@ struct Question {
 /// The parameters of the kind's group, which come first.
 const GROUP: [&str; 2] = ["michelangelo.api/", "michelangelo.api0"];
 
-const SINCE: &str = "2026-01-01 00:00:00.000000";
+const SINCE: Value = Value::Time(Micros(1_767_225_600_000_000));
+
+fn texts(texts: &[&str]) -> Vec<Value> {
+    texts.iter().map(|text| Value::text(*text)).collect()
+}
 
 fn questions() -> Vec<Question> {
     let query = |order: &'static str, filters: Vec<Filter>| Query {
@@ -80,28 +71,28 @@ fn questions() -> Vec<Question> {
     let label = |key: &str, value: &str| Filter::label(key, Test::Equal(Value::text(value)));
     let actor = Filter::field("actor", Test::Equal(Value::text("actor-77")));
     let state = Filter::field("state", Test::Equal(Value::text("state-1")));
-    let since = |field: &'static str| Filter::field(field, Test::Greater(Value::Time(Micros(1_767_225_600_000_000))));
+    let since = |field: &'static str| Filter::field(field, Test::Greater(SINCE));
     let ask = |name, query, parameters, columns, shortest| Question { name, query, parameters, columns, shortest };
     let by_name = ", namespace, name";
     vec![
         ask(
             "by name",
             in_ns(Query { names: vec!["name-107".into()], ..Query::default() }),
-            &["ns-7", "name-107"],
+            texts(&["ns-7", "name-107"]),
             "",
             "namespace = 'ns-7' AND name = 'name-107' AND delete_time IS NULL",
         ),
         ask(
             "a namespace, newest first",
             in_ns(query("create_time", vec![])),
-            &["ns-7"],
+            texts(&["ns-7"]),
             ", CAST(create_time AS CHAR)",
             "namespace = 'ns-7' AND delete_time IS NULL ORDER BY create_time DESC, uid DESC",
         ),
         ask(
             "by label",
             query("", vec![label("team", "team-77")]),
-            &["team", "team-77"],
+            texts(&["team", "team-77"]),
             by_name,
             "delete_time IS NULL AND uid IN (SELECT obj_uid FROM pipelinerun_labels WHERE `key` = 'team' AND `value` = 'team-77')
              ORDER BY namespace, name, uid",
@@ -109,7 +100,7 @@ fn questions() -> Vec<Question> {
         ask(
             "by two labels",
             query("", vec![label("team", "team-77"), label("tier", "tier-1")]),
-            &["team", "team-77", "tier", "tier-1"],
+            texts(&["team", "team-77", "tier", "tier-1"]),
             by_name,
             "delete_time IS NULL AND uid IN (SELECT obj_uid FROM pipelinerun_labels WHERE `key` = 'team' AND `value` = 'team-77')
              AND uid IN (SELECT obj_uid FROM pipelinerun_labels WHERE `key` = 'tier' AND `value` = 'tier-1')
@@ -118,43 +109,44 @@ fn questions() -> Vec<Question> {
         ask(
             "by owner",
             query("create_time", vec![actor]),
-            &["actor-77"],
+            texts(&["actor-77"]),
             ", CAST(create_time AS CHAR)",
             "delete_time IS NULL AND actor = 'actor-77' ORDER BY create_time DESC, uid DESC",
         ),
         ask(
             "by state and time",
             query("end_time", vec![state, since("end_time")]),
-            &["state-1", SINCE],
+            vec![Value::text("state-1"), SINCE],
             ", CAST(end_time AS CHAR)",
             "delete_time IS NULL AND state = 'state-1' AND end_time > '2026-01-01' ORDER BY end_time DESC, uid DESC",
         ),
         ask(
             "deleted since",
             Query { states: States::DELETED, ..query("delete_time", vec![since("delete_time")]) },
-            &[SINCE],
+            vec![SINCE],
             ", CAST(delete_time AS CHAR)",
             "delete_time > '2026-01-01' ORDER BY delete_time DESC, uid DESC",
         ),
-        ask("everything, first page", query("", vec![]), &[], by_name, "delete_time IS NULL ORDER BY namespace, name, uid"),
+        ask("everything, first page", query("", vec![]), vec![], by_name, "delete_time IS NULL ORDER BY namespace, name, uid"),
     ]
 }
 
-fn on<D: sqlx::Database>(name: &str, url: &str, arguments: &Questions, runtime: &tokio::runtime::Runtime) -> Result<()>
+fn on<D: Engine>(which: Which, url: &str, arguments: &Questions, runtime: &tokio::runtime::Runtime) -> Result<()>
 where
     for<'c> &'c mut D::Connection: Executor<'c, Database = D>,
     D::Arguments: IntoArguments<D>,
     usize: sqlx::ColumnIndex<D::Row>,
-    for<'r> String: sqlx::Decode<'r, D> + sqlx::Encode<'r, D> + sqlx::Type<D>,
+    for<'r> String: sqlx::Decode<'r, D>,
 {
+    let name = which.title();
     let kind = find(KINDS, "michelangelo.api/v2", "PipelineRun").context("a kind of the manifest")?;
     // As many for the SQL by hand: each question takes the connection that has waited longest, so their number is a part of what it costs.
-    let connections = if name == "SQLite" { 1 } else { 4 };
+    let connections = if D::ONE_WRITER { 1 } else { 4 };
     let options = ConnectOptions { connections, max_idle: connections, ..ConnectOptions::default() };
     let store = runtime.block_on(Store::connect(&url.parse()?, options))?;
     runtime.block_on(store.create_missing(KINDS))?;
     let mut connection = runtime.block_on(D::Connection::connect(url))?;
-    runtime.block_on(fill::<D>(&mut connection, name == "SQLite", arguments.rows))?;
+    runtime.block_on(fill::<D>(&mut connection, which, arguments.rows))?;
     let pool = sqlx::pool::PoolOptions::<D>::new()
         .max_connections(connections)
         .min_connections(connections)
@@ -168,25 +160,31 @@ where
         let asked = store.ask_about(kind, &query, Limits::default())?;
         let wanted = Wanted::object();
         let shortest = format!("SELECT uid, json{columns} FROM pipelinerun WHERE {shortest} LIMIT 51");
-        let shortest = if url.starts_with("sqlite") { shortest.replace('`', "\"") } else { shortest };
+        let shortest = match which {
+            Which::Mariadb | Which::Mysql => shortest,
+            Which::Sqlite | Which::Postgres => shortest.replace('`', "\"").replace(" AS CHAR)", " AS TEXT)"),
+        };
         let same = runtime.block_on(asked.explain(&wanted, 51))?.sql;
         let found = runtime.block_on(asked.page(&wanted, 50, None))?.rows.len();
-        let by_hand = |sql: &str, parameters: &[&str]| {
+        let by_hand = |sql: &str, parameters: &[Value]| {
             let read = async {
                 let mut connection = pool.acquire().await?;
-                let query = sqlx::query::<D>(AssertSqlSafe(sql));
-                let query = parameters.iter().fold(query, |query, value| query.bind(String::from(*value)));
+                let mut arguments = D::Arguments::default();
+                let added = parameters.iter().try_for_each(|value| D::add(&mut arguments, value));
+                added.map_err(sqlx::Error::Encode)?;
+                let query = sqlx::query_with::<D, _>(AssertSqlSafe(sql), arguments);
                 let rows = query.fetch_all(&mut *connection).await?;
                 let texts = |row: &D::Row| (0..row.len()).map(|place| row.try_get_unchecked(place)).collect();
                 rows.iter().map(texts).collect()
             };
             let rows: Result<Vec<Vec<String>>, sqlx::Error> = runtime.block_on(read);
-            assert!(rows.is_ok_and(|rows| rows.len() >= found), "{name}: by hand");
+            assert!(rows.as_ref().is_ok_and(|rows| rows.len() >= found), "{name}: by hand: {:?}", rows.err());
         };
         // Where a label leads to the rows, its key and value come first.
         let leading = if same.contains("uid of pair") { 2 } else { 0 };
         let (leading, others) = parameters.split_at(leading);
-        let of_group: Vec<&str> = leading.iter().chain(&GROUP).chain(others).copied().collect();
+        let group = texts(&GROUP);
+        let of_group: Vec<Value> = leading.iter().chain(&group).chain(others).cloned().collect();
         let ours = || {
             let page = runtime.block_on(asked.page(&wanted, 50, None));
             assert!(page.is_ok_and(|page| page.rows.len() == found), "{name}: ours");
@@ -248,22 +246,24 @@ fn resident() -> Result<usize> {
 }
 
 /// Rows of 50 namespaces, 500 owners and teams; every twentieth is deleted.
-async fn fill<D: sqlx::Database>(connection: &mut D::Connection, sqlite: bool, rows: u32) -> Result<()>
+async fn fill<D: sqlx::Database>(connection: &mut D::Connection, which: Which, rows: u32) -> Result<()>
 where
     for<'c> &'c mut D::Connection: Executor<'c, Database = D>,
 {
-    let concat = |text: &str, number: &str| match sqlite {
-        true => format!("'{text}' || ({number})"),
-        false => format!("CONCAT('{text}', {number})"),
+    let concat = |text: &str, number: &str| match which {
+        Which::Sqlite => format!("'{text}' || ({number})"),
+        Which::Mariadb | Which::Mysql | Which::Postgres => format!("CONCAT('{text}', {number})"),
     };
-    let time = |seconds: &str| match sqlite {
-        true => format!("STRFTIME('%Y-%m-%d %H:%M:%f000', '2026-01-01', '+' || ({seconds}) || ' seconds')"),
-        false => format!("TIMESTAMPADD(SECOND, {seconds}, '2026-01-01')"),
+    let time = |seconds: &str| match which {
+        Which::Sqlite => format!("STRFTIME('%Y-%m-%d %H:%M:%f000', '2026-01-01', '+' || ({seconds}) || ' seconds')"),
+        Which::Mariadb | Which::Mysql => format!("TIMESTAMPADD(SECOND, {seconds}, '2026-01-01')"),
+        Which::Postgres => format!("TIMESTAMPTZ '2026-01-01 00:00:00+00' + ({seconds}) * INTERVAL '1 second'"),
     };
-    let (quote, text) = if sqlite { ("\"", "PRINTF('%.*c', 1000, 'x')") } else { ("`", "REPEAT('x', 1000)") };
-    let json = match sqlite {
-        true => format!("'{{\"a\":\"' || {text} || '\"}}'"),
-        false => format!("CONCAT('{{\"a\":\"', {text}, '\"}}')"),
+    let quote = if matches!(which, Which::Mariadb | Which::Mysql) { "`" } else { "\"" };
+    let json = match which {
+        Which::Sqlite => "'{\"a\":\"' || PRINTF('%.*c', 1000, 'x') || '\"}'",
+        Which::Mariadb | Which::Mysql => "CONCAT('{\"a\":\"', REPEAT('x', 1000), '\"}')",
+        Which::Postgres => "CAST(CONCAT('{\"a\":\"', REPEAT('x', 1000), '\"}') AS JSON)",
     };
     let (uid, namespace, name) = (concat("uid-", "n"), concat("ns-", "n % 50"), concat("name-", "n"));
     let (actor, state) = (concat("actor-", "n % 500"), concat("state-", "CASE WHEN n % 10 = 0 THEN 1 ELSE 2 END"));
@@ -287,7 +287,13 @@ where
              SELECT {uid}, '{key}', {value} FROM numbers"
         ));
     }
-    statements.push(if sqlite { "ANALYZE".into() } else { "ANALYZE TABLE pipelinerun, pipelinerun_labels".into() });
+    let analyze = match which {
+        Which::Sqlite => "ANALYZE",
+        Which::Mariadb | Which::Mysql => "ANALYZE TABLE pipelinerun, pipelinerun_labels",
+        // It would do so by itself, in the middle of the questions.
+        Which::Postgres => "VACUUM (ANALYZE) pipelinerun, pipelinerun_labels",
+    };
+    statements.push(analyze.into());
     for statement in statements {
         // Unprepared, because ANALYZE TABLE cannot be prepared everywhere.
         let mut results = connection.execute_many(sqlx::raw_sql(AssertSqlSafe(statement)));

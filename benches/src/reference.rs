@@ -1,28 +1,55 @@
 //! The baselines: the statements of the reference system, and the fastest statements without semantics.
 
+mod postgres;
+
 use crate::store::{Phase, Rows};
 use anyhow::Result;
 use ingester_core::row::Row;
-use ingester_core::schema::{Companion, Table, base};
+use ingester_core::schema::{Companion, SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
 use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite};
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// A database and its dialect.
 pub(crate) trait Engine: sqlx::Database {
     /// Whether only one connection writes at a time.
     const ONE_WRITER: bool;
-    /// The upsert clause of an INSERT, up to the assignments.
-    const ON_CONFLICT: &'static str;
+    /// The statement that a new connection begins with.
+    const SESSION: Option<&'static str>;
     /// The statement that begins a transaction.
     const BEGIN: &'static str;
     /// The statement that empties a table, up to its name.
     const EMPTY: &'static str;
 
+    /// The text of a statement, which has backticks and `?`, in its spelling.
+    fn spelled(sql: &str) -> String {
+        sql.to_owned()
+    }
+    /// The upsert clause of an INSERT into a table with this key, up to the assignments.
+    fn on_conflict(key: &[String]) -> String;
     /// The assignment of the value that could not be inserted.
     fn assigned(column: &str) -> String;
+    /// What an INSERT has behind its columns. The parameters are those of [`Engine::add_rows`], here and in the conditions.
+    fn rows(columns: usize, rows: usize) -> String {
+        format!("VALUES {}", lists(columns, rows))
+    }
+    /// The condition of a column that has one of some texts.
+    fn one_of(rows: usize) -> String {
+        format!("IN {}", lists(rows, 1))
+    }
+    /// The condition of two columns that have one of some pairs of texts.
+    fn pairs_of(rows: usize) -> String {
+        format!("IN ({})", lists(2, rows))
+    }
     fn add(arguments: &mut Self::Arguments, value: &Value) -> Result<(), sqlx::error::BoxDynError>;
+    /// Adds the parameters of rows with columns of these types, row by row.
+    fn add_rows(
+        arguments: &mut Self::Arguments,
+        _types: &[SqlType],
+        rows: &[Param<'_>],
+    ) -> Result<(), sqlx::error::BoxDynError> {
+        rows.iter().try_for_each(|param| param.add::<Self>(arguments))
+    }
     fn is_deadlock(error: &sqlx::Error) -> bool;
     /// Runs a statement without parameters.
     fn simple(
@@ -66,6 +93,8 @@ macro_rules! run {
     };
 }
 
+use run;
+
 macro_rules! add {
     ($arguments:ident, $value:ident, |$number:ident| $unsigned:expr) => {
         match $value {
@@ -85,9 +114,13 @@ impl Engine for MySql {
     run!(MySql);
 
     const ONE_WRITER: bool = false;
-    const ON_CONFLICT: &'static str = "ON DUPLICATE KEY UPDATE";
+    const SESSION: Option<&'static str> = Some("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
     const BEGIN: &'static str = "START TRANSACTION";
     const EMPTY: &'static str = "TRUNCATE TABLE";
+
+    fn on_conflict(_: &[String]) -> String {
+        "ON DUPLICATE KEY UPDATE".to_owned()
+    }
 
     fn assigned(column: &str) -> String {
         format!("`{column}` = VALUES(`{column}`)")
@@ -106,12 +139,20 @@ impl Engine for Sqlite {
     run!(Sqlite);
 
     const ONE_WRITER: bool = true;
-    const ON_CONFLICT: &'static str = "ON CONFLICT DO UPDATE SET";
+    const SESSION: Option<&'static str> = None;
     const BEGIN: &'static str = "BEGIN IMMEDIATE";
     const EMPTY: &'static str = "DELETE FROM";
 
+    fn on_conflict(_: &[String]) -> String {
+        "ON CONFLICT DO UPDATE SET".to_owned()
+    }
+
     fn assigned(column: &str) -> String {
         format!("`{column}` = excluded.`{column}`")
+    }
+
+    fn pairs_of(rows: usize) -> String {
+        format!("IN ({})", Self::rows(2, rows))
     }
 
     fn add(arguments: &mut Self::Arguments, value: &Value) -> Result<(), sqlx::error::BoxDynError> {
@@ -123,11 +164,28 @@ impl Engine for Sqlite {
     }
 }
 
+/// Lists of parameters, each in parentheses.
+fn lists(params: usize, lists: usize) -> String {
+    let list = format!("({})", vec!["?"; params].join(", "));
+    vec![list; lists].join(", ")
+}
+
 /// One parameter.
-enum Param<'a> {
+#[derive(Clone, Copy)]
+pub(crate) enum Param<'a> {
     Value(&'a Value),
     Text(&'a str),
     Time(Micros),
+}
+
+impl Param<'_> {
+    fn add<D: Engine>(&self, arguments: &mut D::Arguments) -> Result<(), sqlx::error::BoxDynError> {
+        match self {
+            Param::Value(value) => D::add(arguments, value),
+            Param::Text(text) => D::add(arguments, &Value::text(*text)),
+            Param::Time(time) => D::add(arguments, &Value::Time(*time)),
+        }
+    }
 }
 
 async fn execute<D: Engine>(
@@ -138,14 +196,24 @@ async fn execute<D: Engine>(
 ) -> Result<(), sqlx::Error> {
     let mut arguments = D::Arguments::default();
     for param in params {
-        match param {
-            Param::Value(value) => D::add(&mut arguments, value),
-            Param::Text(text) => D::add(&mut arguments, &Value::text(text)),
-            Param::Time(time) => D::add(&mut arguments, &Value::Time(time)),
-        }
-        .map_err(sqlx::Error::Encode)?;
+        param.add::<D>(&mut arguments).map_err(sqlx::Error::Encode)?;
     }
-    D::run(connection, sql.to_owned(), arguments, kept).await
+    D::run(connection, D::spelled(sql), arguments, kept).await
+}
+
+/// Runs a kept statement whose last parameters are rows with columns of these types.
+async fn execute_rows<D: Engine>(
+    connection: &mut D::Connection,
+    sql: &str,
+    params: &[Param<'_>],
+    (types, rows): (&[SqlType], Vec<Param<'_>>),
+) -> Result<(), sqlx::Error> {
+    let mut arguments = D::Arguments::default();
+    for param in params {
+        param.add::<D>(&mut arguments).map_err(sqlx::Error::Encode)?;
+    }
+    D::add_rows(&mut arguments, types, &rows).map_err(sqlx::Error::Encode)?;
+    D::run(connection, D::spelled(sql), arguments, true).await
 }
 
 fn values(row: &Row, now: Micros) -> impl Iterator<Item = Param<'_>> {
@@ -173,23 +241,32 @@ fn companion_name(table: &Table, companion: Companion) -> String {
     format!("{}_{suffix}", table.name)
 }
 
-/// An `INSERT` of some rows with these columns.
-fn insert(table: &str, columns: &[String], rows: usize) -> String {
-    let names: Vec<String> = columns.iter().map(|column| format!("`{column}`")).collect();
-    let row = format!("({})", vec!["?"; columns.len()].join(", "));
-    format!("INSERT INTO `{table}` ({}) VALUES {}", names.join(", "), vec![row; rows].join(", "))
+/// An `INSERT` of `rows` with these columns.
+fn insert(table: &str, columns: &[String], rows: &str) -> String {
+    format!("INSERT INTO `{table}` (`{}`) {rows}", columns.join("`, `"))
 }
 
-fn upsert<D: Engine>(table: &str, columns: &[String], key: usize, rows: usize) -> String {
-    let assigned: Vec<String> = columns[key..].iter().map(|column| D::assigned(column)).collect();
-    format!("{} {} {}", insert(table, columns, rows), D::ON_CONFLICT, assigned.join(", "))
+fn upsert<D: Engine>(table: &str, columns: &[String], key: usize, rows: &str) -> String {
+    let (key, others) = columns.split_at(key);
+    let assigned: Vec<String> = others.iter().map(|column| D::assigned(column)).collect();
+    format!("{} {} {}", insert(table, columns, rows), D::on_conflict(key), assigned.join(", "))
+}
+
+/// A single row, which has no arrays in any dialect.
+fn one_row(columns: &[String]) -> String {
+    format!("VALUES {}", lists(columns.len(), 1))
 }
 
 fn columns(table: &Table) -> Vec<String> {
     table.columns.iter().map(|column| column.name.to_string()).collect()
 }
 
+fn types(table: &Table) -> Vec<SqlType> {
+    table.columns.iter().map(|column| column.ty).collect()
+}
+
 const PAIR: [&str; 3] = ["obj_uid", "key", "value"];
+const PAIR_TYPES: [SqlType; 3] = [SqlType::Text; 3];
 
 fn pair_columns() -> Vec<String> {
     PAIR.map(str::to_owned).to_vec()
@@ -197,8 +274,8 @@ fn pair_columns() -> Vec<String> {
 
 async fn connect<D: Engine>(url: &str) -> Result<D::Connection> {
     let mut connection = D::Connection::connect(url).await?;
-    if !D::ONE_WRITER {
-        D::simple(&mut connection, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").await?;
+    if let Some(session) = D::SESSION {
+        D::simple(&mut connection, session).await?;
     }
     Ok(connection)
 }
@@ -251,14 +328,15 @@ impl<D: Engine> Reference<D> {
     async fn object(connection: &mut D::Connection, table: &Table, row: &Row, phase: Phase) -> Result<(), sqlx::Error> {
         let now = Micros::now();
         D::simple(connection, D::BEGIN).await?;
-        let sql = upsert::<D>(table.name.as_str(), &columns(table), 1, 1);
+        let (columns, pair) = (columns(table), pair_columns());
+        let sql = upsert::<D>(table.name.as_str(), &columns, 1, &one_row(&columns));
         execute::<D>(connection, &sql, values(row, now), false).await?;
         if phase != Phase::Tombstone {
             for companion in Companion::OF_METADATA {
                 let name = companion_name(table, companion);
                 let sql = format!("DELETE FROM `{name}` WHERE obj_uid = ?");
                 execute::<D>(connection, &sql, [Param::Text(&row.uid)], false).await?;
-                let sql = insert(&name, &pair_columns(), 1);
+                let sql = insert(&name, &pair, &one_row(&pair));
                 for (key, value) in pairs(companion, row) {
                     let params = [&row.uid, key, value].map(|text| Param::Text(text));
                     execute::<D>(connection, &sql, params, false).await?;
@@ -308,7 +386,8 @@ impl<D: Engine> Handmade<D> {
     /// Inserts the main row of one object and commits it.
     pub(crate) async fn insert_one(&self, row: &Row) -> Result<()> {
         let mut connection = self.connections[0].lock().await;
-        let sql = insert(self.table.name.as_str(), &columns(self.table), 1);
+        let columns = columns(self.table);
+        let sql = insert(self.table.name.as_str(), &columns, &one_row(&columns));
         Ok(execute::<D>(&mut connection, &sql, values(row, Micros::now()), true).await?)
     }
 
@@ -332,18 +411,20 @@ impl<D: Engine> Handmade<D> {
     ) -> Result<()> {
         let now = Micros::now();
         if phase == Phase::Tombstone {
-            let mut sql = format!("UPDATE `{}` SET delete_time = ?, update_time = ? WHERE uid IN (?", table.name);
-            (1..rows.len()).for_each(|_| sql.push_str(", ?"));
-            sql.push(')');
+            let condition = D::one_of(rows.len());
+            let sql = format!("UPDATE `{}` SET delete_time = ?, update_time = ? WHERE uid {condition}", table.name);
+            let uids = rows.iter().map(|row| Param::Text(&row.uid)).collect();
             let times = [Param::Time(now), Param::Time(now)];
-            let params = times.into_iter().chain(rows.iter().map(|row| Param::Text(&row.uid)));
-            return Ok(execute::<D>(connection, &sql, params, true).await?);
+            return Ok(execute_rows::<D>(connection, &sql, &times, (&PAIR_TYPES[..1], uids)).await?);
         }
+        let columns = columns(table);
+        let source = D::rows(columns.len(), rows.len());
         let sql = match phase {
-            Phase::Insert => insert(table.name.as_str(), &columns(table), rows.len()),
-            _ => upsert::<D>(table.name.as_str(), &columns(table), 1, rows.len()),
+            Phase::Insert => insert(table.name.as_str(), &columns, &source),
+            _ => upsert::<D>(table.name.as_str(), &columns, 1, &source),
         };
-        execute::<D>(connection, &sql, rows.iter().flat_map(|row| values(row, now)), true).await?;
+        let params = rows.iter().flat_map(|row| values(row, now)).collect();
+        execute_rows::<D>(connection, &sql, &[], (&types(table), params)).await?;
         for companion in Companion::OF_METADATA {
             let name = companion_name(table, companion);
             let (mut write, mut delete) = (Vec::new(), Vec::new());
@@ -360,24 +441,18 @@ impl<D: Engine> Handmade<D> {
                 }
             }
             if !delete.is_empty() {
-                let mut sql = format!("DELETE FROM `{name}` WHERE (obj_uid, `key`) IN (");
-                if D::ONE_WRITER {
-                    sql.push_str("VALUES ");
-                }
-                for place in 0..delete.len() {
-                    let _ = write!(sql, "{}(?, ?)", if place == 0 { "" } else { ", " });
-                }
-                sql.push(')');
-                let params = delete.iter().flatten().map(|text| Param::Text(text));
-                execute::<D>(connection, &sql, params, true).await?;
+                let sql = format!("DELETE FROM `{name}` WHERE (obj_uid, `key`) {}", D::pairs_of(delete.len()));
+                let params = delete.iter().flatten().map(|text| Param::Text(text)).collect();
+                execute_rows::<D>(connection, &sql, &[], (&PAIR_TYPES[..2], params)).await?;
             }
             if !write.is_empty() {
+                let (pair, source) = (pair_columns(), D::rows(PAIR.len(), write.len()));
                 let sql = match phase {
-                    Phase::Insert => insert(&name, &pair_columns(), write.len()),
-                    _ => upsert::<D>(&name, &pair_columns(), 2, write.len()),
+                    Phase::Insert => insert(&name, &pair, &source),
+                    _ => upsert::<D>(&name, &pair, 2, &source),
                 };
-                let params = write.iter().flatten().map(|text| Param::Text(text));
-                execute::<D>(connection, &sql, params, true).await?;
+                let params = write.iter().flatten().map(|text| Param::Text(text)).collect();
+                execute_rows::<D>(connection, &sql, &[], (&PAIR_TYPES, params)).await?;
             }
         }
         Ok(())

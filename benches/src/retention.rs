@@ -3,9 +3,10 @@
 //! Two writers, as a kind has them: one writes single objects, as they change, the other one batches. They write to rows that are between
 //! those that are purged.
 
+use crate::databases::{self, Which};
 use crate::objects::{self, Dice, updated};
 use anyhow::{Context as _, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::kind::find;
@@ -16,9 +17,7 @@ use ingester_mirror::config::{Config, Live};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::suspend::Suspension;
 use ingester_store::{ConnectOptions, RowChange, Store};
-use ingester_tests::{Durability, MariaDb, MySql};
 use serde_json::{Value, json};
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -39,13 +38,6 @@ pub(crate) struct Retention {
     seconds: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Which {
-    Mariadb,
-    Mysql,
-    Sqlite,
-}
-
 /// Objects in a batch of the second writer.
 const BATCH: usize = 64;
 
@@ -54,28 +46,9 @@ const AGE: Duration = Duration::from_secs(90 * 24 * 3600);
 
 pub(crate) fn run(arguments: &Retention) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let wanted = |which| arguments.database.is_empty() || arguments.database.contains(&which);
-    let options = ["--innodb-buffer-pool-size=2G"];
-    if wanted(Which::Mariadb) {
-        let server = MariaDb::start_with(Durability::Durable, &options)?;
-        let url = runtime.block_on(crate::store::url(server.deref(), "retention"))?;
-        runtime.block_on(on("MariaDB", &url, arguments))?;
-    }
-    if wanted(Which::Mysql) {
-        match MySql::start_with(Durability::Durable, &options)? {
-            Some(server) => {
-                let url = runtime.block_on(crate::store::url(server.deref(), "retention"))?;
-                runtime.block_on(on("MySQL", &url, arguments))?;
-            }
-            None => println!("skipped: no MySQL (bash tests/install.sh mysql)"),
-        }
-    }
-    if wanted(Which::Sqlite) {
-        let folder = tempfile::tempdir()?;
-        let url = format!("sqlite://{}?mode=rwc", folder.path().join("retention.db").display());
-        runtime.block_on(on("SQLite", &url, arguments))?;
-    }
-    Ok(())
+    databases::on_each(&arguments.database, Some("2G"), ["retention"], &runtime, |which, [url]| {
+        runtime.block_on(on(which.title(), &url, arguments))
+    })
 }
 
 async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {

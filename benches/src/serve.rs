@@ -152,7 +152,7 @@ const QUESTIONS: [Question; 6] = [
 ];
 
 async fn on(server: &ingester_tests::SqlServer, arguments: &Serve) -> Result<()> {
-    let url = crate::store::url(server, "serve").await?;
+    let url = crate::databases::url(server, "serve").await?;
     let real =
         ApiServer::start_edition(Edition::Modern)?.context("there is no modern API server (bash tests/install.sh)")?;
     let cluster = real.client().await?;

@@ -3,10 +3,11 @@
 //! All candidates write the same sort of rows, made beforehand, into tables of their own in one server. They take turns
 //! in each round, and each begins with empty tables, so that none waits for what another left in the server's memory.
 
+use crate::databases::{self, Which};
 use crate::objects::{self, Dice, relabelled, updated};
 use crate::reference::{Engine, Handmade, Reference};
 use anyhow::{Context as _, Result, ensure};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::kind::find;
@@ -15,9 +16,7 @@ use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_store::{ConnectOptions, RowChange, Store};
-use ingester_tests::{Durability, MariaDb, MySql, SqlServer};
 use sqlx::Connection as _;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,7 +31,7 @@ pub(crate) struct Databases {
     /// Rounds, after one that does not count.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// InnoDB's buffer pool, such as `2G`; the server's default without it.
+    /// InnoDB's buffer pool, or PostgreSQL's shared buffers, such as `2G`; the server's default without it.
     #[arg(long)]
     pool: Option<String>,
     /// Connections of our batches and of the hand-written loop.
@@ -41,13 +40,6 @@ pub(crate) struct Databases {
     /// Writes rows without their protobuf, which is a third of their bytes.
     #[arg(long)]
     without_proto: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Which {
-    Mariadb,
-    Mysql,
-    Sqlite,
 }
 
 /// What happens to every object, in this order.
@@ -72,44 +64,14 @@ const HANDMADE: usize = 200;
 
 pub(crate) fn run(arguments: &Databases) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let wanted = |which| arguments.database.is_empty() || arguments.database.contains(&which);
-    let pool = arguments.pool.as_ref().map(|pool| format!("--innodb-buffer-pool-size={pool}"));
-    let options: Vec<&str> = pool.as_deref().into_iter().collect();
-    if wanted(Which::Mariadb) {
-        let server = MariaDb::start_with(Durability::Durable, &options)?;
-        runtime.block_on(on_server("MariaDB", server.deref(), arguments))?;
-    }
-    if wanted(Which::Mysql) {
-        match MySql::start_with(Durability::Durable, &options)? {
-            Some(server) => runtime.block_on(on_server("MySQL", server.deref(), arguments))?,
-            None => println!("skipped: no MySQL (bash tests/install.sh mysql)"),
+    let databases = ["ours", "reference_2", "reference_26", "handmade"];
+    databases::on_each(&arguments.database, arguments.pool.as_deref(), databases, &runtime, |which, urls| {
+        let name = which.title();
+        match which {
+            Which::Mariadb | Which::Mysql => runtime.block_on(on::<sqlx::MySql>(name, urls, arguments)),
+            Which::Postgres => runtime.block_on(on::<sqlx::Postgres>(name, urls, arguments)),
+            Which::Sqlite => runtime.block_on(on::<sqlx::Sqlite>(name, urls, arguments)),
         }
-    }
-    if wanted(Which::Sqlite) {
-        let folder = tempfile::tempdir()?;
-        let url = |name: &str| format!("sqlite://{}?mode=rwc", folder.path().join(name).display());
-        runtime.block_on(on::<sqlx::Sqlite>("SQLite", [url("a"), url("b"), url("c"), url("d")], arguments))?;
-    }
-    Ok(())
-}
-
-async fn on_server(name: &str, server: &SqlServer, arguments: &Databases) -> Result<()> {
-    let mut urls = Vec::new();
-    for database in ["ours", "reference_2", "reference_26", "handmade"] {
-        urls.push(url(server, database).await?);
-    }
-    let urls = urls.try_into().ok().context("four databases")?;
-    on::<sqlx::MySql>(name, urls, arguments).await
-}
-
-/// A new database, through the server's socket if the server is ours. The reference's statements are closed after each
-/// use, and with sqlx's TCP settings that waits up to 40 ms for an acknowledgement. The reference's own driver does not
-/// wait.
-pub(crate) async fn url(server: &SqlServer, database: &str) -> Result<String> {
-    let url = server.create_database(database).await?;
-    Ok(match server.socket() {
-        Some(socket) => format!("{url}?socket={}&ssl-mode=disabled", socket.display()),
-        None => url,
     })
 }
 

@@ -160,7 +160,7 @@ async fn one_round(
 ) -> Result<()> {
     let objects = source.objects;
     let events = arguments.events.min(objects);
-    let url = crate::store::url(server, "synthetic").await?;
+    let url = crate::databases::url(server, "synthetic").await?;
     let (program, config) = (std::env::current_exe()?, live::configuration(&url, std::slice::from_ref(kind)));
     let source_before = cpu(Some(source.process.id()))?;
     let (start, time) = (Instant::now(), Micros::now());

@@ -1,0 +1,98 @@
+//! The databases that are measured, each with its own defaults and commits that are on disk, except for the size of its buffer pool.
+
+use anyhow::Result;
+use clap::ValueEnum;
+use ingester_tests::{Durability, MariaDb, MySql, Postgres, SqlServer};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Which {
+    Mariadb,
+    Mysql,
+    Postgres,
+    Sqlite,
+}
+
+impl Which {
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Which::Mariadb => "MariaDB",
+            Which::Mysql => "MySQL",
+            Which::Postgres => "PostgreSQL",
+            Which::Sqlite => "SQLite",
+        }
+    }
+
+    /// Makes empty databases of these names, and does `work` with their URLs. A server runs until it is done; one that is not installed is
+    /// skipped.
+    fn with<const N: usize>(
+        self,
+        pool: Option<&str>,
+        names: [&str; N],
+        runtime: &tokio::runtime::Runtime,
+        mut work: impl FnMut([String; N]) -> Result<()>,
+    ) -> Result<()> {
+        let mut work_on = |server: &SqlServer| {
+            let mut urls = names.map(str::to_owned);
+            for name in &mut urls {
+                *name = runtime.block_on(url(server, name))?;
+            }
+            work(urls)
+        };
+        let options: Vec<String> = pool.map(|pool| self.buffer_pool(pool)).into_iter().collect();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        match self {
+            Which::Mariadb => work_on(&*MariaDb::start_with(Durability::Durable, &options)?),
+            Which::Mysql => match MySql::start_with(Durability::Durable, &options)? {
+                Some(server) => work_on(&server),
+                None => skipped("MySQL (bash tests/install.sh mysql)"),
+            },
+            Which::Postgres => match Postgres::start_with(Durability::Durable, &options)? {
+                Some(server) => work_on(&server),
+                None => skipped("PostgreSQL (bash tests/install.sh postgresql)"),
+            },
+            Which::Sqlite => {
+                let folder = tempfile::tempdir()?;
+                work(names.map(|name| format!("sqlite://{}?mode=rwc", folder.path().join(name).display())))
+            }
+        }
+    }
+
+    /// The option for a buffer pool of this size, such as `2G`.
+    fn buffer_pool(self, size: &str) -> String {
+        match self {
+            // Its units are kB, MB, GB.
+            Which::Postgres => format!("--shared_buffers={size}B"),
+            Which::Mariadb | Which::Mysql | Which::Sqlite => format!("--innodb-buffer-pool-size={size}"),
+        }
+    }
+}
+
+fn skipped(missing: &str) -> Result<()> {
+    println!("skipped: no {missing}");
+    Ok(())
+}
+
+/// Does `work` with new databases of these names on each of `wanted`, or on all of them if there is none.
+pub(crate) fn on_each<const N: usize>(
+    wanted: &[Which],
+    pool: Option<&str>,
+    names: [&str; N],
+    runtime: &tokio::runtime::Runtime,
+    mut work: impl FnMut(Which, [String; N]) -> Result<()>,
+) -> Result<()> {
+    let wanted = if wanted.is_empty() { Which::value_variants() } else { wanted };
+    wanted.iter().try_for_each(|which| which.with(pool, names, runtime, |urls| work(*which, urls)))
+}
+
+/// A new database, through the server's socket if the server is ours. The reference's statements are closed after each
+/// use, and with sqlx's TCP settings that waits up to 40 ms for an acknowledgement. The reference's own driver does not
+/// wait.
+pub(crate) async fn url(server: &SqlServer, database: &str) -> Result<String> {
+    let url = server.create_database(database).await?;
+    let Some(socket) = server.socket() else { return Ok(url) };
+    Ok(match socket.parent() {
+        // It is known by its folder and the port.
+        Some(folder) if url.starts_with("postgres") => format!("{url}?host={}&sslmode=disable", folder.display()),
+        _ => format!("{url}?socket={}&ssl-mode=disabled", socket.display()),
+    })
+}
