@@ -109,8 +109,8 @@ settings! {
         user => user: Option<String> = "", "text", Restart, read(text), variable MYSQL_USER;
         /// The user's password. Better set in a Secret, as `MYSQL_PASSWORD`, or in a file.
         password => password: Option<Secret> = "", "text", Restart, secret(), variable MYSQL_PASSWORD;
-        /// A file that has the password, such as one that a Secret mounts. A newline at its end is not a part of it. It is read at the start: restart
-        /// the program after a rotation.
+        /// A file that has the password, such as one that a Secret mounts. A newline at its end is not a part of it. It is read again when
+        /// the database refuses the password.
         passwordFile => password_file: Option<PathBuf> = "", "path", Restart, read(path), variable MYSQL_PASSWORD_FILE;
         /// The database (schema) on the server. It must exist.
         database => database: Option<String> = "", "text", Restart, read(text), variable MYSQL_DB_NAME;

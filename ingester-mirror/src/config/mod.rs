@@ -106,12 +106,17 @@ impl LogLevel {
     }
 }
 
-/// The same database, with the password that is in a file.
+/// The same database, with the password that is in a file, which is read again when the database refuses the password.
 ///
 /// # Errors
 /// If the file cannot be read, or the database has a password already, or can have none.
 pub fn with_password(address: Address, file: &Path) -> Result<Address, ConfigError> {
-    address.password(Secret::read(file)?.reveal()).map_err(|error| ConfigError::of(error.to_string()))
+    let (password, file) = (Secret::read(file)?, file.to_owned());
+    let read = move || match Secret::read(&file) {
+        Ok(password) => Ok(password.reveal().to_owned()),
+        Err(error) => Err(error.to_string()),
+    };
+    address.password(password.reveal(), read).map_err(|error| ConfigError::of(error.to_string()))
 }
 
 /// Whether to mirror, and into which database.
@@ -262,16 +267,16 @@ impl Mysql {
                 return Err(ConfigError::of(message + "set `mysql.host` or MYSQL_HOST"));
             }
         };
-        let password = match (&self.password, &self.password_file) {
+        let user = self.user.as_deref().unwrap_or("root");
+        let with = |password| Address::mysql(host, self.port, user, password, database);
+        let address = match (&self.password, &self.password_file) {
             (Some(_), Some(_)) => {
                 let message = "`mysql.password` and `mysql.passwordFile` are both set: leave out one";
                 return Err(ConfigError::of(message));
             }
-            (password, None) => password.clone(),
-            (None, Some(file)) => Some(Secret::read(file)?),
+            (password, None) => with(password.as_ref().map(Secret::reveal)),
+            (None, Some(file)) => with_password(with(None), file)?,
         };
-        let (user, password) = (self.user.as_deref().unwrap_or("root"), password.as_ref().map(Secret::reveal));
-        let address = Address::mysql(host, self.port, user, password, database);
         address.tls(&self.tls).map(Some).map_err(|error| ConfigError::of(format!("{error}")))
     }
 

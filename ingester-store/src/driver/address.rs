@@ -2,6 +2,7 @@
 
 use super::error::{StoreError, url_examples};
 use super::interface::{Product, Target};
+use super::password::{Password, Source};
 use super::tls::Tls;
 use super::{PRODUCTS, mysql};
 use ingester_sql::dialect::Dialect;
@@ -12,13 +13,21 @@ use std::sync::Arc;
 
 /// Where a database is. It is displayed without its password.
 #[derive(Clone)]
-pub struct Address(pub(super) Arc<dyn Target>);
+pub struct Address {
+    pub(super) target: Arc<dyn Target>,
+    /// Where its password comes from, if that may change.
+    source: Option<Source>,
+}
 
 impl Address {
     /// A MySQL database by its parts, as environment variables name them. `host` may be a list, with commas between, of which each may
     /// have a port of its own: `db-1,db-2:3307`.
     pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
-        Address(mysql::of_parts(host, port, user, password, database))
+        Address::of(mysql::of_parts(host, port, user, password, database))
+    }
+
+    fn of(target: Arc<dyn Target>) -> Self {
+        Address { target, source: None }
     }
 
     /// The first variable of a database's own clients that names one, such as `PGDATABASE`, and the URL that leaves everything to such
@@ -35,19 +44,37 @@ impl Address {
         product(scheme).is_some()
     }
 
-    /// The same database, with a password that its URL leaves out.
+    /// The same database, with a password that its URL leaves out, and that may change: `read` returns the one of now, or why it cannot be
+    /// read. It is called before connecting, and again when the database refuses the password. It may block.
     ///
     /// # Errors
-    /// If it has one already, or can have none.
-    pub fn password(self, password: &str) -> Result<Self, StoreError> {
-        let with = self.0.with_password(password);
-        with.map(Address)
-            .map_err(|(reason, hint)| StoreError::wrong(format!("adding a password to `{self}`"), reason, hint))
+    /// If the database has a password already, or can have none.
+    pub fn password(
+        self,
+        password: &str,
+        read: impl Fn() -> Result<String, String> + Send + Sync + 'static,
+    ) -> Result<Self, StoreError> {
+        let target = self.target.with_password(password).map_err(|wrong| self.cannot_add(wrong))?;
+        Ok(Address { target, source: Some(Source { read: Arc::new(read), without: self.target }) })
+    }
+
+    fn cannot_add(&self, (reason, hint): (&str, &str)) -> StoreError {
+        StoreError::wrong(format!("adding a password to `{self}`"), reason, hint)
+    }
+
+    /// The database with the password of now, and what changes it.
+    pub(super) async fn now(&self) -> Result<(Arc<dyn Target>, Option<Password>), StoreError> {
+        let Some(source) = &self.source else { return Ok((self.target.clone(), None)) };
+        let password = source.password().await.map_err(|reason| {
+            StoreError::passing(format!("connecting to {self}"), reason, "it is read again at the next attempt")
+        })?;
+        let target = source.without.with_password(&password).map_err(|wrong| self.cannot_add(wrong))?;
+        Ok((target, Some(Password::new(source.clone(), password))))
     }
 
     /// The file of an SQLite database that is not there; none of a database in memory, or on a server.
     pub fn missing_file(&self) -> Option<&Path> {
-        self.0.file().filter(|file| matches!(file.try_exists(), Ok(false)))
+        self.target.file().filter(|file| matches!(file.try_exists(), Ok(false)))
     }
 
     /// The same database, with the encryption that `tls` asks for. The `ssl-` parameters of a URL win over `tls`, and
@@ -57,17 +84,19 @@ impl Address {
     /// If `tls` contradicts itself, see [`Tls::check`]. Its files are checked when connecting.
     pub fn tls(self, tls: &Tls) -> Result<Self, StoreError> {
         tls.check().map_err(|mistake| StoreError::wrong("preparing encryption", mistake.reason(), mistake.hint()))?;
-        Ok(self.0.with_tls(tls).map_or(self, Address))
+        let with = |target: Arc<dyn Target>| target.with_tls(tls).unwrap_or(target);
+        let source = self.source.map(|source| Source { without: with(source.without), ..source });
+        Ok(Address { target: with(self.target), source })
     }
 
     /// What the database is called where it is, whichever server of a cluster that is; of SQLite, its file with the whole path.
     pub fn database(&self) -> String {
-        self.0.database()
+        self.target.database()
     }
 
     /// The database's dialect.
     pub fn dialect(&self) -> Dialect {
-        self.0.dialect()
+        self.target.dialect()
     }
 }
 
@@ -93,7 +122,7 @@ impl FromStr for Address {
             }
             _ => Err("it has no scheme".into()),
         };
-        target.map(Address).map_err(|reason| StoreError::wrong(doing, reason, hint))
+        target.map(Address::of).map_err(|reason| StoreError::wrong(doing, reason, hint))
     }
 }
 
@@ -157,13 +186,13 @@ fn is_ipv6(text: &str) -> bool {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.shown())
+        f.write_str(self.target.shown())
     }
 }
 
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.shown())
+        f.write_str(self.target.shown())
     }
 }
 
@@ -235,7 +264,8 @@ mod tests {
 
     #[test]
     fn a_password_is_added_where_there_is_none() {
-        let with = |url: &str| url.parse::<Address>().unwrap().password("hunter2");
+        let add = |address: Address| address.password("hunter2", || Ok("hunter2".to_owned()));
+        let with = |url: &str| add(url.parse().unwrap());
         for (url, shown) in [
             ("mysql://root@db:3306/ma", "mysql://root:***@db:3306/ma"),
             ("mariadb://db/ma?ssl-mode=REQUIRED", "mariadb://root:***@db/ma"),
@@ -247,7 +277,7 @@ mod tests {
             let error = with(url).unwrap_err().to_string();
             assert!(error.contains(part) && !error.contains("hunter2"), "{error}");
         }
-        let again = with("mysql://root@db/ma").unwrap().password("hunter2").unwrap_err().to_string();
+        let again = add(with("mysql://root@db/ma").unwrap()).unwrap_err().to_string();
         assert!(again.contains("has one already"), "{again}");
     }
 
@@ -276,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_password_is_added_to_a_list_of_servers() {
-        let address = "mysql://u@a,b:1/db".parse::<Address>().unwrap().password("p").unwrap();
+        let address = "mysql://u@a,b:1/db".parse::<Address>().unwrap().password("p", || Ok("p".to_owned())).unwrap();
         assert_eq!(address.to_string(), "mysql://u:***@a,b:1/db");
         let error = "mysql://u@a,b:port/db".parse::<Address>().unwrap_err().to_string();
         assert!(error.contains("invalid port"), "{error}");

@@ -24,6 +24,8 @@ pub(crate) enum About {
     Stale,
     /// The user lacks a right.
     Right,
+    /// The database refuses the user or the password of a new connection.
+    Login,
     /// The database ended the statement because it took too long.
     Time,
     /// The disk.

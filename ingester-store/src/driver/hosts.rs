@@ -31,15 +31,15 @@ pub(super) trait Listed: Clone + Send + Sync {
 
 /// The servers of a list.
 pub(super) struct Hosts<L> {
-    all: Vec<L>,
     read_only: bool,
     servers: Arc<Servers>,
-    current: Mutex<Current>,
+    current: Mutex<Current<L>>,
     /// Has new connections lead to a server.
     lead: Box<dyn Fn(&L) + Send + Sync>,
 }
 
-struct Current {
+struct Current<L> {
+    all: Vec<L>,
     place: usize,
     /// When the list was looked through.
     looked: Option<Instant>,
@@ -110,8 +110,15 @@ impl<L: Listed> Hosts<L> {
         servers: Arc<Servers>,
         lead: impl Fn(&L) + Send + Sync + 'static,
     ) -> Self {
-        let current = Mutex::new(Current { place, looked: None });
-        Hosts { all: all.to_vec(), read_only, servers, current, lead: Box::new(lead) }
+        let current = Mutex::new(Current { all: all.to_vec(), place, looked: None });
+        Hosts { read_only, servers, current, lead: Box::new(lead) }
+    }
+
+    /// Changes how each of them is reached, such as its password.
+    pub(super) async fn change(&self, change: impl Fn(&L) -> L) {
+        let mut current = self.current.lock().await;
+        current.all = current.all.iter().map(change).collect();
+        (self.lead)(&current.all[current.place]);
     }
 
     /// Waits for a connection. If that takes long, the server may be gone: then the list is looked through.
@@ -136,16 +143,16 @@ impl<L: Listed> Hosts<L> {
         if current.looked.is_some_and(|looked| looked.elapsed() < AGAIN) {
             return;
         }
-        let others = (0..self.all.len()).filter(|place| *place != current.place);
-        let found = search(&self.all, std::iter::once(current.place).chain(others), self.read_only).await;
+        let others = (0..current.all.len()).filter(|place| *place != current.place);
+        let found = search(&current.all, std::iter::once(current.place).chain(others), self.read_only).await;
         current.looked = Some(Instant::now());
         match found {
             Ok(place) if place == current.place => {}
             Ok(place) => {
-                let (from, to) = (self.all[current.place].name(), self.all[place].name());
+                let (from, to) = (current.all[current.place].name(), current.all[place].name());
                 tracing::warn!(from, to, "The database has moved to another server of the list");
                 current.place = place;
-                (self.lead)(&self.all[place]);
+                (self.lead)(&current.all[place]);
                 self.servers.replace_connections();
             }
             Err(error) => tracing::warn!(%error, "No server of the list can be used"),

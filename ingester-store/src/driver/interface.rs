@@ -123,6 +123,9 @@ pub(crate) trait Driver: Send + Sync {
     /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
     fn look_for_server(&self) -> BoxFuture<'_, ()>;
 
+    /// New connections use this password.
+    fn use_password<'d>(&'d self, password: &'d str) -> BoxFuture<'d, ()>;
+
     /// What the connections do now.
     fn usage(&self) -> Usage;
 

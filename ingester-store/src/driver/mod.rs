@@ -17,6 +17,7 @@ mod hosts;
 mod interface;
 mod mysql;
 mod options;
+mod password;
 mod pool;
 mod postgres;
 mod servers;
@@ -44,22 +45,22 @@ const PRODUCTS: [&Product; 3] = [&mysql::PRODUCT, &sqlite::PRODUCT, &postgres::P
 
 /// Connects once.
 pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<Pool, StoreError> {
-    let target = &address.0;
+    let (target, password) = address.now().await?;
     target.check(options)?;
     let servers = Arc::new(Servers::default());
     let connected = target.connect(options, servers.clone()).await;
     let driver = connected.map_err(|error| StoreError::of(format!("connecting to {address}"), error))?;
-    Ok(Pool::new(driver, target.dialect(), servers))
+    Ok(Pool::new(driver, target.dialect(), servers, password))
 }
 
 impl Address {
     /// How much longer than usual connecting may take, because servers are asked which of them is the right one.
     pub(crate) fn longest_search(&self) -> std::time::Duration {
-        self.0.longest_search()
+        self.target.longest_search()
     }
 
     /// The error of an attempt to connect that had no answer in time.
     pub(crate) fn silent(&self) -> StoreError {
-        self.0.silent()
+        self.target.silent()
     }
 }

@@ -1,8 +1,12 @@
 //! The connections to one database of any driver, and transactions on them.
 
 use super::connections::{Connections, Waits};
+use super::error::is_about;
+use super::facts::About;
 use super::interface::{Call, Driver, End, Migrations, Session, read};
+use super::password::Password;
 use super::servers::Servers;
+use futures::future::BoxFuture;
 use ingester_sql::dialect::{Access, Dialect, OneText, Query, Sql, Statement};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +17,18 @@ pub(crate) struct Pool {
     dialect: Dialect,
     waits: Waits,
     servers: Arc<Servers>,
+    /// None if it cannot change.
+    password: Option<Password>,
 }
 
 impl Pool {
-    pub(super) fn new(driver: Box<dyn Driver>, dialect: Dialect, servers: Arc<Servers>) -> Self {
-        Pool { driver, dialect, waits: Waits::default(), servers }
+    pub(super) fn new(
+        driver: Box<dyn Driver>,
+        dialect: Dialect,
+        servers: Arc<Servers>,
+        password: Option<Password>,
+    ) -> Self {
+        Pool { driver, dialect, waits: Waits::default(), servers, password }
     }
 
     /// What its connections have found out about the servers.
@@ -27,16 +38,35 @@ impl Pool {
 
     /// Waits for a connection.
     async fn session(&self) -> Result<Box<dyn Session>, sqlx::Error> {
-        self.waits.count(self.driver.session()).await
+        self.waits.count(self.lend(|driver| driver.session())).await
     }
 
     /// Waits for a connection for migrations.
     pub(crate) async fn migrations(&self) -> Result<Box<dyn Migrations>, sqlx::Error> {
-        self.waits.count(self.driver.migrations()).await
+        self.waits.count(self.lend(|driver| driver.migrations())).await
+    }
+
+    /// Lends a connection. If a new one is refused for its password, and that has changed, it is tried once more.
+    async fn lend<'p, L>(
+        &'p self,
+        lend: impl Fn(&'p dyn Driver) -> BoxFuture<'p, Result<L, sqlx::Error>>,
+    ) -> Result<L, sqlx::Error> {
+        let Some(password) = &self.password else { return lend(&*self.driver).await };
+        let tried = password.changes();
+        match lend(&*self.driver).await {
+            Err(error) if is_about(&error, About::Login) && password.renew(&*self.driver, tried).await => {
+                lend(&*self.driver).await
+            }
+            lent => lent,
+        }
     }
 
     /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
     pub(crate) async fn look_for_server(&self) {
+        // The servers of a list are asked with it.
+        if let Some(password) = &self.password {
+            password.renew(&*self.driver, password.changes()).await;
+        }
         self.driver.look_for_server().await;
     }
 

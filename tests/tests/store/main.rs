@@ -17,6 +17,7 @@ mod guard;
 mod lists;
 mod many;
 mod partitions;
+mod password;
 mod plan_summary;
 mod plans;
 mod purge;

@@ -23,6 +23,7 @@ fn about(number: u16) -> Option<About> {
     Some(match number {
         number if READ_ONLY.contains(&number) || LEFT.contains(&number) || UNPREPARED.contains(&number) => About::Stale,
         number if DENIED.contains(&number) => About::Right,
+        number if REFUSED.contains(&number) => About::Login,
         number if ENDED.contains(&number) => About::Time,
         number if STORAGE.contains(&number) => About::Storage,
         NO_KEY => About::Key,
@@ -44,6 +45,9 @@ const STORAGE: [u16; 6] = [1021, 1114, 3, 28, 1030, 1026];
 
 /// The user lacks a right: to a database, a table, a column, in general, to a routine.
 const DENIED: [u16; 5] = [1044, 1142, 1143, 1227, 1370];
+
+/// The user is not known, the password is wrong, or there should be one.
+const REFUSED: [u16; 2] = [1045, 1698];
 
 /// `SELECT command denied to user 'ingester'@'10.0.0.7' for table 'model'` names the right, and where the user comes from; which account
 /// that is, only the server knows.

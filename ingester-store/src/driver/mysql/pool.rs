@@ -72,6 +72,17 @@ impl Driver for Pool {
         .boxed()
     }
 
+    fn use_password<'d>(&'d self, password: &'d str) -> BoxFuture<'d, ()> {
+        let with = move |server: &MySqlConnectOptions| server.clone().password(password);
+        async move {
+            match &self.hosts {
+                Some(hosts) => hosts.change(with).await,
+                None => self.pool.set_connect_options(with(&self.pool.connect_options())),
+            }
+        }
+        .boxed()
+    }
+
     fn usage(&self) -> Usage {
         let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
         Usage { open: self.pool.size(), idle, limit: self.pool.options().get_max_connections() }

@@ -79,7 +79,10 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
             // The connection; the transaction, in a state that the statement does not fit, or rolled back by the server; resources; an
             // operator who stops the server or ends a connection.
             "08" | "25" | "40" | "53" | "57" => (Transient, None, None),
-            "28" => (Operator, Some("check user and password of the URL, and the server's pg_hba.conf"), None),
+            "28" => {
+                let hint = "check user and password of the URL, and the server's pg_hba.conf";
+                (Operator, Some(hint), Some(About::Login))
+            }
             // Data exceptions, violated constraints, limits of the program.
             "22" | "23" | "54" => (Object, None, None),
             _ => (Unknown, None, None),
@@ -113,7 +116,8 @@ mod tests {
             ("42501", Operator, Some(About::Right)),
             ("42P01", Operator, None),
             ("42703", Operator, None),
-            ("28P01", Operator, None),
+            ("28P01", Operator, Some(About::Login)),
+            ("28000", Operator, Some(About::Login)),
             ("3D000", Operator, None),
             // Too long, not JSON, not UTF-8, NULL, CHECK, too much for an index, too deep.
             ("22001", Object, None),

@@ -11,6 +11,7 @@ use crate::driver::servers::Servers;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sqlx::PgPool;
+use sqlx::postgres::PgConnectOptions;
 use std::sync::Arc;
 
 pub(super) struct Pool {
@@ -61,6 +62,19 @@ impl Driver for Pool {
         async move {
             if let Some(hosts) = &self.hosts {
                 hosts.look().await;
+            }
+        }
+        .boxed()
+    }
+
+    fn use_password<'d>(&'d self, password: &'d str) -> BoxFuture<'d, ()> {
+        let with = move |options: &PgConnectOptions| options.clone().password(password);
+        async move {
+            match &self.hosts {
+                Some(hosts) => {
+                    hosts.change(|server| Server { options: with(&server.options), ..server.clone() }).await;
+                }
+                None => self.pool.set_connect_options(with(&self.pool.connect_options())),
             }
         }
         .boxed()

@@ -48,6 +48,10 @@ impl Driver for Pool {
         async {}.boxed()
     }
 
+    fn use_password<'d>(&'d self, _: &'d str) -> BoxFuture<'d, ()> {
+        async {}.boxed()
+    }
+
     fn usage(&self) -> Usage {
         let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
         Usage { open: self.pool.size(), idle, limit: self.pool.options().get_max_connections() }
