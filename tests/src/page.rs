@@ -26,9 +26,10 @@ use std::time::Duration;
 const DEADLINE: Duration = Duration::from_secs(120);
 
 /// Variables that would name another database or cluster than the page does.
-const REMOVED: [&str; 10] = [
+const REMOVED: [&str; 11] = [
     "RUST_LOG",
     "DATABASE_URL",
+    "DATABASE_PASSWORD_FILE",
     "INGESTER_KINDS",
     "KUBERNETES_SERVICE_HOST",
     "MYSQL_HOST",

@@ -322,8 +322,9 @@ fn a_password_file_is_never_shown_and_its_errors_name_it() {
     with("mysql://u:other@127.0.0.1:1/d").says(&["mysql://u:***@127.0.0.1:1/d", "has one already"]);
     let mut by_variable = folder.command(&["get", "models"]);
     by_variable.envs([("MYSQL_HOST", "127.0.0.1"), ("MYSQL_DB_NAME", "d"), ("MYSQL_PASSWORD_FILE", "hunter2")]);
-    let ran =
-        finish(&mut by_variable).exits(2).says(&["MYSQL_PASSWORD_FILE or `mysql.passwordFile` names does not exist"]);
+    let ran = finish(&mut by_variable)
+        .exits(2)
+        .says(&["DATABASE_PASSWORD_FILE or a key `passwordFile` names does not exist"]);
     assert!(!ran.err.contains("hunter2"), "{}", ran.err);
 }
 

@@ -76,6 +76,7 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ingester"));
         for variable in [
             "DATABASE_URL",
+            "DATABASE_PASSWORD_FILE",
             "MYSQL_HOST",
             "MYSQL_PORT",
             "MYSQL_USER",

@@ -16,6 +16,8 @@ use std::path::PathBuf;
 pub struct Environment {
     /// `DATABASE_URL`: it overrides all others.
     url: Option<Secret>,
+    /// `DATABASE_PASSWORD_FILE`, of the URL.
+    url_password_file: Option<PathBuf>,
     /// `MYSQL_HOST`.
     host: Option<String>,
     /// `MYSQL_PORT`, not parsed yet.
@@ -40,6 +42,7 @@ impl Environment {
         let variable = |name: &str| lookup(name).filter(|value| !value.is_empty());
         Environment {
             url: variable("DATABASE_URL").map(Secret::from),
+            url_password_file: variable("DATABASE_PASSWORD_FILE").map(PathBuf::from),
             host: variable("MYSQL_HOST"),
             // If a Service is named `mysql`, Kubernetes sets this variable to a value such as `tcp://10.0.0.1:3306` in every
             // container of the namespace ("Service environment variables"). That is not meant as a port.
@@ -96,7 +99,12 @@ impl Environment {
     /// If the URL or the port is not valid, if the variables name no server or no database, or if the password's file cannot be read.
     pub fn address(&self) -> Result<Option<Address>, ConfigError> {
         if let Some(url) = &self.url {
-            return url.reveal().parse().map(Some).map_err(|error| ConfigError::of(format!("{error}")));
+            return super::of_url(url, self.url_password_file.as_deref()).map(Some);
+        }
+        if self.url_password_file.is_some() {
+            return Err(ConfigError::of(
+                "DATABASE_PASSWORD_FILE is set, but not DATABASE_URL: set it (`postgresql:///` leaves the rest to PGHOST and the like)",
+            ));
         }
         match (&self.host, &self.database) {
             (None, None) => {
@@ -140,10 +148,13 @@ impl Environment {
     /// Overrides the file's values with those that are set.
     pub(super) fn apply(&self, config: &mut Config, problems: &mut Vec<Problem>) {
         self.apply_to(&mut config.mysql, problems);
-        if let Some(url) = &self.url {
-            config.metadata_storage.database_url = Some(url.clone());
-        } else if self.host.is_some() || self.database.is_some() {
-            config.metadata_storage.database_url = None;
+        let storage = &mut config.metadata_storage;
+        if self.url.is_some() || self.host.is_some() || self.database.is_some() {
+            // The password in the file of the configuration is another database's.
+            (storage.database_url, storage.password_file) = (self.url.clone(), None);
+        }
+        if self.url_password_file.is_some() {
+            storage.password_file.clone_from(&self.url_password_file);
         }
     }
 

@@ -93,6 +93,8 @@ settings! {
         /// `mysql://user:password@db-1:3306,db-2:3306/database`.
         databaseURL => database_url: Option<Secret> = "", "text", Restart, secret(),
             variable DATABASE_URL;
+        /// A file that has the password that `databaseURL` leaves out, as `mysql.passwordFile`.
+        passwordFile => password_file: Option<PathBuf> = "", "path", Restart, read(path), variable DATABASE_PASSWORD_FILE;
     }
 }
 

@@ -106,6 +106,15 @@ impl LogLevel {
     }
 }
 
+/// The database of a URL, whose password may be in a file.
+fn of_url(url: &Secret, password_file: Option<&Path>) -> Result<Address, ConfigError> {
+    let address = url.reveal().parse().map_err(|error| ConfigError::of(format!("{error}")))?;
+    match password_file {
+        Some(file) => with_password(address, file),
+        None => Ok(address),
+    }
+}
+
 /// The same database, with the password that is in a file, which is read again when the database refuses the password.
 ///
 /// # Errors
@@ -238,12 +247,18 @@ impl Config {
         if !self.metadata_storage.enable_metadata_storage {
             return Ok(Gate::Disabled);
         }
-        let address = match &self.metadata_storage.database_url {
-            Some(url) => {
-                let address: Address = url.reveal().parse().map_err(|error| ConfigError::of(format!("{error}")))?;
+        let MetadataStorage { database_url, password_file, .. } = &self.metadata_storage;
+        let address = match (database_url, password_file) {
+            (Some(url), file) => {
+                let address = of_url(url, file.as_deref())?;
                 Some(address.tls(&self.mysql.tls).map_err(|error| ConfigError::of(format!("{error}")))?)
             }
-            None => self.mysql.address()?,
+            (None, Some(_)) => {
+                let message = "`metadataStorage.passwordFile` or DATABASE_PASSWORD_FILE is set, but no URL: set `databaseURL` or DATABASE_URL, \
+                               or `mysql.passwordFile` beside `mysql.host`";
+                return Err(ConfigError::of(message));
+            }
+            (None, None) => self.mysql.address()?,
         };
         Ok(address.map_or(Gate::NoDatabase, Gate::Open))
     }

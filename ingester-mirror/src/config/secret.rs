@@ -31,8 +31,8 @@ impl Secret {
         let opened = File::open(file).map_err(|error| match error.kind() {
             // What should be its name may be the password itself.
             ErrorKind::NotFound | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => ConfigError::of(format!(
-                "the password file that --password-file, MYSQL_PASSWORD_FILE or `mysql.passwordFile` names does not exist (give the name of a \
-                 file there, not the password): {error}"
+                "the password file that --password-file, MYSQL_PASSWORD_FILE, DATABASE_PASSWORD_FILE or a key `passwordFile` names does not exist (give \
+                 the name of a file there, not the password): {error}"
             )),
             _ => wrong(&format!("cannot be read: {error}")),
         })?;

@@ -131,6 +131,7 @@ log: { format: json, level: WARN }
             deletion_delay: Duration::from_secs(5400),
             enable_resource_version_cache: true,
             database_url: None,
+            password_file: None,
         },
         mysql: Mysql {
             host: Some("10.0.0.1".into()),

@@ -205,6 +205,33 @@ fn a_passwords_file_is_read_without_the_newline_at_its_end() {
 }
 
 #[test]
+fn the_password_of_a_url_may_be_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("password");
+    std::fs::write(&file, "hunter2\n").unwrap();
+    let (file, url) = (file.display().to_string(), "postgres://u@h:1/d");
+    let text = format!(
+        "{}\n",
+        ENABLED.trim_end().replace("true", &format!("true, databaseURL: '{url}', passwordFile: {file}"))
+    );
+    let shown = "postgres://u:***@h:1/d";
+    assert_eq!(address(&text, &[]), shown);
+    let [by_url, by_file] = [("DATABASE_URL", url), ("DATABASE_PASSWORD_FILE", file.as_str())];
+    assert_eq!(address(ENABLED, &[by_url, by_file]), shown);
+    assert_eq!(environment(&[by_url, by_file]).address().unwrap().unwrap().to_string(), shown);
+    // Another database has another password.
+    assert_eq!(address(&text, &[("DATABASE_URL", "postgres://u@other:1/d")]), "postgres://u@other:1/d");
+    let mysql = [("MYSQL_HOST", "h"), ("MYSQL_DB_NAME", "d")];
+    assert_eq!(address(&text, &mysql), "mysql://root@h:3306/d");
+    // A password in the URL, too; and a file without a URL.
+    assert!(mistake(ENABLED, &[("DATABASE_URL", "mysql://u:p@h/d"), by_file]).contains("has one already"));
+    assert!(mistake(ENABLED, &[by_file]).contains("DATABASE_PASSWORD_FILE is set, but no URL"));
+    assert!(mistake(ENABLED, &[mysql[0], mysql[1], by_file]).contains("DATABASE_PASSWORD_FILE is set, but no URL"));
+    let error = environment(&[by_file]).address().unwrap_err().to_string();
+    assert!(error.contains("DATABASE_PASSWORD_FILE is set, but not DATABASE_URL"), "{error}");
+}
+
+#[test]
 fn contradictory_tls_settings_are_a_mistake() {
     for (tls, part) in [
         ("cert: /a", "`mysql.tls.cert` is set without `mysql.tls.key`"),
