@@ -1,6 +1,7 @@
 //! The connections to one database of any driver, and transactions on them.
 
 use super::connections::{Connections, Waits};
+use super::hosts::Looked;
 use super::interface::{Call, Driver, End, Migrations, Session, read};
 use super::servers::Servers;
 use ingester_sql::dialect::{Access, Dialect, OneText, Query, Sql, Statement};
@@ -36,8 +37,8 @@ impl Pool {
     }
 
     /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
-    pub(crate) async fn look_for_server(&self) {
-        self.driver.look_for_server().await;
+    pub(crate) async fn look_for_server(&self) -> Looked {
+        self.driver.look_for_server().await
     }
 
     /// Begins a transaction.
