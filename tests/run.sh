@@ -2,7 +2,8 @@
 # The test command: installs the servers that the tests need, checks format, lints and documentation, and runs every test.
 #
 #   bash tests/run.sh          the default set
-#   bash tests/run.sh --all    also what takes longer: licences, sources and duplicates of the dependencies, and the oldest Rust
+#   bash tests/run.sh --all    also what takes longer: a group of MySQL servers, licences, sources and duplicates of the dependencies, and the
+#                              oldest Rust
 #
 # It continues after a failure, so that one run shows all of them. It ends with what the failed tests said, and with a list of what ran,
 # failed and was skipped, and exits with 0 only if nothing failed.
@@ -86,6 +87,7 @@ fi
 step "tests of the example crate" cargo test --manifest-path examples/dataset-operator/Cargo.toml --config tests/outside/Cargo.toml --target-dir target --locked --no-fail-fast
 
 if [[ $all -eq 1 ]]; then
+  step "tests of a group of MySQL servers" cargo test --workspace --locked --test evolution -- --ignored --test-threads=1 group::
   # Compiled once, and kept with the servers.
   tools="${HOME:?}/.cache/ingester-testbed/tools"
   if [[ ! -x "$tools/bin/cargo-deny" ]]; then
