@@ -2,8 +2,8 @@
 # The test command: installs the servers that the tests need, checks format, lints and documentation, and runs every test.
 #
 #   bash tests/run.sh          the default set
-#   bash tests/run.sh --all    also what takes longer: the rest of the live tests on PostgreSQL; licences, sources and duplicates of the
-#                              dependencies; the oldest Rust
+#   bash tests/run.sh --all    also what takes longer: the rest of the live tests on PostgreSQL; a group of MySQL servers; licences, sources
+#                              and duplicates of the dependencies; the oldest Rust
 #
 # It continues after a failure, so that one run shows all of them. It ends with what the failed tests said, and with a list of what ran,
 # failed and was skipped, and exits with 0 only if nothing failed.
@@ -89,6 +89,7 @@ step "tests of the example crate" cargo test --manifest-path examples/dataset-op
 if [[ $all -eq 1 ]]; then
   # They are marked as ignored, so that the default set stays short; those that are run by hand have other names.
   step "live tests on PostgreSQL" cargo test --workspace --test live --locked --no-fail-fast -- --ignored ::postgres
+  step "tests of a group of MySQL servers" cargo test --workspace --locked --test evolution -- --ignored --test-threads=1 group::
   # Compiled once, and kept with the servers.
   tools="${HOME:?}/.cache/ingester-testbed/tools"
   if [[ ! -x "$tools/bin/cargo-deny" ]]; then

@@ -2,7 +2,7 @@
 //!
 //! - [`databases`]: an empty database of each kind for a test.
 //! - [`MariaDb`], [`MySql`] and [`Postgres`]: databases; [`SqlServer`] is what they have in common. [`Galera`]: three MariaDB servers as
-//!   a cluster. [`PgBouncer`]: what stands between a client and PostgreSQL.
+//!   a cluster; [`Group`]: three MySQL servers as a group. [`PgBouncer`]: what stands between a client and PostgreSQL.
 //!   [`Replication`]: two servers, one of which replicates the other.
 //! - [`delayed`]: a way to one of them on which every answer is late.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
@@ -24,6 +24,7 @@ pub mod crds;
 pub mod databases;
 pub mod delay;
 pub mod galera;
+pub mod group;
 mod http;
 pub mod ingester;
 pub mod mariadb;
@@ -42,6 +43,7 @@ pub use apiserver::{ApiServer, Edition, shared_apiserver, shared_modern_apiserve
 pub use crds::install;
 pub use delay::delayed;
 pub use galera::{Galera, shared_galera};
+pub use group::{Group, Primaries};
 pub use ingester::Ingester;
 pub use mariadb::{MariaDb, shared_mariadb};
 pub use mysql::{MySql, shared_mysql};

@@ -48,7 +48,7 @@ use ingester_mirror::replicas::Assignment;
 use ingester_mirror::sync::Context;
 use ingester_sql::ddl::{Schema, diff};
 use ingester_store::migrate::{DeclaredError, Folder, May, Released};
-use ingester_store::{ConnectOptions, Store, StoreError};
+use ingester_store::{ConnectOptions, Retry, Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -113,7 +113,8 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
 async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Program) -> Result<Context, Failure> {
     let database = Database::of(config, file)?;
     let client = cluster.client().await?;
-    let store = database.open_with(ConnectOptions { create: false, ..config.mysql.connect_options() }).await?;
+    let options = ConnectOptions { create: false, retry: Retry::COMMAND, ..config.mysql.connect_options() };
+    let store = database.open_with(options).await?;
     store.look_for_rejects().await?;
     store.learn_declared(program.declared).await.map_err(|error| declared_failure(error, program))?;
     let identity = identify(&client, &store, Names::Read(program.marks)).await.map_err(|error| match error {

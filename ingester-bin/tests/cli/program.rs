@@ -23,6 +23,14 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    pub(crate) fn of(output: std::process::Output) -> Self {
+        Ran {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("text on standard output"),
+            err: String::from_utf8(output.stderr).expect("text on standard error"),
+        }
+    }
+
     /// Checks the exit code.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
@@ -106,7 +114,7 @@ impl Folder {
         let mut command = self.command(&["import", "--database-url", "sqlite://test.db", "-"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        ran(child.wait_with_output().unwrap())
+        Ran::of(child.wait_with_output().unwrap())
     }
 
     /// The rows of a query on [`DATABASE`], cells joined by `|`.
@@ -116,15 +124,7 @@ impl Folder {
 }
 
 pub(crate) fn finish(command: &mut Command) -> Ran {
-    ran(command.output().unwrap())
-}
-
-fn ran(output: std::process::Output) -> Ran {
-    Ran {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).expect("text on standard output"),
-        err: String::from_utf8(output.stderr).expect("text on standard error"),
-    }
+    Ran::of(command.output().unwrap())
 }
 
 /// The rows of a query on an SQLite file, cells joined by `|`.

@@ -1,9 +1,10 @@
-//! `ingester schema` and `ingester backfill` from the command line, and `schema apply` killed at any moment.
+//! `ingester schema` and `ingester backfill` from the command line, and `schema apply` killed at any moment; commands on a group of MySQL servers.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
 mod commands;
+mod group;
 mod habits;
 mod killed;
 #[path = "../cli/program.rs"]

@@ -46,7 +46,7 @@ pub use serve::{FormerObjects, FrontProxy};
 
 use ingester_core::{Kind, KindNames};
 use ingester_store::fuse::Fuse;
-use ingester_store::{Address, ConnectOptions};
+use ingester_store::{Address, ConnectOptions, Retry};
 use row::Settings as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -295,12 +295,13 @@ impl Mysql {
         address.tls(&self.tls).map(Some).map_err(|error| ConfigError::of(format!("{error}")))
     }
 
-    /// How to connect, with the defaults of [`ConnectOptions`] for everything else.
+    /// How a server connects, which tries again what fails, with the defaults of [`ConnectOptions`] for everything else.
     pub fn connect_options(&self) -> ConnectOptions {
         ConnectOptions {
             connections: self.max_open_conns,
             max_idle: self.max_idle_conns,
             max_lifetime: self.conn_max_lifetime,
+            retry: Retry::SHORT,
             ..ConnectOptions::default()
         }
     }

@@ -214,6 +214,7 @@ log: { format: json, level: WARN }
     assert!(Config::default().reading().unwrap().is_none());
     let options = config.mysql.connect_options();
     assert_eq!((options.connections, options.max_idle, options.max_lifetime), (7, 0, None));
+    assert_eq!(options.retry, Retry::SHORT);
 }
 
 #[test]

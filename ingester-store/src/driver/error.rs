@@ -140,6 +140,23 @@ pub(crate) fn is_lost(error: &sqlx::Error) -> bool {
     matches!(error, E::Io(_) | E::Protocol(_) | E::PoolTimedOut | E::BeginFailed)
 }
 
+/// What each server of a list said, none of which takes writes although some answer.
+#[derive(Debug)]
+struct Electing(String);
+
+impl fmt::Display for Electing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Electing {}
+
+/// The error of a list of servers that said this, none of which takes writes although some answer.
+pub(super) fn electing(said: String) -> sqlx::Error {
+    std::io::Error::other(Electing(said)).into()
+}
+
 fn facts_of(error: &sqlx::Error) -> Facts {
     use sqlx::Error as E;
     let hinted = |class, hint: Cow<'static, str>| Facts { class, hint: Some(hint), about: None, why_json: None };
@@ -156,6 +173,10 @@ fn facts_of(error: &sqlx::Error) -> Facts {
         // The TLS library reports an untrusted server like this.
         E::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
             hinted(ErrorClass::Operator, check_encryption().into())
+        }
+        E::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<Electing>()) => {
+            let hint = "wait until a primary is elected, or name it in the list";
+            Facts { about: Some(About::Election), ..said(ErrorClass::Transient, hint) }
         }
         E::Io(_) => said(ErrorClass::Transient, "is the server running, and are host and port right?"),
         E::PoolTimedOut => said(

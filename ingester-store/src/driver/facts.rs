@@ -22,6 +22,8 @@ pub enum ErrorClass {
 pub(crate) enum About {
     /// The connection is of no more use, although it still answers: a new one may reach another server.
     Stale,
+    /// No server of a list takes writes, and some answer: they may be electing a primary.
+    Election,
     /// The user lacks a right.
     Right,
     /// The database refuses the user or the password of a new connection.

@@ -2,10 +2,11 @@
 //!
 //! All connections lead to one of them. Whoever finds it gone or read-only has the list looked through.
 
-use super::error::class_of;
-use super::facts::ErrorClass;
+use super::error::{class_of, electing, is_about};
+use super::facts::{About, ErrorClass};
 use super::servers::Servers;
 use ingester_core::nearest::nearest;
+use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +20,8 @@ const SLOW: Duration = Duration::from_millis(500);
 
 /// How often the list is looked through at most.
 const AGAIN: Duration = Duration::from_millis(500);
+
+const UNUSABLE: &str = "No server of the list can be used";
 
 /// One server of a list.
 pub(super) trait Listed: Clone + Send + Sync {
@@ -41,8 +44,21 @@ pub(super) struct Hosts<L> {
 struct Current<L> {
     all: Vec<L>,
     place: usize,
-    /// When the list was looked through.
-    looked: Option<Instant>,
+    /// When the list was looked through, and what that has found.
+    looked: Option<(Instant, Looked)>,
+}
+
+/// What a look for the server to use has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looked {
+    /// The same one.
+    Same,
+    /// Another one.
+    Moved,
+    /// Servers that answer, of which none takes writes: they may be electing a primary.
+    Electing,
+    /// No server that answers.
+    Unreachable,
 }
 
 /// The place of the first of the servers that takes writes, or answers if they are to be read only. The only one is not asked.
@@ -56,9 +72,35 @@ pub(super) async fn first<L: Listed>(all: &[L], read_only: bool) -> Result<usize
     }
 }
 
+/// What a server answers that is not the one to write to.
+#[derive(Debug)]
+struct NotThisOne(&'static str);
+
+impl fmt::Display for NotThisOne {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for NotThisOne {}
+
+/// The error of a server that answers, and is not the one to write to because of this.
+pub(super) fn not_this_one(why: &'static str) -> sqlx::Error {
+    std::io::Error::other(NotThisOne(why)).into()
+}
+
 /// The error of a server that is not the one that takes writes.
 pub(super) fn refuses_writes() -> sqlx::Error {
-    std::io::Error::other("it is read-only").into()
+    not_this_one("it is read-only")
+}
+
+/// Whether a server gave an answer that may become another one by itself.
+fn has_answered(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(error) => error.get_ref().is_some_and(|inner| inner.is::<NotThisOne>()),
+        sqlx::Error::Database(_) => class_of(error) == ErrorClass::Transient,
+        _ => false,
+    }
 }
 
 /// How long [`first`] of so many may take.
@@ -75,13 +117,14 @@ async fn search<L: Listed>(
     places: impl IntoIterator<Item = usize>,
     read_only: bool,
 ) -> Result<usize, sqlx::Error> {
-    let (mut said, mut refused, mut asked) = (Vec::new(), Vec::new(), 0);
+    let (mut said, mut refused, mut asked, mut answers) = (Vec::new(), Vec::new(), 0, false);
     for place in places {
         asked += 1;
         let reason = match tokio::time::timeout(ANSWER, all[place].probe(read_only)).await {
             Ok(Ok(())) => return Ok(place),
             Ok(Err(error)) => {
                 let reason = error.to_string();
+                answers |= has_answered(&error);
                 if class_of(&error) == ErrorClass::Operator {
                     refused.push(error);
                 }
@@ -96,7 +139,9 @@ async fn search<L: Listed>(
         Some(error) if refused.len() + 1 == asked => Err(error),
         _ => {
             let wanted = if read_only { "answers" } else { "takes writes" };
-            Err(std::io::Error::other(format!("none of the servers {wanted}: {}", said.join("; "))).into())
+            let text = format!("none of the servers {wanted}: {}", said.join("; "));
+            let is_electing = answers && !read_only;
+            Err(if is_electing { electing(text) } else { std::io::Error::other(text).into() })
         }
     }
 }
@@ -138,25 +183,37 @@ impl<L: Listed> Hosts<L> {
     }
 
     /// Looks for a server that takes writes: the current one, else the first of the list. New connections lead to it.
-    pub(super) async fn look(&self) {
+    pub(super) async fn look(&self) -> Looked {
         let mut current = self.current.lock().await;
-        if current.looked.is_some_and(|looked| looked.elapsed() < AGAIN) {
-            return;
+        let before = current.looked.map(|(at, looked)| (at.elapsed(), looked));
+        if let Some((since, looked)) = before
+            && since < AGAIN
+        {
+            return looked;
         }
         let others = (0..current.all.len()).filter(|place| *place != current.place);
         let found = search(&current.all, std::iter::once(current.place).chain(others), self.read_only).await;
-        current.looked = Some(Instant::now());
-        match found {
-            Ok(place) if place == current.place => {}
+        let looked = match found {
+            Ok(place) if place == current.place => Looked::Same,
             Ok(place) => {
                 let (from, to) = (current.all[current.place].name(), current.all[place].name());
                 tracing::warn!(from, to, "The database has moved to another server of the list");
                 current.place = place;
                 (self.lead)(&current.all[place]);
                 self.servers.replace_connections();
+                Looked::Moved
             }
-            Err(error) => tracing::warn!(%error, "No server of the list can be used"),
-        }
+            Err(error) => {
+                // Once for an outage, in which the list is looked through twice a second.
+                match before {
+                    Some((_, Looked::Electing | Looked::Unreachable)) => tracing::debug!(%error, "{UNUSABLE}"),
+                    _ => tracing::warn!(%error, "{UNUSABLE}"),
+                }
+                if is_about(&error, About::Election) { Looked::Electing } else { Looked::Unreachable }
+            }
+        };
+        current.looked = Some((Instant::now(), looked));
+        looked
     }
 }
 
@@ -197,4 +254,43 @@ pub(super) fn shown_with_password(shown: &str, user: &str) -> Result<String, (&'
         return Err(("it has one already", "leave out one of the two"));
     }
     Ok(format!("{scheme}://{user}:***@{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Listed, first, refuses_writes};
+    use crate::driver::error::{class_of, is_about};
+    use crate::driver::facts::{About, ErrorClass};
+
+    /// A server that answers so.
+    #[derive(Clone)]
+    struct Fake(fn() -> sqlx::Error);
+
+    impl Listed for Fake {
+        fn name(&self) -> String {
+            "db:3306".to_owned()
+        }
+
+        async fn probe(&self, _: bool) -> Result<(), sqlx::Error> {
+            Err((self.0)())
+        }
+    }
+
+    #[tokio::test]
+    async fn an_election_is_under_way_only_where_a_server_answers_that_may_win_it() {
+        let gone = Fake(|| std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into());
+        let unknown = Fake(|| std::io::Error::other("failed to lookup address information").into());
+        let denied = Fake(|| sqlx::Error::Configuration("access denied".into()));
+        let read_only = Fake(refuses_writes);
+        for (all, class, is_electing) in [
+            ([&gone, &read_only], ErrorClass::Transient, true),
+            ([&read_only, &denied], ErrorClass::Transient, true),
+            ([&gone, &unknown], ErrorClass::Transient, false),
+            ([&gone, &denied], ErrorClass::Transient, false),
+            ([&denied, &denied], ErrorClass::Operator, false),
+        ] {
+            let error = first(&all.map(Clone::clone), false).await.unwrap_err();
+            assert_eq!((class_of(&error), is_about(&error, About::Election)), (class, is_electing), "{error}");
+        }
+    }
 }

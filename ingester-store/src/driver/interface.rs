@@ -2,6 +2,7 @@
 
 use super::error::StoreError;
 use super::facts::Facts;
+use super::hosts::Looked;
 use super::options::ConnectOptions;
 use super::servers::Servers;
 use super::tls::Tls;
@@ -121,7 +122,7 @@ pub(crate) trait Driver: Send + Sync {
     fn migrations(&self) -> BoxFuture<'_, Result<Box<dyn Migrations>, sqlx::Error>>;
 
     /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
-    fn look_for_server(&self) -> BoxFuture<'_, ()>;
+    fn look_for_server(&self) -> BoxFuture<'_, Looked>;
 
     /// New connections use this password.
     fn use_password<'d>(&'d self, password: &'d str) -> BoxFuture<'d, ()>;

@@ -31,6 +31,7 @@ pub use error::StoreError;
 pub(crate) use error::{class_of, is_about, is_lost};
 pub(crate) use facts::About;
 pub use facts::ErrorClass;
+pub(crate) use hosts::Looked;
 pub(crate) use interface::{Call, End, Migrations, Session, read};
 pub use options::{ConnectOptions, Retry};
 pub(crate) use pool::{Pool, Transaction};

@@ -3,6 +3,7 @@
 use super::connections::{Connections, Waits};
 use super::error::is_about;
 use super::facts::About;
+use super::hosts::Looked;
 use super::interface::{Call, Driver, End, Migrations, Session, read};
 use super::password::Password;
 use super::servers::Servers;
@@ -62,12 +63,12 @@ impl Pool {
     }
 
     /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
-    pub(crate) async fn look_for_server(&self) {
+    pub(crate) async fn look_for_server(&self) -> Looked {
         // The servers of a list are asked with it.
         if let Some(password) = &self.password {
             password.renew(&*self.driver, password.changes()).await;
         }
-        self.driver.look_for_server().await;
+        self.driver.look_for_server().await
     }
 
     /// Begins a transaction.

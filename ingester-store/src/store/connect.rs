@@ -1,7 +1,8 @@
 //! Connecting to a database.
 
+use super::retry::Election;
 use super::{Doubts, Recorded, Store};
-use crate::driver::{self, Address, ConnectOptions, ErrorClass, StoreError};
+use crate::driver::{self, About, Address, ConnectOptions, ErrorClass, Looked, StoreError};
 use backon::Retryable as _;
 use ingester_core::Registry;
 use ingester_sql::dialect::statements::ReadServer;
@@ -25,9 +26,14 @@ impl Store {
         };
         // Attempts are counted for servers that refuse at once. A silent server uses up time instead.
         let too_late = || options.retry.attempts.is_some() && begin.elapsed() > 2 * limit;
+        let mut election = Election::new(options.retry);
         attempt
             .retry(options.retry.backoff())
-            .when(|error| error.class() == ErrorClass::Transient && !too_late())
+            .when(|error| error.class() == ErrorClass::Transient)
+            .adjust(|error, pause| {
+                let looked = if error.is_about(About::Election) { Looked::Electing } else { Looked::Same };
+                election.pause(looked, pause.filter(|_| !too_late()), || error.to_string())
+            })
             .notify(|error, pause| tracing::debug!(%error, ?pause, "database not reached, trying again"))
             .await
     }

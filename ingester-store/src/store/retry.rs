@@ -1,7 +1,7 @@
 //! Retries with exponential backoff, for transient errors of the database.
 
 use super::Store;
-use crate::driver::{About, ErrorClass, StoreError, class_of, is_about, is_lost};
+use crate::driver::{About, ErrorClass, Looked, Retry, StoreError, class_of, is_about, is_lost};
 use backon::Retryable as _;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -40,6 +40,52 @@ pub async fn unless_stopped<T>(stop: &CancellationToken, work: impl Future<Outpu
     tokio::time::timeout(GRACE, work).await.ok()
 }
 
+/// The wait of one piece of work for a server that takes writes.
+pub(super) struct Election {
+    retry: Retry,
+    begin: Option<Instant>,
+    is_told: bool,
+}
+
+impl Election {
+    pub(super) fn new(retry: Retry) -> Self {
+        Election { retry, begin: None, is_told: false }
+    }
+
+    /// The pause after an attempt that failed with what may pass, and after which this was found; `None` if it was the last attempt. Once
+    /// servers without a primary, or another primary, were found, no attempt is the last until the wait is over, whatever is `usual`.
+    pub(super) fn pause(
+        &mut self,
+        looked: Looked,
+        usual: Option<Duration>,
+        doing: impl Fn() -> String,
+    ) -> Option<Duration> {
+        let longest = self.retry.election;
+        let is_found = matches!(looked, Looked::Electing | Looked::Moved);
+        if longest.is_zero() || (self.begin.is_none() && !is_found) {
+            return usual;
+        }
+        if self.begin.get_or_insert_with(Instant::now).elapsed() >= longest {
+            return None;
+        }
+        if usual.is_none() && !self.is_told {
+            self.is_told = true;
+            tracing::warn!(
+                doing = doing(),
+                "The database is away or takes no writes: waiting up to {} s, in which a group may elect a primary",
+                longest.as_secs()
+            );
+        }
+        usual.or(Some(self.retry.longest))
+    }
+}
+
+/// Why an attempt failed, and what the look for another server has found then.
+struct Failed {
+    error: sqlx::Error,
+    looked: Looked,
+}
+
 impl Store {
     /// Runs `work` from its beginning until it succeeds, fails with an error that is not transient, or has used up its attempts.
     /// `doing` says in the error what was being done.
@@ -61,24 +107,32 @@ impl Store {
                 true => work.await,
                 false => waiting_for(|| database(&doing()), work).await,
             };
+            let mut looked = Looked::Same;
             if let Err(error) = &result {
                 if is_about(error, About::Stale) {
                     self.pool.servers().replace_connections();
                 }
                 if is_about(error, About::Stale) || is_lost(error) {
-                    self.pool.look_for_server().await;
+                    looked = self.pool.look_for_server().await;
                 }
             }
             if begin.elapsed() >= SLOW {
                 tracing::warn!(doing = doing(), seconds = begin.elapsed().as_secs_f64(), "the database is slow");
             }
-            result
+            result.map_err(|error| Failed { error, looked })
         };
+        let mut election = Election::new(self.retry);
         let result = attempt
             .retry(self.retry.backoff())
-            // If the pool has timed out, it has already tried to connect for long enough. More attempts would hide the outage.
-            .when(|error| class_of(error) == ErrorClass::Transient && !matches!(error, sqlx::Error::PoolTimedOut))
-            .notify(|error, pause| tracing::debug!(doing = doing(), %error, ?pause, "failed, trying again"));
+            .when(|failed| class_of(&failed.error) == ErrorClass::Transient)
+            .adjust(|Failed { error, looked }, pause| {
+                // If the pool has timed out, it has already tried to connect for long enough. More attempts would hide the outage.
+                let usual = pause.filter(|_| !matches!(error, sqlx::Error::PoolTimedOut));
+                election.pause(*looked, usual, &doing)
+            })
+            .notify(
+                |Failed { error, .. }, pause| tracing::debug!(doing = doing(), %error, ?pause, "failed, trying again"),
+            );
         let result = Box::pin(result.into_future());
         let result = match waits {
             true => waiting_for(|| database(&doing()), result).await,
@@ -87,7 +141,7 @@ impl Store {
         if result.is_ok() {
             Box::pin(self.keep_clock()).await;
         }
-        result.map_err(|error| StoreError::of(doing(), error))
+        result.map_err(|Failed { error, .. }| StoreError::of(doing(), error))
     }
 }
 
@@ -100,8 +154,8 @@ pub(crate) fn database(doing: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::unless_stopped;
-    use crate::driver::{ConnectOptions, ErrorClass, Retry, StoreError};
+    use super::{Election, unless_stopped};
+    use crate::driver::{ConnectOptions, ErrorClass, Looked, Retry, StoreError};
     use crate::store::Store;
     use std::cell::Cell;
     use std::io::ErrorKind;
@@ -110,7 +164,8 @@ mod tests {
 
     /// Does work that fails `failures` times; returns how often it was tried and what came of it.
     async fn tried(failures: u32, error: fn() -> sqlx::Error) -> (u32, Result<u32, StoreError>) {
-        let retry = Retry { first: Duration::from_micros(1), longest: Duration::from_micros(1), attempts: Some(4) };
+        let once = Duration::from_micros(1);
+        let retry = Retry { first: once, longest: once, attempts: Some(4), ..Retry::SHORT };
         let options = ConnectOptions { retry, ..ConnectOptions::default() };
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), options).await.unwrap();
         let times = Cell::new(0);
@@ -152,6 +207,22 @@ mod tests {
         let error = result.unwrap_err();
         assert_eq!((times, error.class()), (4, ErrorClass::Transient));
         assert!(error.to_string().starts_with("trying: "), "{error}");
+    }
+
+    #[test]
+    fn attempts_go_on_from_the_loss_of_a_primary_until_the_wait_for_another_is_over() {
+        let usual = Some(Duration::from_millis(7));
+        let doing = || "writing".to_owned();
+        let mut election = Election::new(Retry::COMMAND);
+        assert_eq!(election.pause(Looked::Same, None, doing), None);
+        assert_eq!(election.pause(Looked::Unreachable, None, doing), None, "no server that could be elected");
+        assert_eq!(election.pause(Looked::Electing, usual, doing), usual);
+        assert_eq!(election.pause(Looked::Electing, None, doing), Some(Retry::COMMAND.longest));
+        assert_eq!(election.pause(Looked::Same, None, doing), Some(Retry::COMMAND.longest), "the new one begins");
+        election.begin = election.begin.unwrap().checked_sub(Retry::COMMAND.election);
+        assert_eq!(election.pause(Looked::Electing, usual, doing), None);
+        assert_eq!(Election::new(Retry::SHORT).pause(Looked::Electing, None, doing), None, "its caller tries again");
+        assert_eq!(Election::new(Retry::COMMAND).pause(Looked::Moved, None, doing), Some(Retry::COMMAND.longest));
     }
 
     #[tokio::test]

@@ -20,7 +20,7 @@ on_databases! { (an_error_with_a_known_number_is_never_blamed_on_the_object) [ma
 /// Without patience, so that a test need not wait. One attempt, so that a transient error is returned at once.
 const IMPATIENT: fn() -> ConnectOptions = || ConnectOptions {
     patience: Duration::ZERO,
-    retry: Retry { first: Duration::from_millis(1), longest: Duration::from_millis(1), attempts: Some(1) },
+    retry: Retry { attempts: Some(1), ..Retry::SHORT },
     ..ConnectOptions::default()
 };
 

@@ -119,7 +119,8 @@ async fn a_writer_moves_to_the_new_primary(on: On) -> Result<()> {
     let target = Arc::new(AtomicU16::new(old_port));
     let port = forward(target.clone()).await?;
     let address = Address::mysql("127.0.0.1", port, "app", None, "failover");
-    let retry = Retry { first: Duration::from_millis(1), longest: Duration::from_millis(20), attempts: Some(5) };
+    let (first, longest) = (Duration::from_millis(1), Duration::from_millis(20));
+    let retry = Retry { first, longest, attempts: Some(5), ..Retry::SHORT };
     let options =
         ConnectOptions { connections: 2, max_idle: 0, max_lifetime: None, retry, ..ConnectOptions::default() };
     let store = Arc::new(Store::connect(&address, options).await?);

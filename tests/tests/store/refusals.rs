@@ -119,7 +119,8 @@ async fn mariadb_says_which_of_its_limits_an_object_exceeds() -> Result<()> {
 }
 
 async fn connect_error(url: &str) -> Result<(ErrorClass, String)> {
-    let retry = Retry { attempts: Some(2), first: Duration::from_millis(10), longest: Duration::from_millis(10) };
+    let pause = Duration::from_millis(10);
+    let retry = Retry { attempts: Some(2), first: pause, longest: pause, ..Retry::SHORT };
     let address: Address = url.parse()?;
     match Store::connect(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await {
         Ok(_) => anyhow::bail!("{url} should not connect"),

@@ -74,7 +74,7 @@ const IMPATIENT: ConnectOptions = ConnectOptions {
     max_lifetime: None,
     create: false,
     read_only: false,
-    retry: Retry { first: Duration::from_millis(1), longest: Duration::from_millis(1), attempts: Some(1) },
+    retry: Retry { attempts: Some(1), ..Retry::SHORT },
     patience: Duration::from_secs(60),
     query_time: Duration::from_secs(30),
 };

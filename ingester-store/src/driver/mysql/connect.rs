@@ -2,7 +2,7 @@
 
 use super::error::is_number;
 use super::servers::{Asked, asked};
-use crate::driver::hosts::{Listed, refuses_writes};
+use crate::driver::hosts::{Listed, not_this_one, refuses_writes};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
 use crate::driver::values::raw_text;
@@ -127,7 +127,7 @@ impl Listed for MySqlConnectOptions {
             return Err(refuses_writes());
         }
         if is_node && second_column(&mut connection, session::READY).await? != "ON" {
-            return Err(std::io::Error::other("it has lost the others of its cluster, or joins them").into());
+            return Err(not_this_one("it has lost the others of its cluster, or joins them"));
         }
         connection.close().await
     }

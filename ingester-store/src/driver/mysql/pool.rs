@@ -4,7 +4,7 @@ use super::abandoned::Abandoned;
 use super::connect::connect;
 use super::migrations::Migrating;
 use super::session::Lent;
-use crate::driver::hosts::{Hosts, first};
+use crate::driver::hosts::{Hosts, Looked, first};
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
@@ -63,10 +63,13 @@ impl Driver for Pool {
         .boxed()
     }
 
-    fn look_for_server(&self) -> BoxFuture<'_, ()> {
+    fn look_for_server(&self) -> BoxFuture<'_, Looked> {
         async move {
-            if let Some(hosts) = &self.hosts {
-                hosts.look().await;
+            match &self.hosts {
+                Some(hosts) => hosts.look().await,
+                // The name, or the proxy behind it, may lead to another member soon.
+                None if self.servers.certifies() => Looked::Electing,
+                None => Looked::Same,
             }
         }
         .boxed()

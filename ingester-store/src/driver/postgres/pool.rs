@@ -4,7 +4,7 @@ use super::connect::{Server, connect};
 use super::migrations::Migrating;
 use super::session::Lent;
 use super::values::Prepared;
-use crate::driver::hosts::{Hosts, first};
+use crate::driver::hosts::{Hosts, Looked, first};
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::Servers;
@@ -58,10 +58,11 @@ impl Driver for Pool {
         async move { Ok(Box::new(Migrating::new(self.lend().await?)) as Box<dyn Migrations>) }.boxed()
     }
 
-    fn look_for_server(&self) -> BoxFuture<'_, ()> {
+    fn look_for_server(&self) -> BoxFuture<'_, Looked> {
         async move {
-            if let Some(hosts) = &self.hosts {
-                hosts.look().await;
+            match &self.hosts {
+                Some(hosts) => hosts.look().await,
+                None => Looked::Same,
             }
         }
         .boxed()

@@ -5,6 +5,7 @@ use super::deadline::Deadline;
 use super::durability::Durability;
 use super::migrations::Migrating;
 use super::session::Lent;
+use crate::driver::hosts::Looked;
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
 use futures::FutureExt as _;
@@ -44,8 +45,8 @@ impl Driver for Pool {
         async move { Ok(Box::new(Migrating(self.lend().await?)) as Box<dyn Migrations>) }.boxed()
     }
 
-    fn look_for_server(&self) -> BoxFuture<'_, ()> {
-        async {}.boxed()
+    fn look_for_server(&self) -> BoxFuture<'_, Looked> {
+        async { Looked::Same }.boxed()
     }
 
     fn use_password<'d>(&'d self, _: &'d str) -> BoxFuture<'d, ()> {
