@@ -4,13 +4,16 @@ use anyhow::{Result, ensure};
 
 use crate::eventually::eventually;
 use crate::objects::model;
-use crate::on_mariadb_and_mysql;
 use crate::settings::{Mysql, Settings};
 use crate::world::World;
+use crate::{on_every_database, on_mariadb_and_mysql};
 
-// About the section `mysql`, and about URLs beside it.
-on_mariadb_and_mysql! { Own::NOTHING =>
+on_every_database! { Own::NOTHING =>
     no_log_shows_the_password_of_a_working_database
+}
+
+// Of PostgreSQL, the tests' servers ask for no password.
+on_mariadb_and_mysql! { Own::NOTHING =>
     no_log_or_error_shows_the_password_of_a_failing_database
 }
 
@@ -28,28 +31,40 @@ fn has_no_password(what: &str, text: &str) -> Result<()> {
 }
 
 async fn no_log_shows_the_password_of_a_working_database(world: &mut World) -> Result<()> {
-    let Some(section) = world.database.section() else { return Ok(()) };
+    let Some(port) = world.database.port() else { return Ok(()) };
     let user = world.database.name.clone();
-    for host in ["127.0.0.1", "localhost", "%"] {
-        world.database.sql(&format!("CREATE USER '{user}'@'{host}' IDENTIFIED BY '{PASSWORD}'")).await?;
-        world.database.sql(&format!("GRANT ALL ON `{user}`.* TO '{user}'@'{host}'")).await?;
-    }
-    let url = format!("mysql://{user}:{PASSWORD}@127.0.0.1:{}/{user}", section.port);
-    let section = Mysql { user, password: PASSWORD.to_owned(), ..section };
+    let at = format!("127.0.0.1:{port}/{user}");
     let settings = Settings { log_level: "trace", mysql: None, database_url: None, ..world.settings() };
-    for (round, settings) in [
-        Settings { mysql: Some(section.clone()), ..settings.clone() },
+    let url = |scheme: &str| format!("{scheme}://{user}:{PASSWORD}@{at}");
+    let (url, rounds) = match world.database.section() {
+        None => {
+            world.database.sql(&format!("CREATE ROLE {user} SUPERUSER LOGIN PASSWORD '{PASSWORD}'")).await?;
+            let apart = Settings {
+                database_url: Some(format!("postgres://{user}@{at}")),
+                environment: vec![("PGPASSWORD", PASSWORD.to_owned())],
+                ..settings.clone()
+            };
+            (url("postgres"), vec![apart])
+        }
+        Some(section) => {
+            for host in ["127.0.0.1", "localhost", "%"] {
+                world.database.sql(&format!("CREATE USER '{user}'@'{host}' IDENTIFIED BY '{PASSWORD}'")).await?;
+                world.database.sql(&format!("GRANT ALL ON `{user}`.* TO '{user}'@'{host}'")).await?;
+            }
+            let section = Mysql { user: user.clone(), password: PASSWORD.to_owned(), ..section };
+            let apart = Settings {
+                mysql: Some(Mysql { password: String::new(), ..section.clone() }),
+                environment: vec![("MYSQL_PASSWORD", PASSWORD.to_owned())],
+                ..settings.clone()
+            };
+            (url("mysql"), vec![Settings { mysql: Some(section), ..settings.clone() }, apart])
+        }
+    };
+    let by_url = [
         Settings { database_url: Some(url.clone()), log_format: "json", ..settings.clone() },
-        Settings { environment: vec![("DATABASE_URL", url)], ..settings.clone() },
-        Settings {
-            mysql: Some(Mysql { password: String::new(), ..section }),
-            environment: vec![("MYSQL_PASSWORD", PASSWORD.to_owned())],
-            ..settings
-        },
-    ]
-    .into_iter()
-    .enumerate()
-    {
+        Settings { environment: vec![("DATABASE_URL", url)], ..settings },
+    ];
+    for (round, settings) in rounds.into_iter().chain(by_url).enumerate() {
         world.start_with(&settings)?;
         world.objects.create(model(&format!("model-{round}"), VALUE)).await?;
         world.settled().await?;
@@ -85,6 +100,10 @@ async fn no_log_or_error_shows_the_password_of_a_failing_database(world: &mut Wo
             "closed port in a URL",
             Settings { database_url: url("mysql://me:PASSWORD@127.0.0.1:1/db"), ..settings.clone() },
         ),
+        (
+            "closed port of PostgreSQL",
+            Settings { database_url: url("postgres://me:PASSWORD@127.0.0.1:1/db"), ..settings.clone() },
+        ),
         ("an @ too many", Settings { database_url: url("mysql://me:PASSWORD@x@127.0.0.1:1/db"), ..settings.clone() }),
         (
             "in the environment",
@@ -108,7 +127,7 @@ async fn no_log_or_error_shows_the_password_of_a_failing_database(world: &mut Wo
             Settings { database_url: url("mysql://me:PASSWORD@127.0.0.1:port/db"), ..settings.clone() },
         ),
         ("no database in a URL", Settings { database_url: url("mysql://me:PASSWORD@127.0.0.1:1"), ..settings.clone() }),
-        ("another scheme", Settings { database_url: url("postgres://me:PASSWORD@127.0.0.1:1/db"), ..settings.clone() }),
+        ("another scheme", Settings { database_url: url("mongodb://me:PASSWORD@127.0.0.1:1/db"), ..settings.clone() }),
         ("no URL", Settings { database_url: url("me:PASSWORD@127.0.0.1"), ..settings.clone() }),
         (
             "an unknown parameter",

@@ -29,7 +29,7 @@ const SUSPENDED: &str = "Kind is suspended";
 async fn rows(world: &World) -> Result<Vec<Vec<Option<String>>>> {
     let mut rows = Vec::new();
     for sql in [
-        "SELECT uid, res_version, update_time, delete_time, evict_time, SHA2(json, 256) FROM model ORDER BY uid",
+        "SELECT uid, res_version, update_time, delete_time, evict_time, json FROM model ORDER BY uid",
         "SELECT obj_uid, `key`, value FROM model_labels ORDER BY obj_uid, `key`",
         "SELECT obj_uid, `key`, value FROM model_annotations ORDER BY obj_uid, `key`",
         "SELECT uid, res_version, reason FROM ingester_rejects WHERE kind = 'Model' ORDER BY uid",
