@@ -488,6 +488,48 @@ fn every_pod_is_under_one_network_policy_that_lets_its_work_through() {
 }
 
 #[test]
+fn the_component_of_postgresql_leads_every_pod_to_it_and_leaves_mysql_out() {
+    let Some(kubectl) = ingester_tests::kubectl() else { return ingester_tests::skipped_without_kubectl() };
+    let folder = tempfile::tempdir().unwrap();
+    let copied = Command::new("cp").arg("-r").arg(root().join("deploy")).arg(folder.path()).status().unwrap();
+    assert!(copied.success());
+    let [overlay, out] = ["overlay", "out"].map(|name| folder.path().join(name));
+    for folder in [&overlay, &out] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n\
+                         resources: [../deploy, ../deploy/server, ../deploy/policies]\ncomponents: [../deploy/postgres]\n";
+    std::fs::write(overlay.join("kustomization.yaml"), kustomization).unwrap();
+    let built = Command::new(kubectl).arg("kustomize").arg(&overlay).arg("-o").arg(&out).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+
+    let files = std::fs::read_dir(&out).unwrap().map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    let files: Vec<String> = files.collect();
+    for file in &files {
+        assert!(!file.contains("MYSQL_") && !file.contains("ingester-mysql") && !file.contains("3306"), "{file}");
+    }
+    let documents: Vec<Json> = files.iter().map(|file| serde_saphyr::from_str(file).unwrap()).collect();
+    let of_kind = |kind: &'static str| documents.iter().filter(move |document| document["kind"] == kind);
+    let [secret] = of_kind("Secret").collect::<Vec<_>>()[..] else { panic!("{files:?}") };
+    let pods: Vec<&Json> = of_kind("Deployment").chain(of_kind("Job")).collect();
+    assert_eq!(pods.len(), 3);
+    for pod in pods {
+        let from = json!({"secretKeyRef": {"name": secret["metadata"]["name"], "key": "DATABASE_URL"}});
+        let variables = json!([{"name": "DATABASE_URL", "valueFrom": from}]);
+        assert_eq!(pod["spec"]["template"]["spec"]["containers"][0]["env"], variables);
+    }
+    let url = secret["stringData"]["DATABASE_URL"].as_str().unwrap();
+    let environment = Environment::read(|name| (name == "DATABASE_URL").then(|| url.to_owned()));
+    let address = environment.address().unwrap().unwrap().to_string();
+    assert_eq!(address, "postgres://ingester:***@postgres:5432/ingester");
+    let policies: Vec<&Json> = of_kind("NetworkPolicy").collect();
+    assert_eq!(policies.len(), 2);
+    for policy in policies {
+        assert_eq!(policy["spec"]["egress"][2]["ports"], json!([{"protocol": "TCP", "port": 5432}]));
+    }
+}
+
+#[test]
 fn disruptions_take_one_pod_at_a_time_and_hold_up_no_drain() {
     for (file, pods) in
         [("policies/poddisruptionbudget.yaml", "mirror"), ("policies/poddisruptionbudget-server.yaml", "server")]
