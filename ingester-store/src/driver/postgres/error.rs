@@ -70,7 +70,13 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
             (Operator, Some("the tables are of another release than this ingester: see `ingester schema verify`"), None)
         }
         "3D000" => (Operator, Some("create the database first: CREATE DATABASE name ENCODING 'UTF8'"), None),
-        // Two programs have made the same table at the same time, or changed it.
+        // Two programs have made the same table or key at the same time, or changed it: `IF NOT EXISTS` looks before it makes.
+        "42P07" | "42710"
+            if routine
+                .is_some_and(|name| ["heap_create_with_catalog", "index_create", "TypeCreate"].contains(&name)) =>
+        {
+            (Transient, None, None)
+        }
         "23505" if constraint.is_some_and(|name| name.starts_with("pg_")) => (Transient, None, None),
         "XX000" if routine.is_some_and(|name| name.starts_with("simple_heap_")) => (Transient, None, None),
         // A lock that was not to be had in time, or by this statement; an object that is in use.
@@ -140,6 +146,8 @@ mod tests {
     #[test]
     fn two_programs_that_define_the_same_at_a_time_try_again() {
         assert_eq!(classify("23505", None, Some("pg_type_typname_nsp_index")).0, ErrorClass::Transient);
+        assert_eq!(classify("42710", Some("heap_create_with_catalog"), None).0, ErrorClass::Transient);
+        assert_eq!(classify("42P07", Some("RenameRelationInternal"), None).0, ErrorClass::Unknown);
         assert_eq!(classify("23505", None, Some("model_pkey")).0, ErrorClass::Object);
         assert_eq!(classify("XX000", Some("simple_heap_update"), None).0, ErrorClass::Transient);
         assert_eq!(classify("0A000", Some("RevalidateCachedQuery"), None).2, Some(About::Stale));
