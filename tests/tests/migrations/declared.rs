@@ -441,7 +441,7 @@ async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Da
     ensure!(run(program).await? == 2);
 
     // An interrupted one is finished in its own ledger.
-    let down = root.path().join(if store.dialect().is_embedded() { "sqlite" } else { "mysql" }).join("migrations");
+    let down = root.path().join(store.dialect().name()).join("migrations");
     let down = std::fs::read_to_string(down.join("0002_change_build.down.sql"))?;
     let keys = down.split("-- Step ").nth(1).context("a step")?;
     database.sql(&format!("-- {keys}")).await?;

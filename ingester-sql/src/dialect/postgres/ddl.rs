@@ -135,6 +135,11 @@ pub(super) fn step(step: &Step) -> Vec<Sql> {
                 .push(render_own(&RenameIndex { from: key_name(*table, key.name), to: key_name(*table, *to) })),
             SchemaChange::PrimaryKey { table, to, .. } => {
                 statements.push(render_own(&PrimaryKey { table: *table, name: primary_key_name(*table), columns: to }));
+                // It is at the end of the other keys.
+                if let Some((before, after)) = step.tables.iter().find(|(_, after)| after.name == *table) {
+                    statements.extend(before.keys.iter().map(|key| drop_index(*table, key.name)));
+                    statements.extend(after.keys.iter().map(|key| create_index(after, key)));
+                }
             }
             SchemaChange::AddColumn { .. }
             | SchemaChange::DropColumn { .. }
