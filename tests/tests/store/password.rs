@@ -58,6 +58,10 @@ async fn change_password(on: On, server: &SqlServer, password: &str) -> Result<(
 async fn end_connections(on: On, server: &SqlServer) -> Result<()> {
     let sql = match on {
         On::Postgres => "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'",
+        // MySQL's list of processes is an error while one of them writes bytes.
+        On::MySql => {
+            "SELECT CONCAT('KILL ', processlist_id) FROM performance_schema.threads WHERE processlist_user = 'rotated'"
+        }
         _ => "SELECT CONCAT('KILL ', id) FROM information_schema.processlist WHERE user = 'rotated'",
     };
     for kill in server.sql("rotation", sql).await?.into_iter().flatten().flatten() {
