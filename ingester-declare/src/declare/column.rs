@@ -46,6 +46,9 @@ impl Column<'_> {
             for guard in &path.guards {
                 fingerprint = fingerprint.text("if").text(&guard.to_string());
             }
+            if path.default != Value::Null {
+                fingerprint = fingerprint.text("else").text(&format!("{:?}", path.default));
+            }
         }
         let fingerprint = fingerprint.text(&self.default_text).number(self.revision).text(self.stays.word());
         let fingerprint = match self.many {
@@ -65,7 +68,7 @@ impl Column<'_> {
 
     pub(super) fn declared(&self) -> DeclaredColumn<'_> {
         let names = match &self.paths[..] {
-            [Guarded { path, guards }] if guards.is_empty() && self.default == Value::Null => match self.many {
+            [Guarded { path, guards, .. }] if guards.is_empty() && self.default == Value::Null => match self.many {
                 None => path.names(),
                 Some(_) => path.names_of_many(),
             },
@@ -116,14 +119,14 @@ pub(super) fn read_column<'t>(
         }
     }
     let name = node.required("column", name, "the column's name", faults).map(|(_, name)| name);
-    let paths = read_paths(node, path, of_many, schema, faults);
-    let always = default.is_some() || paths.iter().any(|(_, path)| always_gives(path));
+    let mut paths = read_paths(node, path, of_many, schema, faults);
+    let always = default.is_some() || paths.iter().any(|written| always_gives(&written.path));
     let by_schema = by_schema(&paths, of_many, schema, faults);
     let ty = match ty {
         Some(at) => {
             let ty = read_type(&at, faults);
             if let (Some(ty), BySchema::Says(Some(said))) = (ty, &by_schema)
-                && paths.first().is_some_and(|(_, path)| path.path.functions.is_empty())
+                && paths.first().is_some_and(|first| first.path.path.functions.is_empty())
                 && let Some(what) = crd::contradiction(said, ty)
             {
                 faults.push(at.fault(what));
@@ -133,14 +136,13 @@ pub(super) fn read_column<'t>(
         None => paths.first().and_then(|path| type_of_path(path, by_schema, schema.is_some(), faults)),
     };
     if let Some(ty) = ty {
-        faults.extend(paths.iter().filter_map(|(at, path)| Some(at.fault(misfit(&path.path, ty)?))));
+        faults.extend(paths.iter().filter_map(|Written { at, path, .. }| Some(at.fault(misfit(&path.path, ty)?))));
     }
+    read_defaults_of_paths(&mut paths, ty, of_many, faults);
     if let Some(at) = &default
-        && paths.iter().any(|(_, path)| always_gives(path))
+        && paths.iter().any(|written| always_gives(&written.path))
     {
-        faults.push(
-            at.fault("`count` and `exists` always give a value, 0 or false if there is nothing: leave the default out"),
-        );
+        faults.push(at.fault(ALWAYS_GIVES));
     }
     let (default, default_text) = match (&default, ty) {
         // The fingerprint has the text, so another one would fill the column of every row again.
@@ -150,14 +152,14 @@ pub(super) fn read_column<'t>(
     let key = key.and_then(|at| at.truth(faults)).unwrap_or(!of_many) && !of_many;
     let was = was.and_then(|at| at.text(faults).map(|text| (at, text)));
     let revision = revision.and_then(|at| read_revision(&at, faults)).unwrap_or(1);
-    let of_metadata = |(_, path): &Written<'_>| path.path.member() == Some("metadata");
+    let of_metadata = |first: &Written<'_>| first.path.path.member() == Some("metadata");
     let says_absent = absent.is_some() || always || of_many || paths.first().is_some_and(of_metadata);
     let absent = absent.unwrap_or(of_kind);
     let keep_at = keep.clone();
     let stays = if of_many { Stays::None } else { read_stays(keep, first, faults) };
     let unit = read_unit(unit, &paths, ty, faults);
     let many = if of_many { read_form(&paths, faults) } else { None };
-    let paths = paths.into_iter().map(|(_, path)| path).collect();
+    let paths = paths.into_iter().map(|written| written.path).collect();
     Some(Column {
         node: node.clone(),
         name: name?,
@@ -178,8 +180,30 @@ pub(super) fn read_column<'t>(
     })
 }
 
-/// A path, and where it is written.
-type Written<'t> = (Located<'t>, Guarded);
+/// A path, where it is written, and where its default is.
+struct Written<'t> {
+    at: Located<'t>,
+    path: Guarded,
+    default: Option<Located<'t>>,
+}
+
+/// What is wrong with a default of a path that never needs one.
+const ALWAYS_GIVES: &str =
+    "`count` and `exists` always give a value, 0 or false if there is nothing: leave the default out";
+
+/// Reads the defaults of guarded paths, once the column's type is known.
+fn read_defaults_of_paths(paths: &mut [Written<'_>], ty: Option<SqlType>, of_many: bool, faults: &mut Faults) {
+    for Written { path, default, .. } in paths {
+        let Some(at) = default else { continue };
+        if of_many {
+            faults.push(at.fault("no value is none of many: leave the default out"));
+        } else if matches!(path.path.gives(), Gives::Count | Gives::Truth) {
+            faults.push(at.fault(ALWAYS_GIVES));
+        } else if let Some(ty) = ty {
+            path.default = read_default(at, ty, faults);
+        }
+    }
+}
 
 fn always_gives(path: &Guarded) -> bool {
     path.guards.is_empty() && matches!(path.path.gives(), Gives::Count | Gives::Truth)
@@ -202,7 +226,7 @@ fn read_paths<'t>(
         faults.push(path.fault("there is no path in this list"));
     }
     let paths: Vec<Written<'t>> = all.into_iter().filter_map(|at| read_path(at, of_many, schema, faults)).collect();
-    for (at, _) in paths.iter().rev().skip(1).filter(|(_, path)| always_gives(path)) {
+    for Written { at, .. } in paths.iter().rev().skip(1).filter(|written| always_gives(&written.path)) {
         faults.push(at.fault(
             "`count` and `exists` always give a value, so no path behind this one is ever asked: make it the last one",
         ));
@@ -226,7 +250,7 @@ fn by_schema<'s>(
 ) -> BySchema<'s> {
     let (mut says, mut contradicts) = (None, false);
     let Some(schema) = schema else { return BySchema::Says(None) };
-    for (at, Guarded { path, .. }) in paths {
+    for Written { at, path: Guarded { path, .. }, .. } in paths {
         if matches!(path.member(), Some("metadata" | "apiVersion" | "kind")) {
             continue;
         }
@@ -248,7 +272,7 @@ fn by_schema<'s>(
 
 /// The type of a column that says none: that of its first path.
 fn type_of_path(
-    (at, Guarded { path, .. }): &Written<'_>,
+    Written { at, path: Guarded { path, .. }, .. }: &Written<'_>,
     by_schema: BySchema<'_>,
     has_schema: bool,
     faults: &mut Faults,
@@ -291,10 +315,11 @@ fn read_revision(at: &Located<'_>, faults: &mut Faults) -> Option<u64> {
 
 /// Whether the many values are those of a list or of a map.
 fn read_form(paths: &[Written<'_>], faults: &mut Faults) -> Option<Form> {
-    let is_list = paths.first().is_some_and(|(_, path)| path.path.has_each());
-    if let Some((other, _)) = paths.iter().find(|(_, path)| path.path.has_each() != is_list) {
-        faults
-            .push(other.fault("some of these paths give a list, others a map: write `[*]` in all of them, or in none"));
+    let is_list = paths.first().is_some_and(|first| first.path.path.has_each());
+    if let Some(other) = paths.iter().find(|other| other.path.path.has_each() != is_list) {
+        faults.push(
+            other.at.fault("some of these paths give a list, others a map: write `[*]` in all of them, or in none"),
+        );
     }
     Some(if is_list { Form::List } else { Form::Map })
 }
@@ -305,18 +330,18 @@ fn read_path<'t>(
     of_many: bool,
     schema: Option<&JSONSchemaProps>,
     faults: &mut Faults,
-) -> Option<(Located<'t>, Guarded)> {
+) -> Option<Written<'t>> {
     let parse = if of_many { Path::parse_many } else { Path::parse };
     if !matches!(at.content(), Content::Map(_)) {
         return match parse(at.text(faults)?) {
-            Ok(path) => Some((at, Guarded { path, guards: Vec::new() })),
+            Ok(path) => Some(Written { at, path: Guarded::always(path), default: None }),
             Err(what) => {
                 faults.push(at.fault(what));
                 None
             }
         };
     }
-    let [path, conditions] = at.fields(["path", "if"], faults)?;
+    let [path, conditions, default] = at.fields(["path", "if", "default"], faults)?;
     let path = at
         .required("path", path, "where the value is in the object, such as `.spec.owner.name`", faults)
         .and_then(|(at, text)| Some((at.clone(), parse(text).map_err(|what| faults.push(at.fault(what))).ok()?)));
@@ -346,7 +371,7 @@ fn read_path<'t>(
         }
     }
     let (at, path) = path?;
-    Some((at, Guarded { path, guards }))
+    Some(Written { at, path: Guarded { guards, ..Guarded::always(path) }, default })
 }
 
 /// Whether a stored value stays.
@@ -377,7 +402,7 @@ pub(super) fn read_absent(at: &Located<'_>, faults: &mut Faults) -> Option<Absen
 
 /// The unit of a column of quantities: whole ones unless it is said.
 fn read_unit(at: Option<Located<'_>>, paths: &[Written<'_>], ty: Option<SqlType>, faults: &mut Faults) -> Option<Unit> {
-    let of_quantities = paths.iter().any(|(_, path)| path.path.functions.contains(&Function::Quantity));
+    let of_quantities = paths.iter().any(|written| written.path.path.functions.contains(&Function::Quantity));
     let counts = ty.is_none_or(|ty| ty.holds_numbers());
     let Some(at) = at else { return (of_quantities && counts).then_some(Unit::Whole) };
     let unit = Unit::read(at.text(faults)?);

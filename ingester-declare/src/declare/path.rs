@@ -6,6 +6,7 @@
 //! ```
 
 use ingester_core::nearest::nearest;
+use ingester_core::value::Value;
 use std::fmt;
 
 /// Bytes of a path.
@@ -531,11 +532,20 @@ impl<'t> Scanner<'t> {
 }
 
 /// A path that only counts for some objects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Guarded {
     pub(super) path: Path,
     /// It counts if all of them hold.
     pub(super) guards: Vec<Condition>,
+    /// Its value where it counts and finds nothing; NULL: the next path is asked.
+    pub(super) default: Value,
+}
+
+impl Guarded {
+    /// A path that counts for every object.
+    pub(super) fn always(path: Path) -> Self {
+        Guarded { path, guards: Vec::new(), default: Value::Null }
+    }
 }
 
 /// A condition of a filter or of a guard: what a path gives is there, or is one of these.

@@ -69,13 +69,13 @@ impl Declared for Recipe {
         let mut values = found;
         for column in &self.columns {
             let first = column.slots.clone().find_map(|slot| {
-                let Slot { functions, target, guards } = &self.slots[slot];
+                let Slot { functions, target, guards, default } = &self.slots[slot];
                 let Target::Column(ty) = target else { return None };
                 if !all_hold(&values, guards) {
                     return None;
                 }
                 match end(std::mem::take(&mut values[slot]), functions, *ty) {
-                    Value::Null => None,
+                    Value::Null => Some(default.clone()).filter(|default| *default != Value::Null),
                     value => Some(value),
                 }
             });
@@ -277,7 +277,7 @@ impl Recipe {
 
     /// Gives a value to a slot.
     fn sink(&self, slot: usize, reader: &mut Reader<'_>, found: &mut [Found]) -> Result<(), json::Error> {
-        let Slot { functions, target, guards } = &self.slots[slot];
+        let Slot { functions, target, guards, .. } = &self.slots[slot];
         let found = &mut found[slot];
         if let (true, true, Target::Column(ty)) = (functions.is_empty(), guards.is_empty(), target) {
             *found = Found::Value(typed(reader, ty.ty)?);

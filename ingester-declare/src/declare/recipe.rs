@@ -58,6 +58,8 @@ pub(super) struct Slot {
     pub(super) target: Target,
     /// The slots of the conditions under which it counts.
     pub(super) guards: Box<[usize]>,
+    /// Its value where it counts and finds nothing; NULL: the next one is asked.
+    pub(super) default: Value,
 }
 
 /// What is made of it in the end.
@@ -111,7 +113,8 @@ impl Recipe {
             paths.iter().map(|path| path.guards.iter().map(|guard| self.guard(guard)).collect()).collect();
         let first = self.slots.len();
         for (path, guards) in paths.iter().zip(guards) {
-            self.slot(&path.path, target(&path.path), guards);
+            let slot = self.slot(&path.path, target(&path.path), guards);
+            self.slots[slot].default = path.default.clone();
         }
         first..self.slots.len()
     }
@@ -136,7 +139,7 @@ impl Recipe {
     fn slot(&mut self, path: &Path, target: Target, guards: Box<[usize]>) -> usize {
         self.from_start |= matches!(path.member(), Some("apiVersion" | "kind" | "metadata"));
         let slot = self.slots.len();
-        self.slots.push(Slot { functions: path.functions.clone().into(), target, guards });
+        self.slots.push(Slot { functions: path.functions.clone().into(), target, guards, default: Value::Null });
         let mut node = 0;
         for step in &path.steps {
             node = self.below(node, step);

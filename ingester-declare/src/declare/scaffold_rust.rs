@@ -38,7 +38,7 @@ struct Wanted {
 
 impl Wanted {
     fn of_crd(Proposed { column, path, ty, key, .. }: Proposed) -> Self {
-        let paths = vec![Guarded { path, guards: Vec::new() }];
+        let paths = vec![Guarded::always(path)];
         Wanted { column, paths, default: None, ty, key, many: None, unit: None, options: String::new() }
     }
 
@@ -97,7 +97,7 @@ impl Wanted {
     /// Its path, if there is one that always counts and nothing else gives a value.
     fn only_path(&self) -> Option<&Path> {
         match &self.paths[..] {
-            [Guarded { path, guards }] if guards.is_empty() && self.default.is_none() => Some(path),
+            [Guarded { path, guards, .. }] if guards.is_empty() && self.default.is_none() => Some(path),
             _ => None,
         }
     }
@@ -316,7 +316,7 @@ impl Struct {
         }
         let ty = wanted.rust_type();
         let mut ways = Vec::new();
-        for Guarded { path, guards } in &wanted.paths {
+        for Guarded { path, guards, .. } in &wanted.paths {
             if !guards.is_empty() || !path.functions.is_empty() || path.member() == Some("metadata") {
                 return None;
             }

@@ -92,19 +92,22 @@ fn columns(kind: &Kind, text: &mut String) {
             of_function(text, name, path, &options);
             continue;
         };
-        let (guard, absent) = match column.absent {
+        let (guard, mut absent) = match column.absent {
             Absent::Unsaid | Absent::Type => absent(kind, place, path),
             Absent::Null | Absent::Empty => (None, format!(", absent: {}", column.absent.word())),
         };
-        options.push_str(&absent);
         let path = quoted(&format!("{}{}", steps(path.steps()), of_quantity(unit)));
-        let (path, but) = match guard {
-            // A default does not ask whether a path counts.
-            Some(guard) if absent.contains("default:") => (path, format!(" # in Rust NULL without {guard}")),
-            Some(guard) => (format!("[{{path: {path}, if: {}}}]", quoted(&guard)), String::new()),
-            None => (path, String::new()),
+        let path = match guard {
+            // The column's own default would not ask whether the path counts.
+            Some(guard) if absent.contains("default:") => {
+                let default = std::mem::replace(&mut absent, ", absent: null".to_owned());
+                format!("[{{path: {path}, if: {}{default}}}]", quoted(&guard))
+            }
+            Some(guard) => format!("[{{path: {path}, if: {}}}]", quoted(&guard)),
+            None => path,
         };
-        let _ = writeln!(text, "  - {{column: {}, path: {path}{options}{}}}{but}", plain(name.as_str()), milli(unit));
+        options.push_str(&absent);
+        let _ = writeln!(text, "  - {{column: {}, path: {path}{options}{}}}", plain(name.as_str()), milli(unit));
     }
     for many in table.many {
         let Many { name, path, computed, form, .. } = *many;

@@ -171,6 +171,31 @@ fn a_path_with_a_guard_counts_if_all_of_its_conditions_hold() {
 }
 
 #[test]
+fn a_guarded_path_with_a_default_gives_it_if_it_counts_and_finds_nothing() {
+    let kind = one(concat!(
+        "  - column: a\n    type: VARCHAR(9)\n    path:\n",
+        "    - {path: .spec.none, if: .spec.owner, default: owned}\n",
+        "    - .spec.size\n",
+        "  - {column: b, type: INT, path: {path: .spec.none, if: .spec.owner, default: 3}, default: 4}\n",
+    ));
+    assert_eq!(values(kind, STATUS), Ok(vec![Value::text("owned"), Value::Int(3)]));
+    let found = STATUS.replace(r#""owner": {"#, r#""none": "5", "owner": {"#);
+    assert_eq!(values(kind, &found), Ok(vec![Value::text("5"), Value::Int(5)]));
+    let without = STATUS.replace(r#""owner": {"name": "ann"}"#, r#""owner": null"#);
+    assert_eq!(values(kind, &without), Ok(vec![Value::text("7"), Value::Int(4)]));
+    // The default is a part of what the column is.
+    let fingerprint = |default: &str| {
+        one(&format!("  - {{column: a, type: INT, path: {{path: .spec.a, if: .spec.b{default}}}}}\n"))
+            .definition()
+            .fingerprint
+    };
+    assert!(
+        fingerprint("") != fingerprint(", default: 0") && fingerprint(", default: 0") != fingerprint(", default: 1")
+    );
+    assert_eq!(fingerprint(""), fingerprint(", default: null"));
+}
+
+#[test]
 fn a_value_whose_guard_does_not_hold_may_have_any_shape() {
     let kind = one(concat!(
         "  - {column: number, type: INT, path: {path: .spec.value, if: .spec.type = Number}}\n",
