@@ -162,7 +162,7 @@ impl Store {
         self.with_retries(|| format!("recording {name} in {SETTINGS}"), record).await
     }
 
-    /// The types that a table's columns were declared with last, as recorded; none if nothing is.
+    /// The types that a table's columns were declared with last, as recorded, also those of many values; none if nothing is.
     ///
     /// # Errors
     /// As [`Store::definition`].
@@ -179,13 +179,15 @@ impl Store {
         self.with_retries(|| format!("reading the types of {table} in {SETTINGS}"), read).await
     }
 
-    /// Records the types that the columns of a declared kind have.
+    /// Records the types that the columns of a declared kind have, also those of many values.
     ///
     /// # Errors
     /// As [`Store::definition`].
     pub(crate) async fn record_declared_types(&self, kind: &Kind) -> Result<(), StoreError> {
         let table = kind.table();
-        let columns: Vec<(Ident, SqlType)> = table.indexed().iter().map(|column| (column.name, column.ty)).collect();
+        let columns = table.indexed().iter().map(|column| (column.name, column.ty));
+        let columns: Vec<(Ident, SqlType)> =
+            columns.chain(table.many.iter().map(|many| (many.name, many.ty()))).collect();
         if self.declared_types(table.name).await? == columns {
             return Ok(());
         }

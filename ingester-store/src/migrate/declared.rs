@@ -8,7 +8,7 @@ use crate::ledger::catalog::Catalog;
 use crate::store::Store;
 use ingester_core::Registry;
 use ingester_core::kind::{Counted, Kind, ProtobufError};
-use ingester_core::schema::{Fingerprint, Ident, Stays};
+use ingester_core::schema::{Fingerprint, Ident, SqlType, Stays};
 use ingester_sql::ddl::{self, Schema, SchemaChange, Step, ViewDef};
 use ingester_sql::dialect::Dialect;
 use std::time::Duration;
@@ -20,6 +20,9 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// How often the tables are looked at where no lock keeps others from changing them, and the pause in between.
 const LOOKS: u32 = 5;
 const BETWEEN: Duration = Duration::from_millis(300);
+
+/// The column of a table of many values that has them.
+const VALUE: Ident = Ident::new("value");
 
 /// What was done so that tables are as their kinds are declared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,15 +201,27 @@ impl Store {
         if self.dialect().tells_types() || !self.has_settings().await? {
             return Ok(narrowed);
         }
+        // The tables and columns that were declared, with their types.
+        let mut declared = Vec::new();
+        for table in wanted.tables.iter().filter(|table| !table.is_companion()) {
+            for (name, ty) in self.declared_types(table.name).await? {
+                // What is not a column of the main table is one of many values, in a table of its own.
+                let of_many = Ident::parse(&format!("{}_{name}", table.name));
+                declared.push(match of_many {
+                    Ok(many) if !table.columns.iter().any(|column| column.name == name) => (many, VALUE, ty),
+                    _ => (table.name, name, ty),
+                });
+            }
+        }
         // A column's type there is the wanted one if it may be that.
         for mut table in schema_of(catalog, self.dialect(), wanted).tables {
-            if table.is_companion() {
-                continue;
-            }
-            let declared = self.declared_types(table.name).await?;
+            let its = table.name;
             table.columns.retain_mut(|column| {
-                let before = declared.iter().find(|(name, ty)| *name == column.name && ddl::narrows(*ty, column.ty));
-                column.ty = before.map_or(column.ty, |(_, ty)| *ty);
+                let is_narrowed = |(table, name, ty): &&(Ident, Ident, SqlType)| {
+                    (*table, *name) == (its, column.name) && ddl::narrows(*ty, column.ty)
+                };
+                let before = declared.iter().find(is_narrowed);
+                column.ty = before.map_or(column.ty, |(_, _, ty)| *ty);
                 before.is_some()
             });
             narrowed.tables.push(table);

@@ -28,6 +28,7 @@ on_every_database! {
     the_folder_of_a_file_has_a_ledger_beside_that_of_a_program
     structs_without_migrations_follow_until_migrations_take_over
     a_type_that_holds_less_is_a_change_on_every_database
+    values_of_many_that_hold_less_are_a_change_on_every_database
 }
 
 const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
@@ -524,5 +525,23 @@ async fn a_type_that_holds_less_is_a_change_on_every_database(database: Database
     // A type that is not declared any more is forgotten with the rest.
     store.adopt(&again).await?;
     ensure!(database.count("ingester_settings WHERE name LIKE 'types/%'").await? == 0);
+    Ok(())
+}
+
+async fn values_of_many_that_hold_less_are_a_change_on_every_database(database: Database) -> Result<()> {
+    let of = |ty: &str| declared(&[&format!("column: names, path: '.spec.names[*]', many: true, type: {ty}")], "");
+    let store = connect(&database).await?;
+    let wide = of("VARCHAR(100)")?;
+    store.make_declared(&[wide], May::Add).await?;
+    let (_, planned) = store.plan_declared(&[wide], May::Change).await?;
+    ensure!(planned.made.is_empty(), "{planned:?}");
+    let narrow = of("VARCHAR(4)")?;
+    let (_, planned) = store.plan_declared(&[narrow], May::Change).await?;
+    let drops = |change: &String| change.contains("drop table `job_names`");
+    ensure!(planned.made.iter().any(drops), "{planned:?}");
+    let refused = store.make_declared(&[narrow], May::Add).await;
+    ensure!(matches!(&refused, Err(DeclaredError::MoreThanAdded(changes)) if changes.iter().any(drops)), "{refused:?}");
+    store.make_declared(&[narrow], May::Drop).await?;
+    ensure!(store.make_declared(&[of("VARCHAR(4)")?], May::Add).await?.made.is_empty());
     Ok(())
 }
