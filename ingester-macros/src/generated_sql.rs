@@ -36,11 +36,17 @@ impl Parse for Input {
     }
 }
 
-/// The value, by a path from `root`; one without migrations after an error, and where there is no lock yet.
-pub(crate) fn expand(context: &Context, root: &Path, input: &Input) -> TokenStream {
+/// The value, by a path from `root`; one without migrations after an error, and where there is no lock yet. `source` is the file with the
+/// macro.
+pub(crate) fn expand(context: &Context, root: &Path, source: Option<&Path>, input: &Input) -> TokenStream {
     let library = library::path(input.library.as_ref());
-    let (lock, files) = read(context, root, &input.folder).unwrap_or_else(|| (quote!(#EMPTY_LOCK), Vec::new()));
-    quote!(#library::__private::GeneratedSql { lock: #lock, files: &[#(#files),*] })
+    let (lock, files, source) = match read(context, root, &input.folder) {
+        Some((lock, files)) => (lock, files, None),
+        None => (quote!(#EMPTY_LOCK), Vec::new(), source.and_then(Path::to_str)),
+    };
+    let source = source
+        .map_or_else(|| quote!(::core::option::Option::None), |source| quote!(::core::option::Option::Some(#source)));
+    quote!(#library::__private::GeneratedSql { lock: #lock, files: &[#(#files),*], source: #source })
 }
 
 /// The lock's text and the migrations. `None` where there is no lock, and after an error.
@@ -89,7 +95,7 @@ mod tests {
     /// The expansion of this input below `root`, as it reads there.
     fn expansion(root: &Path, input: &str) -> String {
         let context = Context::new();
-        let code = expand(&context, root, &syn::parse_str(input).expect("an input"));
+        let code = expand(&context, root, Some(&root.join("src/lib.rs")), &syn::parse_str(input).expect("an input"));
         let code = context.finish(code).to_string();
         code.replace(root.to_str().expect("UTF-8"), "").split_whitespace().collect()
     }
@@ -113,7 +119,7 @@ mod tests {
     #[test]
     fn files_are_included_only_where_a_lock_names_them() {
         let root = tempfile::tempdir().expect("a folder");
-        let nothing = r#"::ingester_core::__private::GeneratedSql{lock:"{\"tables\":[],\"migrations\":[]}",files:&[]}"#;
+        let nothing = r#"::ingester_core::__private::GeneratedSql{lock:"{\"tables\":[],\"migrations\":[]}",files:&[],source:::core::option::Option::Some("/src/lib.rs")}"#;
         assert_eq!(expanded(root.path()), nothing);
 
         // Migrations without a lock are not released.
@@ -136,7 +142,7 @@ mod tests {
             file("sqlite/migrations/0002_b.up.sql"),
         ];
         let expected = format!(
-            r#"::ingester_core::__private::GeneratedSql{{lock:::core::include_str!("/generated-sql/schema.lock.json"),files:&[{}]}}"#,
+            r#"::ingester_core::__private::GeneratedSql{{lock:::core::include_str!("/generated-sql/schema.lock.json"),files:&[{}],source:::core::option::Option::None}}"#,
             files.join(",")
         );
         assert_eq!(expanded(root.path()), expected);

@@ -123,14 +123,15 @@ pub fn column_value(input: TokenStream) -> TokenStream {
 /// In a crate that has no such folder yet, or no lock in it, nothing is released: there are no migrations, so that the
 /// program compiles and `ingester schema generate` can write the first one. Until the program is built with it, what needs
 /// the tables says that they are missing and that the program is to be built again. cargo does not look for files that
-/// were not there when it built the crate: touch a source file after the first `schema generate`, or have a build script
-/// print `cargo::rerun-if-changed=generated-sql`.
+/// were not there when it built the crate, so the first `schema generate` touches the file with this macro.
 #[proc_macro]
 pub fn generated_sql(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as generated_sql::Input);
     let context = Context::new();
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let code = generated_sql::expand(&context, root.as_ref(), &input);
+    // Its path is one from the folder in which the compiler runs.
+    let source = proc_macro::Span::call_site().local_file().and_then(|file| file.canonicalize().ok());
+    let code = generated_sql::expand(&context, root.as_ref(), source.as_deref(), &input);
     let code = context.finish(code);
     quote::quote!({ #code }).into()
 }

@@ -24,6 +24,9 @@ use ingester_store::migrate::{
 };
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
+use std::fs::File;
+use std::path::Path;
+use std::time::SystemTime;
 
 pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending, Failure> {
     let Registry { kinds, views } = program.of_schema();
@@ -83,7 +86,22 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
         note(&format!("run `ingester schema generate{out}` and commit what it writes"));
         return Ok(Ending::Problem);
     }
+    if let Some(source) = program.sql.and_then(|sql| sql.source) {
+        touch(Path::new(source));
+    }
     Ok(Ending::Done)
+}
+
+/// Has cargo build the program with a folder that was not there when it was built last.
+fn touch(source: &Path) {
+    let touched = File::options().append(true).open(source).and_then(|file| file.set_modified(SystemTime::now()));
+    match touched {
+        Ok(()) => note(&format!("touched: {}, so that the next build has these files", source.display())),
+        Err(error) => note(&format!(
+            "warning: cannot touch {}: {error}; touch a source file of the crate, so that the next build has these files",
+            source.display()
+        )),
+    }
 }
 
 /// What a reviewer of the structs looks at.
@@ -439,4 +457,23 @@ fn show_progress(bar: &ProgressBar, progress: &Progress) {
     bar.set_position(progress.place as u64 - 1);
     bar.set_message(progress.migration.clone());
     progress::tick(bar);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_touched_file_is_newer_and_has_its_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lib.rs");
+        std::fs::write(&path, "text").unwrap();
+        File::options().append(true).open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        touch(&path);
+        assert!(std::fs::metadata(&path).unwrap().modified().unwrap() > SystemTime::UNIX_EPOCH);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "text");
+        // It is not made, and nothing else fails.
+        touch(&folder.path().join("absent.rs"));
+        assert!(!folder.path().join("absent.rs").exists());
+    }
 }

@@ -193,7 +193,7 @@ mod tests {
             }
         }
         let lock = std::fs::read_to_string(root.path().join("schema.lock.json")).unwrap();
-        GeneratedSql { lock: leaked(lock), files: files.leak() }
+        GeneratedSql { lock: leaked(lock), files: files.leak(), source: None }
     }
 
     /// An empty database in which these migrations were run.
