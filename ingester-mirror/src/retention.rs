@@ -96,9 +96,6 @@ impl RetentionTask {
     }
     /// Purges a kind's old entries in the log of changes, batch by batch.
     async fn purge_changes(&self, kind: &Kind, stop: &CancellationToken) -> Result<(), StoreError> {
-        if !in_time("looking for the log of changes", self.store.has_changes()).await? {
-            return Ok(());
-        }
         while !stop.is_cancelled() {
             let config = self.live.now();
             if !leads(kind, &config, &self.assignment) {

@@ -384,6 +384,12 @@ pub(super) fn by_key<N: Name>(table: N, values: &dyn Values, key: &'static str) 
     Ok(Safe(format!("\"{}\"{}", table.name(), rules(values)?.by_key(key))))
 }
 
+/// A column that may be NULL in the order of its key, ascending or descending. See [`Rules::order`].
+#[askama::filter_fn]
+pub(super) fn in_order(column: &'static str, values: &dyn Values, descending: bool) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.order(column, true, descending)))
+}
+
 /// Joins the table to rows that were found before, row by row, by its primary key.
 #[askama::filter_fn]
 pub(super) fn join_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {

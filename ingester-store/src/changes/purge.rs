@@ -14,11 +14,16 @@ const AT_ONCE: usize = 1024;
 
 impl Store {
     /// Deletes a batch of entries of a table's log that are older than `age` by the database's clock, the oldest first. The last entry
-    /// stays. Entries get their numbers before, so it waits as [`Store::number_changes`] does.
+    /// stays. Entries get their numbers before, so it waits as [`Store::number_changes`] does. Of a log that is switched off, too; where there
+    /// never was one, there is nothing to do.
     ///
     /// # Errors
     /// If the log cannot be read or written within the retries.
     pub async fn purge_changes(&self, table: &'static Table, age: Duration) -> Result<Purged, StoreError> {
+        let doing = || format!("looking for {CHANGES}");
+        if !self.with_retries(doing, || self.had_log()).await? {
+            return Ok(Purged { rows: 0, more: false });
+        }
         self.number_changes(table).await?;
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let before = Micros(self.read_clock().await?.0.saturating_sub(age));

@@ -32,6 +32,11 @@ impl Store {
         Ok(self.log_state().await?.is_some_and(|value| value == ON))
     }
 
+    /// Whether there are the tables of the log, on or off.
+    pub(crate) async fn had_log(&self) -> Result<bool, sqlx::Error> {
+        Ok(self.log_state().await?.is_some())
+    }
+
     /// The setting; `None` where the tables are missing.
     async fn log_state(&self) -> Result<Option<&'static str>, sqlx::Error> {
         let known = *self.logged();

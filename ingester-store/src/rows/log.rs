@@ -60,7 +60,8 @@ impl<'a> Log<'a> {
         let stored = stored.iter().flat_map(|(what, uids)| chunks(uids, 4 * MOST_ROWS).map(move |uids| (*what, uids)));
         let stored: Vec<_> = stored.map(|(what, uids)| RecordRowChanges { table, uids, what, at }).collect();
         let statements = known.iter().map(|known| known as &(dyn Statement + Sync));
-        let statements: Vec<_> = statements.chain(stored.iter().map(|stored| stored as &(dyn Statement + Sync))).collect();
+        let statements: Vec<_> =
+            statements.chain(stored.iter().map(|stored| stored as &(dyn Statement + Sync))).collect();
         tx.end_with(done, &statements, room(max_packet)).await
     }
 }

@@ -11,7 +11,7 @@ use ingester_core::schema::Table;
     source = r#"SELECT "seq"
 FROM {{ "ingester_changes"|by_key("seq") }}
 WHERE "table_name" = ? AND "seq" < ?
-ORDER BY "seq" DESC
+ORDER BY {{ "seq"|in_order(true) }}
 LIMIT 1"#
 )]
 pub struct ChangeBefore<'a> {

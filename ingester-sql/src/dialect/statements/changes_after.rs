@@ -13,7 +13,7 @@ use ingester_core::value::{Micros, Value};
     source = r#"SELECT "id", "seq", "uid", "namespace", "name", "res_version", "change", {{ "at"|read_time }}
 FROM {{ "ingester_changes"|by_key("seq") }}
 WHERE "table_name" = ? AND "seq" > ?
-ORDER BY "seq"
+ORDER BY {{ "seq"|in_order(false) }}
 LIMIT {{ limit|number }}"#
 )]
 pub struct ChangesAfter<'a> {

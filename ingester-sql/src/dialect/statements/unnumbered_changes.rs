@@ -11,7 +11,7 @@ use ingester_core::schema::Table;
     source = r#"SELECT "id"
 FROM {{ "ingester_changes"|by_key("seq") }}
 WHERE "table_name" = ? AND "seq" IS NULL
-ORDER BY "id"
+ORDER BY {{ "seq"|in_order(false) }}, "id"
 LIMIT {{ limit|number }}"#
 )]
 pub struct UnnumberedChanges<'a> {
