@@ -1,4 +1,5 @@
-//! Writes to a database: our batches beside the reference system's statements and beside a loop without semantics.
+//! Writes to a database: our batches, with and without the log of changes, beside the reference system's statements and beside a loop without
+//! semantics.
 //!
 //! All candidates write the same sort of rows, made beforehand, into tables of their own in one server. They take turns
 //! in each round, and each begins with empty tables, so that none waits for what another left in the server's memory.
@@ -64,7 +65,7 @@ const HANDMADE: usize = 200;
 
 pub(crate) fn run(arguments: &Databases) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let databases = ["ours", "reference_2", "reference_26", "handmade"];
+    let databases = ["ours", "reference_2", "reference_26", "handmade", "without_log"];
     databases::on_each(&arguments.database, arguments.pool.as_deref(), databases, &runtime, |which, urls| {
         let name = which.title();
         match which {
@@ -74,6 +75,9 @@ pub(crate) fn run(arguments: &Databases) -> Result<()> {
         }
     })
 }
+
+/// How many candidates there are: ours, the reference system with few and many workers, by hand, and ours without the log of changes.
+const CANDIDATES: usize = 5;
 
 /// The speed of each candidate in a phase: objects a second, one number for each round.
 #[derive(Default)]
@@ -92,27 +96,29 @@ impl Speeds {
     }
 }
 
-async fn on<D: Engine>(name: &str, urls: [String; 4], arguments: &Databases) -> Result<()> {
+async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Databases) -> Result<()> {
     let kind = find(KINDS, "michelangelo.api/v2", "PipelineRun").context("a kind of the manifest")?;
     let table = kind.table();
-    let [ours, two, many, handmade] = urls;
+    let [ours, two, many, handmade, without] = urls;
     let connections = arguments.workers as u32;
     let (mut stores, mut emptying) = (Vec::new(), Vec::new());
-    for url in [&ours, &two, &many, &handmade] {
+    for url in [&ours, &two, &many, &handmade, &without] {
         let store = Store::connect(&url.parse()?, ConnectOptions { connections, ..ConnectOptions::default() }).await?;
         store.create_missing(std::slice::from_ref(kind)).await?;
         stores.push(store);
         emptying.push(D::Connection::connect(url).await?);
     }
     let server = stores[0].server().to_owned();
+    let without = Arc::new(stores.remove(CANDIDATES - 1));
+    without.switch_changes(false).await?;
     let store = Arc::new(stores.remove(0));
     let workers_of = |few: usize| if D::ONE_WRITER { 1 } else { few };
     let two = Reference::<D>::connect(&two, table, workers_of(2)).await?;
     let many = Reference::<D>::connect(&many, table, workers_of(26)).await?;
     let handmade = Handmade::<D>::connect(&handmade, table, workers_of(arguments.workers)).await?;
 
-    let names = ["ours", "reference, 2 workers", "reference, 26 workers", "by hand"];
-    let mut speeds: [[Speeds; 4]; 4] = Default::default();
+    let names = ["ours", "reference, 2 workers", "reference, 26 workers", "by hand", "ours without the log"];
+    let mut speeds: [[Speeds; 4]; CANDIDATES] = Default::default();
     let mut dice = Dice::new(11);
     let mut deadlocks = 0;
     for round in 0..=arguments.rounds {
@@ -123,6 +129,7 @@ async fn on<D: Engine>(name: &str, urls: [String; 4], arguments: &Databases) -> 
             }
             let objects = arguments.objects;
             D::empty(&mut emptying[candidate], table).await?;
+            D::simple(&mut emptying[candidate], "DELETE FROM ingester_changes").await?;
             let workers = match candidate {
                 1 => workers_of(2),
                 2 => workers_of(26),
@@ -133,12 +140,13 @@ async fn on<D: Engine>(name: &str, urls: [String; 4], arguments: &Databases) -> 
                 slices.iter_mut().filter_map(Arc::get_mut).flatten().flatten().for_each(forget_proto);
             }
             for (place, phase) in PHASES.into_iter().enumerate() {
-                let batches = if candidate == 0 { batches(&slices, phase) } else { Vec::new() };
+                let batches = if [0, 4].contains(&candidate) { batches(&slices, phase) } else { Vec::new() };
                 let start = Instant::now();
                 match candidate {
                     0 => write(&store, table, batches).await?,
                     1 => deadlocks += two.write(&slices, phase).await?,
                     2 => deadlocks += many.write(&slices, phase).await?,
+                    4 => write(&without, table, batches).await?,
                     _ => handmade.write(&slices, phase, HANDMADE).await?,
                 }
                 if round > 0 {
@@ -159,11 +167,11 @@ async fn on<D: Engine>(name: &str, urls: [String; 4], arguments: &Databases) -> 
     if deadlocks > 0 {
         println!("  {deadlocks} deadlocks seen by the reference pattern's workers, none by ours");
     }
-    one::<D>(name, kind, &store, &handmade, &mut dice).await
+    one::<D>(name, kind, [&store, &without], &handmade, &mut dice).await
 }
 
 /// Prints the speed of each candidate in each phase, and how ours compares to it.
-fn compare(names: [&str; 4], speeds: &[[Speeds; 4]; 4]) {
+fn compare(names: [&str; CANDIDATES], speeds: &[[Speeds; 4]; CANDIDATES]) {
     println!("  {:<24} {:>9} {:>9} {:>9} {:>9}   objects/s", "", "insert", "update", "relabel", "tombstone");
     for (candidate, name) in names.iter().enumerate() {
         if speeds[candidate][0].0.is_empty() {
@@ -172,7 +180,7 @@ fn compare(names: [&str; 4], speeds: &[[Speeds; 4]; 4]) {
         let [a, b, c, d] = speeds[candidate].each_ref().map(Speeds::median);
         println!("  {name:<24} {a:>9.0} {b:>9.0} {c:>9.0} {d:>9.0}");
     }
-    for other in [1, 2, 3] {
+    for other in 1..CANDIDATES {
         if speeds[other][0].0.is_empty() {
             continue;
         }
@@ -256,33 +264,49 @@ async fn write(store: &Arc<Store>, table: &'static Table, workers: Vec<Vec<Vec<R
     Ok(())
 }
 
-/// How long one object takes on an idle server, beside one insert of its main row alone.
-async fn one<D: Engine>(name: &str, kind: &Kind, store: &Store, handmade: &Handmade<D>, dice: &mut Dice) -> Result<()> {
+/// How long one object takes on an idle server, with the log of changes and without it, beside one insert of its main row alone.
+async fn one<D: Engine>(
+    name: &str,
+    kind: &Kind,
+    stores: [&Store; 2],
+    handmade: &Handmade<D>,
+    dice: &mut Dice,
+) -> Result<()> {
     const TIMES: usize = 200;
     let slices = slices(kind, dice, 2 * TIMES, 1)?;
     let [new, update, ..] = &*slices[0];
-    let (mut inserts, mut updates, mut baseline) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut inserts, mut updates, mut baseline) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()], Vec::new());
     for place in 0..TIMES {
         // In turns, so that a slow moment of the disk affects all of them.
-        let start = Instant::now();
-        store.write(kind.table(), vec![RowChange::Row(new[place].clone())]).await?;
-        inserts.push(start.elapsed());
+        for (store, inserts) in stores.iter().zip(&mut inserts) {
+            let start = Instant::now();
+            store.write(kind.table(), vec![RowChange::Row(new[place].clone())]).await?;
+            inserts.push(start.elapsed());
+        }
         let start = Instant::now();
         handmade.insert_one(&new[TIMES + place]).await?;
         baseline.push(start.elapsed());
-        let start = Instant::now();
-        store.write(kind.table(), vec![RowChange::Row(update[place].clone())]).await?;
-        updates.push(start.elapsed());
+        for (store, updates) in stores.iter().zip(&mut updates) {
+            let start = Instant::now();
+            store.write(kind.table(), vec![RowChange::Row(update[place].clone())]).await?;
+            updates.push(start.elapsed());
+        }
     }
     let median = |mut times: Vec<Duration>| {
         times.sort();
         times[times.len() / 2].as_secs_f64() * 1e3
     };
-    let (inserts, updates, baseline) = (median(inserts), median(updates), median(baseline));
+    let ([inserts, inserts_without], [updates, updates_without]) = (inserts.map(&median), updates.map(&median));
+    let baseline = median(baseline);
     println!(
         "  {name}, one object: insert {inserts:.2} ms ({:.2}x of one autocommitted insert, {baseline:.2} ms), update {updates:.2} ms ({:.2}x)",
         inserts / baseline,
         updates / baseline
+    );
+    println!(
+        "  {name}, one object, without the log: insert {inserts_without:.2} ms (with it {:.2}x), update {updates_without:.2} ms (with it {:.2}x)",
+        inserts / inserts_without,
+        updates / updates_without
     );
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Rows of objects that were deleted long ago are purged, while the mirror runs. Rows of evicted objects never are: they are the only
-//! copies of these objects. Rejects of objects that are gone are forgotten by every list.
+//! Rows of objects that were deleted long ago are purged, while the mirror runs, and old entries of the log of changes. Rows of evicted
+//! objects never are: they are the only copies of these objects. Rejects of objects that are gone are forgotten by every list.
 //!
 //! May use: ingester-core, ingester-store, config, metrics, replicas, suspend, unit.
 
@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// The shortest.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Purges the rows of some kinds, as `retention` of the configuration says.
+/// Purges the rows of some kinds, as `retention` of the configuration says, and their entries in the log, as `changes.retention` does.
 ///
 /// Ages are judged by the database's clock, which has written the times. Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the mirror's.
 /// An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
@@ -54,16 +54,21 @@ impl RetentionTask {
                 if rows > 0 {
                     tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
                 }
+                if let Err(error) = self.purge_changes(kind, &stop).await {
+                    tracing::warn!(kind = name, %error, "Old changes not purged, trying again later");
+                }
             }
-            let retention = self.live.now().retention.clone();
-            // A tenth of the shortest, so that no row stays much longer than it is meant to.
-            let shortest = self.kinds.iter().filter_map(|kind| retention.of(kind)).min().unwrap_or(LONGEST);
+            let ages = |config: &Config| (config.retention.clone(), config.changes.retention);
+            let before = ages(&self.live.now());
+            let (retention, changes) = &before;
+            // A tenth of the shortest, so that nothing stays much longer than it is meant to.
+            let shortest = self.kinds.iter().filter_map(|kind| retention.of(kind)).fold(*changes, Duration::min);
             let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {}
                 () = tokio::time::sleep(pause) => {}
-                () = self.live.changed(&retention, |config: &Config| config.retention.clone()) => {}
+                () = self.live.changed(&before, ages) => {}
             }
         }
     }
@@ -83,6 +88,22 @@ impl RetentionTask {
             *rows += batch.rows;
             metrics.purged(batch.rows);
             if !batch.more {
+                break;
+            }
+            let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+        }
+        Ok(())
+    }
+    /// Purges a kind's old entries in the log of changes, batch by batch.
+    async fn purge_changes(&self, kind: &Kind, stop: &CancellationToken) -> Result<(), StoreError> {
+        while !stop.is_cancelled() {
+            let config = self.live.now();
+            if !leads(kind, &config, &self.assignment) {
+                break;
+            }
+            let begin = Instant::now();
+            let purged = self.store.purge_changes(kind.table(), config.changes.retention);
+            if !in_time("purging changes", purged).await?.more {
                 break;
             }
             let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;

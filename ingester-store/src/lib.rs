@@ -16,8 +16,10 @@
 //! - [`Store`] writes batches of rows under the [`guard`], and reads them back.
 //! - [`migrate`] brings a database to the schema of the structs, finds drift, and backfills new columns.
 //! - [`query`] reads objects.
+//! - [`changes`] reads the log of what became of rows.
 //! - [`import`] stores the objects of files.
 
+pub mod changes;
 mod driver;
 pub mod import;
 mod ledger;

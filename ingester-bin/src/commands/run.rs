@@ -25,7 +25,7 @@ use ingester_mirror::retention::RetentionTask;
 use ingester_mirror::suspend::{Permit, Suspension};
 use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{Backfill, BackfillProgress, Released};
-use ingester_store::{Store, StoreError};
+use ingester_store::{ErrorClass, Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -178,6 +178,10 @@ async fn mirror(
         () = stop.cancelled() => return Ok(Ending::Done),
         written = super::view_settings::write(&store, settings, &environment, &tables.program) => written?,
     }
+    tokio::select! {
+        () = stop.cancelled() => return Ok(Ending::Done),
+        switched = switch_changes(&store, config.changes.enabled) => switched?,
+    }
     health.kinds_looked_up();
     metrics.database(&store);
     let assignment = if config.ingester.replicas.enabled { Assignment::of_members() } else { Assignment::alone() };
@@ -213,6 +217,15 @@ async fn mirror(
     }
     mirrored.map_err(|error| Failure::Usage(error.into()))?;
     Ok(Ending::Done)
+}
+
+/// Writes into the database whether changes are logged, retrying as long as it is out of reach.
+async fn switch_changes(store: &Store, on: bool) -> Result<(), StoreError> {
+    let attempts = (async || store.switch_changes(on).await).retry(PAUSES);
+    attempts
+        .when(|error| error.class() == ErrorClass::Transient)
+        .notify(|error, _| tracing::warn!(%error, "Database not reached, trying again"))
+        .await
 }
 
 /// What works beside the units.

@@ -65,6 +65,9 @@ settings! {
         /// For how long rows of deleted objects are kept.
         retention => retention: Retention;
         section
+        /// The log of changes, by which clients watch.
+        changes => changes: Changes;
+        section
         /// The API of `ingester serve`.
         serve => serve: Serve;
         section
@@ -252,6 +255,19 @@ settings! {
         /// The same for individual kinds, above `deleted` and what their structs or files say: `{PipelineRun: 30d}`.
         deletedMap => deleted_map: BTreeMap<String, Option<Duration>> = "{}", "map from kinds to durations up to `36500d`", Now,
             map(kind(kinds), or_never(RETENTION));
+    }
+}
+
+settings! {
+    /// Section `changes`.
+    pub struct Changes("changes", kinds) {
+        /// Whether each change of a row is recorded in the [log of changes](databases.md#the-log-of-changes). `ingester run` writes this into the
+        /// database, and every program that writes there goes by it within seconds. If it was `false`, switching it on takes some seconds at the
+        /// start, and whoever watches reads everything anew.
+        enabled => enabled: bool = "true", "bool", Restart, read(truth);
+        /// For how long entries are kept, by the database's clock: who has not read on for longer reads everything anew. The last entry of a kind
+        /// is kept for good.
+        retention => retention: Duration = "24h", "duration from `1s`", Now, read(duration(TIME));
     }
 }
 

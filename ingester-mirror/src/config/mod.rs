@@ -39,7 +39,7 @@ mod tests;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
-pub use keys::{Config, Ingester, Log, MetadataStorage, Monitoring, Mysql, Query, Replicas, Retention, Serve};
+pub use keys::{Changes, Config, Ingester, Log, MetadataStorage, Monitoring, Mysql, Query, Replicas, Retention, Serve};
 pub use live::{ConfigChanges, Live};
 pub use secret::Secret;
 pub use serve::{FormerObjects, FrontProxy};

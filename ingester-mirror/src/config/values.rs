@@ -19,7 +19,7 @@ pub(super) const TIME: Bounds = Bounds::new("1s", "365d");
 const OWN_SETTINGS: [&str; 7] = ["view:", "definition/", "recipes/", "stays/", "types/", "sweep/", "marks/"];
 
 /// More such names, as a whole.
-const OWN_NAMES: [&str; 2] = ["cluster", "members"];
+const OWN_NAMES: [&str; 3] = ["changes", "cluster", "members"];
 
 /// A text. An empty text counts as no value.
 pub(super) fn text(text: &str) -> Result<Option<String>, String> {

@@ -137,6 +137,16 @@ impl TableDef {
         self.columns.iter().find(|column| column.name == name)
     }
 
+    /// Whether the database counts its rows: a primary key of one integer is that count. Only tables of the ingester's own have one.
+    pub(crate) fn is_counted(&self) -> bool {
+        matches!(self.primary_key[..], [key] if self.column(key).is_some_and(|column| column.ty == SqlType::BigInt))
+    }
+
+    /// Whether `column` is that count.
+    pub(crate) fn counts(&self, column: &ColumnDef) -> bool {
+        self.is_counted() && self.primary_key[0] == column.name
+    }
+
     /// Whether it is the companion of a main table: all its rows can be made again from the objects' JSON.
     pub fn is_companion(&self) -> bool {
         self.columns.first().is_some_and(|first| first.name.same_as("obj_uid"))

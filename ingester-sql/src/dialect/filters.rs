@@ -190,6 +190,17 @@ pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Res
     Ok(Safe(lines.join(",\n  ")))
 }
 
+/// What is before an UPDATE, between it and the INSERT of its entry in the log, or behind that: see [`Rules::recorded`].
+#[askama::filter_fn]
+pub(super) fn recorded(place: &'static str, values: &dyn Values) -> Result<Safe<&'static str>> {
+    let [before, between, behind] = rules(values)?.recorded();
+    Ok(Safe(match place {
+        "before" => before,
+        "between" => between,
+        _ => behind,
+    }))
+}
+
 /// See [`Rules::row_values`].
 #[askama::filter_fn]
 pub(super) fn row_values<N: Borrow<usize>>(
@@ -365,6 +376,18 @@ pub(super) fn found_order(query: &Checked, values: &dyn Values) -> Result<Safe<S
 #[askama::filter_fn]
 pub(super) fn by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key("PRIMARY"))))
+}
+
+/// A table, read by one of its keys, whatever the database believes of its other keys.
+#[askama::filter_fn]
+pub(super) fn by_key<N: Name>(table: N, values: &dyn Values, key: &'static str) -> Result<Safe<String>> {
+    Ok(Safe(format!("\"{}\"{}", table.name(), rules(values)?.by_key(key))))
+}
+
+/// A column that may be NULL in the order of its key, ascending or descending. See [`Rules::order`].
+#[askama::filter_fn]
+pub(super) fn in_order(column: &'static str, values: &dyn Values, descending: bool) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.order(column, true, descending)))
 }
 
 /// Joins the table to rows that were found before, row by row, by its primary key.

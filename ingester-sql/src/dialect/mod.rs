@@ -26,7 +26,7 @@ pub use conditions::Range;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::value::{Micros, Value};
 pub use of_group::OfGroup;
-pub use own::{BACKFILLS, REJECTS, SETTINGS, own_schema};
+pub use own::{BACKFILLS, CHANGES, POSITIONS, REJECTS, SETTINGS, own_schema};
 pub use rows_of::RowsOf;
 use rules::Rules;
 use std::sync::Arc;
@@ -212,6 +212,9 @@ pub enum OneText {
     Sequence,
     /// MariaDB's compound statement, which ends with its transaction.
     Compound,
+    /// The last statements of a transaction that was begun before, with its commit. A server that ends it between two of them would answer
+    /// a commit of nothing.
+    Last,
 }
 
 /// What a transaction is for.
@@ -265,6 +268,11 @@ impl Dialect {
     /// goes on.
     pub fn skips_stored(self) -> bool {
         self.rules().skip_stored().is_some()
+    }
+
+    /// Whether one statement updates a row and records that in the log of changes, so that it is a transaction by itself.
+    pub fn records_in_one_statement(self) -> bool {
+        self.rules().records_in_one_statement()
     }
 
     /// Whether a connection decides if a commit is on disk when it is answered. Elsewhere the server's settings do.
@@ -336,8 +344,8 @@ impl Dialect {
         self.rules().step(step, among)
     }
 
-    /// One text that runs all of `statements` in a transaction, with the values of the parameters written into it. If a statement
-    /// fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
+    /// One text that runs all of `statements` in a transaction, or at its end, with the values of the parameters written into it. If a
+    /// statement fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
     pub fn in_one_text(self, form: OneText, statements: &[&dyn Statement]) -> Option<Sql> {
         let write = self.rules().in_one_text()?;
         let statements: Vec<_> =

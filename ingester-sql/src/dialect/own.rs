@@ -13,9 +13,15 @@ pub const BACKFILLS: &str = "ingester_backfills";
 /// What a database is for, by name.
 pub const SETTINGS: &str = "ingester_settings";
 
+/// The log of changes: an entry for each change of an object's row.
+pub const CHANGES: &str = "ingester_changes";
+
+/// How far the log of each table is numbered and purged.
+pub const POSITIONS: &str = "ingester_positions";
+
 /// The ingester's own tables.
 pub fn own_schema(dialect: Dialect) -> Schema {
-    use SqlType::{BigInt, DateTime, Text, VarChar};
+    use SqlType::{BigInt, BigIntUnsigned, DateTime, Text, VarChar};
     let ident = |name: &str| Ident::new(name);
     let table = |name: &str, columns: &[(&str, SqlType)], primary_key: usize| TableDef {
         name: ident(name),
@@ -66,5 +72,29 @@ pub fn own_schema(dialect: Dialect) -> Schema {
         2,
     );
     let settings = table(SETTINGS, &[("name", VarChar(64)), ("value", VarChar(256))], 1);
-    Schema { tables: vec![rejects, backfills, settings], views: Vec::new() }
+    let mut changes = table(
+        CHANGES,
+        &[
+            ("id", BigInt),
+            ("table_name", VarChar(64)),
+            ("uid", VarChar(64)),
+            ("namespace", VarChar(256)),
+            ("name", VarChar(256)),
+            ("res_version", BigIntUnsigned),
+            ("change", VarChar(16)),
+            ("at", DateTime),
+            ("seq", BigInt),
+        ],
+        1,
+    );
+    // NULL until the entry is numbered.
+    changes.columns.iter_mut().filter(|column| column.name.as_str() == "seq").for_each(|seq| seq.nullable = true);
+    let key = |name: &str| KeyDef { name: ident(name), columns: vec![ident("table_name"), ident(name)] };
+    changes.keys = vec![key("seq"), key("res_version")];
+    let positions = table(
+        POSITIONS,
+        &[("table_name", VarChar(64)), ("seq", BigInt), ("horizon", BigInt), ("horizon_version", BigIntUnsigned)],
+        1,
+    );
+    Schema { tables: vec![rejects, backfills, settings, changes, positions], views: Vec::new() }
 }

@@ -47,6 +47,11 @@ pub(super) trait Rules: Sync {
     fn write_inserted(&self, column: &str) -> String;
     /// Replaces the stored value of a column by the inserted one, unless neither is NULL.
     fn write_first_inserted(&self, column: &str) -> String;
+    /// What makes an UPDATE and the INSERT of its entry in the log one text, in which the INSERT does nothing unless the UPDATE has: what
+    /// is before the UPDATE, between both, and behind the SELECT of the INSERT.
+    fn recorded(&self) -> [&'static str; 3];
+    /// See [`Dialect::records_in_one_statement`](super::Dialect::records_in_one_statement).
+    fn records_in_one_statement(&self) -> bool;
     /// A list of rows of parameters in `IN (...)`.
     fn row_values(&self, rows: &RowsOf, count: usize) -> String;
     /// A column in a condition, written so that the database does not use the column's index.

@@ -22,7 +22,7 @@ pub(crate) struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// The statement in a dialect.
-    pub(crate) fn of(statement: &'a impl Statement, dialect: Dialect) -> Self {
+    pub(crate) fn of(statement: &'a (impl Statement + ?Sized), dialect: Dialect) -> Self {
         Call { sql: statement.sql(dialect), params: statement.params_in(dialect) }
     }
 }
@@ -52,8 +52,8 @@ pub(crate) fn read<Q: Query>(query: &Q, rows: &dyn Rows) -> Result<Vec<Q::Row>, 
 /// How a transaction ends.
 #[derive(Clone, Copy)]
 pub(crate) enum End<'e> {
-    /// Everything is stored.
-    Commit,
+    /// Everything is stored, after this text if there is one: the last statements, and the commit.
+    Commit(Option<&'e Sql>),
     /// Nothing is stored, after an error if there was one.
     RollBack(Option<&'e sqlx::Error>),
 }
@@ -76,8 +76,8 @@ pub(crate) trait Session: Send {
     /// Runs a text as it is: the definition of a table, or a part of a migration.
     fn run<'s>(&'s mut self, text: Arc<str>) -> BoxFuture<'s, Result<(), sqlx::Error>>;
 
-    /// Runs a text of several statements that begins and commits a transaction.
-    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<(), sqlx::Error>>;
+    /// Runs a text of several statements that begins and commits a transaction; returns how many rows they affected.
+    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<u64, sqlx::Error>>;
 
     /// Begins a transaction. If it `is_durable`, it is on disk when its commit is answered, also where that is not so for others.
     fn begin(&mut self, access: Access, is_durable: bool) -> BoxFuture<'_, Result<(), sqlx::Error>>;

@@ -85,7 +85,8 @@ impl Pool {
     async fn begin_with(&self, access: Access, is_durable: bool) -> Result<Transaction, sqlx::Error> {
         let mut session = self.session().await?;
         session.begin(access, is_durable).await?;
-        Ok(Transaction { access, dialect: self.dialect, session })
+        let dialect = self.dialect;
+        Ok(Transaction { access, dialect, servers: self.servers.clone(), session })
     }
 
     /// Runs one statement as a transaction by itself; returns how many rows it affected.
@@ -105,15 +106,15 @@ impl Pool {
         read(query, &*rows)
     }
 
-    /// Runs a text of several statements in this form that begins and commits a transaction. Returns whether it did: not if its
-    /// connection has found out that the servers take another form, or none.
-    pub(crate) async fn execute_transaction(&self, form: OneText, sql: &Sql) -> Result<bool, sqlx::Error> {
+    /// Runs a text of several statements in this form that begins and commits a transaction. Returns how many rows they affected; `None` if
+    /// its connection has found out that the servers take another form, or none, and nothing was run.
+    pub(crate) async fn execute_transaction(&self, form: OneText, sql: &Sql) -> Result<Option<u64>, sqlx::Error> {
         let mut session = self.session().await?;
         // Asked now, because the connection may be new.
         if self.servers.one_text() != Some(form) {
-            return Ok(false);
+            return Ok(None);
         }
-        session.run_transaction(sql).await.map(|()| true)
+        session.run_transaction(sql).await.map(Some)
     }
 
     /// Runs a definition of a table. MySQL does not prepare definitions, and ends a transaction before one.
@@ -136,6 +137,7 @@ impl Pool {
 pub(crate) struct Transaction {
     access: Access,
     dialect: Dialect,
+    servers: Arc<Servers>,
     session: Box<dyn Session>,
 }
 
@@ -155,10 +157,42 @@ impl Transaction {
         read(query, &*self.session.fetch(Call::of(query, self.dialect)).await?)
     }
 
+    /// As [`Transaction::end`], after these last statements if `result` is a success: in one round trip with the commit, if they fit into a
+    /// text of `most` bytes and the servers take that.
+    pub(crate) async fn end_with<T>(
+        mut self,
+        result: Result<T, sqlx::Error>,
+        last: &[&(dyn Statement + Sync)],
+        most: usize,
+    ) -> Result<T, sqlx::Error> {
+        if result.is_err() || last.is_empty() {
+            return self.end(result).await;
+        }
+        // A group may end the transaction between two statements of a text.
+        let together = |last: &[&(dyn Statement + Sync)]| {
+            let last: Vec<&dyn Statement> = last.iter().map(|one| *one as &dyn Statement).collect();
+            self.dialect.in_one_text(OneText::Last, &last)
+        };
+        let text = if self.servers.certifies() { None } else { together(last) };
+        if let Some(text) = text.filter(|text| text.as_str().len() <= most) {
+            let committed = self.session.end(End::Commit(Some(&text))).await;
+            if let Err(error) = &committed {
+                self.session.end(End::RollBack(Some(error))).await?;
+            }
+            return committed.and(result);
+        }
+        for statement in last {
+            if let Err(error) = self.session.execute(Call::of(*statement, self.dialect)).await {
+                return self.end(Err(error)).await;
+            }
+        }
+        self.end(result).await
+    }
+
     /// Commits if `result` is a success and the transaction was for writing, else rolls back. Returns `result`.
     pub(crate) async fn end<T>(mut self, result: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
         match &result {
-            Ok(_) if self.access == Access::Write => self.session.end(End::Commit).await?,
+            Ok(_) if self.access == Access::Write => self.session.end(End::Commit(None)).await?,
             result => self.session.end(End::RollBack(result.as_ref().err())).await?,
         }
         result

@@ -242,7 +242,7 @@ impl Migrating {
             }
         }
         .await;
-        let end = if ran.is_ok() { End::Commit } else { End::RollBack(None) };
+        let end = if ran.is_ok() { End::Commit(None) } else { End::RollBack(None) };
         self.session().end(end).await?;
         ran
     }
@@ -316,7 +316,7 @@ impl Migrating {
     ) -> Result<(), sqlx::Error> {
         self.session().begin(Access::Write, false).await?;
         let done = work(self).await;
-        let end = if done.is_ok() { End::Commit } else { End::RollBack(done.as_ref().err()) };
+        let end = if done.is_ok() { End::Commit(None) } else { End::RollBack(done.as_ref().err()) };
         self.session().end(end).await?;
         done
     }

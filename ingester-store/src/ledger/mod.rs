@@ -5,6 +5,7 @@
 //! Must not: hold SQL text (that is `ingester_sql::dialect`), name a database.
 
 pub(crate) mod catalog;
+mod changes;
 pub(crate) mod foreign;
 pub(crate) mod migrations;
 mod settings;

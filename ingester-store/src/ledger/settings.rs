@@ -103,7 +103,7 @@ impl Store {
         .await
     }
 
-    async fn setting(&self, name: &str) -> Result<Option<String>, sqlx::Error> {
+    pub(super) async fn setting(&self, name: &str) -> Result<Option<String>, sqlx::Error> {
         Ok(self.pool.fetch(&ReadSetting { name }).await?.pop())
     }
 

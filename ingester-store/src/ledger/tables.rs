@@ -3,12 +3,12 @@
 use super::catalog::Catalog;
 use super::foreign::difference;
 use crate::driver::{ErrorClass, StoreError};
-use crate::store::{Store, database, waiting_for};
+use crate::store::{Logged, Store, database, waiting_for};
 use ingester_core::Registry;
 use ingester_sql::ddl::Schema;
 use ingester_sql::dialect::Sql;
 use ingester_sql::dialect::statements::ReadTables;
-use ingester_sql::dialect::{BACKFILLS, REJECTS, SETTINGS, own_schema};
+use ingester_sql::dialect::{BACKFILLS, CHANGES, POSITIONS, REJECTS, SETTINGS, own_schema};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 impl Store {
     /// The names of the ingester's own tables.
-    pub(crate) const OWN: [&'static str; 3] = [REJECTS, BACKFILLS, SETTINGS];
+    pub(crate) const OWN: [&'static str; 5] = [REJECTS, BACKFILLS, SETTINGS, CHANGES, POSITIONS];
 
     /// Creates the missing tables of a list of kinds, or of a [`Registry`] with its views, and the ingester's own. Makes the views that
     /// are missing or were made of another definition. Returns the names of the kinds' tables and the views that it made.
@@ -62,6 +62,7 @@ impl Store {
                 self.create_own_table(table).await?;
             }
         }
+        *self.logged() = Logged::default();
         self.look_for_rejects().await
     }
 

@@ -16,8 +16,8 @@ use ingester_sql::dialect::Access;
 use ingester_sql::dialect::BACKFILLS;
 use ingester_sql::dialect::statements::{
     BackfillRow, Backfilled, BeginBackfill, EndBackfill, ForgetBackfills, Gone, MarkRows, OlderRows, ReadBackfills,
-    ReadForBackfill, RecordRejects, RowToBackfill, RowsToBackfill, SettleRejects, StepBackfill, Tombstone,
-    WriteBackfilled,
+    ReadForBackfill, RecordRejects, RecordRowChanges, RowToBackfill, RowsToBackfill, SettleRejects, StepBackfill,
+    Tombstone, What, WriteBackfilled,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -158,8 +158,10 @@ impl Store {
                     Some(uids) => Rows::These(uids),
                     None => Rows::After(after, limit),
                 };
+                let logs = self.logs().await?;
                 // By the database's clock, which also judges how long ago a row was marked.
-                let terms = Terms { now: self.now(), max_packet: self.max_packet, settle: !self.recorded().is_empty() };
+                let terms =
+                    Terms { now: self.now(), max_packet: self.max_packet, settle: !self.recorded().is_empty(), logs };
                 let mut tx = self.pool.begin(Access::Write).await?;
                 let page = page(&mut tx, target, rows, terms, &decode).await;
                 tx.end(page).await
@@ -187,6 +189,8 @@ struct Terms {
     max_packet: usize,
     /// Whether the rejects of rows that can be filled now are to be deleted.
     settle: bool,
+    /// Whether the log is to have the rows that are marked as deleted.
+    logs: bool,
 }
 
 /// The rows of a page.
@@ -420,7 +424,7 @@ async fn write(
     tx: &mut Transaction,
     target: Target<'_>,
     changes: &Changes<'_>,
-    Terms { now, max_packet, .. }: Terms,
+    Terms { now, max_packet, logs, .. }: Terms,
 ) -> Result<u64, sqlx::Error> {
     let Target { kind, places, .. } = target;
     let table = kind.table();
@@ -443,6 +447,10 @@ async fn write(
         gone.map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
     for gone in chunks(&gone, MOST_ROWS) {
         tx.execute(&Tombstone { table, gone, update_time: now }).await?;
+        if logs {
+            let uids: &Vec<&str> = &gone.iter().map(|gone| gone.uid).collect();
+            tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at: now }).await?;
+        }
     }
     let uids: Vec<&str> = changes.mark.iter().map(String::as_str).collect();
     for uids in chunks(&uids, MOST_ROWS) {

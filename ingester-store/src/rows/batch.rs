@@ -8,12 +8,13 @@ use super::change::{Report, RowChange};
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room};
 use super::companions::CompanionChanges;
 use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use super::log::{Log, is_news, what};
 use crate::driver::Transaction;
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
 use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{
-    ClearRejects, ConfirmEvictions, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions,
+    ClearRejects, ConfirmEvictions, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions, What,
     WriteCompanion,
 };
 use std::collections::{HashMap, HashSet};
@@ -42,6 +43,8 @@ struct Sorted<'a> {
     gone: Vec<Gone<'a>>,
     /// The uids of evicted rows whose objects have left etcd.
     confirmed: Vec<&'a str>,
+    /// The present and alike ones that the log is to have.
+    news: Vec<(&'a Row, What)>,
 }
 
 /// What became of rows that were to be inserted.
@@ -58,11 +61,21 @@ impl<'a> Sorted<'a> {
     fn add(&mut self, change: &'a RowChange, old: Option<Version>, report: &mut Report) {
         match change {
             RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
-                Some((Verdict::Write, old)) if has_its_companions(row, old) => self.alike.push(row),
-                judged => self.add_row(row, judged.map(|(verdict, _)| verdict), report),
+                Some((Verdict::Write, old)) if has_its_companions(row, old) => {
+                    self.alike.push(row);
+                    self.news.extend(is_news(row, old).then(|| (row, what(row, Some(old)))));
+                }
+                judged => self.add_row(row, judged, report),
             },
             RowChange::Replacement { row, seen } => {
-                self.add_row(row, old.map(|old| verdict_over(old, *seen, row.version())), report);
+                let judged = old.map(|old| (verdict_over(old, *seen, row.version()), old));
+                self.add_row(row, judged, report);
+                // Whatever the stored row says of the same version, it is another one than the cluster's.
+                if let Some((Verdict::Write, old)) = judged
+                    && !is_news(row, old)
+                {
+                    self.news.push((row, what(row, Some(old))));
+                }
             }
             RowChange::Tombstone { uid, res_version, delete_time } => {
                 match old.map(|old| verdict_of_tombstone(old, *res_version)) {
@@ -78,22 +91,25 @@ impl<'a> Sorted<'a> {
         }
     }
 
-    /// Adds a row with the guard's verdict; `None` if none is stored.
-    fn add_row(&mut self, row: &'a Row, verdict: Option<Verdict>, report: &mut Report) {
-        match verdict {
+    /// Adds a row with the guard's verdict and what it is about; `None` if none is stored.
+    fn add_row(&mut self, row: &'a Row, judged: Option<(Verdict, Version)>, report: &mut Report) {
+        match judged {
             None => self.absent.push(row),
-            Some(Verdict::Write) => self.present.push(row),
-            Some(Verdict::Mark) => self.gone.extend(as_gone(row)),
-            Some(Verdict::Confirm) => self.confirmed.push(&row.uid),
-            Some(Verdict::Unchanged) => report.unchanged += 1,
-            Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
+            Some((Verdict::Write, old)) => {
+                self.present.push(row);
+                self.news.extend(is_news(row, old).then(|| (row, what(row, Some(old)))));
+            }
+            Some((Verdict::Mark, _)) => self.gone.extend(as_gone(row)),
+            Some((Verdict::Confirm, _)) => self.confirmed.push(&row.uid),
+            Some((Verdict::Unchanged, _)) => report.unchanged += 1,
+            Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
         }
     }
 }
 
-impl Batch<'_> {
-    /// Writes the batch; the caller commits.
-    pub(super) async fn write(&self, tx: &mut Transaction) -> Result<Report, sqlx::Error> {
+impl<'a> Batch<'a> {
+    /// Writes the batch; the caller commits, with the entries of the log.
+    pub(super) async fn write(&self, tx: &mut Transaction, log: &mut Log<'a>) -> Result<Report, sqlx::Error> {
         let mut report = Report::default();
         let uids: Vec<&str> = self.changes.iter().map(RowChange::uid).collect();
         // Rows that are expected to be absent are not read: if one exists after all, its INSERT fails, and it is read then.
@@ -105,7 +121,11 @@ impl Batch<'_> {
             sorted.add(change, stored.get(change.uid()).copied(), &mut report);
         }
         let inserted = self.insert_absent(tx, &mut sorted, &mut report).await?;
-        let Sorted { present, alike, gone, confirmed, .. } = sorted;
+        let Sorted { present, alike, gone, confirmed, news, .. } = sorted;
+        inserted.iter().for_each(|row| log.row(row, what(row, None)));
+        news.into_iter().for_each(|(row, what)| log.row(row, what));
+        log.stored(What::Deleted, gone.iter().map(|gone| gone.uid));
+        log.stored(What::Evicted, confirmed.iter().copied());
         let (changed, winners) = (present.len(), [present, alike].concat());
         self.overwrite(tx, &winners).await?;
         for companion in self.table.companions() {
@@ -147,8 +167,8 @@ impl Batch<'_> {
                 return Err(refused);
             }
             for row in rest {
-                let verdict = stored.get(row.uid.as_ref()).map(|old| verdict(*old, row.version()));
-                sorted.add_row(row, verdict, report);
+                let judged = stored.get(row.uid.as_ref()).map(|old| (verdict(*old, row.version()), *old));
+                sorted.add_row(row, judged, report);
             }
         }
         Ok(inserted)

@@ -53,7 +53,7 @@ pub(super) fn packets<T>(
 }
 
 /// Slices of at most `most` rows; lengths above [`EXACT`] are powers of two.
-pub(super) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
+pub(crate) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         if rows.is_empty() {
             return None;

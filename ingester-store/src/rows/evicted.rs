@@ -6,6 +6,7 @@
 use super::batch::Batch;
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
+use super::log::what;
 use super::read::{StoredRow, read_rows};
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
@@ -13,7 +14,7 @@ use ingester_core::Kind;
 use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
-use ingester_sql::dialect::statements::{Gone, Tombstone, Versions};
+use ingester_sql::dialect::statements::{Gone, Tombstone, Versions, What};
 use std::collections::HashMap;
 
 /// Whether something is done, or only tried.
@@ -62,9 +63,13 @@ impl Store {
         self.with_retries(
             || format!("changing a row of `{}`", table.name),
             || async {
+                let mut log = self.log(table, self.now()).await?;
                 let mut tx = self.pool.begin_durably(true).await?;
                 let changed = self.change_locked(&mut tx, kind, uid, effect, &edit).await;
-                tx.end(changed).await
+                if matches!((&changed, effect), (Ok(Changed::Done(_)), Effect::Written)) {
+                    log.stored(What::Updated, [uid]);
+                }
+                log.end(tx, changed, self.max_packet).await
             },
         )
         .await
@@ -117,6 +122,7 @@ impl Store {
         self.with_retries(
             || format!("deleting a row of `{}`", table.name),
             || async {
+                let mut log = self.log(table, self.now()).await?;
                 let mut tx = self.pool.begin_durably(true).await?;
                 let deleted = async {
                     let stored = match evicted(&mut tx, kind, uid).await? {
@@ -128,11 +134,12 @@ impl Store {
                     }
                     if effect == Effect::Written {
                         mark(&mut tx, table, &[(uid, stored.res_version)], self.now()).await?;
+                        log.stored(What::Deleted, [uid]);
                     }
                     Ok(Changed::Done(Box::new(stored)))
                 }
                 .await;
-                tx.end(deleted).await
+                log.end(tx, deleted, self.max_packet).await
             },
         )
         .await
@@ -156,6 +163,7 @@ impl Store {
         self.with_retries(
             || format!("deleting {} rows of `{}`", uids.len(), table.name),
             || async {
+                let mut log = self.log(table, self.now()).await?;
                 let mut tx = self.pool.begin_durably(true).await?;
                 let deleted = async {
                     let mut deleted = Deleted::default();
@@ -166,8 +174,10 @@ impl Store {
                         for (uid, version) in stored.iter().filter(evicted) {
                             if version.eviction == Eviction::Intended {
                                 deleted.leaving += 1;
-                            } else if read.get(uid.as_str()) == Some(&version.res_version) {
-                                gone.push((uid.as_str(), version.res_version));
+                            } else if let Some((read, _)) =
+                                read.get_key_value(uid.as_str()).filter(|(_, read)| **read == version.res_version)
+                            {
+                                gone.push((*read, version.res_version));
                             } else {
                                 deleted.changed.push(uid.as_str().into());
                             }
@@ -175,12 +185,13 @@ impl Store {
                         deleted.rows += gone.len();
                         if effect == Effect::Written {
                             mark(&mut tx, table, &gone, self.now()).await?;
+                            log.stored(What::Deleted, gone.iter().map(|(uid, _)| *uid));
                         }
                     }
                     Ok(deleted)
                 }
                 .await;
-                tx.end(deleted).await
+                log.end(tx, deleted, self.max_packet).await
             },
         )
         .await
@@ -196,6 +207,7 @@ impl Store {
         self.with_retries(
             || format!("replacing a row of `{}`", table.name),
             || async {
+                let mut log = self.log(table, self.now()).await?;
                 let mut tx = self.pool.begin_durably(true).await?;
                 let replaced = async {
                     let stored = tx.fetch(&Versions { table, uids: &[&*row.uid], lock: true }).await?;
@@ -203,10 +215,11 @@ impl Store {
                         return Ok(false);
                     }
                     self.overwrite_one(&mut tx, table, row).await?;
+                    log.row(row, what(row, Some(seen)));
                     Ok(true)
                 }
                 .await;
-                tx.end(replaced).await
+                log.end(tx, replaced, self.max_packet).await
             },
         )
         .await

@@ -22,6 +22,7 @@ pub mod compare;
 mod evicted;
 pub mod fuse;
 pub mod guard;
+mod log;
 mod purge;
 mod read;
 mod rejects;
@@ -31,6 +32,7 @@ mod tests;
 mod write;
 
 pub use change::{Rejected, Report, RowChange, latest_of_each};
+pub(crate) use chunks::chunks;
 pub use evicted::{Changed, Deleted, Effect};
 pub use purge::Purged;
 pub use read::{Evicted, LiveRow, StoredRow};

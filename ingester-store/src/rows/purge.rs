@@ -8,7 +8,7 @@ use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::value::Micros;
-use ingester_sql::dialect::statements::{LockPurgeable, Purge, Purgeable};
+use ingester_sql::dialect::statements::{LockPurgeable, Purge, Purgeable, RecordRowChanges, What};
 use ingester_sql::dialect::{Access, OfGroup};
 use std::time::Duration;
 
@@ -61,8 +61,9 @@ impl Store {
                 .with_retries(
                     || format!("purging rows of `{}`", table.name),
                     || async {
+                        let logged = self.logs().await?.then(|| self.now());
                         let mut tx = self.pool.begin(Access::Write).await?;
-                        let result = purge_locked(&mut tx, kind, uids, before).await;
+                        let result = purge_locked(&mut tx, kind, uids, before, logged).await;
                         tx.end(result).await
                     },
                 )
@@ -72,12 +73,22 @@ impl Store {
     }
 }
 
-async fn purge_locked(tx: &mut Transaction, kind: &Kind, uids: &[&str], before: Micros) -> Result<u64, sqlx::Error> {
+/// Locks and deletes rows. If they are to be logged, that is done at this time and before: then they still tell names and versions.
+async fn purge_locked(
+    tx: &mut Transaction,
+    kind: &Kind,
+    uids: &[&str],
+    before: Micros,
+    logged: Option<Micros>,
+) -> Result<u64, sqlx::Error> {
     let table = kind.table();
     let locked = tx.fetch(&LockPurgeable { table, uids, before }).await?;
     let uids: Vec<&str> = locked.iter().map(String::as_str).collect();
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS) {
+        if let Some(at) = logged {
+            tx.execute(&RecordRowChanges { table, uids, what: What::Purged, at }).await?;
+        }
         for companion in table.companions() {
             tx.execute(&Purge { table, companion: Some(companion), uids }).await?;
         }

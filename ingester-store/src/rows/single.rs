@@ -6,12 +6,13 @@
 use super::batch::{Batch, has_its_companions};
 use super::change::{Report, RowChange};
 use super::guard::{Eviction, Verdict, Version, verdict};
+use super::log::{is_news, recorded, what};
 use crate::driver::{ErrorClass, class_of};
 use crate::store::Store;
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
-use ingester_sql::dialect::statements::{ClearRejects, Insert, Update, WriteCompanion};
-use ingester_sql::dialect::{Dialect, OneText, Sql, Statement};
+use ingester_sql::dialect::statements::{ClearRejects, Insert, RecordChanges, Update, WriteCompanion};
+use ingester_sql::dialect::{Access, Dialect, OneText, Sql, Statement};
 
 /// The largest object that is written as text, in bytes. Larger texts cost more than the round trips that they save.
 const LARGEST: usize = 64 << 10;
@@ -20,16 +21,17 @@ const LARGEST: usize = 64 << 10;
 enum OneTrip<'a> {
     /// A new row with those of companion tables: a whole transaction as one text.
     Insert(&'a Row),
-    /// A stored row whose rows in companion tables stay the same: one statement, which is a transaction by itself.
+    /// A stored row whose rows in companion tables stay the same: one statement, which is a transaction by itself, unless a second one has
+    /// to record it in the log.
     Update(Update<'a>),
 }
 
 impl Batch<'_> {
-    fn one_trip(&self) -> Option<OneTrip<'_>> {
+    /// What one round trip can write of the batch, and record where the database has a log.
+    fn one_trip(&self, dialect: Dialect, logs: bool) -> Option<OneTrip<'_>> {
         let [RowChange::Row(row)] = self.changes else { return None };
         match row.expected? {
-            // The text of a byte string is twice as long as the string.
-            Expected::Absent if row.total_bytes() > LARGEST || 4 * LARGEST > self.max_packet => None,
+            Expected::Absent if !self.fits_a_text(row) => None,
             Expected::Absent => Some(OneTrip::Insert(row)),
             Expected::Stored { res_version, .. } => {
                 // The statement's condition sees to it that the stored row is of no later definition.
@@ -40,14 +42,25 @@ impl Batch<'_> {
                 if !write || self.clear_rejects || row.bytes() > self.room() {
                     return None;
                 }
-                let update = Update { table: self.table, row, expected: res_version, update_time: self.now };
+                let record = (logs && is_news(row, stored)).then(|| recorded(row, what(row, Some(stored))));
+                let is_text = record.is_some() && !dialect.records_in_one_statement() && !dialect.is_embedded();
+                if is_text && !self.fits_a_text(row) {
+                    return None;
+                }
+                let update = Update { table: self.table, row, expected: res_version, update_time: self.now, record };
                 Some(OneTrip::Update(update))
             }
         }
     }
 
+    /// Whether it is worth it, and possible, to write a row's values into a text.
+    fn fits_a_text(&self, row: &Row) -> bool {
+        // The text of a byte string is twice as long as the string.
+        row.total_bytes() <= LARGEST && 4 * LARGEST <= self.max_packet
+    }
+
     /// All statements that store a new row, as one text; `None` if the dialect has no such text.
-    fn insertion(&self, dialect: Dialect, form: OneText, row: &Row) -> Option<Sql> {
+    fn insertion(&self, dialect: Dialect, form: OneText, row: &Row, logs: bool) -> Option<Sql> {
         let uids = [row.uid.as_ref()];
         let of = |companion: Companion| {
             let rows =
@@ -67,6 +80,10 @@ impl Batch<'_> {
         if self.clear_rejects {
             statements.push(&clear);
         }
+        let record = RecordChanges { table: self.table, changes: &[recorded(row, what(row, None))], at: self.now };
+        if logs {
+            statements.push(&record);
+        }
         dialect.in_one_text(form, &statements)
     }
 }
@@ -82,20 +99,23 @@ pub(super) enum Single {
 }
 
 /// Writes a batch of one object in one round trip, if possible.
-pub(super) async fn write_single(store: &Store, batch: &Batch<'_>) -> Result<Single, sqlx::Error> {
+pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -> Result<Single, sqlx::Error> {
     // Where a connection decides what is on disk when a commit is answered, it does so before a transaction.
     if store.dialect.durability_is_of_connections() && batch.changes.iter().any(RowChange::is_eviction) {
         return Ok(Single::NotPossible);
     }
-    let Some(one_trip) = batch.one_trip() else { return Ok(Single::NotPossible) };
+    let Some(one_trip) = batch.one_trip(store.dialect, logs) else { return Ok(Single::NotPossible) };
     let written = match one_trip {
-        OneTrip::Update(update) => store.pool.execute(&update).await? == 1,
+        OneTrip::Update(update) => match execute_update(store, &update).await? {
+            Some(rows) => rows > 0,
+            None => return Ok(Single::NotPossible),
+        },
         OneTrip::Insert(row) => {
             let Some(form) = store.pool.servers().one_text() else { return Ok(Single::NotPossible) };
-            let Some(sql) = batch.insertion(store.dialect, form, row) else { return Ok(Single::NotPossible) };
+            let Some(sql) = batch.insertion(store.dialect, form, row, logs) else { return Ok(Single::NotPossible) };
             match store.pool.execute_transaction(form, &sql).await {
-                Ok(true) => true,
-                Ok(false) => return Ok(Single::NotPossible),
+                Ok(Some(_)) => true,
+                Ok(None) => return Ok(Single::NotPossible),
                 Err(error) if class_of(&error) == ErrorClass::Transient => return Err(error),
                 // Usually the row was there after all. If something is wrong with the object, the batch finds out.
                 Err(_) => false,
@@ -103,4 +123,20 @@ pub(super) async fn write_single(store: &Store, batch: &Batch<'_>) -> Result<Sin
         }
     };
     Ok(if written { Single::Written(Report { written: 1, ..Report::default() }) } else { Single::Refused })
+}
+
+/// Runs an update, with the entry of the log if it is to have one. Returns how many rows it has written, none if the stored row is not the
+/// expected one; or `None` if the servers take no text of two statements.
+async fn execute_update(store: &Store, update: &Update<'_>) -> Result<Option<u64>, sqlx::Error> {
+    if update.record.is_none() || store.dialect.records_in_one_statement() {
+        return store.pool.execute(update).await.map(Some);
+    }
+    if store.dialect.is_embedded() {
+        let mut tx = store.pool.begin(Access::Write).await?;
+        let rows = tx.execute(update).await;
+        return tx.end(rows).await.map(Some);
+    }
+    let Some(form) = store.pool.servers().one_text() else { return Ok(None) };
+    let Some(sql) = store.dialect.in_one_text(form, &[update]) else { return Ok(None) };
+    store.pool.execute_transaction(form, &sql).await
 }

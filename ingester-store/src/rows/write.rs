@@ -2,6 +2,7 @@
 
 use super::batch::Batch;
 use super::change::{Rejected, Report, RowChange, latest_of_each};
+use super::log::Log;
 use super::single::{Single, write_single};
 use crate::driver::{ErrorClass, StoreError};
 use crate::store::Store;
@@ -88,14 +89,16 @@ impl Store {
                     clear_rejects: self.recorded().any(table.kind, changes.iter().map(RowChange::uid)),
                     trusting: true,
                 };
-                match write_single(self, &batch).await? {
+                let logs = self.logs().await?;
+                match write_single(self, &batch, logs).await? {
                     Single::Written(report) => return Ok(report),
                     Single::Refused => batch.trusting = false,
                     Single::NotPossible => {}
                 }
+                let mut log = Log::new(table, batch.now, logs);
                 let mut tx = self.pool.begin_durably(changes.iter().any(RowChange::is_eviction)).await?;
-                let report = batch.write(&mut tx).await;
-                tx.end(report).await
+                let report = batch.write(&mut tx, &mut log).await;
+                log.end(tx, report, self.max_packet).await
             },
         );
         let report = written.await?;

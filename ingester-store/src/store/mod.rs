@@ -7,10 +7,12 @@
 mod clock;
 mod connect;
 mod doubts;
+mod logged;
 mod recorded;
 mod retry;
 
 pub(crate) use doubts::Doubts;
+pub(crate) use logged::Logged;
 pub(crate) use recorded::Recorded;
 pub(crate) use retry::database;
 pub use retry::{unless_stopped, waiting_for};
@@ -33,6 +35,8 @@ pub struct Store {
     recorded: Mutex<Recorded>,
     /// Objects that were refused with an unknown error.
     doubts: Mutex<Doubts>,
+    /// Whether changes are logged.
+    logged: Mutex<Logged>,
     /// [`ConnectOptions::query_time`]
     query_time: Duration,
 }
@@ -66,6 +70,11 @@ impl Store {
     /// The objects that are recorded as rejects, as far as this process knows.
     pub(crate) fn recorded(&self) -> MutexGuard<'_, Recorded> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was read of whether changes are logged.
+    pub(crate) fn logged(&self) -> MutexGuard<'_, Logged> {
+        self.logged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The objects that were refused with an unknown error.

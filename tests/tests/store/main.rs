@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
 mod alone;
+mod changes;
 mod clock;
 mod columns;
 mod cost;

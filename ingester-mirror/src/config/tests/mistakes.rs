@@ -26,7 +26,7 @@ fn an_unknown_key_names_its_path_and_the_nearest_known_one() {
     );
     // Nothing similar: all known keys.
     only("log: {colour: red}", "line 1: log.colour: unknown key `colour`; known: format, level");
-    let sections = "known: metadataStorage, mysql, ingester, retention, serve, query, server, log";
+    let sections = "known: metadataStorage, mysql, ingester, retention, changes, serve, query, server, log";
     only("colours: [red]", &format!("line 1: colours: unknown key `colours`; {sections}"));
     only(
         "server: {address:8080}",

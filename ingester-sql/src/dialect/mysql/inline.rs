@@ -8,19 +8,17 @@ pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -
     let bytes: usize =
         statements.iter().map(|(sql, params)| sql.as_str().len() + params.iter().map(room).sum::<usize>()).sum();
     let mut text = String::with_capacity(bytes + 128);
-    text.push_str(match form {
-        OneText::Sequence => "",
-        OneText::Compound => "BEGIN NOT ATOMIC ",
-    });
-    text.push_str(begin(Access::Write));
+    let (before, after) = match form {
+        OneText::Sequence => ([begin(Access::Write), "; "].concat(), "COMMIT"),
+        OneText::Compound => (["BEGIN NOT ATOMIC ", begin(Access::Write), "; "].concat(), "COMMIT; END"),
+        OneText::Last => (String::new(), "COMMIT"),
+    };
+    text.push_str(&before);
     for (sql, params) in statements {
-        text.push_str("; ");
         write(&mut text, sql, params);
+        text.push_str("; ");
     }
-    text.push_str(match form {
-        OneText::Sequence => "; COMMIT",
-        OneText::Compound => "; COMMIT; END",
-    });
+    text.push_str(after);
     Sql::new(text)
 }
 

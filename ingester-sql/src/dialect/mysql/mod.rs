@@ -84,6 +84,14 @@ impl Rules for MySql {
         format!("\"{column}\" = IF(VALUES(\"{column}\") IS NULL, NULL, COALESCE(\"{column}\", VALUES(\"{column}\")))")
     }
 
+    fn recorded(&self) -> [&'static str; 3] {
+        ["", ";", "FROM DUAL\nWHERE ROW_COUNT() = 1"]
+    }
+
+    fn records_in_one_statement(&self) -> bool {
+        false
+    }
+
     fn row_values(&self, rows: &RowsOf, count: usize) -> String {
         rows.repeated(count)
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// A text of several statements is one transaction by itself: if one of them fails, all of them are rolled back, and none is open
 /// afterwards (PostgreSQL documentation, "Message Flow", "Multiple Statements in a Simple Query").
-pub(super) fn in_one_text(_: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
+pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
     let bytes: usize =
         statements.iter().map(|(sql, params)| sql.as_str().len() + params.iter().map(room).sum::<usize>()).sum();
     let mut text = String::with_capacity(bytes + 16);
@@ -15,6 +15,9 @@ pub(super) fn in_one_text(_: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -> S
             text.push_str("; ");
         }
         write(&mut text, sql.as_str(), params);
+    }
+    if form == OneText::Last {
+        text.push_str("; COMMIT");
     }
     Sql::new(text)
 }

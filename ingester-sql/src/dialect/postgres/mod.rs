@@ -127,6 +127,14 @@ impl Rules for Postgres {
         )
     }
 
+    fn recorded(&self) -> [&'static str; 3] {
+        ["WITH \"written\" AS (\n", "\nRETURNING 1)", "FROM \"written\""]
+    }
+
+    fn records_in_one_statement(&self) -> bool {
+        true
+    }
+
     fn row_values(&self, rows: &RowsOf, _: usize) -> String {
         select(rows)
     }

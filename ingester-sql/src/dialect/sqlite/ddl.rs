@@ -80,8 +80,9 @@ pub(super) fn create(table: &TableDef) -> Vec<Sql> {
 }
 
 fn create_as(table: &TableDef, name: Ident) -> Sql {
-    // The rows of main tables are large. Those of other tables are clustered by their primary key, by which they are found.
-    let clustered = table.columns.iter().all(|column| column.ty != SqlType::Json);
+    // The rows of main tables are large. Those of other tables are clustered by their primary key, by which they are found; one that
+    // counts them does so anyway.
+    let clustered = !table.is_counted() && table.columns.iter().all(|column| column.ty != SqlType::Json);
     render_own(&CreateTable { name, table, clustered })
 }
 

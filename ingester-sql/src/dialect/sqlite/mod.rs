@@ -85,6 +85,14 @@ impl Rules for Sqlite {
         )
     }
 
+    fn recorded(&self) -> [&'static str; 3] {
+        ["", ";", "WHERE CHANGES() = 1"]
+    }
+
+    fn records_in_one_statement(&self) -> bool {
+        false
+    }
+
     fn row_values(&self, rows: &RowsOf, count: usize) -> String {
         format!("VALUES {}", rows.repeated(count))
     }

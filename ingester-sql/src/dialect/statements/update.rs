@@ -1,21 +1,29 @@
 //! One row of the main table, if it is the expected one.
 
 use super::insert::columns;
+use crate::dialect::statements::Recorded;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Overwrites one row of the main table if it is live, has the version that the writer expects, and is of no later definition.
-#[derive(Debug, Template)]
+/// Overwrites one row of the main table if it is live, has the version that the writer expects, and is of no later definition. If the
+/// log is to have that, it gets an entry with it, or none. Both are one statement where [a statement can do
+/// that](Dialect::records_in_one_statement), else two in one text.
+#[derive(Clone, Copy, Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"UPDATE {{ table.name|ident }} SET
+    source = r#"{% if record.is_some() %}{{ "before"|recorded }}{% endif %}UPDATE {{ table.name|ident }} SET
 {%- for column in table.columns[1..] %}
   {{ column|write_parameter }}{% if !loop.last %},{% endif %}
 {%- endfor %}
-WHERE "uid" = ? AND "res_version" = ? AND "ingest_version" <= ? AND "delete_time" IS NULL AND "evict_time" IS NULL"#
+WHERE "uid" = ? AND "res_version" = ? AND "ingest_version" <= ? AND "delete_time" IS NULL AND "evict_time" IS NULL
+{%- if record.is_some() %}{{ "between"|recorded }}
+INSERT INTO "ingester_changes" ("table_name", "uid", "namespace", "name", "res_version", "change", "at")
+SELECT ?, ?, ?, ?, ?, ?, ?
+{{ "behind"|recorded }}
+{%- endif %}"#
 )]
 pub struct Update<'a> {
     /// The kind's tables.
@@ -26,6 +34,8 @@ pub struct Update<'a> {
     pub expected: u64,
     /// Its new `update_time`.
     pub update_time: Micros,
+    /// What the log gets, at the same time.
+    pub record: Option<Recorded<'a>>,
 }
 
 impl Statement for Update<'_> {
@@ -36,18 +46,21 @@ impl Statement for Update<'_> {
     fn params(&self) -> Vec<Param<'_>> {
         let ingest_version = Param::UInt(self.row.ingest_version.into());
         let condition = [Param::Text(&self.row.uid), Param::UInt(self.expected), ingest_version];
-        columns(self.row, self.update_time).skip(1).chain(condition).collect()
+        let record = self.record.iter().flat_map(|record| record.params(self.table, self.update_time));
+        columns(self.row, self.update_time).skip(1).chain(condition).chain(record).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::record_changes::RECORDED;
     use super::*;
     use crate::dialect::tests::*;
 
     #[test]
     fn reads_well() {
-        let update = Update { table: &TABLE, row: &row(), expected: 7, update_time: NOW };
-        snapshot_of("Update", &[&update, &Update { table: &STAYING, ..update }]);
+        let update = Update { table: &TABLE, row: &row(), expected: 7, update_time: NOW, record: None };
+        let recorded = Update { record: Some(RECORDED), ..update };
+        snapshot_of("Update", &[&update, &Update { table: &STAYING, ..update }, &recorded]);
     }
 }

@@ -87,17 +87,19 @@ impl Session for Lent {
         async move { self.connection.execute(raw_text(text)).await.map(drop) }.boxed()
     }
 
-    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<u64, sqlx::Error>> {
         async move {
             self.is_torn = true;
             match self.connection.execute(raw(text)).await {
-                Ok(_) => self.is_torn = false,
+                Ok(done) => {
+                    self.is_torn = false;
+                    Ok(done.rows_affected())
+                }
                 Err(error) => {
                     self.roll_back(Some(&error)).await;
-                    return Err(error);
+                    Err(error)
                 }
             }
-            Ok(())
         }
         .boxed()
     }
@@ -113,8 +115,9 @@ impl Session for Lent {
     fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
         async move {
             match end {
-                End::Commit => {
-                    self.connection.execute(sqlx::raw_sql(Dialect::COMMIT)).await?;
+                End::Commit(last) => {
+                    let commit = last.map_or_else(|| sqlx::raw_sql(Dialect::COMMIT), raw);
+                    self.connection.execute(commit).await?;
                     self.is_torn = false;
                 }
                 End::RollBack(error) => self.roll_back(error).await,

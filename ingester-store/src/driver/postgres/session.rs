@@ -3,7 +3,7 @@
 use super::error::is_end;
 use super::values::{self, Prepared};
 use crate::driver::interface::{Call, End, Rows, Session};
-use crate::driver::values::raw_text;
+use crate::driver::values::{raw, raw_text};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_sql::dialect::postgres::session::{self, Settings};
@@ -70,12 +70,14 @@ impl Lent {
         Ok(())
     }
 
-    async fn commit(&mut self) -> Result<(), sqlx::Error> {
+    /// Commits, after the last statements if there are some.
+    async fn commit(&mut self, last: Option<&Sql>) -> Result<(), sqlx::Error> {
         if self.has_failed {
             self.roll_back(None).await;
             return Err(sqlx::Error::Protocol("a statement has failed, so the transaction cannot be committed".into()));
         }
-        self.connection.execute(sqlx::raw_sql(Dialect::COMMIT)).await?;
+        let commit = last.map_or_else(|| sqlx::raw_sql(Dialect::COMMIT), raw);
+        self.connection.execute(commit).await?;
         (self.is_in_transaction, self.is_torn) = (false, false);
         Ok(())
     }
@@ -85,6 +87,12 @@ impl Lent {
         self.is_in_transaction = false;
         self.is_torn =
             error.is_some_and(is_end) || self.connection.execute(sqlx::raw_sql(Dialect::ROLLBACK)).await.is_err();
+    }
+
+    async fn run_text(&mut self, text: Arc<str>) -> Result<u64, sqlx::Error> {
+        let is_alone = self.enter().await?;
+        let done = self.connection.execute(raw_text(text)).await.map(|done| done.rows_affected());
+        self.leave(is_alone, done).await
     }
 
     /// Before a statement. Tells whether it is in a transaction that has to be ended after it.
@@ -101,7 +109,7 @@ impl Lent {
     async fn leave<T>(&mut self, is_alone: bool, done: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
         self.has_failed |= done.is_err();
         match (&done, is_alone) {
-            (Ok(_), true) => self.commit().await?,
+            (Ok(_), true) => self.commit(None).await?,
             (Err(error), true) => self.roll_back(Some(error)).await,
             (done, false) => self.is_torn = self.is_in_transaction || done.as_ref().is_err_and(is_end),
         }
@@ -155,17 +163,12 @@ impl Session for Lent {
     }
 
     fn run<'s>(&'s mut self, text: Arc<str>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
-        async move {
-            let is_alone = self.enter().await?;
-            let done = self.connection.execute(raw_text(text)).await.map(drop);
-            self.leave(is_alone, done).await
-        }
-        .boxed()
+        async move { self.run_text(text).await.map(drop) }.boxed()
     }
 
     /// The server runs the text as a transaction, and rolls all of it back if a statement fails.
-    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<(), sqlx::Error>> {
-        self.run(text.shared())
+    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<u64, sqlx::Error>> {
+        self.run_text(text.shared()).boxed()
     }
 
     fn begin(&mut self, access: Access, _: bool) -> BoxFuture<'_, Result<(), sqlx::Error>> {
@@ -175,7 +178,7 @@ impl Session for Lent {
     fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
         async move {
             match end {
-                End::Commit => self.commit().await,
+                End::Commit(last) => self.commit(last).await,
                 End::RollBack(error) => {
                     self.roll_back(error).await;
                     Ok(())

@@ -87,8 +87,8 @@ impl Session for Lent {
         async move { self.connection().await?.execute(raw_text(text)).await.map(drop) }.boxed()
     }
 
-    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<(), sqlx::Error>> {
-        async move { self.connection().await?.execute(raw(text)).await.map(drop) }.boxed()
+    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<u64, sqlx::Error>> {
+        async move { Ok(self.connection().await?.execute(raw(text)).await?.rows_affected()) }.boxed()
     }
 
     fn begin(&mut self, access: Access, is_durable: bool) -> BoxFuture<'_, Result<(), sqlx::Error>> {
@@ -111,7 +111,8 @@ impl Session for Lent {
         async move {
             let Held::Open(tx) = std::mem::replace(&mut self.state, Held::Returned) else { return Ok(()) };
             match end {
-                End::Commit => tx.commit().await,
+                // Its dialect has no text of several statements.
+                End::Commit(_) => tx.commit().await,
                 End::RollBack(_) => {
                     // If even that fails, the connection is lost, and with it the transaction.
                     drop(tx.rollback().await);

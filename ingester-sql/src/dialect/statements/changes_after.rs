@@ -1,0 +1,89 @@
+//! Entries of the log, in the order of their numbers.
+
+use crate::dialect::statements::What;
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::{SqlType, Table};
+use ingester_core::value::{Micros, Value};
+
+/// Reads the numbered entries of a table's log behind a number, in their order.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "id", "seq", "uid", "namespace", "name", "res_version", "change", {{ "at"|read_time }}
+FROM {{ "ingester_changes"|by_key("seq") }}
+WHERE "table_name" = ? AND "seq" > ?
+ORDER BY {{ "seq"|in_order(false) }}
+LIMIT {{ limit|number }}"#
+)]
+pub struct ChangesAfter<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The number.
+    pub after: i64,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A numbered entry of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeRow {
+    /// The id by which it is stored.
+    pub id: i64,
+    /// Its number.
+    pub seq: i64,
+    /// The object's uid.
+    pub uid: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The `res_version` of its row after the change.
+    pub res_version: u64,
+    /// What has become of the row.
+    pub what: What,
+    /// When, by the database's clock.
+    pub at: Micros,
+}
+
+impl Statement for ChangesAfter<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![Param::Text(self.table.name.as_str()), Param::Int(self.after)]
+    }
+}
+
+impl Query for ChangesAfter<'_> {
+    type Row = ChangeRow;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok(ChangeRow {
+            id: row.int(0)?,
+            seq: row.int(1)?,
+            uid: row.text(2)?,
+            namespace: row.text(3)?,
+            name: row.text(4)?,
+            res_version: row.uint(5)?,
+            what: What::of(&row.text(6)?),
+            at: match row.value(7, SqlType::DateTime)? {
+                Value::Time(at) => at,
+                // Whatever somebody wrote there by hand is old.
+                _ => Micros(0),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&ChangesAfter { table: &TABLE, after: 7, limit: 100 });
+    }
+}

@@ -1,0 +1,44 @@
+//! Numbers of entries of the log.
+
+use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::SqlType;
+
+/// Gives entries of the log their numbers, each its id and the same offset. The transaction has locked the table's position.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"UPDATE "ingester_changes" SET "seq" = "id" + ?
+WHERE "id" IN ({{ ids.len()|row_values(self.rows()) }})"#
+)]
+pub struct NumberChanges<'a> {
+    /// The ids of the entries.
+    pub ids: &'a [i64],
+    /// What is added to each.
+    pub offset: i64,
+}
+
+impl Statement for NumberChanges<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        std::iter::once(self.offset).chain(self.ids.iter().copied()).map(Param::Int).collect()
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        Some(RowsOf { after: 1, ..RowsOf::new(&[SqlType::BigInt]) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&NumberChanges { ids: &[7, 9], offset: 1000 });
+    }
+}

@@ -1,0 +1,48 @@
+//! Resets in the log of changes.
+
+use crate::dialect::statements::What;
+use crate::dialect::{Dialect, Param, Sql, Statement};
+use askama::Template;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+
+/// Records in the log that it does not have what was done to a table before, or to any table whose log was ever read.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"INSERT INTO "ingester_changes" ("table_name", "uid", "namespace", "name", "res_version", "change", "at")
+SELECT "table_name", '', '', '', 0, ?, ?
+FROM "ingester_positions"
+{%- if table.is_some() %}
+WHERE "table_name" = ?
+{%- endif %}"#
+)]
+pub struct RecordResets<'a> {
+    /// The kind's tables; `None` for those of all kinds.
+    pub table: Option<&'a Table>,
+    /// The time.
+    pub at: Micros,
+}
+
+impl Statement for RecordResets<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let name = self.table.map(|table| Param::Text(table.name.as_str()));
+        [Param::Text(What::Reset.text()), Param::Time(self.at)].into_iter().chain(name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let all = RecordResets { table: None, at: NOW };
+        snapshot_of("RecordResets", &[&all, &RecordResets { table: Some(&TABLE), ..all }]);
+    }
+}

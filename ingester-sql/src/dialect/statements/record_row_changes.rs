@@ -1,0 +1,53 @@
+//! Entries of the log of changes, for stored rows.
+
+use crate::dialect::statements::What;
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+
+/// Records changes of objects of which the writer knows nothing but the uids: the stored rows, which the transaction has locked, have the
+/// rest. The order is that of the uids.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"INSERT INTO "ingester_changes" ("table_name", "uid", "namespace", "name", "res_version", "change", "at")
+SELECT ?, "uid", "namespace", "name", "res_version", ?, ?
+FROM {{ table.name|ident }}
+WHERE {{ "uid"|is_one_of(uids.len()) }}
+ORDER BY "uid""#
+)]
+pub struct RecordRowChanges<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The uids.
+    pub uids: &'a [&'a str],
+    /// What has become of all of these rows.
+    pub what: What,
+    /// The time of all of them.
+    pub at: Micros,
+}
+
+impl Statement for RecordRowChanges<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let mut params =
+            vec![Param::Text(self.table.name.as_str()), Param::Text(self.what.text()), Param::Time(self.at)];
+        params.extend(Param::texts(self.uids));
+        params
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&RecordRowChanges { table: &TABLE, uids: UIDS, what: What::Deleted, at: NOW });
+    }
+}

@@ -1,0 +1,51 @@
+//! Entries of the log without a number.
+
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+
+/// Reads the ids of committed entries of a table's log that have no number yet, in their order. It waits for no writer.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "id"
+FROM {{ "ingester_changes"|by_key("seq") }}
+WHERE "table_name" = ? AND "seq" IS NULL
+ORDER BY {{ "seq"|in_order(false) }}, "id"
+LIMIT {{ limit|number }}"#
+)]
+pub struct UnnumberedChanges<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// At most so many.
+    pub limit: usize,
+}
+
+impl Statement for UnnumberedChanges<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![Param::Text(self.table.name.as_str())]
+    }
+}
+
+impl Query for UnnumberedChanges<'_> {
+    type Row = i64;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        row.int(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&UnnumberedChanges { table: &TABLE, limit: 100 });
+    }
+}

@@ -1,0 +1,70 @@
+//! The changes of a kind as a stream, as they are committed.
+
+use super::{Change, Position};
+use crate::driver::StoreError;
+use crate::store::Store;
+use futures::stream::{self, Stream};
+use ingester_core::schema::Table;
+use std::time::Duration;
+
+/// The pause before the log is read again, once all of it is.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// How many entries are read at once.
+const AT_ONCE: usize = 1000;
+
+/// Why a stream of changes ends.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// Entries behind the position may be missing: they are purged, or the database was restored or has lost commits.
+    #[error(
+        "the log of changes of `{table}` cannot be read on from {}: read the rows anew, and follow from Store::number_changes before that",
+        position.version()
+    )]
+    Unknown {
+        /// The table.
+        table: String,
+        /// The position.
+        position: Position,
+    },
+    /// The database cannot be read, or not be written to, which numbering needs.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Store {
+    /// The changes of a table behind a position, in their order, each as soon as it is committed, without an end. Whoever is to have all rows,
+    /// too, calls [`Store::number_changes`] first, then reads the rows, and follows from there: a change may come that the rows have already,
+    /// and none is missing. At a [reset](super::What::Reset), that is to be done again.
+    ///
+    /// # Errors
+    /// If the log cannot be read on from there. The stream ends with its first error.
+    pub fn follow_changes(
+        &self,
+        table: &'static Table,
+        after: Position,
+    ) -> impl Stream<Item = Result<Change, FollowError>> + '_ {
+        stream::try_unfold((after, Vec::new().into_iter()), move |(at, mut read)| async move {
+            loop {
+                if let Some(change) = read.next() {
+                    let change: Change = change;
+                    let at = change.position;
+                    return Ok(Some((change, (at, read))));
+                }
+                read = self.more_changes(table, at).await?.into_iter();
+                if read.len() == 0 {
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+        })
+    }
+
+    async fn more_changes(&self, table: &'static Table, at: Position) -> Result<Vec<Change>, FollowError> {
+        self.number_changes(table).await?;
+        let changes = self.changes_after(table, at, AT_ONCE).await?;
+        match self.is_known(table, at).await? {
+            true => Ok(changes),
+            false => Err(FollowError::Unknown { table: table.name.to_string(), position: at }),
+        }
+    }
+}

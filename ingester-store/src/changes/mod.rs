@@ -1,0 +1,105 @@
+//! The log of changes, read: what has become of the rows of a kind, in an order in which a reader can stop at any place and go on there.
+//!
+//! May use: ingester-core, ingester-sql, driver, store, ledger, rows.
+//! Must not: hold SQL text (that is `ingester_sql::dialect`), name a database, decode an object.
+//!
+//! A writer records an entry for each row that it changes, in its own transaction (`rows/log.rs`). Entries have ids, which the database
+//! counts when they are written; when they are committed is another order. So a reader numbers them: under a lock that readers alone take,
+//! each committed entry gets a number above all that were given before. An entry whose transaction commits later gets a later number, so
+//! whoever has read up to a number has missed nothing below it.
+//!
+//! # Guarantees
+//! - What is committed when [`Store::number_changes`] begins has a number when it returns, and what is committed afterwards has a higher one.
+//! - Entries of one object have the order of its rows.
+//! - Entries are deleted from the beginning, and never the last one. A position is good as long as none behind it is deleted
+//!   ([`Store::is_known`]).
+
+mod follow;
+mod number;
+mod purge;
+mod read;
+
+pub use follow::FollowError;
+use ingester_core::value::Micros;
+use ingester_sql::dialect::statements::ChangeRow;
+pub use ingester_sql::dialect::statements::What;
+
+/// Where the positions begin among the resourceVersions: above those of any cluster.
+const FIRST: u64 = 1 << 62;
+
+/// A place in the log of one kind: behind the entry with this number. Ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position(u64);
+
+impl Position {
+    /// As a resourceVersion: 2^62 and more, which no cluster reaches.
+    pub fn version(self) -> u64 {
+        FIRST | self.0
+    }
+
+    /// The position that is this resourceVersion; `None` if it is an object's.
+    pub fn of_version(version: u64) -> Option<Self> {
+        // The column has 63 bits, and numbers are microseconds since 1970.
+        (FIRST..FIRST << 1).contains(&version).then_some(Position(version & !FIRST))
+    }
+
+    fn of(seq: i64) -> Self {
+        Position(u64::try_from(seq).unwrap_or(0) & !FIRST)
+    }
+
+    fn seq(self) -> i64 {
+        self.0.cast_signed()
+    }
+}
+
+/// An entry of the log: what has become of the row of an object. The row may have changed again since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Its place in the log: behind it.
+    pub position: Position,
+    /// The object's uid; empty for a [reset](What::Reset), as are its namespace and name.
+    pub uid: Box<str>,
+    /// Its namespace; empty if it has none.
+    pub namespace: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// The `res_version` of the row after the change.
+    pub res_version: u64,
+    /// What has become of the row.
+    pub what: What,
+    /// When, by the database's clock.
+    pub at: Micros,
+}
+
+impl From<ChangeRow> for Change {
+    fn from(row: ChangeRow) -> Self {
+        Change {
+            position: Position::of(row.seq),
+            uid: row.uid.into(),
+            namespace: row.namespace.into(),
+            name: row.name.into(),
+            res_version: row.res_version,
+            what: row.what,
+            at: row.at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Position;
+
+    #[test]
+    fn a_position_is_a_resource_version_that_no_object_has() {
+        for seq in [0, 1, 1_773_088_606_500_000, (1 << 62) - 1] {
+            let position = Position::of(seq);
+            assert_eq!(position.seq(), seq);
+            assert!(position.version() >= 1 << 62);
+            assert_eq!(Position::of_version(position.version()), Some(position));
+        }
+        for version in [0, 1, (1 << 62) - 1, 1 << 63, u64::MAX] {
+            assert_eq!(Position::of_version(version), None, "{version}");
+        }
+        assert!(Position::of(1) < Position::of(2));
+    }
+}

@@ -1,0 +1,82 @@
+//! Numbers of entries: in which order they were seen to be committed.
+
+use super::Position;
+use crate::driver::StoreError;
+use crate::store::Store;
+use ingester_core::schema::Table;
+use ingester_sql::dialect::statements::{
+    BeginPositions, LogState, MovePosition, NumberChanges, ReadPosition, RecordResets, UnnumberedChanges,
+};
+use ingester_sql::dialect::{Access, CHANGES};
+
+/// How many entries one transaction numbers. A power of two, so that there are few texts to be prepared.
+const AT_ONCE: usize = 512;
+
+impl Store {
+    /// Numbers the entries of a table's log that are committed; returns the last position. It needs to write, and waits for others who
+    /// number the same table, but not for writers.
+    ///
+    /// # Errors
+    /// If the log cannot be read or written within the retries.
+    pub async fn number_changes(&self, table: &'static Table) -> Result<Position, StoreError> {
+        let number = || async {
+            loop {
+                // Before the position is read: so what is committed in between is either above it, or numbered by another reader.
+                let is_new = !self.pool.fetch(&UnnumberedChanges { table, limit: 1 }).await?.is_empty();
+                let state = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop();
+                match state {
+                    None => self.begin_positions(table, state).await?,
+                    // Its reset is gone, or was numbered just now.
+                    Some(LogState { seq: 0, .. }) if !is_new => self.begin_positions(table, state).await?,
+                    Some(state) if !is_new => return Ok(Position::of(state.seq)),
+                    Some(_) => {
+                        if let Some(last) = self.number_some(table).await? {
+                            return Ok(last);
+                        }
+                    }
+                }
+            }
+        };
+        self.with_retries(|| format!("numbering the changes of `{}` in {CHANGES}", table.name), number).await
+    }
+
+    /// Numbers up to [`AT_ONCE`] entries; returns the last position if there were no more.
+    async fn number_some(&self, table: &'static Table) -> Result<Option<Position>, sqlx::Error> {
+        let now = self.now().0;
+        let mut tx = self.pool.begin(Access::Write).await?;
+        let numbered = async {
+            let Some(state) = tx.fetch(&ReadPosition { table, lock: true }).await?.pop() else { return Ok(None) };
+            // What others have committed, without locks: a writer is not waited for.
+            let ids = tx.fetch(&UnnumberedChanges { table, limit: AT_ONCE }).await?;
+            let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Some(Position::of(state.seq))) };
+            // The clock keeps the numbers of a database that was restored above those that it had given since.
+            let offset = now.max(state.seq.saturating_add(1)).saturating_sub(*first);
+            for ids in crate::rows::chunks(&ids, AT_ONCE) {
+                tx.execute(&NumberChanges { ids, offset }).await?;
+            }
+            let to = LogState { seq: last.saturating_add(offset), ..state };
+            tx.execute(&MovePosition { table, to }).await?;
+            Ok((ids.len() < AT_ONCE).then(|| Position::of(to.seq)))
+        }
+        .await;
+        tx.end(numbered).await
+    }
+
+    /// Begins the numbers of a table, behind a reset: what was done to it before there was a log is in none.
+    async fn begin_positions(&self, table: &'static Table, state: Option<LogState>) -> Result<(), sqlx::Error> {
+        let at = self.now();
+        let mut tx = self.pool.begin(Access::Write).await?;
+        let begun = async {
+            if state.is_none() {
+                tx.execute(&BeginPositions { table }).await?;
+            }
+            tx.execute(&RecordResets { table: Some(table), at }).await
+        }
+        .await;
+        match tx.end(begun).await {
+            // Another reader was faster.
+            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(()),
+            begun => begun.map(drop),
+        }
+    }
+}

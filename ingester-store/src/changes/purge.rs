@@ -1,0 +1,56 @@
+//! Entries that are deleted because they are old.
+
+use crate::driver::{StoreError, Transaction};
+use crate::rows::{Purged, chunks};
+use crate::store::Store;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+use ingester_sql::dialect::statements::{ChangesAfter, LogState, MovePosition, PurgeChanges, ReadPosition};
+use ingester_sql::dialect::{Access, CHANGES};
+use std::time::Duration;
+
+/// How many entries one transaction deletes. A power of two, so that there are few texts to be prepared.
+const AT_ONCE: usize = 1024;
+
+impl Store {
+    /// Deletes a batch of entries of a table's log that are older than `age` by the database's clock, the oldest first. The last entry
+    /// stays. Entries get their numbers before, so it waits as [`Store::number_changes`] does. Of a log that is switched off, too; where there
+    /// never was one, there is nothing to do.
+    ///
+    /// # Errors
+    /// If the log cannot be read or written within the retries.
+    pub async fn purge_changes(&self, table: &'static Table, age: Duration) -> Result<Purged, StoreError> {
+        let doing = || format!("looking for {CHANGES}");
+        if !self.with_retries(doing, || self.had_log()).await? {
+            return Ok(Purged { rows: 0, more: false });
+        }
+        self.number_changes(table).await?;
+        let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
+        let before = Micros(self.read_clock().await?.0.saturating_sub(age));
+        let purge = || async {
+            let mut tx = self.pool.begin(Access::Write).await?;
+            let purged = purge(&mut tx, table, before).await;
+            tx.end(purged).await
+        };
+        self.with_retries(|| format!("purging the changes of `{}` in {CHANGES}", table.name), purge).await
+    }
+}
+
+async fn purge(tx: &mut Transaction, table: &'static Table, before: Micros) -> Result<Purged, sqlx::Error> {
+    let none = Purged { rows: 0, more: false };
+    let Some(state) = tx.fetch(&ReadPosition { table, lock: true }).await?.pop() else { return Ok(none) };
+    let mut old = tx.fetch(&ChangesAfter { table, after: state.horizon, limit: AT_ONCE }).await?;
+    let read = old.len();
+    // From the beginning up to the first that stays: then the horizon tells which are gone.
+    let stays = old.iter().position(|entry| entry.seq >= state.seq || entry.at >= before);
+    old.truncate(stays.unwrap_or(read));
+    let Some(last) = old.last() else { return Ok(none) };
+    let ids: Vec<i64> = old.iter().map(|entry| entry.id).collect();
+    for ids in chunks(&ids, AT_ONCE) {
+        tx.execute(&PurgeChanges { ids }).await?;
+    }
+    let highest = old.iter().map(|entry| entry.res_version).max().unwrap_or(0);
+    let to = LogState { horizon: last.seq, horizon_version: state.horizon_version.max(highest), ..state };
+    tx.execute(&MovePosition { table, to }).await?;
+    Ok(Purged { rows: ids.len() as u64, more: ids.len() == AT_ONCE })
+}

@@ -1,0 +1,90 @@
+//! Whether the database has a log of changes. Its tables are there once a release that knows them has made them, and the setting `changes`
+//! in `ingester_settings` says whether writers record what they do.
+//!
+//! Every writer keeps what it has read for a short time. So whoever switches the log on waits until no writer can go by what was before, and
+//! records then that the log does not have what was done meanwhile.
+
+use crate::driver::StoreError;
+use crate::store::{Logged, Store};
+use ingester_sql::dialect::statements::{ReadTables, RecordResets, WriteSetting};
+use ingester_sql::dialect::{CHANGES, POSITIONS, SETTINGS};
+use std::time::Duration;
+
+/// The setting. Without it, the log is on.
+const LOG: &str = "changes";
+
+/// Its values. One that begins is written and not yet read.
+const OFF: &str = "off";
+const BEGINS: &str = "begins";
+const ON: &str = "on";
+
+/// Above the longest time for which a writer goes by what it has read.
+const SETTLED: Duration = Logged::FRESH.saturating_add(Duration::from_secs(1));
+
+impl Store {
+    /// Whether writers record what they do, as it was read at most a moment ago.
+    pub(crate) async fn logs(&self) -> Result<bool, sqlx::Error> {
+        Ok(self.log_state().await?.is_some_and(|value| value != OFF))
+    }
+
+    /// Whether the log can be read.
+    pub(crate) async fn has_log(&self) -> Result<bool, sqlx::Error> {
+        Ok(self.log_state().await?.is_some_and(|value| value == ON))
+    }
+
+    /// Whether there are the tables of the log, on or off.
+    pub(crate) async fn had_log(&self) -> Result<bool, sqlx::Error> {
+        Ok(self.log_state().await?.is_some())
+    }
+
+    /// The setting; `None` where the tables are missing.
+    async fn log_state(&self) -> Result<Option<&'static str>, sqlx::Error> {
+        let known = *self.logged();
+        if let Some(state) = known.fresh() {
+            return Ok(state);
+        }
+        let state = match known.has_tables() || self.has_tables_of_log().await? {
+            true => Some(match self.setting(LOG).await?.as_deref() {
+                Some(OFF) => OFF,
+                Some(BEGINS) => BEGINS,
+                _ => ON,
+            }),
+            false => None,
+        };
+        *self.logged() = Logged::read(state);
+        Ok(state)
+    }
+
+    async fn has_tables_of_log(&self) -> Result<bool, sqlx::Error> {
+        let tables = self.pool.fetch(&ReadTables).await?;
+        Ok([CHANGES, POSITIONS, SETTINGS].iter().all(|own| tables.iter().any(|table| table == own)))
+    }
+
+    /// Switches the log of changes on or off, for all writers of the database. Where it was off, switching it on takes some seconds, and
+    /// the log of each table goes on with a [reset](crate::changes::What::Reset).
+    ///
+    /// # Errors
+    /// If the settings or the log cannot be read or written within the retries.
+    pub async fn switch_changes(&self, on: bool) -> Result<(), StoreError> {
+        let doing = || format!("writing the setting {LOG} in {SETTINGS}");
+        let write = async |value: &'static str| {
+            let setting = &WriteSetting { name: LOG, value };
+            self.with_retries(doing, || async { self.pool.execute(setting).await }).await?;
+            *self.logged() = Logged::default();
+            Ok::<_, StoreError>(())
+        };
+        let recorded = self.with_retries(doing, || async { self.setting(LOG).await }).await?;
+        match (on, recorded.as_deref()) {
+            (true, None | Some(ON)) | (false, Some(OFF)) => Ok(()),
+            (false, _) => write(OFF).await,
+            (true, Some(_)) => {
+                write(BEGINS).await?;
+                tokio::time::sleep(SETTLED).await;
+                let resets = &RecordResets { table: None, at: self.now() };
+                let doing = || format!("recording in {CHANGES} that it begins anew");
+                self.with_retries(doing, || async { self.pool.execute(resets).await }).await?;
+                write(ON).await
+            }
+        }
+    }
+}

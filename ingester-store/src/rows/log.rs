@@ -1,0 +1,103 @@
+//! What a writer records in the log of changes: an entry for each row that it changes, in its own transaction, at its end. An entry locks
+//! nothing that another writer waits for.
+
+use super::chunks::{MOST_ROWS, chunks, packets, room};
+use crate::driver::Transaction;
+use crate::store::Store;
+use ingester_core::row::{Eviction, Row, Version};
+use ingester_core::schema::{Table, base};
+use ingester_core::value::{Micros, Value};
+use ingester_sql::dialect::Statement;
+use ingester_sql::dialect::statements::{RecordChanges, RecordRowChanges, Recorded, What};
+
+/// Entries that are to be recorded at the end of a transaction.
+pub(super) struct Log<'a> {
+    table: &'static Table,
+    at: Micros,
+    /// Whether the database has a log.
+    is_on: bool,
+    /// Rows that the writer knows.
+    known: Vec<Recorded<'a>>,
+    /// The uids of rows that are stored and locked, by what has become of them.
+    stored: Vec<(What, &'a str)>,
+}
+
+impl<'a> Log<'a> {
+    pub(super) fn new(table: &'static Table, at: Micros, is_on: bool) -> Self {
+        Log { table, at, is_on, known: Vec::new(), stored: Vec::new() }
+    }
+
+    /// A row is written that the writer knows.
+    pub(super) fn row(&mut self, row: &'a Row, what: What) {
+        if self.is_on {
+            self.known.push(recorded(row, what));
+        }
+    }
+
+    /// Stored rows are changed, of which the writer knows the uids.
+    pub(super) fn stored(&mut self, what: What, uids: impl IntoIterator<Item = &'a str>) {
+        if self.is_on {
+            self.stored.extend(uids.into_iter().map(|uid| (what, uid)));
+        }
+    }
+
+    /// Records the entries, commits if `done` is a success, else rolls back. Returns `done`.
+    pub(super) async fn end<T>(
+        &self,
+        tx: Transaction,
+        done: Result<T, sqlx::Error>,
+        max_packet: usize,
+    ) -> Result<T, sqlx::Error> {
+        let &Log { table, at, .. } = self;
+        let bytes = |entry: &Recorded<'_>| entry.uid.len() + entry.namespace.len() + entry.name.len() + 128;
+        let known = match packets(&self.known, 4 * MOST_ROWS, max_packet, bytes) {
+            Ok(packets) => packets,
+            Err(error) => return tx.end(Err(error)).await,
+        };
+        let known: Vec<_> = known.into_iter().map(|changes| RecordChanges { table, changes, at }).collect();
+        let of = |what: What| self.stored.iter().filter(move |(of, _)| *of == what).map(|(_, uid)| *uid);
+        let stored = [What::Updated, What::Deleted, What::Evicted].map(|what| (what, of(what).collect::<Vec<&str>>()));
+        let stored = stored.iter().flat_map(|(what, uids)| chunks(uids, 4 * MOST_ROWS).map(move |uids| (*what, uids)));
+        let stored: Vec<_> = stored.map(|(what, uids)| RecordRowChanges { table, uids, what, at }).collect();
+        let statements = known.iter().map(|known| known as &(dyn Statement + Sync));
+        let statements: Vec<_> =
+            statements.chain(stored.iter().map(|stored| stored as &(dyn Statement + Sync))).collect();
+        tx.end_with(done, &statements, room(max_packet)).await
+    }
+}
+
+/// The entry of a row.
+pub(super) fn recorded(row: &Row, what: What) -> Recorded<'_> {
+    let text = |place: usize| match &row.values[place] {
+        Value::Text(text) => &**text,
+        _ => "",
+    };
+    let (namespace, name) = (text(base::NAMESPACE), text(base::NAME));
+    Recorded { uid: &row.uid, namespace, name, res_version: row.res_version, what }
+}
+
+/// What becomes of an object by a row that takes the place of the stored one, or of none.
+pub(super) fn what(row: &Row, stored: Option<Version>) -> What {
+    match (row.delete_time, row.eviction(), stored) {
+        (Some(_), _, _) => What::Deleted,
+        (None, Eviction::Confirmed, _) => What::Evicted,
+        (None, Eviction::Intended, _) => What::Evicting,
+        (None, Eviction::None | Eviction::Unrecorded, None) => What::Inserted,
+        (None, Eviction::None | Eviction::Unrecorded, Some(_)) => What::Updated,
+    }
+}
+
+/// Whether a row says something else of its object than the stored one: not if another definition of the kind has made it of the same
+/// version. Hand-written files have no versions.
+pub(super) fn is_news(row: &Row, stored: Version) -> bool {
+    let new = row.version();
+    let same = Version { ingest_version: stored.ingest_version, ..new } == stored;
+    !same || new.res_version == 0
+}
+
+impl Store {
+    /// The log of one transaction.
+    pub(super) async fn log<'a>(&self, table: &'static Table, at: Micros) -> Result<Log<'a>, sqlx::Error> {
+        Ok(Log::new(table, at, self.logs().await?))
+    }
+}
