@@ -272,7 +272,7 @@ impl Inner {
         let limits = self.sources.limits;
         let namespace = objects.namespace.as_deref().unwrap_or_default();
         let (states, within) = (parameters.query.states, objects.namespace.as_deref());
-        let by_name_alone = parameters.query.filters.is_empty() && parameters.query.uids.is_empty();
+        let asked_states = hints::by_name_alone(&parameters.query).then_some(states);
         // Before former objects are left out, which is not the caller's choice.
         let cost = match verb {
             Verb::List => read::cost(&self.sources.reads, kind, &parameters)?,
@@ -284,13 +284,9 @@ impl Inner {
         let mut response = match verb {
             Verb::Get => {
                 let form = form(&mut parameters.include)?;
-                match read::get(&self.sources.reads, kind, parameters, name, form, limits).await {
-                    Err(status) if by_name_alone => {
-                        let target = write::Target { kind, namespace, name };
-                        return Err(self.not_found(status, target, states, former).await);
-                    }
-                    answer => answer?,
-                }
+                let answer = read::get(&self.sources.reads, kind, parameters, name, form, limits).await;
+                let target = write::Target { kind, namespace, name };
+                self.or_hint(answer, target, asked_states, former).await?
             }
             Verb::List => {
                 let form = form(&mut parameters.include)?;

@@ -7,14 +7,34 @@ use crate::request::path::OUTER_GROUP;
 use crate::status::{Reason, Status};
 use crate::write::Target;
 use crate::write::find::find;
+use axum::body::Body;
+use http::Response;
 use ingester_core::Kind;
 use ingester_sql::query::{Filter, Query, States, Test};
 use ingester_store::query::{Limits, Wanted};
 
+/// Whether nothing but a name and states are asked for.
+pub(super) fn by_name_alone(query: &Query) -> bool {
+    query.filters.is_empty() && query.uids.is_empty()
+}
+
 impl Inner {
-    /// The answer about an object that was not found in these states. It says if the name is that of an object in another state, which the
-    /// caller may read by the same right.
-    pub(super) async fn not_found(&self, status: Status, target: Target<'_>, states: States, former: Reach) -> Status {
+    /// The answer about an object, which is asked for by its name alone in these states. If it is not found, the error says if the name is that of
+    /// an object in another state, which the caller may read by the same right.
+    pub(super) async fn or_hint(
+        &self,
+        answer: Result<Response<Body>, Status>,
+        target: Target<'_>,
+        states: Option<States>,
+        former: Reach,
+    ) -> Result<Response<Body>, Status> {
+        match (answer, states) {
+            (Err(status), Some(states)) => Err(self.not_found(status, target, states, former).await),
+            (answer, _) => answer,
+        }
+    }
+
+    async fn not_found(&self, mut status: Status, target: Target<'_>, states: States, former: Reach) -> Status {
         let others = States { live: !states.live, evicted: !states.evicted, deleted: !states.deleted };
         if status.reason != Reason::NotFound || others == States::NONE {
             return status;
@@ -25,7 +45,6 @@ impl Inner {
             (false, true) => ("an", "evicted"),
             (false, false) => ("a", "live"),
         };
-        let mut status = status;
         status.message = format!(
             "{}; {article} {state} object of this name is in SQL: list it with the field selector metadata.name={} and the label selector \
              {OUTER_GROUP}/state={state}",
