@@ -5,7 +5,7 @@
 use crate::status::Status;
 use axum::body::Body;
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, LengthLimitError};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Frame, SizeHint};
 use std::error::Error;
 use std::pin::Pin;
@@ -18,13 +18,21 @@ use tokio::time::Sleep;
 /// # Errors
 /// 413 if it is too large; 408 if it does not come in time; 400 if the client does not send all of it.
 pub async fn read(body: Body) -> Result<Bytes, Status> {
-    match body.collect().await {
+    read_at_most(body, MOST).await
+}
+
+/// The same of a body that is to be smaller.
+///
+/// # Errors
+/// Those of [`read`].
+pub async fn read_at_most(body: Body, most: usize) -> Result<Bytes, Status> {
+    match Limited::new(body, most).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) => {
-            let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+            let mut cause: Option<&(dyn Error + 'static)> = Some(&*error);
             while let Some(error) = cause {
                 if error.is::<LengthLimitError>() {
-                    return Err(Status::too_large(crate::body::MOST));
+                    return Err(Status::too_large(most));
                 }
                 if let Some(TooSlow(time)) = error.downcast_ref() {
                     return Err(Status::request_timeout(format!(
@@ -92,6 +100,32 @@ where
 /// or those who follow changes would leave nothing to the others.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits;
+
+/// Refuses a body of another type than JSON.
+///
+/// # Errors
+/// 415
+pub(crate) fn is_json(content_type: Option<&str>) -> Result<(), Status> {
+    match content_type.map(media_type) {
+        None => Ok(()),
+        Some(media_type) if media_type.is_empty() || media_type == "application/json" => Ok(()),
+        Some(_) => Err(unknown_format(&["application/json"])),
+    }
+}
+
+/// The media type without its parameters, in lower case.
+pub(crate) fn media_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// 415: only these types of bodies are understood.
+pub(crate) fn unknown_format(accepted: &[&str]) -> Status {
+    let message = format!(
+        "the body of the request was in an unknown format - accepted media types include: {}",
+        accepted.join(", ")
+    );
+    Status::unsupported_media_type(message)
+}
 
 /// The most bytes of a body, as the API server has it.
 pub const MOST: usize = 3 << 20;

@@ -120,7 +120,10 @@ async fn list_within(
     let renderer = Renderer::new(*kind, form, include, query.states, skip);
     let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
     let share = budget.reading(user, cost).await;
-    let is_first = token.is_none();
+    let (token, before) = match (token, most) {
+        (Some(token), Some(_)) => behind(token),
+        (token, _) => (token, 0),
+    };
     let token = match token {
         None if offset > 0 => match skipped(&asked, offset).await.map_err(|error| refused(error, resource.of()))? {
             Some(token) => Some(token),
@@ -128,21 +131,25 @@ async fn list_within(
         },
         token => token,
     };
-    let limit = match (limit, most) {
-        (Some(limit), Some(most)) => Some(limit.min(most)),
-        (limit, most) => limit.or(most),
-    };
-    let Some(limit) = limit else {
+    let left = most.map(|most| most.saturating_sub(before));
+    if left == Some(0) {
+        return Ok(json(Body::from(renderer.begin() + &renderer.end(&Rest::default()))));
+    }
+    let Some(limit) = limit.into_iter().chain(left).min() else {
         return all(store.clone(), *kind, query, renderer, token, limits, share).await;
     };
     let page =
         asked.page(&renderer.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
-    // Clients go on as long as there is a token. What comes after the most that a saved query wants, nobody asked for.
-    let is_whole = is_first && most.is_some_and(|most| page.rows.len() >= most);
-    let mut rest = Rest { next: page.next.filter(|_| !is_whole), ..Rest::default() };
+    // Clients go on as long as there is a token. What comes after the most that is wanted, nobody asked for.
+    let is_whole = left.is_some_and(|left| page.rows.len() >= left);
+    let sent = before + page.rows.len();
+    let next = page.next.filter(|_| !is_whole);
+    let next = next.map(|next| if most.is_some() { format!("{sent}.{next}") } else { next });
+    let mut rest = Rest { next, ..Rest::default() };
     if count && token.is_none() && !is_whole {
         let all = asked.count().await.map_err(|error| refused(error, resource.of()))?;
-        rest.remaining = Some(all.saturating_sub(page.rows.len() as u64));
+        let wanted = most.map_or(all, |most| all.min(most as u64));
+        rest.remaining = Some(wanted.saturating_sub(page.rows.len() as u64));
     }
     let mut text = renderer.begin();
     // Each is gone once it is written.
@@ -155,6 +162,14 @@ async fn list_within(
     }
     text.push_str(&renderer.end(&rest));
     Ok(json(Body::from(share.hold(text))))
+}
+
+/// The token of a page of an answer that has an end, and how many objects came before it: `500.TOKEN`.
+fn behind(token: String) -> (Option<String>, usize) {
+    match token.split_once('.').and_then(|(before, token)| Some((before.parse().ok()?, token))) {
+        Some((before, token)) => (Some(token.to_owned()), before),
+        None => (Some(token), 0),
+    }
 }
 
 /// The token of what comes after the first rows; `None` if nothing does.

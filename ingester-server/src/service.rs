@@ -1,7 +1,9 @@
 //! One request to its answer: who calls, what for, whether they may, and then what is asked for.
 //!
-//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, status, caller, request, discovery, read, identity, metrics, body, places, write, restore, former.
+//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, places, self_review, write, restore, former.
 
+mod hints;
+mod own;
 mod writes;
 
 use crate::access::AccessLog;
@@ -10,6 +12,7 @@ use crate::caller::{Attributes, Caller, Verb};
 use crate::discovery::{Document, Documents};
 use crate::former::FormerObjects;
 use crate::identity::{Identity, Peer};
+use crate::namespaces::KnownNamespaces;
 use crate::places::Places;
 use crate::read;
 use crate::request::parameters::{self, Parameters, Saved};
@@ -69,6 +72,7 @@ struct Inner {
     /// When the database was last asked whether it is there, and whether it was.
     ready: tokio::sync::Mutex<Option<(Instant, bool)>>,
     writes: Writes,
+    namespaces: KnownNamespaces,
 }
 
 /// A request for objects of a kind.
@@ -86,7 +90,8 @@ impl Service {
     pub fn new(sources: Sources) -> Self {
         let documents = Documents::new(sources.kinds, sources.writes.is_some());
         let ready = tokio::sync::Mutex::default();
-        Service(Arc::new(Inner { sources, documents, ready, writes: Writes::default() }))
+        let (writes, namespaces) = (Writes::default(), KnownNamespaces::default());
+        Service(Arc::new(Inner { sources, documents, ready, writes, namespaces }))
     }
 
     /// Waits for the writes that have outlived their requests, so long at most; what is not finished then is given up.
@@ -137,7 +142,7 @@ impl Inner {
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         let uri = parts.uri.clone();
-        let target = path::parse(uri.path());
+        let target = path::parse(uri.path()).map(|target| target.among(self.sources.kinds));
         match &target {
             Ok(Target::Health(name)) => return Ok(self.health(name).await),
             // Kubernetes shows it to everybody.
@@ -156,11 +161,27 @@ impl Inner {
             let part = |part: &Option<std::borrow::Cow<'_, str>>| part.as_deref().unwrap_or_default().to_owned();
             log.about(attributes, &part(&objects.name), &part(&objects.subresource));
         }
+        let of_namespaces = match &target {
+            Ok(Target::Namespaces(name)) => Some(own::about_namespaces(name.as_deref(), parts)),
+            _ => None,
+        };
+        if let Some(attributes) = &of_namespaces {
+            log.about(attributes, &attributes.name, "");
+        }
         self.sources.identity.admit(&caller)?;
         match target.as_ref().map_err(Status::clone)? {
             Target::Objects(_) => self.objects(asked?, parts, body, log, warnings).await,
+            Target::Namespaces(_) if reads(&parts.method) => {
+                let attributes = of_namespaces.ok_or_else(Status::no_such_path)?;
+                self.namespaces(&attributes, &caller, parts, warnings).await
+            }
             // What follows comes out of memory, and needs no place.
-            Target::Queries(name) if reads(&parts.method) => self.queries(name.as_deref(), &parts.headers),
+            Target::Queries(name) if reads(&parts.method) => self.queries(name.as_deref(), parts),
+            Target::Parameters(name) if reads(&parts.method) => self.parameters(name.as_deref(), parts),
+            Target::SelfReview(review) if parts.method == Method::POST => {
+                self.self_review(*review, &caller, parts, body).await
+            }
+            Target::SelfReview(_) => Err(Status::method_not_allowed()),
             target if reads(&parts.method) => self.document(target, &parts.headers),
             _ => Err(Status::method_not_allowed()),
         }
@@ -168,11 +189,7 @@ impl Inner {
 
     /// What a request for objects asks for.
     fn asked<'r>(&self, caller: &'r Caller, objects: &'r Objects<'r>, parts: &Parts) -> Result<Asked<'r>, Status> {
-        let Some(kind) = objects.kind(self.sources.kinds) else {
-            // kubectl asks for the namespace of an object that it does not find, and takes "not found" for the answer.
-            let of_namespace = objects.group.is_empty() && objects.plural == "namespaces" && objects.name.is_some();
-            return Err(if of_namespace { Status::method_not_allowed() } else { Status::no_such_path() });
-        };
+        let kind = objects.kind(self.sources.kinds).ok_or_else(Status::no_such_path)?;
         // Objects in namespaces are named in their namespaces, the others without one.
         let named = objects.name.is_some();
         if (objects.namespace.is_some() && !kind.namespaced())
@@ -182,7 +199,8 @@ impl Inner {
         }
         let query = parts.uri.query().unwrap_or_default();
         let verb = match (&parts.method, objects.subresource.as_deref(), named) {
-            (method, None, true) if reads(method) => Verb::Get,
+            // A status is read with the whole object, as in Kubernetes.
+            (method, None | Some("status"), true) if reads(method) => Verb::Get,
             (method, None, false) if reads(method) && is_watch(query) => Verb::Watch,
             (method, None, false) if reads(method) => Verb::List,
             (&Method::PUT, None, true) => Verb::Update,
@@ -191,12 +209,14 @@ impl Inner {
             (&Method::DELETE, None, false) => Verb::DeleteCollection,
             (&Method::POST, Some("restore"), true) => Verb::Create,
             (&Method::POST, None, false) => {
-                let message = "objects are created in the cluster: ask its API server";
                 let mut status = Status::method_not_allowed();
-                status.message = message.to_owned();
+                status.message = format!(
+                    "{} are created in the cluster: send this to its API server; former ones are brought back by POST of NAME/restore",
+                    read::resource(kind).of()
+                );
                 return Err(status);
             }
-            (_, None | Some("restore"), _) => return Err(Status::method_not_allowed()),
+            (_, None | Some("restore" | "status"), _) => return Err(Status::method_not_allowed()),
             _ => return Err(Status::no_such_path()),
         };
         let parameters = parameters::parse(query, kind.kind());
@@ -205,7 +225,7 @@ impl Inner {
             group: kind.group().to_owned(),
             version: kind.version().to_owned(),
             resource: kind.plural().into_owned(),
-            subresource: String::new(),
+            subresource: objects.subresource.as_deref().filter(|name| *name == "status").unwrap_or_default().to_owned(),
             namespace: objects.namespace.as_deref().unwrap_or_default().to_owned(),
             // As the API server: a right to objects of certain names is also one to list just those.
             name: match (&objects.name, &parameters) {
@@ -252,6 +272,7 @@ impl Inner {
         let limits = self.sources.limits;
         let namespace = objects.namespace.as_deref().unwrap_or_default();
         let (states, within) = (parameters.query.states, objects.namespace.as_deref());
+        let asked_states = hints::by_name_alone(&parameters.query).then_some(states);
         // Before former objects are left out, which is not the caller's choice.
         let cost = match verb {
             Verb::List => read::cost(&self.sources.reads, kind, &parameters)?,
@@ -263,10 +284,13 @@ impl Inner {
         let mut response = match verb {
             Verb::Get => {
                 let form = form(&mut parameters.include)?;
-                read::get(&self.sources.reads, kind, parameters, name, form, limits).await?
+                let answer = read::get(&self.sources.reads, kind, parameters, name, form, limits).await;
+                let target = write::Target { kind, namespace, name };
+                self.or_hint(answer, target, asked_states, former).await?
             }
             Verb::List => {
                 let form = form(&mut parameters.include)?;
+                warnings.extend(self.lacks_prefix(kind, &parameters.query, limits).await);
                 read::list((&caller.user, cost), &self.sources.reads, kind, parameters, form, limits).await?
             }
             Verb::Watch => read::watch(parameters.watch.flatten()),
@@ -333,24 +357,9 @@ impl Inner {
         parameters.query.namespaces.drain(..).for_each(|namespace| ask.namespace(namespace));
         let bound = saved.bind_within(&given, ask).map_err(|error| wrong(&error))?;
         parameters.query = bound.query;
-        parameters.most = bound.limit.map(|limit| limit as usize);
+        let most = bound.limit.map(|limit| limit as usize);
+        parameters.most = most.into_iter().chain(parameters.most).min();
         Ok(*kind)
-    }
-
-    /// The saved queries, or one of them.
-    fn queries(&self, name: Option<&str>, headers: &HeaderMap) -> Result<Response<Body>, Status> {
-        accept::plain(text_of(headers, &ACCEPT))?;
-        let json = match name {
-            None => self.sources.saved.to_json(),
-            Some(name) => match self.sources.saved.get(name) {
-                Ok(query) => query.to_json(),
-                Err(_) => {
-                    let resource = crate::status::Resource { group: path::OUTER_GROUP, plural: "queries" };
-                    return Err(Status::not_found(resource, name));
-                }
-            },
-        };
-        Ok(of_text(json.to_string()))
     }
 
     /// A document of discovery.

@@ -7,12 +7,14 @@
 //! |---|---|
 //! | `shared.rs` | what means the same wherever it is taken: database, configuration, cluster, output |
 //! | `import.rs`, `get.rs`, `rejects.rs` | objects of files into SQL, objects out of SQL, objects that could not be stored |
+//! | `changes.rs` | what has changed in SQL |
 //! | `which.rs` | which objects `get` asks for, out of the table of keys |
 //! | `mirror.rs`, `kubeconfig.rs` | beside a cluster |
 //! | `schema.rs`, `declare.rs` | tables, columns, kinds |
 //!
 //! Every command has an example in its help, which the tests parse.
 
+mod changes;
 mod declare;
 mod get;
 mod ghosts;
@@ -26,6 +28,7 @@ mod shared;
 mod tests;
 mod which;
 
+pub(crate) use changes::{Changes, ChangesFormat};
 pub(crate) use declare::{Manifests, Rbac, Scaffold};
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat};
 pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};
@@ -97,6 +100,7 @@ impl Command {
             Command::Serve(its) => &its.target,
             Command::Import(its) => &its.target,
             Command::Get(its) => &its.target,
+            Command::Changes(its) => &its.target,
             Command::Rejects(its) => match &its.command {
                 Some(RejectsCommand::Clear(its)) => &its.target,
                 Some(RejectsCommand::List(its)) => &its.target,
@@ -131,6 +135,7 @@ impl Command {
 pub(crate) enum Command {
     Import(Import),
     Get(Box<Get>),
+    Changes(Box<Changes>),
     Rejects(Rejects),
     Queries(Queries),
     Kubeconfig(Kubeconfig),

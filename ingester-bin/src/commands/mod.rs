@@ -5,6 +5,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
+pub(crate) mod changes;
 pub(crate) mod completions;
 pub(crate) mod crds;
 pub(crate) mod finalizers;

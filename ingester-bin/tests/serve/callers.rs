@@ -220,6 +220,20 @@ pub(crate) async fn ask(client: &Client, method: Method, path: &str, headers: &[
     Ok((status, body))
 }
 
+/// A review that a caller asks for about themselves: the status and what is in the answer.
+async fn review_of(client: &Client, path: &str, review: &Json) -> Result<(u16, Json)> {
+    let mut review = review.clone();
+    let (group, _) = path.rsplit_once('/').context("a group")?;
+    review["apiVersion"] = group.into();
+    review["kind"] =
+        if path.ends_with("accessreviews") { "SelfSubjectAccessReview" } else { "SelfSubjectReview" }.into();
+    let request = Request::post(format!("/apis/{path}")).header("content-type", "application/json");
+    let answer = client.send(request.body(Body::from(review.to_string().into_bytes()))?).await?;
+    let status = answer.status().as_u16();
+    use http_body_util::BodyExt as _;
+    Ok((status, serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?))
+}
+
 /// The names of a list.
 pub(crate) fn names(list: &Json) -> Vec<&str> {
     let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -340,6 +354,27 @@ async fn tokens(world: &World) -> Result<()> {
         let real = ask(&theirs, method.clone(), &path, &[]).await?;
         ensure!(own.0 == 403 && own == real, "{method} {path}: {own:?} instead of {real:?}");
     }
+    // And so are questions about rights.
+    for (namespace, verb, resource, allowed) in [
+        ("ml", "list", "models", true),
+        ("ml", "*", "models", false),
+        ("ml", "list", "pipelines", false),
+        ("lab", "list", "models", false),
+        ("", "list", "models", false),
+    ] {
+        let attributes =
+            json!({"namespace": namespace, "verb": verb, "group": "michelangelo.api", "resource": resource});
+        let review = json!({"spec": {"resourceAttributes": attributes}});
+        for client in [&ours, &theirs] {
+            let (status, answer) =
+                review_of(client, "authorization.k8s.io/v1/selfsubjectaccessreviews", &review).await?;
+            ensure!((status, &answer["status"]["allowed"]) == (201, &json!(allowed)), "{review}: {answer}");
+        }
+    }
+    let (status, answer) = review_of(&ours, "authentication.k8s.io/v1/selfsubjectreviews", &json!({})).await?;
+    ensure!(status == 201 && answer["status"]["userInfo"]["username"] == "system:serviceaccount:ml:reader", "{answer}");
+    let (status, list) = ask(&ours, Method::GET, "/api/v1/namespaces", &[]).await?;
+    ensure!((status, names(&list)) == (200, vec!["ml"]), "{list}");
     let other = json!({"token": token(&world.admin, "ml", "reader", &["somebody-else"]).await?});
     for (what, user) in [
         ("no token", json!({})),

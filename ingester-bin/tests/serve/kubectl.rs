@@ -37,12 +37,17 @@ impl Kubectl {
     }
 
     fn run(&self, arguments: &[&str]) -> Result<Said> {
+        self.run_with(&[], arguments)
+    }
+
+    fn run_with(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Result<Said> {
         let output = Command::new(&self.program)
             .arg(format!("--server={}", self.server.url))
             .arg(format!("--cache-dir={}", self.server.folder().join("cache").display()))
             .args(arguments)
             .env("KUBECONFIG", "/dev/null")
             .env("HOME", self.server.folder())
+            .envs(environment.iter().copied())
             .output()?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok(Said { ok: output.status.success(), out: text(output.stdout), err: text(output.stderr) })
@@ -143,16 +148,121 @@ async fn its_errors_are_those_of_an_api_server() -> Result<()> {
         ),
         (
             &["get", "model", "gone", "-n", "ml"],
-            "Error from server (NotFound): models.michelangelo.api \"gone\" not found\n",
+            "Error from server (NotFound): models.michelangelo.api \"gone\" not found; a deleted object of this name is in SQL: ",
         ),
         (&["get", "models", "-n", "ml", "--field-selector", "spec.none=x"], "Error from server (BadRequest): "),
         (&["get", "models", "-n", "ml", "-l", "mirror.michelangelo.api/stat=live"], "Error from server (BadRequest): "),
+        // The namespace is not there either, and that is not what was asked.
+        (
+            &["get", "model", "none", "-n", "typo"],
+            "Error from server (NotFound): models.michelangelo.api \"none\" not found\n",
+        ),
+        (&["get", "namespace", "typo"], "Error from server (Forbidden): namespaces \"typo\" is forbidden: "),
         (&["get", "cats"], "error: the server doesn't have a resource type \"cats\"\n"),
         (&["label", "model", "a", "-n", "ml", "x=y"], "Error from server (MethodNotAllowed): "),
     ] {
         let said = kubectl.run(arguments)?;
         assert!(!said.ok && said.err.starts_with(expected), "{arguments:?}: {said:?}");
     }
+    let none = kubectl.run(&["get", "models", "-n", "typo"])?;
+    assert!(none.ok && none.err == "No resources found in typo namespace.\n", "{none:?}");
+    let unprefixed = kubectl.run(&["get", "models", "-n", "ml", "-l", "state=deleted"])?;
+    assert!(unprefixed.err.contains("Warning: no object has such a label `state`"), "{unprefixed:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_knows_namespaces_rights_and_parameters() -> Result<()> {
+    let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };
+    assert_eq!(kubectl.names(&["get", "ns"])?, ["lab", "ml"]);
+    let namespace = kubectl.prints(&["get", "ns", "ml"])?;
+    assert_eq!(namespace.split_whitespace().collect::<Vec<_>>(), ["NAME", "STATUS", "ml", "Active"]);
+    for arguments in
+        [["auth", "can-i", "get", "models"], ["auth", "can-i", "*", "*"], ["auth", "can-i", "get", "/version"]]
+    {
+        let said = kubectl.run(&arguments)?;
+        assert_eq!((said.ok, said.out.as_str()), (true, "yes\n"), "{arguments:?}: {said:?}");
+    }
+    assert!(kubectl.prints(&["auth", "whoami"])?.contains("ingester:insecure-loopback"));
+    let rights = kubectl.run(&["auth", "can-i", "--list", "-n", "ml"])?;
+    assert!(rights.ok && rights.err.contains("the list may be incomplete"), "{rights:?}");
+    let parameters = kubectl.prints(&["get", "parameters.mirror.michelangelo.api"])?;
+    assert!(parameters.starts_with("NAME ") && parameters.contains("\ncreated-after "), "{parameters}");
+    let of_ml = ["get", "models", "-n", "ml"];
+    // kubectl asks for pages of 500, and for all of them.
+    for (limit, chunk, found) in [(2, 500, &["a", "b"][..]), (2, 1, &["a", "b"]), (9, 1, &["a", "b", "c"])] {
+        let limit = format!("mirror.michelangelo.api/limit={limit}");
+        let chunk = format!("--chunk-size={chunk}");
+        assert_eq!(kubectl.names(&[&of_ml[..], &["-l", &limit, &chunk]].concat())?, found, "{limit} {chunk}");
+    }
+    let status = kubectl.prints(&["get", "model", "b", "-n", "ml", "--subresource=status", "-o", "name"])?;
+    assert_eq!(status, "model.michelangelo.api/b\n");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_shows_the_state_of_what_is_not_live() -> Result<()> {
+    let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };
+    let path = r"{range .items[*]}{.metadata.name}={.metadata.annotations.mirror\.michelangelo\.api/state} {end}";
+    let form = format!("jsonpath={path}");
+    let all = ["get", "models", "-n", "ml", "-l", "mirror.michelangelo.api/state=all", "-o", &form];
+    assert_eq!(kubectl.prints(&all)?, "a= b=evicted c=evicted gone=deleted ");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_edits_replaces_and_applies_evicted_objects() -> Result<()> {
+    let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };
+    let of = |name: &str, path: &str| {
+        let form = format!("jsonpath={path}");
+        kubectl.prints(&["get", "model", name, "-n", "ml", "-o", &form])
+    };
+    let file = kubectl.server.folder().join("b.yaml");
+    let path = file.to_str().unwrap();
+    let write = |change: &dyn Fn(String) -> String| -> Result<()> {
+        let shown = kubectl.prints(&["get", "model", "b", "-n", "ml", "-o", "yaml"])?;
+        Ok(std::fs::write(&file, change(shown))?)
+    };
+    // Nothing is changed, although the file has the state in it.
+    write(&|shown| shown)?;
+    kubectl.prints(&["replace", "-f", path])?;
+    assert_eq!(of("b", "{.metadata.resourceVersion}")?, "2");
+
+    write(&|shown| shown.replace("team: pricing", "team: web").replace("state: evicted", "state: live"))?;
+    kubectl.prints(&["replace", "-f", path])?;
+    assert_eq!(of("b", "{.metadata.labels.team} {.metadata.resourceVersion}")?, "web 3");
+    write(&|shown| shown.replace("team: web", "team: search"))?;
+    kubectl.prints(&["apply", "-f", path])?;
+    assert_eq!(of("b", "{.metadata.labels.team} {.metadata.resourceVersion}")?, "search 4");
+    let edited =
+        kubectl.run_with(&[("KUBE_EDITOR", "sed -i s/search/edited/")], &["edit", "model", "b", "-n", "ml"])?;
+    assert!(edited.ok && edited.out.contains("edited"), "{edited:?}");
+    assert_eq!(of("b", "{.metadata.labels.team}")?, "edited");
+    let annotations: Json = serde_json::from_str(&of("b", "{.metadata.annotations}")?)?;
+    assert_eq!(annotations["mirror.michelangelo.api/state"], "evicted");
+
+    for (change, arguments, expected) in [
+        // The manifest of an object that is not there is one to be created.
+        (("name: b", "name: other"), &["apply"][..], "models.michelangelo.api are created in the cluster"),
+        (("name: b", "name: other"), &["create"], "models.michelangelo.api are created in the cluster"),
+        (("name: b", "name: a"), &["apply"], "is in the cluster: write to its API server"),
+        (("algorithm: xgboost", "algorithm: x"), &["apply"], "only its labels and annotations can be changed"),
+        (("algorithm: xgboost", "algorithm: x"), &["replace"], "only its labels and annotations can be changed"),
+        (
+            ("team: edited", "team: x"),
+            &["apply", "--server-side", "--force-conflicts"],
+            "kubectl without --server-side",
+        ),
+    ] {
+        write(&|shown| {
+            let shown = shown.replace(change.0, change.1);
+            let own = |line: &&str| !["resourceVersion:", "uid:"].iter().any(|own| line.trim().starts_with(own));
+            shown.lines().filter(own).map(|line| format!("{line}\n")).collect()
+        })?;
+        let said = kubectl.run(&[arguments, &["-f", path]].concat())?;
+        assert!(!said.ok && said.err.contains(expected), "{arguments:?} {change:?}: {said:?}");
+    }
+    assert_eq!(of("b", "{.metadata.labels.team}")?, "edited");
     Ok(())
 }
 

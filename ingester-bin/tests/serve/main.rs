@@ -7,6 +7,7 @@ mod callers;
 mod clients;
 mod conformance;
 mod kubectl;
+mod page;
 mod program;
 mod questions;
 mod server;

@@ -7,6 +7,7 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::value::Micros;
 use ingester_store::{ConnectOptions, RowChange, Store};
 use serde_json::{Value as Json, json};
+use std::ffi::OsStr;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -75,6 +76,16 @@ pub(crate) async fn store(path: &Path, objects: &[(Json, Fate)]) -> Result<()> {
     Ok(())
 }
 
+/// Stores objects in a folder, beside this configuration.
+async fn furnish(folder: &TempDir, objects: &[(Json, Fate)], mut config: Json) -> Result<()> {
+    let database = folder.path().join("objects.db");
+    store(&database, objects).await?;
+    let url = format!("sqlite://{}", database.display());
+    config["metadataStorage"] = json!({"enableMetadataStorage": true, "databaseURL": url});
+    config["server"] = json!({"address": ""});
+    Ok(std::fs::write(folder.path().join("ingester.yaml"), config.to_string())?)
+}
+
 impl Server {
     /// A server of these objects.
     pub(crate) async fn start(objects: &[(Json, Fate)]) -> Result<Self> {
@@ -82,24 +93,40 @@ impl Server {
     }
 
     /// A server of these objects, with this configuration.
-    pub(crate) async fn start_with(objects: &[(Json, Fate)], mut config: Json) -> Result<Self> {
+    pub(crate) async fn start_with(objects: &[(Json, Fate)], config: Json) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let database = folder.path().join("objects.db");
-        store(&database, objects).await?;
-        let url = format!("sqlite://{}", database.display());
-        config["metadataStorage"] = json!({"enableMetadataStorage": true, "databaseURL": url});
-        config["server"] = json!({"address": ""});
-        std::fs::write(folder.path().join("ingester.yaml"), config.to_string())?;
+        furnish(&folder, objects, config).await?;
         Self::start_in(folder)
+    }
+
+    /// A server of these objects and files, beside the cluster of this kubeconfig.
+    pub(crate) async fn start_beside(
+        objects: &[(Json, Fate)],
+        files: &[(&str, &str)],
+        kubeconfig: &Path,
+    ) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
+            std::fs::write(path, text)?;
+        }
+        furnish(&folder, objects, json!({})).await?;
+        Self::spawn(folder, &[OsStr::new("--kubeconfig"), kubeconfig.as_os_str()])
     }
 
     /// A server by the configuration `ingester.yaml` in this folder.
     pub(crate) fn start_in(folder: TempDir) -> Result<Self> {
+        Self::spawn(folder, &[])
+    }
+
+    fn spawn(folder: TempDir, options: &[&OsStr]) -> Result<Self> {
         let port = free_port()?;
         let url = format!("http://127.0.0.1:{port}");
         let log = std::fs::File::create(folder.path().join("log"))?;
         let mut process = Command::new(env!("CARGO_BIN_EXE_ingester"))
             .args(["serve", "--insecure-loopback", &port.to_string(), "--config", "ingester.yaml"])
+            .args(options)
             .current_dir(folder.path())
             .env_remove("KUBECONFIG")
             .env_remove("DATABASE_URL")

@@ -1,5 +1,6 @@
 //! The columns that a kind's rows are shown in: those of a table, those of a spreadsheet, and those that somebody names.
 
+use super::state::STATE_PLACES;
 use ingester_core::age::age;
 use ingester_core::nearest::nearest;
 use ingester_core::schema::{BASE_COLUMNS, SqlType, Table, base};
@@ -27,7 +28,7 @@ pub struct AnswerColumn {
 enum Shows {
     /// The value of the table's column at this place.
     Value(usize),
-    /// `live`, `evicted` or `deleted`.
+    /// `live`, `evicting`, `evicted` or `deleted`.
     State,
     /// How long ago the time at this place was.
     Age(usize),
@@ -159,7 +160,7 @@ impl AnswerColumn {
     pub fn places(&self) -> &[usize] {
         match &self.shows {
             Shows::Value(place) | Shows::Age(place) => std::slice::from_ref(place),
-            Shows::State => &[base::DELETE_TIME, base::EVICT_TIME],
+            Shows::State => &STATE_PLACES,
         }
     }
 
@@ -171,7 +172,9 @@ impl AnswerColumn {
             }
             Shows::Value(base::UID) => ("string", "", "The object's uid.".to_owned()),
             Shows::Value(base::RES_VERSION) => ("string", "", "The object's resourceVersion.".to_owned()),
-            Shows::State => ("string", "", "live: in the cluster; evicted: in SQL alone; deleted".to_owned()),
+            Shows::State => {
+                ("string", "", "live: in the cluster; evicting: leaving it; evicted: in SQL alone; deleted".to_owned())
+            }
             Shows::Age(base::DELETE_TIME) => ("string", "", "How long ago the object was deleted.".to_owned()),
             Shows::Age(_) => ("string", "", "How long ago the object was created.".to_owned()),
             Shows::Value(place) => {

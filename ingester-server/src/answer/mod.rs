@@ -5,6 +5,8 @@
 //! |---|---|
 //! | `columns.rs` | the columns of tables, and the cells of a row |
 //! | `object.rs` | the object of a row, and parts of it without the others |
+//! | `own.rs` | what is this server's own, such as saved queries |
+//! | `state.rs` | the state of an object, in its annotations |
 //! | `renderer.rs` | a form of answers about a kind: what is read for it, and how a row is written |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request.
@@ -12,8 +14,12 @@
 
 mod columns;
 mod object;
+mod own;
 mod renderer;
+mod state;
 
 pub use columns::{AnswerColumn, UnknownColumn, named, of_spreadsheet, of_table};
 pub use object::object;
+pub use own::OwnObjects;
 pub use renderer::{Renderer, Rest};
+pub use state::{STATE_PLACES, ShownState};

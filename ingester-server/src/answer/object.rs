@@ -1,25 +1,29 @@
 //! The object of a row, and parts of it.
 
+use super::state::ShownState;
+use ingester_core::json::Reader;
 use ingester_core::schema::base;
 use ingester_store::query::FoundRow;
-use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
-#[derive(Deserialize)]
-struct Parts<'t> {
-    #[serde(borrow)]
-    metadata: Option<&'t RawValue>,
+/// The object of a row: the text that the API server sent last and, unless it is live, its state. The text and the
+/// [places](super::STATE_PLACES) of the state were read.
+pub fn object(row: &FoundRow) -> Cow<'_, str> {
+    ShownState::of(row).object(row.text(base::JSON))
 }
 
-/// The object of a row, in the text that the API server sent last.
-pub fn object(row: &FoundRow) -> &str {
-    row.text(base::JSON)
-}
-
-/// The text of an object's metadata; `{}` if it has none.
-pub(super) fn metadata(text: &str) -> &str {
-    serde_json::from_str::<Parts<'_>>(text).ok().and_then(|parts| parts.metadata).map_or("{}", RawValue::get)
+/// The text of an object's metadata and where it begins; `None` if it has none. What comes behind it is not looked at.
+pub(super) fn metadata(text: &str) -> Option<(usize, &str)> {
+    let mut reader = Reader::new(text);
+    reader.begin_object().ok()?;
+    while let Some(key) = reader.next_key().ok()? {
+        let (from, value) = (reader.offset(), reader.pass().ok()?);
+        if key == "metadata" {
+            return value.starts_with('{').then_some((from, value));
+        }
+    }
+    None
 }
 
 /// The object without the fields at these paths (`spec.inputSchema`). A path goes into each item of a list.
@@ -56,8 +60,11 @@ mod tests {
 
     #[test]
     fn metadata_are_cut_out_as_they_are() {
-        assert_eq!(metadata(TEXT), r#"{"name":"a", "labels":{"b":"c"}}"#);
-        assert_eq!((metadata("{}"), metadata("")), ("{}", "{}"));
+        assert_eq!(metadata(TEXT), Some((23, r#"{"name":"a", "labels":{"b":"c"}}"#)));
+        for text in ["{}", "", r#"{"metadata":null}"#, r#"{"metadata":{"a":1}"#] {
+            let found = metadata(text).map(|(_, metadata)| metadata);
+            assert_eq!(found, text.contains("{\"a\"").then_some(r#"{"a":1}"#), "{text}");
+        }
     }
 
     #[test]

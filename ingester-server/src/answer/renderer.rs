@@ -2,6 +2,7 @@
 
 use super::columns::{AnswerColumn, of_table};
 use super::object::{metadata, object, without};
+use super::state::{STATE_PLACES, ShownState};
 use crate::request::accept::Form;
 use crate::request::parameters::Include;
 use ingester_core::Kind;
@@ -56,6 +57,7 @@ impl Renderer {
         places.extend(self.columns.iter().flat_map(AnswerColumn::places));
         if self.form != Form::Table || self.include != Include::None {
             places.push(base::JSON);
+            places.extend(STATE_PLACES);
         }
         Wanted { places, labels: false }
     }
@@ -97,7 +99,7 @@ impl Renderer {
     pub fn write(&self, row: &FoundRow, out: &mut String) {
         match self.form {
             Form::Objects => out.push_str(&self.object(row)),
-            Form::Partial => partial(&self.object(row), out),
+            Form::Partial => self.partial(row, out),
             Form::Table => {
                 let cells: Vec<Json> = self.columns.iter().map(|column| column.cell(row, self.now)).collect();
                 out.push_str(r#"{"cells":"#);
@@ -107,7 +109,7 @@ impl Renderer {
                 }
                 match self.include {
                     Include::None => {}
-                    Include::Metadata => partial(&self.object(row), out),
+                    Include::Metadata => self.partial(row, out),
                     Include::Object => out.push_str(&self.object(row)),
                 }
                 out.push('}');
@@ -118,9 +120,19 @@ impl Renderer {
     /// The object of a row, without what is left out.
     fn object<'r>(&self, row: &'r FoundRow) -> Cow<'r, str> {
         match self.skip.as_slice() {
-            [] => object(row).into(),
-            skip => without(object(row), skip).into(),
+            [] => object(row),
+            skip => without(&object(row), skip).into(),
         }
+    }
+
+    /// `meta.k8s.io/v1 PartialObjectMetadata`
+    fn partial(&self, row: &FoundRow, out: &mut String) {
+        let metadata = match self.skip.as_slice() {
+            [] => of_row(row),
+            _ => metadata(&self.object(row)).map_or_else(|| "{}".into(), |(_, text)| text.to_owned().into()),
+        };
+        let (kind, version) = (json!("PartialObjectMetadata"), json!("meta.k8s.io/v1"));
+        out.push_str(&format!(r#"{{"kind":{kind},"apiVersion":{version},"metadata":{metadata}}}"#));
     }
 
     /// The answer that is one object.
@@ -139,8 +151,7 @@ impl Renderer {
     }
 }
 
-/// `meta.k8s.io/v1 PartialObjectMetadata`
-fn partial(text: &str, out: &mut String) {
-    let (kind, version) = (json!("PartialObjectMetadata"), json!("meta.k8s.io/v1"));
-    out.push_str(&format!(r#"{{"kind":{kind},"apiVersion":{version},"metadata":{}}}"#, metadata(text)));
+/// The metadata of a row's object, without the cost of the whole object.
+fn of_row(row: &FoundRow) -> Cow<'_, str> {
+    metadata(row.text(base::JSON)).map_or("{}".into(), |(_, text)| ShownState::of(row).metadata(text))
 }

@@ -1,6 +1,6 @@
 //! Groups and resources.
 
-use crate::request::path::{OUTER_GROUP, OUTER_VERSION};
+use crate::request::path::{OUTER_GROUP, OUTER_VERSION, SelfReview};
 use ingester_core::Kind;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -11,100 +11,138 @@ const READING: [&str; 2] = ["get", "list"];
 /// What can be done with evicted objects.
 const WRITING: [&str; 4] = ["delete", "deletecollection", "patch", "update"];
 
-/// A kind as clients find it.
+/// What can be done with what is this server's own.
+const LISTED: [&str; 2] = ["get", "list"];
+
+/// What clients find under a plural.
 struct Resource {
-    kind: Kind,
+    group: String,
+    version: String,
+    kind: String,
     plural: String,
     singular: String,
+    namespaced: bool,
     short: Vec<String>,
     categories: Vec<String>,
+    verbs: Vec<&'static str>,
+    subresources: Vec<(&'static str, &'static str)>,
 }
 
 impl Resource {
-    fn of(kind: &Kind) -> Self {
+    fn of(kind: &Kind, writable: bool) -> Self {
         let names = kind.crd().map(|crd| crd.spec.names).unwrap_or_default();
-        Resource {
-            kind: *kind,
-            plural: kind.plural().into_owned(),
-            singular: names.singular.filter(|name| !name.is_empty()).unwrap_or_else(|| kind.kind().to_lowercase()),
-            short: names.short_names.unwrap_or_default(),
-            categories: names.categories.unwrap_or_default(),
-        }
-    }
-
-    fn verbs(writable: bool) -> Vec<&'static str> {
         let mut verbs = READING.to_vec();
         verbs.extend(WRITING.iter().filter(|_| writable));
         verbs.sort_unstable();
-        verbs
+        let mut subresources = vec![("status", "get")];
+        subresources.extend(writable.then_some(("restore", "create")));
+        subresources.sort_unstable();
+        Resource {
+            group: kind.group().to_owned(),
+            version: kind.version().to_owned(),
+            kind: kind.kind().to_owned(),
+            plural: kind.plural().into_owned(),
+            singular: names.singular.filter(|name| !name.is_empty()).unwrap_or_else(|| kind.kind().to_lowercase()),
+            namespaced: kind.namespaced(),
+            short: names.short_names.unwrap_or_default(),
+            categories: names.categories.unwrap_or_default(),
+            verbs,
+            subresources,
+        }
+    }
+
+    /// What is this server's own, and in no namespace.
+    fn own((group, version): (&str, &str), kind: &str, plural: &str, verbs: &[&'static str]) -> Self {
+        Resource {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
+            plural: plural.to_owned(),
+            singular: kind.to_lowercase(),
+            namespaced: false,
+            short: Vec::new(),
+            categories: Vec::new(),
+            verbs: verbs.to_vec(),
+            subresources: Vec::new(),
+        }
     }
 
     /// An entry of an `APIResourceList`, and those of its subresources.
-    fn plain(&self, writable: bool) -> Vec<Json> {
+    fn plain(&self) -> Vec<Json> {
         let mut entry = json!({
-            "name": self.plural, "singularName": self.singular, "namespaced": self.kind.namespaced(),
-            "kind": self.kind.kind(), "verbs": Self::verbs(writable),
+            "name": self.plural, "singularName": self.singular, "namespaced": self.namespaced, "kind": self.kind,
+            "verbs": self.verbs,
         });
-        if !self.short.is_empty() {
-            entry["shortNames"] = json!(self.short);
-        }
-        if !self.categories.is_empty() {
-            entry["categories"] = json!(self.categories);
-        }
-        let restore = json!({
-            "name": format!("{}/restore", self.plural), "singularName": "", "namespaced": self.kind.namespaced(),
-            "kind": self.kind.kind(), "verbs": ["create"],
-        });
-        if writable { vec![entry, restore] } else { vec![entry] }
+        self.name(&mut entry);
+        let of = |(name, verb): &(&str, &str)| {
+            json!({
+                "name": format!("{}/{name}", self.plural), "singularName": "", "namespaced": self.namespaced,
+                "kind": self.kind, "verbs": [verb],
+            })
+        };
+        std::iter::once(entry).chain(self.subresources.iter().map(of)).collect()
     }
 
     /// An entry of aggregated discovery.
-    fn aggregated(&self, writable: bool) -> Json {
-        let kind = json!({"group": self.kind.group(), "version": self.kind.version(), "kind": self.kind.kind()});
+    fn aggregated(&self) -> Json {
+        let kind = json!({"group": self.group, "version": self.version, "kind": self.kind});
         let mut entry = json!({
             "resource": self.plural, "responseKind": kind, "singularResource": self.singular,
-            "scope": if self.kind.namespaced() { "Namespaced" } else { "Cluster" }, "verbs": Self::verbs(writable),
+            "scope": if self.namespaced { "Namespaced" } else { "Cluster" }, "verbs": self.verbs,
         });
-        if !self.short.is_empty() {
-            entry["shortNames"] = json!(self.short);
-        }
-        if !self.categories.is_empty() {
-            entry["categories"] = json!(self.categories);
-        }
-        if writable {
-            entry["subresources"] = json!([{"subresource": "restore", "responseKind": kind, "verbs": ["create"]}]);
+        self.name(&mut entry);
+        if !self.subresources.is_empty() {
+            let of = |(name, verb): &(&str, &str)| json!({"subresource": name, "responseKind": kind, "verbs": [verb]});
+            entry["subresources"] = self.subresources.iter().map(of).collect();
         }
         entry
     }
+
+    /// Its other names.
+    fn name(&self, entry: &mut Json) {
+        for (field, names) in [("shortNames", &self.short), ("categories", &self.categories)] {
+            if !names.is_empty() {
+                entry[field] = json!(names);
+            }
+        }
+    }
+}
+
+/// What a server of these kinds has.
+fn resources(kinds: &[Kind], writable: bool) -> Vec<Resource> {
+    let outer = (OUTER_GROUP, OUTER_VERSION);
+    let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::of(kind, writable)).collect();
+    all.push(Resource::own(outer, "Parameter", "parameters", &LISTED));
+    all.push(Resource { singular: "query".into(), ..Resource::own(outer, "Query", "queries", &LISTED) });
+    for review in SelfReview::ALL {
+        all.push(Resource::own((review.group(), "v1"), review.kind(), review.plural(), &["create"]));
+    }
+    // The kinds may have them themselves.
+    if !all.iter().any(|resource| resource.group.is_empty() && resource.plural == "namespaces") {
+        let namespaces = Resource::own(("", "v1"), "Namespace", "namespaces", &LISTED);
+        all.push(Resource { short: vec!["ns".into()], ..namespaces });
+    }
+    all
 }
 
 /// The documents of discovery by their paths; the aggregated ones have a star behind it.
 pub(super) fn documents(kinds: &[Kind], writable: bool) -> Vec<(String, Json)> {
-    let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<Resource>>> = BTreeMap::new();
-    for kind in kinds {
-        groups.entry(kind.group()).or_default().entry(kind.version()).or_default().push(Resource::of(kind));
+    let all = resources(kinds, writable);
+    let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<&Resource>>> = BTreeMap::new();
+    for resource in &all {
+        groups.entry(&resource.group).or_default().entry(&resource.version).or_default().push(resource);
     }
-    let queries = json!({
-        "name": "queries", "singularName": "query", "namespaced": false, "kind": "Query", "verbs": READING,
-    });
-    let outer = json!({
-        "metadata": {"name": OUTER_GROUP},
-        "versions": [{"version": OUTER_VERSION, "freshness": "Current", "resources": [{
-            "resource": "queries", "singularResource": "query", "scope": "Cluster", "verbs": READING,
-            "responseKind": {"group": OUTER_GROUP, "version": OUTER_VERSION, "kind": "Query"},
-        }]}],
-    });
     let mut documents = Vec::new();
     let (mut list, mut aggregated, mut core) = (Vec::new(), Vec::new(), Vec::new());
     for (group, versions) in &groups {
         let prefix = if group.is_empty() { "api".to_owned() } else { format!("apis/{group}") };
         for (version, resources) in versions {
             let group_version = if group.is_empty() { (*version).to_owned() } else { format!("{group}/{version}") };
-            let resources: Vec<Json> = resources.iter().flat_map(|resource| resource.plain(writable)).collect();
+            let resources: Vec<Json> = resources.iter().flat_map(|resource| resource.plain()).collect();
             documents.push((format!("{prefix}/{version}"), resource_list(&group_version, &resources)));
         }
-        let of_version = |(version, resources): (&&str, &Vec<Resource>)| {
-            let resources: Vec<Json> = resources.iter().map(|resource| resource.aggregated(writable)).collect();
+        let of_version = |(version, resources): (&&str, &Vec<&Resource>)| {
+            let resources: Vec<Json> = resources.iter().map(|resource| resource.aggregated()).collect();
             json!({"version": version, "freshness": "Current", "resources": resources})
         };
         let entry = json!({"metadata": {"name": group}, "versions": newest_first(versions).map(of_version).collect::<Vec<_>>()});
@@ -118,12 +156,6 @@ pub(super) fn documents(kinds: &[Kind], writable: bool) -> Vec<(String, Json)> {
         list.push(described.clone());
         documents.push((prefix, with_type("APIGroup", described)));
     }
-    aggregated.push(outer);
-    let own = described(OUTER_GROUP, &[OUTER_VERSION]);
-    list.push(own.clone());
-    documents.push((format!("apis/{OUTER_GROUP}"), with_type("APIGroup", own)));
-    let own_version = format!("{OUTER_GROUP}/{OUTER_VERSION}");
-    documents.push((format!("apis/{own_version}"), resource_list(&own_version, &[queries])));
     documents.push(("apis".into(), json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": list})));
     let versions: Vec<&&str> = groups.get("").into_iter().flat_map(BTreeMap::keys).collect();
     let core_versions = json!({"kind": "APIVersions", "versions": versions, "serverAddressByClientCIDRs": []});

@@ -67,14 +67,14 @@ impl Documents {
             documents.add(&path, &document);
         }
         let mut schemas = BTreeMap::new();
-        for (path, document) in openapi::v3(kinds) {
+        for (path, document) in openapi::v3(kinds, writable) {
             let document = Document::of(&document);
             let hash = document.etag.trim_matches('"').to_owned();
             schemas.insert(path.clone(), json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={hash}")}));
             documents.by_path.insert(format!("openapi/v3/{path}"), document);
         }
         documents.add("openapi/v3", &json!({"paths": schemas}));
-        documents.add("openapi/v2", &openapi::v2(kinds));
+        documents.add("openapi/v2", &openapi::v2(kinds, writable));
         let paths: Vec<String> =
             documents.by_path.keys().filter(|path| !path.ends_with('*')).map(|path| format!("/{path}")).collect();
         documents.add("", &json!({"paths": paths}));
@@ -100,7 +100,12 @@ impl Documents {
             Target::OpenApiV2 => "openapi/v2".to_owned(),
             Target::OpenApiV3 => "openapi/v3".to_owned(),
             Target::OpenApiV3Group(group, version) => format!("openapi/v3/{}/{version}", of(group)),
-            Target::Health(_) | Target::Queries(_) | Target::Objects(_) => return None,
+            Target::Health(_)
+            | Target::Queries(_)
+            | Target::Parameters(_)
+            | Target::SelfReview(_)
+            | Target::Namespaces(_)
+            | Target::Objects(_) => return None,
         };
         self.by_path.get(&path)
     }

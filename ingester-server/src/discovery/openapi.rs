@@ -1,4 +1,5 @@
-//! Schemas of the kinds, as `kubectl explain` reads them. A kind without a CRD of ours has no schema: its objects are any objects.
+//! Schemas of the kinds, as `kubectl explain` reads them, and whether their objects can be patched, which `kubectl edit`, `replace` and
+//! `apply` look for. A kind without a CRD of ours has no schema: its objects are any objects.
 
 use ingester_core::Kind;
 use serde_json::{Map, Value as Json, json};
@@ -15,7 +16,7 @@ struct Parts {
 }
 
 /// The documents of OpenAPI v3 by group and version: `apis/michelangelo.api/v2`.
-pub(super) fn v3(kinds: &[Kind]) -> BTreeMap<String, Json> {
+pub(super) fn v3(kinds: &[Kind], writable: bool) -> BTreeMap<String, Json> {
     let mut documents: BTreeMap<String, Parts> = BTreeMap::new();
     for kind in kinds {
         let Parts { schemas, paths } = documents.entry(group_path(kind)).or_default();
@@ -24,9 +25,9 @@ pub(super) fn v3(kinds: &[Kind]) -> BTreeMap<String, Json> {
         schemas.insert(METADATA.into(), metadata());
         let answer =
             |schema: Json| json!({"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}});
-        for (path, operations) in operations(kind, &answer(reference(&name(kind)))) {
-            paths.insert(path, operations);
-        }
+        let parameter =
+            |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}});
+        paths.extend(operations(kind, &answer(reference(&name(kind))), parameter, writable));
     }
     documents
         .into_iter()
@@ -40,14 +41,15 @@ pub(super) fn v3(kinds: &[Kind]) -> BTreeMap<String, Json> {
 }
 
 /// The document of OpenAPI v2.
-pub(super) fn v2(kinds: &[Kind]) -> Json {
+pub(super) fn v2(kinds: &[Kind], writable: bool) -> Json {
     let (mut definitions, mut paths) = (Map::new(), Map::new());
     let reference = |name: &str| json!({"$ref": format!("#/definitions/{name}")});
     definitions.insert(METADATA.into(), metadata());
     for kind in kinds {
         definitions.insert(name(kind), schema(kind, &reference(METADATA)));
         let answer = json!({"200": {"description": "OK", "schema": reference(&name(kind))}});
-        paths.extend(operations(kind, &answer));
+        let parameter = |name: &str| json!({"name": name, "in": "query", "type": "string", "uniqueItems": true});
+        paths.extend(operations(kind, &answer, parameter, writable));
     }
     json!({"swagger": "2.0", "info": info(), "paths": paths, "definitions": definitions})
 }
@@ -71,8 +73,11 @@ fn name(kind: &Kind) -> String {
     parts.join(".")
 }
 
-/// The paths at which a kind's objects are, which is how clients find its schema.
-fn operations(kind: &Kind, answer: &Json) -> Vec<(String, Json)> {
+/// The parameters of a patch. kubectl edits, replaces and applies objects of those kinds only whose patch has both.
+const OF_PATCH: [&str; 2] = ["dryRun", "fieldValidation"];
+
+/// The paths at which a kind's objects are, which is how clients find its schema, and whether objects can be changed.
+fn operations(kind: &Kind, answer: &Json, parameter: impl Fn(&str) -> Json, writable: bool) -> Vec<(String, Json)> {
     let (group, version) = (group_path(kind), kind.plural());
     let place = if kind.namespaced() { "namespaces/{namespace}/" } else { "" };
     let operation = |action: &str| {
@@ -82,9 +87,14 @@ fn operations(kind: &Kind, answer: &Json) -> Vec<(String, Json)> {
             "x-kubernetes-group-version-kind": {"group": kind.group(), "version": kind.version(), "kind": kind.kind()},
         })
     };
+    let mut one = json!({"get": operation("get")});
+    if writable {
+        one["patch"] = operation("patch");
+        one["patch"]["parameters"] = OF_PATCH.map(parameter).into_iter().collect();
+    }
     let mut paths = vec![
         (format!("/{group}/{place}{version}"), json!({"get": operation("list")})),
-        (format!("/{group}/{place}{version}/{{name}}"), json!({"get": operation("get")})),
+        (format!("/{group}/{place}{version}/{{name}}"), one),
     ];
     if kind.namespaced() {
         paths.push((format!("/{group}/{version}"), json!({"get": operation("list")})));

@@ -36,14 +36,50 @@ fn both_discoveries_say_the_same() {
         plain.contains(&("models".into(), r#"["delete","deletecollection","get","list","patch","update"]"#.into()))
     );
     assert!(plain.contains(&("models/restore".into(), r#"["create"]"#.into())));
+    assert!(plain.contains(&("models/status".into(), r#"["get"]"#.into())));
 }
 
 #[test]
 fn our_own_group_has_no_verb_that_deletes() {
     // The namespace controller would delete through it.
     let own = document("/apis/mirror.michelangelo.api/v1", false);
-    assert_eq!(own["resources"][0]["verbs"], serde_json::json!(["get", "list"]));
-    assert_eq!(own["resources"].as_array().unwrap().len(), 1);
+    let resources = own["resources"].as_array().unwrap();
+    assert_eq!(resources.iter().map(|resource| &resource["name"]).collect::<Vec<_>>(), ["parameters", "queries"]);
+    assert!(resources.iter().all(|resource| resource["verbs"] == serde_json::json!(["get", "list"])), "{own}");
+}
+
+#[test]
+fn the_callers_own_rights_and_namespaces_are_found() {
+    for (path, expected) in [
+        ("/api/v1", "namespaces [get,list]"),
+        ("/apis/authentication.k8s.io/v1", "selfsubjectreviews [create]"),
+        ("/apis/authorization.k8s.io/v1", "selfsubjectaccessreviews [create] selfsubjectrulesreviews [create]"),
+    ] {
+        let resources = document(path, false)["resources"].take();
+        let shown = |resource: &Json| {
+            let verbs: Vec<&str> = resource["verbs"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+            format!("{} [{}]", resource["name"].as_str().unwrap(), verbs.join(","))
+        };
+        let shown: Vec<String> = resources.as_array().unwrap().iter().map(shown).collect();
+        assert_eq!(shown.join(" "), expected, "{path}");
+    }
+    assert_eq!(document("/api", true)["items"][0]["versions"][0]["resources"][0]["shortNames"][0], "ns");
+    assert_eq!(document("/api", false)["versions"], serde_json::json!(["v1"]));
+}
+
+#[test]
+fn kubectl_finds_that_objects_can_be_patched() {
+    let path = "/apis/michelangelo.api/v2/namespaces/{namespace}/models/{name}";
+    for (document_path, ty) in [("/openapi/v3/apis/michelangelo.api/v2", "schema"), ("/openapi/v2", "type")] {
+        let patch = document(document_path, false)["paths"][path]["patch"].take();
+        assert_eq!(patch["x-kubernetes-group-version-kind"]["kind"], "Model");
+        let parameters = patch["parameters"].as_array().unwrap();
+        let names: Vec<&Json> = parameters.iter().map(|parameter| &parameter["name"]).collect();
+        assert_eq!(names, ["dryRun", "fieldValidation"]);
+        assert!(parameters.iter().all(|parameter| !parameter[ty].is_null()), "{patch}");
+    }
+    let read_only = Documents::new(KINDS, false);
+    assert!(!read_only.get(&Target::OpenApiV2, false).unwrap().text.contains("\"patch\""));
 }
 
 #[test]

@@ -43,6 +43,7 @@ use cache::{Cache, Key};
 use http::StatusCode;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use http::request::Parts;
+use k8s_openapi::api::authorization::v1::SelfSubjectAccessReviewSpec;
 use proxy::Said;
 use rate::Rates;
 use recent::Recent;
@@ -209,6 +210,20 @@ impl Identity {
         if access.allowed { Ok(()) } else { Err(forbidden(caller, attributes, &access.reason)) }
     }
 
+    /// Whether the caller may do what they ask about themselves.
+    ///
+    /// # Errors
+    /// 500 or 503 if the API server cannot be asked.
+    pub async fn own_access(&self, caller: &Caller, question: &SelfSubjectAccessReviewSpec) -> Result<Access, Status> {
+        match &self.0.checked {
+            None => Ok(Access { allowed: true, reason: "this server checks no rights".to_owned() }),
+            Some(checked) => {
+                let key = digest([format!("{caller:?}").as_bytes(), format!("{question:?}").as_bytes()]);
+                checked.asked(caller, key, async { checked.reviewer.own_access(caller, question).await }).await
+            }
+        }
+    }
+
     /// Whether the caller may do that besides what was asked for; if not, why.
     ///
     /// # Errors
@@ -259,12 +274,23 @@ impl Checked {
     }
 
     async fn access(&self, caller: &Caller, attributes: &Attributes) -> Result<Access, Status> {
+        let ask = async { self.reviewer.access(caller, attributes).await };
+        self.asked(caller, key(caller, attributes), ask).await
+    }
+
+    /// The answer to a question about a caller's rights that has this key, which is asked unless its answer is known.
+    async fn asked(
+        &self,
+        caller: &Caller,
+        key: Key,
+        ask: impl Future<Output = Result<Access, ReviewError>>,
+    ) -> Result<Access, Status> {
         let holds = |access: &Access| if access.allowed { ALLOWED } else { DENIED };
         let ask = async {
             let _turn = self.reviews.wait(&caller.user).await;
-            self.reviewer.access(caller, attributes).await
+            ask.await
         };
-        let (answer, cached) = self.accesses.get(key(caller, attributes), holds, ask).await;
+        let (answer, cached) = self.accesses.get(key, holds, ask).await;
         self.count(Review::Access, cached, answer.as_ref().map(|access| access.allowed));
         answer.map_err(|error| unreviewed("what the caller may do", &error))
     }

@@ -3,7 +3,9 @@
 use crate::caller::{Attributes, Caller};
 use futures::future::BoxFuture;
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec};
-use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SelfSubjectAccessReviewSpec, SubjectAccessReview, SubjectAccessReviewSpec,
+};
 use kube::api::PostParams;
 use kube::{Api, Client};
 use std::time::Duration;
@@ -27,6 +29,15 @@ pub trait Reviewer: Send + Sync {
         caller: &'a Caller,
         attributes: &'a Attributes,
     ) -> BoxFuture<'a, Result<Access, ReviewError>>;
+
+    /// Whether the caller may do what they ask about in their own words. Without an answer of its own, a reviewer allows nothing.
+    fn own_access<'a>(
+        &'a self,
+        _caller: &'a Caller,
+        _question: &'a SelfSubjectAccessReviewSpec,
+    ) -> BoxFuture<'a, Result<Access, ReviewError>> {
+        Box::pin(async { Ok(Access { allowed: false, reason: "callers cannot ask this here".to_owned() }) })
+    }
 }
 
 /// Whether somebody may do something.
@@ -76,6 +87,17 @@ impl ApiServer {
     }
 }
 
+impl ApiServer {
+    async fn ask(&self, question: SubjectAccessReview) -> Result<Access, ReviewError> {
+        let reviews = Api::all(self.0.clone());
+        let answer = in_time(reviews.create(&PostParams::default(), &question)).await?;
+        let status = answer.status.unwrap_or_default();
+        // An explicit refusal is above everything else.
+        let allowed = status.allowed && status.denied != Some(true);
+        Ok(Access { allowed, reason: status.reason.unwrap_or_default() })
+    }
+}
+
 impl std::fmt::Debug for ApiServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ApiServer")
@@ -110,14 +132,15 @@ impl Reviewer for ApiServer {
         caller: &'a Caller,
         attributes: &'a Attributes,
     ) -> BoxFuture<'a, Result<Access, ReviewError>> {
-        Box::pin(async move {
-            let (reviews, question) = (Api::all(self.0.clone()), question(caller, attributes));
-            let answer = in_time(reviews.create(&PostParams::default(), &question)).await?;
-            let status = answer.status.unwrap_or_default();
-            // An explicit refusal is above everything else.
-            let allowed = status.allowed && status.denied != Some(true);
-            Ok(Access { allowed, reason: status.reason.unwrap_or_default() })
-        })
+        Box::pin(async move { self.ask(question(caller, attributes)).await })
+    }
+
+    fn own_access<'a>(
+        &'a self,
+        caller: &'a Caller,
+        question: &'a SelfSubjectAccessReviewSpec,
+    ) -> BoxFuture<'a, Result<Access, ReviewError>> {
+        Box::pin(async move { self.ask(own_question(caller, question)).await })
     }
 }
 
@@ -150,13 +173,20 @@ fn question(caller: &Caller, attributes: &Attributes) -> SubjectAccessReview {
         name: some(&attributes.name),
         ..ResourceAttributes::default()
     };
+    let question = SelfSubjectAccessReviewSpec { resource_attributes: Some(resource), non_resource_attributes: None };
+    own_question(caller, &question)
+}
+
+/// The review of what a caller asks about themselves: it is about this caller, whatever they ask.
+fn own_question(caller: &Caller, question: &SelfSubjectAccessReviewSpec) -> SubjectAccessReview {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let spec = SubjectAccessReviewSpec {
         user: some(&caller.user),
         uid: some(&caller.uid),
         groups: (!caller.groups.is_empty()).then(|| caller.groups.clone()),
         extra: (!caller.extra.is_empty()).then(|| caller.extra.clone()),
-        resource_attributes: Some(resource),
-        ..SubjectAccessReviewSpec::default()
+        resource_attributes: question.resource_attributes.clone(),
+        non_resource_attributes: question.non_resource_attributes.clone(),
     };
     SubjectAccessReview { spec, ..SubjectAccessReview::default() }
 }

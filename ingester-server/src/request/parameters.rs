@@ -20,7 +20,7 @@ pub struct Parameters {
     pub query: Query,
     /// The most objects of a page; `None` for all of them in one answer.
     pub limit: Option<usize>,
-    /// The most objects of the whole answer, as a saved query says.
+    /// The most objects of the whole answer, as a saved query or a pseudo-label says.
     pub most: Option<usize>,
     /// Where the page begins.
     pub token: Option<String>,
@@ -40,6 +40,8 @@ pub struct Parameters {
     pub dry_run: Vec<String>,
     /// What the client is to be told.
     pub warnings: Vec<String>,
+    /// Values for the parameters of a saved query, until all of them are read.
+    pub(crate) of_query: Vec<(String, String)>,
 }
 
 /// A saved query that is asked.
@@ -67,6 +69,9 @@ pub enum Include {
 
 /// Our own parameters besides the [keys](AskKey) of a question. Each may be a requirement of the label selector as well.
 const OURS: [&str; 4] = ["count", "listOptionsExt", "query", "limit"];
+
+/// What the names of a saved query's parameters begin with.
+const OF_QUERY: &str = "param.";
 
 /// Parameters of Kubernetes that are read elsewhere, or mean nothing here.
 const OTHERS: [&str; 14] = [
@@ -115,11 +120,9 @@ pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
     parameters.dry_run = given.get("dryRun").cloned().unwrap_or_default();
     parameters.versions(&last)?;
     parameters.watching(&last)?;
-    let mut of_query = Vec::new();
     for (key, values) in &given {
-        if let Some(name) = key.strip_prefix("param.") {
-            of_query.extend(values.iter().map(|value| (name.to_owned(), value.clone())));
-        } else if OURS.contains(&key.as_str()) || AskKey::named(Spelling::Url, key).is_some() {
+        let is_own = key.starts_with(OF_QUERY) || OURS.contains(&key.as_str());
+        if is_own || AskKey::named(Spelling::Url, key).is_some() {
             parameters.own(&mut ask, (Spelling::Url, key), values, kind)?;
         } else if !OTHERS.contains(&key.as_str()) && !OF_DELETION.contains(&key.as_str()) {
             let known: Vec<&str> = AskKey::names(Spelling::Url).chain(OURS).chain(OTHERS).collect();
@@ -132,6 +135,7 @@ pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
         parameters.warnings.push("scan: fields without a column are read from the JSON of every row".into());
     }
     parameters.query.filters.iter().try_for_each(has_names)?;
+    let of_query = std::mem::take(&mut parameters.of_query);
     match &mut parameters.saved {
         Some(saved) => (saved.parameters, saved.ask) = (of_query, ask),
         None if of_query.is_empty() => {}
@@ -142,6 +146,11 @@ pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
         }
     }
     Ok(parameters)
+}
+
+/// Whether this is the name of a parameter, less its prefix.
+pub fn is_parameter(name: &str) -> bool {
+    AskKey::named(Spelling::PseudoLabel, name).is_some() || OURS.contains(&name)
 }
 
 fn refused(error: KeyError) -> Status {
@@ -175,6 +184,10 @@ impl Parameters {
         kind: &str,
     ) -> Result<(), Status> {
         let wrong = |what: String| Status::bad_request(format!("{name}: {what}"));
+        if let Some(of_query) = name.strip_prefix(OF_QUERY) {
+            self.of_query.extend(values.iter().map(|value| (of_query.to_owned(), value.clone())));
+            return Ok(());
+        }
         if let Some(key) = AskKey::named(spelling, name) {
             if key.meaning() == Meaning::Labels {
                 return values.iter().try_for_each(|selector| self.labels(ask, key, selector, kind));
@@ -211,7 +224,12 @@ impl Parameters {
                 let text = one()?;
                 let limit: i64 = text.parse().map_err(|_| wrong(format!("`{text}` is not a whole number")))?;
                 // As the API server: what is not positive is no limit.
-                self.limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+                let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+                // That of the URL is of a page, and kubectl asks for all pages.
+                match spelling {
+                    Spelling::PseudoLabel => self.most = limit,
+                    _ => self.limit = limit,
+                }
             }
             other => {
                 let known: Vec<&str> = AskKey::names(Spelling::PseudoLabel).chain(OURS).collect();
@@ -330,8 +348,11 @@ mod tests {
             ("count=true", "count"),
             ("scan=1", "scan=true"),
             ("uid=a&uid=b", "uid+in+(a,b)"),
-            ("limit=5", "limit=5"),
             ("query=active", "query=active"),
+            (
+                "query=active&param.a=b&param.c=d&param.c=e",
+                "query=active,mirror.michelangelo.api/param.a=b,mirror.michelangelo.api/param.c+in+(d,e)",
+            ),
         ] {
             assert_eq!(ok(url), ok(&format!("labelSelector=mirror.michelangelo.api/{selector}")), "{url}");
         }
@@ -408,7 +429,9 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_as_in_kubernetes() {
+    fn limits_are_as_in_kubernetes_and_that_of_a_selector_is_of_the_whole_answer() {
+        let chunk = ok("limit=500&labelSelector=mirror.michelangelo.api/limit%3D5");
+        assert_eq!((chunk.limit, chunk.most), (Some(500), Some(5)));
         assert_eq!(
             (ok("").limit, ok("limit=0").limit, ok("limit=-1").limit, ok("limit=500").limit),
             (None, None, None, Some(500))

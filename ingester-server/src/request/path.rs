@@ -40,8 +40,68 @@ pub enum Target<'p> {
     OpenApiV3Group(Cow<'p, str>, Cow<'p, str>),
     /// The saved queries, or one of them.
     Queries(Option<Cow<'p, str>>),
+    /// What can be asked in a label selector, or one of these parameters.
+    Parameters(Option<Cow<'p, str>>),
+    /// A review that callers ask for about themselves.
+    SelfReview(SelfReview),
+    /// The namespaces that have objects, or one of them. [`Target::among`] finds out.
+    Namespaces(Option<Cow<'p, str>>),
     /// Objects.
     Objects(Objects<'p>),
+}
+
+impl Target<'_> {
+    /// The same for a server of these kinds: unless it has Kubernetes' namespaces as a kind, they are its own.
+    pub fn among(self, kinds: &[Kind]) -> Self {
+        match self {
+            Target::Objects(objects) if objects.are_namespaces() && objects.kind(kinds).is_none() => {
+                Target::Namespaces(objects.name)
+            }
+            target => target,
+        }
+    }
+}
+
+/// A review that callers ask for about themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelfReview {
+    /// Whether they may do something.
+    Access,
+    /// All that they may do.
+    Rules,
+    /// Who they are.
+    User,
+}
+
+impl SelfReview {
+    /// All of them.
+    pub const ALL: [SelfReview; 3] = [SelfReview::Access, SelfReview::Rules, SelfReview::User];
+
+    /// Its API group.
+    pub const fn group(self) -> &'static str {
+        match self {
+            SelfReview::Access | SelfReview::Rules => "authorization.k8s.io",
+            SelfReview::User => "authentication.k8s.io",
+        }
+    }
+
+    /// Its kind.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            SelfReview::Access => "SelfSubjectAccessReview",
+            SelfReview::Rules => "SelfSubjectRulesReview",
+            SelfReview::User => "SelfSubjectReview",
+        }
+    }
+
+    /// Its plural.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            SelfReview::Access => "selfsubjectaccessreviews",
+            SelfReview::Rules => "selfsubjectrulesreviews",
+            SelfReview::User => "selfsubjectreviews",
+        }
+    }
 }
 
 /// Objects of a kind, as a path names them.
@@ -62,6 +122,13 @@ pub struct Objects<'p> {
 }
 
 impl Objects<'_> {
+    /// Whether they are Kubernetes' namespaces.
+    fn are_namespaces(&self) -> bool {
+        let Objects { group, version, plural, namespace, subresource, .. } = self;
+        let is_named = group.is_empty() && version == "v1" && plural == "namespaces";
+        is_named && namespace.is_none() && subresource.is_none()
+    }
+
     /// Their kind, if it is one of these.
     pub fn kind<'k>(&self, kinds: &'k [Kind]) -> Option<&'k Kind> {
         kinds
@@ -92,6 +159,12 @@ pub fn parse(path: &str) -> Result<Target<'_>, Status> {
     };
     let words: Vec<&str> = parts.iter().map(|part| &**part).collect();
     let at = |place: usize| parts[place].clone();
+    if let ["apis", group, "v1", plural] = words[..]
+        && let Some(review) =
+            SelfReview::ALL.into_iter().find(|review| (review.group(), review.plural()) == (group, plural))
+    {
+        return Ok(Target::SelfReview(review));
+    }
     Ok(match words[..] {
         [] => Target::Root,
         ["healthz"] => Target::Health("healthz"),
@@ -110,6 +183,8 @@ pub fn parse(path: &str) -> Result<Target<'_>, Status> {
         ["apis", _, _] => Target::GroupVersion(at(1), at(2)),
         ["apis", OUTER_GROUP, OUTER_VERSION, "queries"] => Target::Queries(None),
         ["apis", OUTER_GROUP, OUTER_VERSION, "queries", _] => Target::Queries(Some(at(4))),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "parameters"] => Target::Parameters(None),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "parameters", _] => Target::Parameters(Some(at(4))),
         ["apis", ..] => Target::Objects(objects(at(1), at(2), &parts[3..])?),
         _ => return Err(Status::no_such_path()),
     })
@@ -177,6 +252,10 @@ mod tests {
         let other = parse("/apis/mirror.michelangelo.api/v1/resourcesx").unwrap();
         assert!(matches!(other, Target::Objects(objects) if objects.plural == "resourcesx"));
         assert_eq!(parse("/apis/mirror.michelangelo.api/v1/queries"), Ok(Target::Queries(None)));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/parameters/a"), Ok(Target::Parameters(Some("a".into()))));
+        let user = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+        assert_eq!(parse(user), Ok(Target::SelfReview(SelfReview::User)));
+        assert!(matches!(parse(&user.replace("v1", "v2")), Ok(Target::Objects(_))));
     }
 
     #[test]

@@ -15,7 +15,7 @@
 //! 4. Once the mirror has stored the new object, the old row is marked as deleted. If that takes too long, the old row stays, and the
 //!    answer says so.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, former, status, write.
+//! May use: ingester-core, ingester-sql, ingester-store, answer, former, status, write.
 
 mod cluster;
 mod object;

@@ -1,5 +1,6 @@
 //! The object that is created from the text of a row. Pure.
 
+use crate::answer::ShownState;
 use ingester_core::Kind;
 use ingester_core::marks::{Mark, Marks};
 use serde::Deserialize;
@@ -75,7 +76,8 @@ impl Restorable {
         }
         if let Some(annotations) = annotations.as_object_mut() {
             let of_old = [Mark::Immutable, Mark::Deleting, Mark::RestoredBy, Mark::RestoredFrom];
-            annotations.retain(|key, _| !of_old.iter().any(|mark| marks.is(*mark, key)));
+            let is_old = |key: &str| of_old.iter().any(|mark| marks.is(*mark, key)) || ShownState::is_shown_by(key);
+            annotations.retain(|key, _| !is_old(key));
             annotations.insert(marks.name(Mark::RestoredFrom).to_string(), Value::String(from.into()));
         }
     }

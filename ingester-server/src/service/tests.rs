@@ -1,6 +1,7 @@
 //! Who is answered what, over a database in memory.
 
 mod former;
+mod own;
 
 use super::{Service, Sources};
 use crate::access::AccessLogs;
@@ -19,6 +20,7 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_declare::saved::SavedQueries;
 use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
+use k8s_openapi::api::authorization::v1::SelfSubjectAccessReviewSpec;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -43,6 +45,17 @@ impl Reviewer for Cluster {
         };
         Box::pin(async move { Ok(Access { allowed, reason: String::new() }) })
     }
+
+    fn own_access<'a>(
+        &'a self,
+        caller: &'a Caller,
+        question: &'a SelfSubjectAccessReviewSpec,
+    ) -> BoxFuture<'a, Result<Access, ReviewError>> {
+        let resource = question.resource_attributes.clone().unwrap_or_default();
+        let of_models = resource.resource.as_deref() == Some("models") && resource.namespace.as_deref() == Some("ml");
+        let (allowed, reason) = (caller.user == "ada" && of_models, "RBAC".to_owned());
+        Box::pin(async move { Ok(Access { allowed, reason }) })
+    }
 }
 
 /// Queries for the first two models, for the newest one, for deleted ones, and for those of a namespace.
@@ -52,6 +65,12 @@ fn saved() -> SavedQueries {
         ("newest", "name: newest\nkind: Model\norderBy: -create_time\nlimit: 1"),
         ("gone", "name: gone\nkind: Model\nstates: deleted"),
         ("of-lab", "name: of-lab\nkind: Model\nnamespaces: [lab]"),
+        (
+            "named",
+            "name: named\nkind: Model\ndescription: Models of some names.\nparameters:\n\
+             - {name: names, type: list, description: Their names.}\n- {name: after, type: time, default: 7d}\n\
+             filter: {any: [{field: metadata.name, in: \"${names}\"}, {field: create_time, greater: \"${after}\"}]}",
+        ),
     ];
     SavedQueries::parse(files.map(|(name, text)| (name.to_owned(), text.to_owned())), KINDS).unwrap()
 }
@@ -128,6 +147,11 @@ async fn who_is_not_known_reads_nothing() {
         "/openapi/v3",
         "/none",
         "/apis/mirror.michelangelo.api/v1/queries",
+        "/apis/mirror.michelangelo.api/v1/parameters",
+        "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+        "/api/v1/namespaces",
+        "/api/v1/namespaces/ml",
         "//",
         "/apis/michelangelo.api/v2/namespaces/ml/%2e%2e/models",
     ] {
@@ -207,7 +231,10 @@ async fn requests_that_mean_nothing_are_refused() {
     let ada = [("authorization", "Bearer ada")];
     for (method, path, code) in [
         ("GET", "/none", 404),
-        ("GET", "/api/v1/namespaces/ml", 405),
+        ("POST", "/api/v1/namespaces", 405),
+        ("GET", "/api/v2/namespaces/ml", 404),
+        ("GET", "/apis/authentication.k8s.io/v1/selfsubjectreviews", 405),
+        ("PUT", "/apis/michelangelo.api/v2/namespaces/ml/models/a/status", 405),
         ("GET", "/apis/michelangelo.api/v2/namespaces/ml/cats", 404),
         ("GET", "/apis/michelangelo.api/v2/models/a", 404),
         ("GET", "/apis/michelangelo.api/v2/namespaces/ml/models/a/logs", 404),
@@ -264,7 +291,18 @@ async fn a_saved_query_with_a_limit_has_no_more_pages() {
     assert_eq!(asked("labelSelector=mirror.michelangelo.api/query%3Dfirst-two&limit=500").await, (2, None));
     assert_eq!(asked("query=first-two&count=true").await, (2, None));
     let (items, next) = asked("query=first-two&limit=1").await;
-    assert!(items == 1 && next.is_some(), "smaller pages are pages");
+    let next = next.unwrap();
+    assert_eq!(
+        (items, asked(&format!("query=first-two&limit=1&continue={next}")).await),
+        (1, (1, None)),
+        "of two pages"
+    );
+    // As kubectl does with its own pages.
+    let two = "labelSelector=mirror.michelangelo.api/limit%3D2";
+    assert_eq!(asked(&format!("{two}&limit=500")).await, (2, None));
+    let (items, next) = asked(&format!("{two}&limit=1")).await;
+    assert_eq!((items, asked(&format!("{two}&limit=1&continue={}", next.unwrap())).await), (1, (1, None)));
+    assert_eq!(asked(&format!("{two}&continue=2.x")).await, (0, None), "nothing comes after the end");
     assert_eq!(asked("query=newest").await, (1, None));
     assert!(asked("limit=2").await.1.is_some());
 }

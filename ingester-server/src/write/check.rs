@@ -1,6 +1,7 @@
 //! What a new state of an evicted object changes, and whether it may: labels and annotations, nothing else.
 
 use super::text::{Changeable, Pairs};
+use crate::answer::ShownState;
 use crate::status::{Cause, Resource, Status};
 use ingester_core::Kind;
 use ingester_core::labels::{check_annotation_key, check_label_key, check_label_value};
@@ -54,10 +55,19 @@ pub(super) fn completed(object: &Value, stored: &Value) -> Value {
     {
         members.insert("status".to_owned(), status.clone());
     }
+    with_metadata(object, stored, SERVERS_OWN.into_iter().chain(["name", "namespace"]))
+}
+
+/// The patched object with what the server keeps in its metadata, where the patch has taken it away: `kubectl apply` does so when a manifest
+/// had it once.
+pub(super) fn with_own_metadata(object: Value, stored: &Value) -> Value {
+    with_metadata(object, stored, SERVERS_OWN)
+}
+
+fn with_metadata(mut object: Value, stored: &Value, names: impl IntoIterator<Item = &'static str>) -> Value {
     let own = stored.get("metadata").and_then(Value::as_object);
     if let (Some(metadata), Some(own)) = (object.get_mut("metadata").and_then(Value::as_object_mut), own) {
-        let names = SERVERS_OWN.into_iter().chain(["name", "namespace"]);
-        for name in names.filter(|name| own.contains_key(*name)) {
+        for name in names.into_iter().filter(|name| own.contains_key(*name)) {
             if is_absent(metadata.get(name)) {
                 metadata.insert(name.to_owned(), own[name].clone());
             }
@@ -83,12 +93,16 @@ pub(super) fn changed(
     is_of_version(resource, name, version, &after)?;
 
     let mut causes = Causes(Vec::new());
-    let old = Changeable {
+    let mut old = Changeable {
         labels: Causes(Vec::new()).pairs(&before, "labels"),
         annotations: Causes(Vec::new()).pairs(&before, "annotations"),
     };
     let mut new =
         Changeable { labels: causes.pairs(&after, "labels"), annotations: causes.pairs(&after, "annotations") };
+    // Clients send back what they were shown.
+    for annotations in [&mut old.annotations, &mut new.annotations] {
+        annotations.retain(|key, _| !ShownState::is_shown_by(key));
+    }
     let kept = |key: &str| Mark::KEPT.iter().any(|mark| kind.marks().is(*mark, key));
     new.annotations.retain(|key, _| !kept(key));
     new.annotations

@@ -10,7 +10,7 @@
 //!
 //! Only labels and annotations can be changed. A live object is written where it lives: in the cluster.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, access, body, former, read, status.
+//! May use: ingester-core, ingester-sql, ingester-store, access, answer, body, former, read, status.
 
 mod check;
 pub(crate) mod find;
@@ -18,7 +18,8 @@ mod options;
 mod patch;
 mod text;
 
-use crate::body::MOST;
+use crate::answer::ShownState;
+use crate::body::{MOST, is_json};
 use crate::read::{self, Cost, OwnedResource};
 use crate::status::{Resource, Status};
 use find::{Found, failed, find};
@@ -87,7 +88,7 @@ pub async fn patch(
 ) -> Result<Answer, Status> {
     let effect = options.effect("PatchOptions")?;
     let patch = patch::read(content_type, limited(body)?)?;
-    change(store, target, options, effect, |stored| patch.apply(stored)).await
+    change(store, target, options, effect, |stored| Ok(check::with_own_metadata(patch.apply(stored)?, stored))).await
 }
 
 /// PUT of an object.
@@ -102,7 +103,7 @@ pub async fn put(
     body: &[u8],
 ) -> Result<Answer, Status> {
     let effect = options.effect("UpdateOptions")?;
-    options::is_json(content_type)?;
+    is_json(content_type)?;
     let object: serde_json::Value = serde_json::from_slice(limited(body)?)
         .map_err(|error| Status::bad_request(format!("the body is no JSON object: {error}")))?;
     check::is_object_of(target.kind, &object)?;
@@ -209,7 +210,9 @@ async fn change(
     let uid = target.uid(store, options).await?;
     let edit = |stored: &StoredRow| {
         let object: serde_json::Value = serde_json::from_str(json_of(stored)).map_err(Status::internal)?;
-        let wanted = wanted(&object)?;
+        // A patch is of what its client was shown.
+        let shown = ShownState::evicted(stored.evict_time).object(json_of(stored));
+        let wanted = wanted(&serde_json::from_str(&shown).map_err(Status::internal)?)?;
         let version = stored.res_version;
         let Some(pairs) = check::changed(kind, target.resource().of(), name, version, &object, &wanted)? else {
             return Ok(None);
@@ -223,12 +226,15 @@ async fn change(
         row(kind, stored, text).map(Some)
     };
     let changed = store.change_evicted(kind, &uid, effect, edit).await.map_err(failed)?;
-    let body = match changed {
-        Changed::Unchanged(stored) => json_of(&stored).to_owned(),
-        changed => text_of(&done(target, changed)?.values).to_owned(),
+    let (text, evicted) = match changed {
+        Changed::Unchanged(stored) => (json_of(&stored).to_owned(), stored.evict_time),
+        changed => {
+            let row = done(target, changed)?;
+            (text_of(&row.values).to_owned(), row.evict_time)
+        }
     };
-    let warnings = check::warnings(kind, &body);
-    Ok(Answer { body, warnings })
+    let body = ShownState::evicted(evicted).object(&text).into_owned();
+    Ok(Answer { warnings: check::warnings(kind, &body), body })
 }
 
 /// What was done, or the status for why not.

@@ -1,6 +1,7 @@
 //! Options of writes, in the URL and in the body of DELETE.
 
 use crate::access::AccessLog;
+use crate::body::is_json;
 use crate::former::Reach;
 use crate::status::{Cause, Resource, Status};
 use ingester_store::Effect;
@@ -133,27 +134,4 @@ impl Preconditions {
         }
         Ok(())
     }
-}
-
-/// Refuses a body of another type than JSON.
-pub(crate) fn is_json(content_type: Option<&str>) -> Result<(), Status> {
-    match content_type.map(media_type) {
-        None => Ok(()),
-        Some(media_type) if media_type.is_empty() || media_type == "application/json" => Ok(()),
-        Some(_) => Err(unknown_format(&["application/json"])),
-    }
-}
-
-/// The media type without its parameters, in lower case.
-pub(crate) fn media_type(content_type: &str) -> String {
-    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-/// 415: only these types of bodies are understood.
-pub(crate) fn unknown_format(accepted: &[&str]) -> Status {
-    let message = format!(
-        "the body of the request was in an unknown format - accepted media types include: {}",
-        accepted.join(", ")
-    );
-    Status::unsupported_media_type(message)
 }

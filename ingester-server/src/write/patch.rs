@@ -3,7 +3,7 @@
 //! A JSON patch may test anything, and change only labels and annotations, one value or all of them. So its cost is that of its own
 //! text: what it copies is bounded, and nothing nests.
 
-use super::options::{media_type, unknown_format};
+use crate::body::{media_type, unknown_format};
 use crate::status::{Cause, Reason, Status};
 use http::StatusCode;
 use json_patch::jsonptr::Pointer;
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
+const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
 /// The most operations of a JSON patch, as of the API server.
 const MOST_OPERATIONS: usize = 10_000;
@@ -50,6 +51,9 @@ pub(super) fn read(content_type: Option<&str>, body: &[u8]) -> Result<Patch, Sta
             }
             Ok(Patch::Merge(patch))
         }
+        Some(APPLY_PATCH) => Err(Status::unsupported_media_type(format!(
+            "server-side apply needs managed fields, which are not stored: apply on the client's side (kubectl without --server-side), or              send {MERGE_PATCH}"
+        ))),
         _ => Err(unknown_format(&[JSON_PATCH, MERGE_PATCH])),
     }
 }

@@ -85,8 +85,14 @@ async fn remove(store: &Store, name: &str, body: &str) -> Result<Answer, Status>
     delete(store, target(name), &Options::default(), JSON, body.as_bytes()).await
 }
 
+/// The answered object without its state.
 fn json(answer: &Answer) -> Json {
-    serde_json::from_str(&answer.body).unwrap()
+    let mut object: Json = serde_json::from_str(&answer.body).unwrap();
+    if let Some(annotations) = object["metadata"]["annotations"].as_object_mut() {
+        assert_eq!(annotations.remove("mirror.michelangelo.api/state"), Some("evicted".into()));
+        assert!(annotations.remove("mirror.michelangelo.api/evicted-at").is_some());
+    }
+    object
 }
 
 fn told(result: Result<Answer, Status>) -> (u16, Json) {
@@ -122,6 +128,43 @@ async fn a_write_that_changes_nothing_makes_no_new_version() {
     }
     assert_eq!(json(&replace(&store, &object("a", "1")).await.unwrap()), object("a", "1"));
     assert_eq!(json(&json_patch(&store, &json!([])).await.unwrap()), object("a", "1"));
+}
+
+#[tokio::test]
+async fn the_state_in_an_object_is_not_taken_back() {
+    let store = one().await;
+    let shown: Json = serde_json::from_str(&merge(&store, &json!({})).await.unwrap().body).unwrap();
+    let mut other = shown.clone();
+    other["metadata"]["annotations"]["mirror.michelangelo.api/state"] = json!("live");
+    other["metadata"]["annotations"]["mirror.michelangelo.api/deleted-at"] = json!("tomorrow");
+    let annotation = |key: &str| format!("/metadata/annotations/mirror.michelangelo.api~1{key}");
+    let own =
+        json!({"metadata": {"uid": null, "creationTimestamp": null, "generation": null, "resourceVersion": null}});
+    for answer in [
+        replace(&store, &shown).await,
+        merge(&store, &own).await,
+        replace(&store, &other).await,
+        merge(&store, &json!({"metadata": {"annotations": {"mirror.michelangelo.api/state": "live"}}})).await,
+        merge(&store, &json!({"metadata": {"annotations": {"mirror.michelangelo.api/state": null}}})).await,
+        json_patch(
+            &store,
+            &json!([
+                {"op": "test", "path": annotation("state"), "value": "evicted"},
+                {"op": "remove", "path": annotation("evicted-at")},
+                {"op": "add", "path": annotation("deleted-at"), "value": "x"},
+            ]),
+        )
+        .await,
+    ] {
+        // The same version, and the same state.
+        assert_eq!(serde_json::from_str::<Json>(&answer.unwrap().body).unwrap(), shown);
+    }
+    // Beside a change, it is not stored either.
+    other["metadata"]["labels"]["a"] = json!("b");
+    replace(&store, &other).await.unwrap();
+    let stored = store.stored(model().table(), &["1"]).await.unwrap().remove(0);
+    assert!(stored.res_version == 6 && !stored.json().contains("mirror.michelangelo.api"), "{}", stored.json());
+    assert!(stored.annotations.iter().all(|(key, _)| !key.starts_with("mirror.")), "{:?}", stored.annotations);
 }
 
 #[tokio::test]
@@ -306,9 +349,10 @@ async fn a_patch_that_is_too_large_is_refused_before_it_is_applied() {
 #[tokio::test]
 async fn other_types_of_patches_are_refused_by_name() {
     let store = one().await;
-    for content_type in
-        ["application/apply-patch+yaml", "application/strategic-merge-patch+json", "application/json", ""]
-    {
+    let apply = patch(&store, target("a"), &Options::default(), Some("application/apply-patch+yaml"), b"a: b").await;
+    let (code, status) = told(apply);
+    assert!(code == 415 && status["message"].as_str().unwrap().contains("kubectl without --server-side"), "{status}");
+    for content_type in ["application/strategic-merge-patch+json", "application/json", ""] {
         let answer = patch(&store, target("a"), &Options::default(), Some(content_type), b"{}").await;
         let (code, status) = told(answer);
         let message = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json";

@@ -4,6 +4,7 @@ use super::{Change, Position};
 use crate::driver::StoreError;
 use crate::store::Store;
 use ingester_core::schema::Table;
+use ingester_core::value::Micros;
 use ingester_sql::dialect::CHANGES;
 use ingester_sql::dialect::statements::{ChangeBefore, ChangeOfVersion, ChangesAfter, ReadPosition};
 
@@ -81,6 +82,32 @@ impl Store {
             // After the entries: if one is purged in between, the state tells it.
             let state = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop();
             let Some(state) = state.filter(|state| res_version > state.horizon_version) else { return Ok(None) };
+            Ok(Some(Position::of(before.unwrap_or(state.horizon))))
+        };
+        self.with_retries(|| reading(table), read).await
+    }
+
+    /// Where a table's log begins: behind what is purged of it. `None` if nothing was ever numbered.
+    ///
+    /// # Errors
+    /// If the log cannot be read within the retries.
+    pub async fn first_position(&self, table: &'static Table) -> Result<Option<Position>, StoreError> {
+        let read = || async { self.pool.fetch(&ReadPosition { table, lock: false }).await };
+        let state = self.with_retries(|| reading(table), read).await?.pop();
+        Ok(state.filter(|state| state.seq > 0).map(|state| Position::of(state.horizon)))
+    }
+
+    /// The position behind which everything is that was committed since a time of the database's clock, and perhaps a little more; `None` if
+    /// that may be purged in part, or nothing was ever numbered.
+    ///
+    /// # Errors
+    /// If the log cannot be read within the retries.
+    pub async fn position_at(&self, table: &'static Table, time: Micros) -> Result<Option<Position>, StoreError> {
+        let read = || async {
+            let before = self.pool.fetch(&ChangeBefore { table, before: time.0 }).await?.pop();
+            // After the entries, as above.
+            let state = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop();
+            let Some(state) = state.filter(|state| state.seq > 0 && time.0 >= state.horizon) else { return Ok(None) };
             Ok(Some(Position::of(before.unwrap_or(state.horizon))))
         };
         self.with_retries(|| reading(table), read).await

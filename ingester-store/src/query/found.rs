@@ -36,10 +36,12 @@ impl FoundRow {
         }
     }
 
-    /// `live`, `evicted` or `deleted`; the times of eviction and deletion must have been asked for.
+    /// `live`, `evicting`, `evicted` or `deleted`; the times of eviction and deletion, and whether the eviction is confirmed, must have been
+    /// asked for. An object that is evicting counts as evicted where states are selected.
     pub fn state(&self) -> &'static str {
         match (self.time(base::DELETE_TIME), self.time(base::EVICT_TIME)) {
             (Some(_), _) => "deleted",
+            (None, Some(_)) if self.get(base::EVICT_CONFIRMED) == Some(&Value::Bool(false)) => "evicting",
             (None, Some(_)) => "evicted",
             (None, None) => "live",
         }

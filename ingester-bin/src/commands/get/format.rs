@@ -208,6 +208,6 @@ impl<'f> Printer<'f> {
 
 /// The object of a row.
 fn object(row: &FoundRow) -> Result<Tree, Failure> {
-    let parsed = ingester_core::json::from_str(answer::object(row));
+    let parsed = ingester_core::json::from_str(&answer::object(row));
     parsed.map_err(|error| Failure::Work(anyhow!("the stored object {} is no JSON: {error}", row.uid())))
 }

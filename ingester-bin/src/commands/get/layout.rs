@@ -54,14 +54,8 @@ impl Layout {
 
     /// What is read for it, and for following rows from one reading to the next.
     pub(super) fn wanted(&self) -> Wanted {
-        let mut places = vec![
-            base::NAMESPACE,
-            base::NAME,
-            base::RES_VERSION,
-            base::CREATE_TIME,
-            base::DELETE_TIME,
-            base::EVICT_TIME,
-        ];
+        let mut places = vec![base::NAMESPACE, base::NAME, base::RES_VERSION, base::CREATE_TIME];
+        places.extend(answer::STATE_PLACES);
         places.extend(self.columns.iter().flat_map(AnswerColumn::places));
         places.extend(self.needs_object.then_some(base::JSON));
         let has_labels = self.options.show_labels || !self.options.label_columns.is_empty();

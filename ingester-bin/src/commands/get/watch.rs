@@ -9,6 +9,7 @@ use crate::ending::{Ending, Failure};
 use crate::output::print_on;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
+use ingester_server::answer::STATE_PLACES;
 use ingester_sql::query::{Query, States};
 use ingester_store::Store;
 use ingester_store::query::{Asked, FoundRow, Wanted};
@@ -72,7 +73,8 @@ pub(super) async fn watch(
 }
 
 async fn read(asked: &Asked<'_>) -> Result<Seen, Failure> {
-    let places = vec![base::RES_VERSION, base::DELETE_TIME, base::EVICT_TIME];
+    let mut places = vec![base::RES_VERSION];
+    places.extend(STATE_PLACES);
     let mut reader = asked.reader(&Wanted { places, labels: false }, None).map_err(|error| failed(error.into()))?;
     let mut seen = Seen::new();
     loop {

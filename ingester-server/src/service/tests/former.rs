@@ -222,6 +222,46 @@ async fn former_objects_are_shown_to_those_who_have_the_right_today() {
 }
 
 #[tokio::test]
+async fn a_name_that_is_not_found_leads_to_an_object_in_another_state() {
+    let (granted, _) = service(FormerObjects::Granted, cluster(absent())).await;
+    let not_found = async |service: &Service, path: &str| {
+        let (code, status, _) = ask(service, "GET", &format!("{MODELS}/{path}"), "").await;
+        assert_eq!(code, 404, "{path}: {status}");
+        status["message"].as_str().unwrap().to_owned()
+    };
+    let said = not_found(&granted, "deleted-new").await;
+    let expected = "models.michelangelo.api \"deleted-new\" not found; a deleted object of this name is in SQL: list it with the field \
+                    selector metadata.name=deleted-new and the label selector mirror.michelangelo.api/state=deleted";
+    assert_eq!(said, expected);
+    assert!(not_found(&granted, "evicted-new?state=live").await.contains("an evicted object of this name"));
+    for path in
+        ["none", "deleted-new?state=evicted,live&uid=x", "deleted-new?labelSelector=a", "live-new?state=deleted&uid=x"]
+    {
+        assert!(!not_found(&granted, path).await.contains("is in SQL"), "{path}");
+    }
+    // What may not be seen is not hinted at.
+    let hidden = service(FormerObjects::Hidden, cluster(absent())).await.0;
+    let client = cluster(created("2026-01-01T00:00:00Z"));
+    let older = service(FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone()))), client).await.0;
+    for (service, path) in [(&hidden, "deleted-new"), (&hidden, "evicted-new"), (&older, "deleted-old")] {
+        assert!(!not_found(service, path).await.contains("is in SQL"), "{path}");
+    }
+    assert!(not_found(&older, "deleted-new").await.contains("a deleted object"));
+}
+
+#[tokio::test]
+async fn a_parameter_without_its_prefix_is_warned_about_where_nothing_is_found() {
+    let (service, _) = service(FormerObjects::Granted, cluster(absent())).await;
+    let (seen, warnings) = names(&service, "labelSelector=state%3Ddeleted").await;
+    assert!(seen.is_empty() && warnings.len() == 1, "{warnings:?}");
+    assert!(warnings[0].contains("the parameter of this name is mirror.michelangelo.api/state"), "{warnings:?}");
+    let label = r#"{"metadata":{"labels":{"state":"deleted"}}}"#;
+    assert_eq!(ask(&service, "PATCH", &format!("{MODELS}/evicted-new"), label).await.0, 200);
+    assert_eq!(names(&service, "labelSelector=state%3Ddeleted").await, (vec!["evicted-new".into()], vec![]));
+    assert!(names(&service, "labelSelector=team%3Da").await.1.is_empty());
+}
+
+#[tokio::test]
 async fn a_restore_asks_whether_the_caller_may_write_the_status() {
     let (service, asked) = service(FormerObjects::Granted, cluster(absent())).await;
     let (code, object, warnings) = ask(&service, "POST", &format!("{MODELS}/evicted-new/restore?dryRun=All"), "").await;

@@ -1,0 +1,361 @@
+//! `ingester changes`: what has changed, line by line, in the order of commits.
+//!
+//! The entries of the log are read before the rows, so a row is at least as new as its entry. If it is newer, a later entry is in the log: the
+//! object is printed there, and nobody who stops between the two misses it.
+
+use super::chosen;
+use crate::arguments::{Changes, ChangesFormat};
+use crate::ending::{Ending, Failure};
+use crate::output::{note, print_on};
+use anyhow::{Context as _, anyhow};
+use ingester_core::Kind;
+use ingester_core::schema::base;
+use ingester_core::value::{Micros, Value};
+use ingester_printers::name;
+use ingester_server::answer::{self, STATE_PLACES};
+use ingester_sql::query::{Ask, AskKey, Meaning, Query, Spelling, States, parse_time};
+use ingester_store::Store;
+use ingester_store::changes::{Change, Position, What};
+use ingester_store::query::{AskError, FoundRow, Limits, Wanted};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+/// The pause before the log is read again, once all of it is printed.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// How many entries are read at once, and so of how many objects.
+const AT_ONCE: usize = 500;
+
+/// One kind, and how far it was read.
+struct Followed {
+    kind: Kind,
+    /// As kubectl names it.
+    resource: String,
+    at: Position,
+}
+
+/// A line of JSON, but for the object.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    position: String,
+    api_version: &'a str,
+    kind: &'a str,
+    change: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    namespace: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    uid: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_version: Option<String>,
+    time: String,
+}
+
+pub(crate) async fn run(arguments: Changes, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let chosen = chosen(kinds, &arguments.kinds)?;
+    let selection = selection(&arguments)?;
+    let kept = match &arguments.since_file {
+        Some(file) => kept(file)?,
+        None => BTreeMap::new(),
+    };
+    let since = Since::of(arguments.since.as_deref(), &chosen)?;
+    let database = arguments.target.database(kinds)?;
+    let store = database.open_existing().await?;
+    let ending = async {
+        let missing = store.missing(&chosen).await?;
+        if !missing.is_empty() {
+            return Err(Failure::Usage(anyhow!(
+                "{database} lacks {}: run `ingester schema apply`",
+                missing.join(", ")
+            )));
+        }
+        if !store.has_changes().await? {
+            return Err(Failure::Usage(anyhow!(
+                "{database} has no log of changes: `changes.enabled` is false, or `ingester run` has not made it yet"
+            )));
+        }
+        let mut followed = Vec::with_capacity(chosen.len());
+        for kind in chosen {
+            followed.push(begin(&store, kind, &since, &kept).await?);
+        }
+        let mut feed = Feed { store: &store, arguments: &arguments, selection, followed, kept };
+        feed.print().await
+    }
+    .await;
+    store.close().await;
+    ending
+}
+
+/// The objects that are meant; the uids are still missing.
+fn selection(arguments: &Changes) -> Result<Query, Failure> {
+    let mut ask = Ask::new(Spelling::Command);
+    if let Some(selector) = &arguments.selector
+        && let Some(key) = AskKey::all().iter().find(|key| key.meaning() == Meaning::Labels)
+    {
+        ask.set(key, &[selector]).map_err(|error| Failure::Usage(error.into()))?;
+    }
+    let query = ask.query().map_err(|error| Failure::Usage(error.into()))?;
+    Ok(Query { states: States::ALL, ..query })
+}
+
+/// Where to begin.
+enum Since {
+    /// Where the log begins.
+    Begin,
+    At(Position),
+    Time(Micros, String),
+}
+
+impl Since {
+    fn of(text: Option<&str>, kinds: &[Kind]) -> Result<Self, Failure> {
+        let Some(text) = text else { return Ok(Since::Begin) };
+        match text.parse::<u64>() {
+            Ok(version) => match (Position::of_version(version), kinds) {
+                (Some(position), [_]) => Ok(Since::At(position)),
+                (Some(_), _) => {
+                    Err(Failure::Usage(anyhow!("--since: a position is one of a kind: name that KIND, or give a time")))
+                }
+                (None, _) => Err(Failure::Usage(anyhow!(
+                    "--since: {version} is not a position: give the `position` of a line, or a time such as 1h"
+                ))),
+            },
+            Err(_) => {
+                let time =
+                    parse_time(text, Micros::now()).map_err(|error| Failure::Usage(anyhow!("--since: {error}")))?;
+                Ok(Since::Time(time, text.to_owned()))
+            }
+        }
+    }
+}
+
+/// A kind from where it is to begin.
+async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String, String>) -> Result<Followed, Failure> {
+    let (table, resource) = (kind.table(), resource(&kind));
+    // From here on the log has an entry.
+    store.number_changes(table).await?;
+    let from = match (kept.get(&resource), since) {
+        (Some(position), _) => {
+            let position = position.parse().ok().and_then(Position::of_version);
+            let position =
+                position.ok_or_else(|| Failure::Usage(anyhow!("--since-file: {resource} has no position")))?;
+            Some(position)
+        }
+        (None, Since::Begin) => store.first_position(table).await?,
+        (None, Since::At(position)) => Some(*position),
+        (None, Since::Time(time, text)) => match store.position_at(table, *time).await? {
+            None => {
+                return Err(Failure::Work(anyhow!(
+                    "the log of {resource} does not go back to {text}: print the objects with `ingester get`, and begin with a later --since"
+                )));
+            }
+            position => position,
+        },
+    };
+    match from {
+        Some(at) if store.is_known(table, at).await? => Ok(Followed { kind, resource, at }),
+        Some(at) => Err(gone(&resource, at)),
+        None => Err(Failure::Work(anyhow!("the log of {resource} has no entry"))),
+    }
+}
+
+/// As kubectl names a kind: `models.michelangelo.api`.
+fn resource(kind: &Kind) -> String {
+    match kind.group() {
+        "" => kind.plural().into_owned(),
+        group => format!("{}.{group}", kind.plural()),
+    }
+}
+
+fn gone(resource: &str, at: Position) -> Failure {
+    Failure::Work(anyhow!(
+        "the log of {resource} does not have position {} any more: print the objects with `ingester get`, and begin anew with --since now \
+         before that",
+        at.version()
+    ))
+}
+
+/// The positions in a file; none if there is no such file, or it is empty.
+fn kept(file: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    match std::fs::read_to_string(file) {
+        Ok(text) if text.trim().is_empty() => Ok(BTreeMap::new()),
+        Ok(text) => serde_json::from_str(&text).map_err(|error| {
+            Failure::Usage(anyhow!("--since-file {}: it does not have positions: {error}", file.display()))
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(Failure::Usage(anyhow!("--since-file {}: {error}", file.display()))),
+    }
+}
+
+/// What is printed, and how far.
+struct Feed<'f> {
+    store: &'f Store,
+    arguments: &'f Changes,
+    selection: Query,
+    followed: Vec<Followed>,
+    /// What the file of positions has.
+    kept: BTreeMap<String, String>,
+}
+
+/// Whether somebody still reads.
+type Goes = bool;
+
+impl Feed<'_> {
+    async fn print(&mut self) -> Result<Ending, Failure> {
+        // Without --follow, what is committed by now.
+        let mut ends = Vec::with_capacity(self.followed.len());
+        for followed in &self.followed {
+            ends.push(self.store.number_changes(followed.kind.table()).await?);
+        }
+        loop {
+            let mut printed = false;
+            for (place, end) in ends.iter().enumerate() {
+                if !self.arguments.follow && self.followed[place].at >= *end {
+                    continue;
+                }
+                let Some(read) = self.portion(place).await? else { return Ok(Ending::Done) };
+                printed |= read;
+            }
+            match (printed, self.arguments.follow) {
+                (true, _) => {}
+                (false, true) => tokio::time::sleep(PAUSE).await,
+                (false, false) => return Ok(Ending::Done),
+            }
+        }
+    }
+
+    /// Prints a portion of a kind's entries. Whether there were some; `None` if nobody reads any more.
+    async fn portion(&mut self, place: usize) -> Result<Option<bool>, Failure> {
+        let Followed { kind, ref resource, at } = self.followed[place];
+        let table = kind.table();
+        self.store.number_changes(table).await?;
+        let changes = self.store.changes_after(table, at, AT_ONCE).await?;
+        if !self.store.is_known(table, at).await? {
+            return Err(gone(resource, at));
+        }
+        let Some(last) = changes.last().map(|change| change.position) else { return Ok(Some(false)) };
+        let arguments = self.arguments;
+        let meant = changes.iter().filter(|change| is_in_namespace(arguments, change));
+        let rows = match self.arguments.metadata {
+            true => HashMap::new(),
+            false => self.rows(&kind, meant.clone().map(|change| &*change.uid)).await?,
+        };
+        let resource = resource.clone();
+        for change in meant {
+            let Some(text) = self.line(&kind, change, rows.get(&*change.uid)) else { continue };
+            if !print_on(&text)? {
+                return Ok(None);
+            }
+            self.keep(&resource, change.position)?;
+        }
+        self.keep(&resource, last)?;
+        self.followed[place].at = last;
+        Ok(Some(true))
+    }
+
+    /// The rows of these objects as they are now, by uid.
+    async fn rows(&self, kind: &Kind, uids: impl Iterator<Item = &str>) -> Result<HashMap<String, FoundRow>, Failure> {
+        let uids: HashSet<&str> = uids.filter(|uid| !uid.is_empty()).collect();
+        let mut rows = HashMap::with_capacity(uids.len());
+        if uids.is_empty() {
+            return Ok(rows);
+        }
+        let query = Query { uids: uids.into_iter().map(str::to_owned).collect(), ..self.selection.clone() };
+        let asked = self.store.ask_about(kind, &query, Limits::default()).map_err(|error| failed(error.into()))?;
+        let mut places = vec![base::RES_VERSION];
+        places.extend(STATE_PLACES);
+        if self.arguments.output == ChangesFormat::Json {
+            places.push(base::JSON);
+        }
+        let mut reader = asked.reader(&Wanted { places, labels: false }, None).map_err(|error| failed(error.into()))?;
+        loop {
+            let portion = reader.next().await.map_err(failed)?;
+            if portion.is_empty() {
+                return Ok(rows);
+            }
+            rows.extend(portion.into_iter().map(|row| (row.uid().to_owned(), row)));
+        }
+    }
+
+    /// The line of a change; `None` if the object is printed at a later one, or is not selected.
+    fn line(&self, kind: &Kind, change: &Change, row: Option<&FoundRow>) -> Option<String> {
+        let is_selected = match (change.what, row) {
+            _ if self.arguments.metadata => true,
+            (What::Reset, _) => true,
+            (What::Purged, None) => self.arguments.selector.is_none(),
+            (_, None) => false,
+            (_, Some(row)) => is_of(change, row),
+        };
+        if !is_selected {
+            return None;
+        }
+        if self.arguments.output == ChangesFormat::Name {
+            return (change.what != What::Reset)
+                .then(|| name::qualified(kind.kind(), kind.group(), &change.name) + "\n");
+        }
+        let api_version = kind.api_version();
+        let line = Line {
+            position: change.position.version().to_string(),
+            api_version: &api_version,
+            kind: kind.kind(),
+            change: change.what.text(),
+            namespace: &change.namespace,
+            name: &change.name,
+            uid: &change.uid,
+            resource_version: (change.what != What::Reset).then(|| change.res_version.to_string()),
+            time: change.at.rfc3339(),
+        };
+        let mut text = serde_json::to_string(&line).ok()?;
+        if let Some(row) = row {
+            text.pop();
+            text.push_str(",\"object\":");
+            text.push_str(&answer::object(row));
+            text.push('}');
+        }
+        text.push('\n');
+        Some(text)
+    }
+
+    /// Keeps a position in the file, in one step: it has the old positions or the new ones.
+    fn keep(&mut self, resource: &str, position: Position) -> Result<(), Failure> {
+        let Some(file) = &self.arguments.since_file else { return Ok(()) };
+        let version = position.version().to_string();
+        if self.kept.get(resource) == Some(&version) {
+            return Ok(());
+        }
+        self.kept.insert(resource.to_owned(), version);
+        let mut next = file.clone().into_os_string();
+        next.push(".next");
+        let text = serde_json::to_string(&self.kept).context("the positions as JSON")?;
+        let written = std::fs::write(&next, text + "\n").and_then(|()| std::fs::rename(&next, file));
+        written.map_err(|error| {
+            note("the last line is printed again at the next start");
+            Failure::Work(anyhow!("--since-file {}: {error}", file.display()))
+        })
+    }
+}
+
+fn is_in_namespace(arguments: &Changes, change: &Change) -> bool {
+    let namespaces = &arguments.namespace;
+    change.what == What::Reset || namespaces.is_empty() || namespaces.iter().any(|name| **name == *change.namespace)
+}
+
+fn failed(error: AskError) -> Failure {
+    match error {
+        AskError::Query(_) => Failure::Usage(error.into()),
+        AskError::Store(error) => error.into(),
+        error => Failure::Work(error.into()),
+    }
+}
+
+/// Whether a row is as the change left it. If not, a later change is in the log.
+fn is_of(change: &Change, row: &FoundRow) -> bool {
+    let is_deleted = row.time(base::DELETE_TIME).is_some();
+    row.get(base::RES_VERSION) == Some(&Value::UInt(change.res_version))
+        && is_deleted == (change.what == What::Deleted)
+        && change.what != What::Purged
+}

@@ -1,0 +1,171 @@
+//! The state of an object, in the object: annotations that only answers have. An object that is live is shown byte by byte as the
+//! cluster has it.
+
+use super::object::metadata;
+use crate::request::path::OUTER_GROUP;
+use ingester_core::json::{Error, Reader};
+use ingester_core::schema::base;
+use ingester_core::value::Micros;
+use ingester_store::query::FoundRow;
+use std::borrow::Cow;
+
+/// `evicting`, `evicted` or `deleted`.
+const STATE: &str = "mirror.michelangelo.api/state";
+/// When the object's eviction began.
+const EVICTED_AT: &str = "mirror.michelangelo.api/evicted-at";
+/// When the object was found to be deleted.
+const DELETED_AT: &str = "mirror.michelangelo.api/deleted-at";
+
+/// The places of what has to be read of a row for its state.
+pub const STATE_PLACES: [usize; 3] = [base::DELETE_TIME, base::EVICT_TIME, base::EVICT_CONFIRMED];
+
+/// The state of an object that is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownState {
+    state: &'static str,
+    evicted: Option<Micros>,
+    deleted: Option<Micros>,
+}
+
+impl ShownState {
+    /// That of a row, of which the [places](STATE_PLACES) were read.
+    pub fn of(row: &FoundRow) -> Self {
+        ShownState { state: row.state(), evicted: row.time(base::EVICT_TIME), deleted: row.time(base::DELETE_TIME) }
+    }
+
+    /// That of an object that was evicted at this time.
+    pub fn evicted(time: Option<Micros>) -> Self {
+        ShownState { state: "evicted", evicted: time, deleted: None }
+    }
+
+    /// Whether the annotation of this key is one of those that only answers have. A writer's values for them are ignored.
+    pub fn is_shown_by(key: &str) -> bool {
+        [STATE, EVICTED_AT, DELETED_AT].contains(&key)
+    }
+
+    /// The object of this text in this state. What the text itself says of the state is left out.
+    pub fn object(self, text: &str) -> Cow<'_, str> {
+        if self.is_in(text) {
+            return text.into();
+        }
+        let Some((from, metadata)) = metadata(text) else { return text.into() };
+        let shown = self.metadata(metadata);
+        [&text[..from], &shown, &text[from + metadata.len()..]].concat().into()
+    }
+
+    /// The same of the text of an object's metadata.
+    pub fn metadata(self, text: &str) -> Cow<'_, str> {
+        // What is no object is shown as it is.
+        if self.is_in(text) { text.into() } else { self.written(text).map_or(Cow::Borrowed(text), Cow::Owned) }
+    }
+
+    /// Whether there is nothing to write or to leave out: of a live object, unless somebody has given it such annotations.
+    fn is_in(self, text: &str) -> bool {
+        self.state == "live" && !text.contains(OUTER_GROUP)
+    }
+
+    fn written(self, metadata: &str) -> Result<String, Error> {
+        let mut reader = Reader::new(metadata);
+        let (mut members, mut is_empty, mut at) = (Vec::new(), true, None);
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            is_empty = false;
+            let (from, value) = (reader.offset(), reader.raw()?);
+            if key == "annotations" {
+                at = Some(from..from + value.len());
+                members = others(value)?;
+            }
+        }
+        let time = |time: Option<Micros>| time.map(Micros::rfc3339);
+        let state = (self.state != "live").then(|| self.state.to_owned());
+        for (name, value) in [(STATE, state), (EVICTED_AT, time(self.evicted)), (DELETED_AT, time(self.deleted))] {
+            members.extend(value.map(|value| format!(r#""{name}":"{value}""#)));
+        }
+        let annotations = format!("{{{}}}", members.join(","));
+        Ok(match at {
+            Some(at) => [&metadata[..at.start], &annotations, &metadata[at.end..]].concat(),
+            None => {
+                let comma = if is_empty { "" } else { "," };
+                [r#"{"annotations":"#, &annotations, comma, metadata.trim_start().get(1..).unwrap_or("}")].concat()
+            }
+        })
+    }
+}
+
+/// The members of an object's annotations that are not ours, as text; none of what is no map.
+fn others(annotations: &str) -> Result<Vec<String>, Error> {
+    let (mut reader, mut members) = (Reader::new(annotations), Vec::new());
+    if !annotations.starts_with('{') {
+        return Ok(members);
+    }
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let value = reader.raw()?;
+        if !ShownState::is_shown_by(&key) {
+            members.push(format!("{}:{value}", serde_json::Value::from(key)));
+        }
+    }
+    Ok(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIVE: ShownState = ShownState { state: "live", evicted: None, deleted: None };
+    const EVICTED: ShownState = ShownState { state: "evicted", evicted: Some(Micros(0)), deleted: None };
+    const DELETED: ShownState =
+        ShownState { state: "deleted", evicted: Some(Micros(0)), deleted: Some(Micros(1_500_000)) };
+
+    #[test]
+    fn a_live_object_stays_as_it_is() {
+        for text in [r#"{ "metadata": {"name":"a","annotations":{"b" : "c"}}}"#, "{}", "", "[]"] {
+            assert!(matches!(LIVE.object(text), Cow::Borrowed(shown) if shown == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_state_is_written_between_what_stays_as_it_is() {
+        let ours =
+            r#""mirror.michelangelo.api/state":"evicted","mirror.michelangelo.api/evicted-at":"1970-01-01T00:00:00Z""#;
+        for (text, expected) in [
+            (
+                r#"{"kind":"A", "metadata": {"name":"a\u0041", "annotations" : {"x\"": "y"} ,"uid":"1"},"spec":{"n":1.50}}"#,
+                format!(
+                    r#"{{"kind":"A", "metadata": {{"name":"a\u0041", "annotations" : {{"x\"":"y",{ours}}} ,"uid":"1"}},"spec":{{"n":1.50}}}}"#
+                ),
+            ),
+            (r#"{"metadata":{"name":"a"}}"#, format!(r#"{{"metadata":{{"annotations":{{{ours}}},"name":"a"}}}}"#)),
+            (r#"{"metadata":{}}"#, format!(r#"{{"metadata":{{"annotations":{{{ours}}}}}}}"#)),
+            (
+                r#"{"metadata":{"annotations":null,"name":"a"}}"#,
+                format!(r#"{{"metadata":{{"annotations":{{{ours}}},"name":"a"}}}}"#),
+            ),
+            (r#"{"kind":"A"}"#, r#"{"kind":"A"}"#.to_owned()),
+        ] {
+            assert_eq!(EVICTED.object(text), expected);
+        }
+        let deleted: serde_json::Value = serde_json::from_str(&DELETED.metadata(r#"{"name":"a"}"#)).unwrap();
+        assert_eq!(deleted["annotations"][DELETED_AT], "1970-01-01T00:00:01.5Z");
+        assert_eq!(deleted["annotations"][STATE], "deleted");
+    }
+
+    #[test]
+    fn what_an_object_says_of_its_state_itself_is_not_shown() {
+        let text = r#"{"metadata":{"annotations":{"mirror.michelangelo.api/state":"deleted","a":"b","mirror.michelangelo.api\u002fdeleted-at":"x"}}}"#;
+        assert_eq!(LIVE.object(text), r#"{"metadata":{"annotations":{"a":"b"}}}"#);
+        let shown: serde_json::Value = serde_json::from_str(&EVICTED.object(text)).unwrap();
+        let annotations = shown["metadata"]["annotations"].as_object().unwrap();
+        assert_eq!((annotations.len(), &annotations[STATE]), (3, &"evicted".into()));
+        // Shown once more, it is the same.
+        let again = EVICTED.object(text).into_owned();
+        assert_eq!(EVICTED.object(&again), again);
+    }
+
+    #[test]
+    fn the_names_begin_with_the_servers_group() {
+        for name in [STATE, EVICTED_AT, DELETED_AT] {
+            assert!(name.strip_prefix(OUTER_GROUP).is_some_and(|rest| rest.starts_with('/')), "{name}");
+        }
+    }
+}

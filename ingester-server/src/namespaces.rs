@@ -1,0 +1,208 @@
+//! The namespaces of which SQL has objects, as Kubernetes' `namespaces`: to each caller those in which they may list some of them.
+//!
+//! May use: ingester-core, ingester-sql, ingester-store, caller, answer, identity, read, status.
+//!
+//! Which namespaces have objects is found by the key of namespaces and names, one row a namespace and kind, and remembered for a while.
+
+use crate::answer::OwnObjects;
+use crate::caller::{Attributes, Caller, Verb};
+use crate::identity::Identity;
+use crate::read::{self, limits_of, refused};
+use crate::status::{Resource, Status};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use ingester_core::Kind;
+use ingester_core::schema::{BASE_COLUMNS, Ident, base};
+use ingester_core::value::Value;
+use ingester_sql::query::{Filter, Query, States, Test};
+use ingester_store::Store;
+use ingester_store::query::{Limits, Wanted};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// For how long it holds which namespaces have objects.
+const HOLDS: Duration = Duration::from_secs(30);
+
+/// The most namespaces.
+const MOST: usize = 1000;
+
+/// The most questions about rights for one answer, and how many of them at a time.
+const MOST_QUESTIONS: usize = 2000;
+const AT_ONCE: usize = 8;
+
+/// The namespaces, as statuses name them.
+pub const NAMESPACES: Resource<'static> = Resource { group: "", plural: "namespaces" };
+
+/// What is asked, and by whom.
+#[derive(Clone, Copy)]
+pub struct Asker<'a> {
+    /// Says what the caller may.
+    pub identity: &'a Identity,
+    /// Who asks.
+    pub caller: &'a Caller,
+    /// The kinds that are served.
+    pub kinds: &'static [Kind],
+    /// Where their objects are.
+    pub store: &'a Store,
+    /// The states of objects that count.
+    pub states: States,
+    /// What bounds the statements.
+    pub limits: Limits,
+}
+
+/// The namespaces that have objects, remembered.
+#[derive(Default)]
+pub struct KnownNamespaces(Mutex<Option<(Instant, Arc<Found>)>>);
+
+/// Namespaces with the kinds of which each has objects.
+#[derive(Default)]
+struct Found {
+    namespaces: BTreeMap<String, Vec<&'static Kind>>,
+    /// There are more.
+    is_cut: bool,
+}
+
+impl KnownNamespaces {
+    /// Those in which the caller may list something, and a warning if some of them were not looked at.
+    ///
+    /// # Errors
+    /// 500, 503 and 504 if the database or the API server does not answer.
+    pub async fn list(&self, asker: Asker<'_>) -> Result<(OwnObjects, Option<String>), Status> {
+        let found = self.found(asker).await?;
+        let mut questions = Questions { asker, asked: AtomicUsize::new(0), everywhere: Vec::new() };
+        for kind in asker.kinds {
+            if questions.may_list(kind, "").await? {
+                questions.everywhere.push(kind.table().name);
+            }
+        }
+        let mut asking = Vec::new();
+        for (namespace, kinds) in &found.namespaces {
+            asking.push(questions.shown(namespace, kinds));
+        }
+        let shown: Vec<Option<&str>> = stream::iter(asking).buffered(AT_ONCE).try_collect().await?;
+        let is_cut = found.is_cut || questions.asked.into_inner() > MOST_QUESTIONS;
+        let warning = is_cut.then(|| "there are more namespaces than are looked at: name one with -n".to_owned());
+        Ok((objects(shown.into_iter().flatten()), warning))
+    }
+
+    async fn found(&self, asker: Asker<'_>) -> Result<Arc<Found>, Status> {
+        // Who asks meanwhile waits for the same answer.
+        let mut known = self.0.lock().await;
+        if let Some((when, found)) = &*known
+            && when.elapsed() < HOLDS
+        {
+            return Ok(found.clone());
+        }
+        let found = Arc::new(search(asker).await?);
+        *known = Some((Instant::now(), found.clone()));
+        Ok(found)
+    }
+}
+
+/// What is asked about the caller's rights for one answer.
+struct Questions<'a> {
+    asker: Asker<'a>,
+    /// How many there were.
+    asked: AtomicUsize,
+    /// The tables of the kinds that the caller may list in all namespaces.
+    everywhere: Vec<Ident>,
+}
+
+impl Questions<'_> {
+    async fn may_list(&self, kind: &Kind, namespace: &str) -> Result<bool, Status> {
+        if self.asked.fetch_add(1, Ordering::Relaxed) >= MOST_QUESTIONS {
+            return Ok(false);
+        }
+        self.asker.may_list(kind, namespace).await
+    }
+
+    /// The namespace, if the caller may list one of these kinds in it.
+    async fn shown<'n>(&self, namespace: &'n str, kinds: &[&'static Kind]) -> Result<Option<&'n str>, Status> {
+        let mut may = kinds.iter().any(|kind| self.everywhere.contains(&kind.table().name));
+        for kind in kinds {
+            may = may || self.may_list(kind, namespace).await?;
+        }
+        Ok(may.then_some(namespace))
+    }
+}
+
+/// This namespace, if SQL has an object of it that the caller may list.
+///
+/// # Errors
+/// 403 if not, whether or not there is such a namespace: a caller learns nothing of namespaces of others. kubectl asks for the namespace of an
+/// object that it does not find, and would take 404 for the answer. Else as [`KnownNamespaces::list`].
+pub async fn get(asker: Asker<'_>, name: &str) -> Result<OwnObjects, Status> {
+    for kind in asker.kinds.iter().filter(|kind| kind.namespaced()) {
+        let may = asker.may_list(kind, "").await? || asker.may_list(kind, name).await?;
+        let query = Query { namespaces: vec![name.to_owned()], states: asker.states, ..Query::default() };
+        if may && asker.first(kind, &query).await?.is_some() {
+            return Ok(objects([name]));
+        }
+    }
+    Err(Status::forbidden(NAMESPACES, name, "SQL has no object in this namespace that you may list"))
+}
+
+/// The namespaces of all kinds. Each row is the first one behind the namespace before it.
+async fn search(asker: Asker<'_>) -> Result<Found, Status> {
+    let asker = Asker { limits: limits_of(read::Cost::Whole, asker.limits), ..asker };
+    let _turn = read::turn(&asker.caller.user).await;
+    let mut found = Found::default();
+    for kind in asker.kinds.iter().filter(|kind| kind.namespaced()) {
+        let mut query = Query { states: asker.states, ..Query::default() };
+        let mut seen = 0;
+        while let Some(namespace) = asker.first(kind, &query).await? {
+            seen += 1;
+            if seen > MOST || (found.namespaces.len() >= MOST && !found.namespaces.contains_key(&namespace)) {
+                found.is_cut = true;
+                break;
+            }
+            let column = BASE_COLUMNS[base::NAMESPACE].name.as_str();
+            query.filters = vec![Filter::field(column, Test::Greater(Value::text(namespace.as_str())))];
+            found.namespaces.entry(namespace).or_default().push(kind);
+        }
+    }
+    Ok(found)
+}
+
+impl Asker<'_> {
+    async fn may_list(self, kind: &Kind, namespace: &str) -> Result<bool, Status> {
+        let attributes = Attributes {
+            verb: Verb::List,
+            group: kind.group().to_owned(),
+            version: kind.version().to_owned(),
+            resource: kind.plural().into_owned(),
+            subresource: String::new(),
+            namespace: namespace.to_owned(),
+            name: String::new(),
+        };
+        Ok(self.identity.also(self.caller, &attributes).await?.is_ok())
+    }
+
+    /// The namespace of the first row.
+    async fn first(self, kind: &Kind, query: &Query) -> Result<Option<String>, Status> {
+        let resource = read::resource(kind);
+        let failed = |error| refused(error, resource.of());
+        let asked = self.store.ask_about(kind, query, self.limits).map_err(|error| failed(error.into()))?;
+        let wanted = Wanted { places: vec![base::NAMESPACE], labels: false };
+        let page = asked.page(&wanted, 1, None).await.map_err(failed)?;
+        Ok(page.rows.first().map(|row| row.text(base::NAMESPACE).to_owned()))
+    }
+}
+
+/// The namespaces of these names.
+pub fn objects<'n>(names: impl IntoIterator<Item = &'n str>) -> OwnObjects {
+    let object = |name| {
+        let status = json!({"phase": "Active"});
+        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "status": status});
+        (object, vec![json!(name), json!("Active")])
+    };
+    OwnObjects {
+        api_version: "v1",
+        kind: "Namespace",
+        columns: &[("Name", "The namespace."), ("Status", "Active: SQL has objects of it.")],
+        objects: names.into_iter().map(object).collect(),
+    }
+}

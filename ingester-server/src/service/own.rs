@@ -1,0 +1,228 @@
+//! What is this server's own, and no object of a kind: saved queries, parameters, namespaces, and reviews of the caller's own rights.
+
+use super::{Inner, is_watch, of_text, only_name, text_of};
+use crate::answer::OwnObjects;
+use crate::caller::{Attributes, Caller, Verb};
+use crate::former::FormerObjects;
+use crate::namespaces::{self, Asker, NAMESPACES};
+use crate::request::accept;
+use crate::request::parameters::{self, Parameters};
+use crate::request::path::{OUTER_GROUP, SelfReview};
+use crate::self_review;
+use crate::status::{Resource, Status};
+use axum::body::Body;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::request::Parts;
+use http::{Response, StatusCode};
+use ingester_declare::saved::{Parameter, SavedQuery};
+use ingester_sql::query::{AskKey, Meaning, Spelling, States};
+use serde_json::{Value as Json, json};
+
+/// The version of what is this server's own.
+const API_VERSION: &str = "mirror.michelangelo.api/v1";
+
+/// Parameters that are no keys of a question, with what their values are and do.
+const OTHERS: [(&str, &str, &str); 4] = [
+    ("count", "boolean", "Count the objects: remainingItemCount of the first page"),
+    ("limit", "integer", "The most objects of the whole answer, in however many pages it comes"),
+    ("listOptionsExt", "string", "The list options of the reference system, in JSON"),
+    ("query", "string", "A saved query; its parameters are `param.NAME`"),
+];
+
+impl Inner {
+    /// The saved queries, or one of them.
+    pub(super) fn queries(&self, name: Option<&str>, parts: &Parts) -> Result<Response<Body>, Status> {
+        let row = |query: &SavedQuery| {
+            let cells = vec![json!(query.name()), json!(query.kind().name()), first_line(query.description())];
+            (query.to_json(), cells)
+        };
+        let chosen = self.sources.saved.iter();
+        let all = OwnObjects {
+            api_version: API_VERSION,
+            kind: "Query",
+            columns: &[
+                ("Name", "The query's name."),
+                ("Kind", "The kind that it asks about."),
+                ("Description", "What it is for."),
+            ],
+            objects: chosen.map(row).collect(),
+        };
+        answered(all, "queries", name, parts)
+    }
+
+    /// What can be asked in a label selector: the parameters, with those of the saved queries; or one of them.
+    pub(super) fn parameters(&self, name: Option<&str>, parts: &Parts) -> Result<Response<Body>, Status> {
+        let keys = AskKey::all().iter().filter_map(|key| {
+            let name = key.name(Spelling::PseudoLabel)?;
+            Some(parameter(name, None, type_of(key), None, &key.about(Spelling::PseudoLabel)))
+        });
+        let others = OTHERS.iter().map(|(name, ty, about)| parameter(name, None, ty, None, about));
+        let of_queries = self.sources.saved.iter().flat_map(|query| {
+            query.parameters().iter().map(move |of_query: &Parameter| {
+                let ty = of_query.parameter_type().name();
+                parameter(of_query.name(), Some(query), ty, of_query.default_text(), of_query.description())
+            })
+        });
+        let mut objects: Vec<(Json, Vec<Json>)> = keys.chain(others).collect();
+        objects.sort_by_key(|(_, cells)| cells[0].to_string());
+        objects.extend(of_queries);
+        let all = OwnObjects {
+            api_version: API_VERSION,
+            kind: "Parameter",
+            columns: &[
+                ("Name", "The parameter's name; of a saved query's, behind the name of the query."),
+                ("Kind", "The kind that it asks about; without one, every kind."),
+                ("Type", "What its values are."),
+                ("Default", "The value that it has if none is given."),
+                ("Description", "What it is for."),
+            ],
+            objects,
+        };
+        answered(all, "parameters", name, parts)
+    }
+
+    /// A review that a caller asks for about themselves.
+    pub(super) async fn self_review(
+        &self,
+        review: SelfReview,
+        caller: &Caller,
+        parts: &Parts,
+        body: Body,
+    ) -> Result<Response<Body>, Status> {
+        accept::plain(text_of(&parts.headers, &ACCEPT))?;
+        let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let answer = self_review::answer(review, &self.sources.identity, caller, content, body).await?;
+        let mut response = of_text(answer.to_string());
+        *response.status_mut() = StatusCode::CREATED;
+        Ok(response)
+    }
+
+    /// The namespaces in which the caller may list something, or one of them.
+    pub(super) async fn namespaces(
+        &self,
+        attributes: &Attributes,
+        caller: &Caller,
+        parts: &Parts,
+        warnings: &mut Vec<String>,
+    ) -> Result<Response<Body>, Status> {
+        let sources = &self.sources;
+        // Where former objects may be hidden, they say nothing of their namespaces.
+        let states = match sources.former {
+            FormerObjects::Granted => States::default(),
+            FormerObjects::OlderHidden(_) | FormerObjects::Hidden => States::LIVE,
+        };
+        let (identity, kinds, store, limits) = (&sources.identity, sources.kinds, &*sources.reads, sources.limits);
+        let asker = Asker { identity, caller, kinds, store, states, limits };
+        let _place = sources.places.take(&caller.user)?;
+        if attributes.verb == Verb::Watch {
+            let mut status = Status::method_not_allowed();
+            status.message = "namespaces are not watched: list them again".to_owned();
+            return Err(status);
+        }
+        let name = Some(attributes.name.as_str()).filter(|name| !name.is_empty());
+        let is_list = attributes.verb == Verb::List;
+        let all = match name {
+            Some(name) => match namespaces::get(asker, name).await {
+                Err(status) if is_list && status.code == StatusCode::FORBIDDEN => namespaces::objects([]),
+                other => other?,
+            },
+            None => {
+                let (all, warning) = self.namespaces.list(asker).await?;
+                warnings.extend(warning);
+                all
+            }
+        };
+        let (form, Parameters { include, .. }) = form(parts)?;
+        let json = if is_list { Some(all.list(form, include)) } else { all.first(form, include) };
+        Ok(of_text(json.unwrap_or_default().to_string()))
+    }
+}
+
+/// What is asked of namespaces: of the one with this name, or of the only one that the parameters let through.
+pub(super) fn about_namespaces(name: Option<&str>, parts: &Parts) -> Attributes {
+    let query = parts.uri.query().unwrap_or_default();
+    let only = || parameters::parse(query, "").ok().as_ref().and_then(only_name).unwrap_or_default();
+    Attributes {
+        verb: match name {
+            Some(_) => Verb::Get,
+            None if is_watch(query) => Verb::Watch,
+            None => Verb::List,
+        },
+        group: String::new(),
+        version: "v1".to_owned(),
+        resource: NAMESPACES.plural.to_owned(),
+        subresource: String::new(),
+        namespace: String::new(),
+        name: name.map_or_else(only, str::to_owned),
+    }
+}
+
+/// The form that a request wants.
+///
+/// # Errors
+/// 406; 400 for a selector of anything but the name.
+fn form(parts: &Parts) -> Result<(accept::Form, Parameters), Status> {
+    let form = accept::form(text_of(&parts.headers, &ACCEPT))?;
+    let parameters = parameters::parse(parts.uri.query().unwrap_or_default(), "")?;
+    if parameters.query.filters.len() > usize::from(only_name(&parameters).is_some()) {
+        return Err(Status::bad_request("these objects can be selected by their name alone: `metadata.name=NAME`"));
+    }
+    Ok((form, parameters))
+}
+
+/// All of them, or the one of the name.
+fn answered(mut all: OwnObjects, plural: &str, name: Option<&str>, parts: &Parts) -> Result<Response<Body>, Status> {
+    let (form, parameters) = form(parts)?;
+    if let Some(only) = name.map(str::to_owned).or(only_name(&parameters)) {
+        all.objects.retain(|(object, _)| object["metadata"]["name"] == only);
+    }
+    let json = match name {
+        None => all.list(form, parameters.include),
+        Some(name) => {
+            let missing = || Status::not_found(Resource { group: OUTER_GROUP, plural }, name);
+            all.first(form, parameters.include).ok_or_else(missing)?
+        }
+    };
+    Ok(of_text(json.to_string()))
+}
+
+/// A parameter, of a saved query or of all kinds, with its cells.
+fn parameter(
+    name: &str,
+    query: Option<&SavedQuery>,
+    ty: &str,
+    default: Option<String>,
+    description: &str,
+) -> (Json, Vec<Json>) {
+    let (full, label) = match query {
+        None => (name.to_owned(), format!("{OUTER_GROUP}/{name}")),
+        Some(query) => (format!("{}.{name}", query.name()), format!("{OUTER_GROUP}/param.{name}")),
+    };
+    let kind = query.map(|query| query.kind().name());
+    let mut spec = json!({"label": label, "type": ty, "description": description});
+    for (field, value) in [("query", query.map(SavedQuery::name)), ("kind", kind), ("default", default.as_deref())] {
+        if let Some(value) = value {
+            spec[field] = value.into();
+        }
+    }
+    let cells = vec![json!(full), json!(kind), json!(ty), json!(default), first_line(description)];
+    let object = json!({
+        "apiVersion": API_VERSION, "kind": "Parameter", "metadata": {"name": full}, "spec": spec,
+    });
+    (object, cells)
+}
+
+/// What the values of a key are, in the words of saved queries.
+fn type_of(key: &AskKey) -> &'static str {
+    match key.meaning() {
+        Meaning::Namespaces | Meaning::Uids | Meaning::States => "list",
+        Meaning::Labels | Meaning::Fields | Meaning::Order => "string",
+        Meaning::Time { .. } => "time",
+        Meaning::Scan => "boolean",
+    }
+}
+
+/// What fits into a cell.
+fn first_line(text: &str) -> Json {
+    text.lines().next().unwrap_or_default().into()
+}
