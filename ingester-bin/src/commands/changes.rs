@@ -1,7 +1,7 @@
 //! `ingester changes`: what has changed, line by line, in the order of commits.
 //!
 //! The entries of the log are read before the rows, so a row is at least as new as its entry. If it is newer, a later entry is in the log: the
-//! object is printed there, and nobody who stops between the two misses it.
+//! object is printed there, and a reader who stops between the two does not miss it.
 
 use super::chosen;
 use crate::arguments::{Changes, ChangesFormat};
@@ -201,9 +201,6 @@ struct Feed<'f> {
     kept: BTreeMap<String, String>,
 }
 
-/// Whether somebody still reads.
-type Goes = bool;
-
 impl Feed<'_> {
     async fn print(&mut self) -> Result<Ending, Failure> {
         // Without --follow, what is committed by now.
@@ -228,7 +225,7 @@ impl Feed<'_> {
         }
     }
 
-    /// Prints a portion of a kind's entries. Whether there were some; `None` if nobody reads any more.
+    /// Prints a portion of a kind's entries. Whether there were some; `None` if standard output is closed.
     async fn portion(&mut self, place: usize) -> Result<Option<bool>, Failure> {
         let Followed { kind, ref resource, at } = self.followed[place];
         let table = kind.table();
