@@ -3,9 +3,12 @@
 use crate::program::{Folder, Ran, model_json};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+const DEADLINE: Duration = Duration::from_secs(60);
 const DATABASE: [&str; 2] = ["--database-url", "sqlite://test.db"];
 
 impl Folder {
@@ -86,7 +89,7 @@ fn changes_are_selected_by_namespace_labels_and_time() {
     let (folder, position) = Folder::with_position();
     folder.store(&[("m1", 5), ("m2", 6), ("a1", 7), ("a2", 8)]);
     let since = ["models", "--since", &position];
-    let names = |more: &[&str]| folder.changes(&[&since, &["-o", "name"], more].concat()).exits(0).out;
+    let names = |more: &[&str]| folder.changes(&[&since[..], &["-o", "name"], more].concat()).exits(0).out;
     let all = names(&[]);
     assert_eq!(all.lines().count(), 4, "{all}");
     assert!(all.contains("model.michelangelo.api/m1\n"));
@@ -112,8 +115,8 @@ fn wrong_positions_and_times_are_named() {
     folder.changes(&["models", "--since", "yesterday"]).exits(2).says(&["--since", "yesterday"]);
     folder.changes(&["nonsense"]).exits(2).says(&["nonsense"]);
     folder.changes(&["models", "-l", "=="]).exits(2);
-    // No entry has it: another database had, or it was purged.
-    let other = (position.parse::<u64>().unwrap() - 1).to_string();
+    // No entry has it: the database was restored, or it was purged.
+    let other = (position.parse::<u64>().unwrap() + 1).to_string();
     folder.changes(&["models", "--since", &other]).exits(1).says(&["does not have position", "ingester get"]);
     folder.write("positions", "nonsense");
     folder.changes(&["models", "--since-file", "positions"]).exits(2).says(&["positions", "does not have positions"]);
@@ -123,47 +126,81 @@ fn wrong_positions_and_times_are_named() {
     empty.changes(&["models"]).exits(2).says(&["lacks", "schema apply"]);
 }
 
+/// Stores new versions of some of eleven models.
+fn churn(folder: &Folder, round: u32) {
+    let models: Vec<String> = (0..4).map(|number| format!("m{}", (round + number * 7) % 11)).collect();
+    folder.store(&models.iter().map(|name| (name.as_str(), 100 + round)).collect::<Vec<_>>());
+}
+
+/// Checks that the last version of each model that was seen is the stored one.
+#[track_caller]
+fn has_all(folder: &Folder, seen: &BTreeMap<String, u64>) {
+    let rows = folder.query("SELECT name, res_version FROM model WHERE res_version > 1 ORDER BY name");
+    let seen: Vec<String> = seen.iter().map(|(name, version)| format!("{name}|{version}")).collect();
+    assert_eq!(rows.len(), 11);
+    assert_eq!(seen, rows);
+}
+
+fn see(line: &str, seen: &mut BTreeMap<String, u64>) -> Option<String> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    if let (Some(name), Some(version)) = (line["name"].as_str(), line["resourceVersion"].as_str()) {
+        seen.insert(name.to_owned(), version.parse().unwrap());
+    }
+    line["position"].as_str().map(str::to_owned)
+}
+
 #[test]
-fn a_consumer_that_is_killed_loses_nothing() {
+fn fifty_kills_of_a_feed_into_a_file_lose_nothing() {
     let (folder, _) = Folder::with_position();
-    let taken = "positions";
-    folder.changes(&["models", "--since-file", taken]).exits(0);
-    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    let kept = |folder: &Folder| std::fs::read_to_string(folder.path().join(taken)).unwrap();
-    for round in 0..50_u32 {
-        let models: Vec<String> = (0..4).map(|number| format!("m{}", (round + number * 7) % 11)).collect();
-        folder.store(&models.iter().map(|name| (name.as_str(), 100 + round)).collect::<Vec<_>>());
-        // It is killed at any moment after its first line, or before.
-        let mut child = folder
-            .changes_command(&["models", "--since-file", taken, "--follow"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let before = kept(&folder);
-        let mut printed = BufReader::new(child.stdout.take().unwrap()).lines();
-        for _ in 0..round % 4 {
-            let line: Value = serde_json::from_str(&printed.next().unwrap().unwrap()).unwrap();
-            if let Some(name) = line["name"].as_str() {
-                seen.insert(name.to_owned(), line["resourceVersion"].as_str().unwrap().parse().unwrap());
-            }
+    folder.changes(&["models", "--since-file", "positions"]).exits(0);
+    let file = folder.path().join("changes.ndjson");
+    for round in 0..50 {
+        churn(&folder, round);
+        let out = File::options().append(true).create(true).open(&file).unwrap();
+        let feed = ["models", "--since-file", "positions", "--follow"];
+        let lines = || std::fs::read_to_string(&file).unwrap_or_default().lines().count();
+        let (before, deadline) = (lines(), Instant::now() + DEADLINE);
+        let mut child = folder.changes_command(&feed).stdout(out).stderr(Stdio::null()).spawn().unwrap();
+        // At another moment each time: before it is connected, and while it prints.
+        while lines() < before + (round % 4) as usize {
+            assert!(Instant::now() < deadline, "it prints nothing in round {round}");
+            std::thread::yield_now();
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        // What was printed and not read is lost with the pipe, unless the position before it is used again.
-        let positions = kept(&folder);
-        if round % 4 == 0 || positions != before {
-            std::fs::write(folder.path().join(taken), before).unwrap();
-            let again = folder.changes(&["models", "--since-file", taken]).exits(0);
-            for (name, version) in versions(&again).into_iter().filter(|(name, _)| !name.is_empty()) {
-                seen.insert(name, version.parse().unwrap());
-            }
-        }
     }
-    let rows = folder.query("SELECT name, res_version FROM model WHERE name <> 'm0' OR res_version > 1 ORDER BY name");
-    let seen: Vec<String> = seen.into_iter().map(|(name, version)| format!("{name}|{version}")).collect();
-    let missing: Vec<&String> = rows.iter().filter(|row| !seen.contains(row)).collect();
-    assert!(missing.is_empty(), "{missing:?} of {rows:?}");
+    let out = File::options().append(true).open(&file).unwrap();
+    let rest = folder.changes_command(&["models", "--since-file", "positions"]).stdout(out).status().unwrap();
+    assert!(rest.success());
+    let mut seen = BTreeMap::new();
+    // A line that was cut is printed again behind the cut.
+    for line in std::fs::read_to_string(&file).unwrap().lines() {
+        let whole = line.rfind("{\"position\"").map_or(line, |begin| &line[begin..]);
+        see(whole, &mut seen);
+    }
+    has_all(&folder, &seen);
+}
+
+#[test]
+fn fifty_kills_of_a_consumer_that_keeps_positions_itself_lose_nothing() {
+    let (folder, mut position) = Folder::with_position();
+    let mut seen = BTreeMap::new();
+    for round in 0..50 {
+        churn(&folder, round);
+        let feed = ["models", "--since", &position, "--follow"];
+        let mut child = folder.changes_command(&feed).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        // What is in the pipe and was not read is lost with it.
+        if let Some(last) = lines.take((round % 4) as usize).filter_map(|line| see(&line.unwrap(), &mut seen)).last() {
+            position = last;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    for line in folder.changes(&["models", "--since", &position]).exits(0).out.lines() {
+        see(line, &mut seen);
+    }
+    has_all(&folder, &seen);
 }
 
 #[test]
