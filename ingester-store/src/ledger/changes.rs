@@ -75,7 +75,10 @@ impl Store {
         };
         let recorded = self.with_retries(doing, || async { self.setting(LOG).await }).await?;
         match (on, recorded.as_deref()) {
-            (true, None | Some(ON)) | (false, Some(OFF)) => Ok(()),
+            (true, None | Some(ON)) | (false, Some(OFF)) => {
+                *self.logged() = Logged::default();
+                Ok(())
+            }
             (false, _) => write(OFF).await,
             (true, Some(_)) => {
                 write(BEGINS).await?;
