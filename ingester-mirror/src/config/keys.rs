@@ -263,9 +263,9 @@ settings! {
     pub struct Changes("changes", kinds) {
         /// Whether each change of a row is recorded in the [log of changes](databases.md#the-log-of-changes). `ingester run` writes this into the
         /// database, and every program that writes there goes by it within seconds. If it was `false`, switching it on takes some seconds at the
-        /// start, and whoever watches reads everything anew.
+        /// start, and clients that watch read everything anew.
         enabled => enabled: bool = "true", "bool", Restart, read(truth);
-        /// For how long entries are kept, by the database's clock: who has not read on for longer reads everything anew. The last entry of a kind
+        /// For how long entries are kept, by the database's clock: a reader that pauses for longer reads everything anew. The last entry of a kind
         /// is kept for good.
         retention => retention: Duration = "24h", "duration from `1s`", Now, read(duration(TIME));
     }

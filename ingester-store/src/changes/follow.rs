@@ -33,9 +33,9 @@ pub enum FollowError {
 }
 
 impl Store {
-    /// The changes of a table behind a position, in their order, each as soon as it is committed, without an end. Whoever is to have all rows,
-    /// too, calls [`Store::number_changes`] first, then reads the rows, and follows from there: a change may come that the rows have already,
-    /// and none is missing. At a [reset](super::What::Reset), that is to be done again.
+    /// The changes of a table behind a position, in their order, each as soon as it is committed, without an end. To have
+    /// all rows as well, call [`Store::number_changes`] first, then read the rows, and follow from that position: a change may come that the
+    /// rows have already, and none is missing. At a [reset](super::What::Reset), that is to be done again.
     ///
     /// # Errors
     /// If the log cannot be read on from there. The stream ends with its first error.

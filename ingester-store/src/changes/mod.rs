@@ -6,7 +6,7 @@
 //! A writer records an entry for each row that it changes, in its own transaction (`rows/log.rs`). Entries have ids, which the database
 //! counts when they are written; when they are committed is another order. So a reader numbers them: under a lock that readers alone take,
 //! each committed entry gets a number above all that were given before. An entry whose transaction commits later gets a later number, so
-//! whoever has read up to a number has missed nothing below it.
+//! a reader that has read up to a number has missed nothing below it.
 //!
 //! # Guarantees
 //! - What is committed when [`Store::number_changes`] begins has a number when it returns, and what is committed afterwards has a higher one.

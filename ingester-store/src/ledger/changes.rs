@@ -1,7 +1,7 @@
 //! Whether the database has a log of changes. Its tables are there once a release that knows them has made them, and the setting `changes`
 //! in `ingester_settings` says whether writers record what they do.
 //!
-//! Every writer keeps what it has read for a short time. So whoever switches the log on waits until no writer can go by what was before, and
+//! Every writer keeps what it has read for a short time. So the program that switches the log on waits until no writer goes by what was before, and
 //! records then that the log does not have what was done meanwhile.
 
 use crate::driver::StoreError;
@@ -75,7 +75,10 @@ impl Store {
         };
         let recorded = self.with_retries(doing, || async { self.setting(LOG).await }).await?;
         match (on, recorded.as_deref()) {
-            (true, None | Some(ON)) | (false, Some(OFF)) => Ok(()),
+            (true, None | Some(ON)) | (false, Some(OFF)) => {
+                *self.logged() = Logged::default();
+                Ok(())
+            }
             (false, _) => write(OFF).await,
             (true, Some(_)) => {
                 write(BEGINS).await?;

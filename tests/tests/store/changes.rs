@@ -255,7 +255,7 @@ fn nothing_else_writes_main_rows() -> Result<()> {
     let mut known: Vec<&str> = WRITERS.iter().map(|(statement, _)| *statement).chain(["MarkRows {"]).collect();
     known.sort_unstable();
     writing.sort_unstable();
-    assert_eq!(writing, known, "a statement writes main rows: say above who runs it, and record what it does");
+    assert_eq!(writing, known, "a statement writes main rows: say above which file runs it, and record what it does");
     let rows = root.join("ingester-store/src");
     for (statement, files) in WRITERS {
         let mut found = Vec::new();
@@ -438,7 +438,7 @@ async fn two_who_number_at_once_give_each_entry_one_number(world: World) -> Resu
     let seen: Vec<Vec<Change>> = tasks.join_all().await.into_iter().collect::<Result<_>>()?;
     let all = all(&stores[0], table).await?;
     for seen in seen.iter().filter(|seen| !seen.is_empty()) {
-        assert_eq!(seen[..], all[..seen.len()], "whoever reads on sees the same log");
+        assert_eq!(seen[..], all[..seen.len()], "readers see the same log");
     }
     let objects: u32 = 2 * (0..30).map(|batch| 1 + batch % 40).sum::<u32>();
     assert_eq!(all.iter().filter(|change| change.what == What::Inserted).count(), objects as usize);

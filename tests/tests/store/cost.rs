@@ -31,8 +31,7 @@ fn a_new_object_is_one_compound_statement_on_a_galera_node() -> Result<()> {
         let url = server.create_database("galera").await?;
         let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
         store.create_missing(crd_specs::KINDS).await?;
-        // Whether changes are logged is read once in a few seconds.
-        store.has_changes().await?;
+        looked(&store).await?;
         let before = counters(&server).await?;
         let RowChange::Row(row) = change(&model("a", 1)) else { return Ok(()) };
         let new = RowChange::Row(Row { expected: Some(Expected::Absent), ..row });
@@ -96,6 +95,13 @@ async fn counters(server: &SqlServer) -> Result<BTreeMap<String, u64>> {
     Ok(counters)
 }
 
+/// Has the store read whether changes are logged, so that it does not while requests are counted: it does so every few seconds.
+async fn looked(store: &Store) -> Result<()> {
+    store.switch_changes(true).await?;
+    ensure!(store.has_changes().await?, "changes are logged");
+    Ok(())
+}
+
 async fn requests_are_counted(on: On) -> Result<()> {
     let Some(server) = on.own()? else { return Ok(()) };
     let url = server.create_database("cost").await?;
@@ -152,8 +158,7 @@ async fn requests_are_counted(on: On) -> Result<()> {
                     known.insert(row.uid.clone(), row.clone());
                 }
             }
-            // Whether changes are logged is read once in a few seconds.
-            store.has_changes().await?;
+            looked(&store).await?;
             let before = counters(&server).await?;
             let report = store.write(table, changes).await?;
             let after = counters(&server).await?;
@@ -207,7 +212,7 @@ async fn requests_are_counted(on: On) -> Result<()> {
         if version == 3 {
             store.record_rejects(&[reject("r")]).await?;
         }
-        store.has_changes().await?;
+        looked(&store).await?;
         let before = counters(&server).await?["Com_stmt_execute"];
         assert_eq!(store.write(table, vec![object(version)]).await?.written, 1);
         assert_eq!(counters(&server).await?["Com_stmt_execute"] - before, statements, "version {version}");

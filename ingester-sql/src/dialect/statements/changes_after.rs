@@ -70,7 +70,7 @@ impl Query for ChangesAfter<'_> {
             what: What::of(&row.text(6)?),
             at: match row.value(7, SqlType::DateTime)? {
                 Value::Time(at) => at,
-                // Whatever somebody wrote there by hand is old.
+                // What was written there by hand counts as old.
                 _ => Micros(0),
             },
         })
