@@ -19,4 +19,5 @@ pub mod request;
 pub mod restore;
 pub mod service;
 pub mod status;
+pub mod watch;
 pub mod write;

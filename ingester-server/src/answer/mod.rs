@@ -5,15 +5,19 @@
 //! |---|---|
 //! | `columns.rs` | the columns of tables, and the cells of a row |
 //! | `object.rs` | the object of a row, and parts of it without the others |
+//! | `event.rs` | the objects of a watch's events |
 //! | `renderer.rs` | a form of answers about a kind: what is read for it, and how a row is written |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request.
 //! Must not: do I/O.
 
 mod columns;
+mod event;
 mod object;
 mod renderer;
 
 pub use columns::{AnswerColumn, UnknownColumn, named, of_spreadsheet, of_table};
+pub use event::Bare;
+pub(crate) use object::has_version;
 pub use object::object;
 pub use renderer::{Renderer, Rest};

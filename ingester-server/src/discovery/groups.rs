@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// What can be done with every object.
 const READING: [&str; 2] = ["get", "list"];
 
+/// What can be done with them where the database has a log of changes.
+const WATCHING: &str = "watch";
+
 /// What can be done with evicted objects.
 const WRITING: [&str; 4] = ["delete", "deletecollection", "patch", "update"];
 
@@ -18,10 +21,11 @@ struct Resource {
     singular: String,
     short: Vec<String>,
     categories: Vec<String>,
+    is_watched: bool,
 }
 
 impl Resource {
-    fn of(kind: &Kind) -> Self {
+    fn of(kind: &Kind, is_watched: bool) -> Self {
         let names = kind.crd().map(|crd| crd.spec.names).unwrap_or_default();
         Resource {
             kind: *kind,
@@ -29,11 +33,13 @@ impl Resource {
             singular: names.singular.filter(|name| !name.is_empty()).unwrap_or_else(|| kind.kind().to_lowercase()),
             short: names.short_names.unwrap_or_default(),
             categories: names.categories.unwrap_or_default(),
+            is_watched,
         }
     }
 
-    fn verbs(writable: bool) -> Vec<&'static str> {
+    fn verbs(&self, writable: bool) -> Vec<&'static str> {
         let mut verbs = READING.to_vec();
+        verbs.extend(self.is_watched.then_some(WATCHING));
         verbs.extend(WRITING.iter().filter(|_| writable));
         verbs.sort_unstable();
         verbs
@@ -43,7 +49,7 @@ impl Resource {
     fn plain(&self, writable: bool) -> Vec<Json> {
         let mut entry = json!({
             "name": self.plural, "singularName": self.singular, "namespaced": self.kind.namespaced(),
-            "kind": self.kind.kind(), "verbs": Self::verbs(writable),
+            "kind": self.kind.kind(), "verbs": self.verbs(writable),
         });
         if !self.short.is_empty() {
             entry["shortNames"] = json!(self.short);
@@ -63,7 +69,7 @@ impl Resource {
         let kind = json!({"group": self.kind.group(), "version": self.kind.version(), "kind": self.kind.kind()});
         let mut entry = json!({
             "resource": self.plural, "responseKind": kind, "singularResource": self.singular,
-            "scope": if self.kind.namespaced() { "Namespaced" } else { "Cluster" }, "verbs": Self::verbs(writable),
+            "scope": if self.kind.namespaced() { "Namespaced" } else { "Cluster" }, "verbs": self.verbs(writable),
         });
         if !self.short.is_empty() {
             entry["shortNames"] = json!(self.short);
@@ -79,10 +85,10 @@ impl Resource {
 }
 
 /// The documents of discovery by their paths; the aggregated ones have a star behind it.
-pub(super) fn documents(kinds: &[Kind], writable: bool) -> Vec<(String, Json)> {
+pub(super) fn documents(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<(String, Json)> {
     let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<Resource>>> = BTreeMap::new();
     for kind in kinds {
-        groups.entry(kind.group()).or_default().entry(kind.version()).or_default().push(Resource::of(kind));
+        groups.entry(kind.group()).or_default().entry(kind.version()).or_default().push(Resource::of(kind, watchable));
     }
     let queries = json!({
         "name": "queries", "singularName": "query", "namespaced": false, "kind": "Query", "verbs": READING,

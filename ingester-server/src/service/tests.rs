@@ -83,6 +83,8 @@ async fn service() -> Service {
         saved: saved(),
         limits: Limits::default(),
         places: Places::new(200),
+        watches: None,
+        watchable: false,
     })
 }
 
