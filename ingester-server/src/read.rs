@@ -45,8 +45,7 @@ const OFFSET: u64 = 100_000;
 const WATCH: Duration = Duration::from_secs(30);
 
 /// Why there are no watches.
-pub const WITHOUT_LOG: &str =
-    "the database has no log of changes, which watches are made of (`ingester schema apply` makes it)";
+pub const WITHOUT_LOG: &str = "the database has no log of changes (`changes.enabled` of `ingester run` switches it on)";
 
 /// The object of this name: of several, the newest one.
 ///

@@ -10,3 +10,4 @@ mod kubectl;
 mod program;
 mod questions;
 mod server;
+mod watch;

@@ -84,22 +84,34 @@ impl Log {
     /// 504 if it cannot, as an API server says it; 503 if the database does not answer.
     pub(crate) async fn reached(&self, table: &'static Table, version: Option<u64>) -> Result<(), Status> {
         let Some(wanted) = version.and_then(Position::of_version) else { return Ok(()) };
-        let found = self.found(table, async || Ok((self.head(table).await? >= wanted).then_some(()))).await?;
-        match found {
-            Some(()) => Ok(()),
-            None => Err(Status::too_large_version(wanted.version(), self.head(table).await?.version())),
+        // Most often it is there.
+        if self.head(table).await? < wanted {
+            self.is_whole(table).await?;
+            let last = self.head(table).await?;
+            if last < wanted {
+                return Err(Status::too_large_version(wanted.version(), last.version()));
+            }
         }
+        Ok(())
     }
 
     /// The position at which a watch begins that names a version, which it has seen; `None` if it is not in the log any more. For an
     /// object's version that is behind the lowest entry with it: a client that was sent an event with this version was sent what comes
     /// before that entry, and what it says, or a later entry says it again.
     pub(crate) async fn seen(&self, table: &'static Table, version: u64) -> Result<Option<Position>, Status> {
-        let find = async || match Position::of_version(version) {
+        if let Some(found) = self.find(table, version).await? {
+            return Ok(Some(found));
+        }
+        // It may be committed and not be read yet.
+        self.is_whole(table).await?;
+        self.find(table, version).await
+    }
+
+    async fn find(&self, table: &'static Table, version: u64) -> Result<Option<Position>, Status> {
+        match Position::of_version(version) {
             Some(position) => Ok(self.knows(table, position).await?.then_some(position)),
             None => self.behind(table, version).await,
-        };
-        self.found(table, find).await
+        }
     }
 
     /// The position of the lowest entry with this version.
@@ -108,20 +120,6 @@ impl Log {
         let lowest = self.changes(table, before, 1).await?;
         // It may be purged in between.
         Ok(lowest.first().filter(|lowest| lowest.res_version == version).map(|lowest| lowest.position))
-    }
-
-    /// Looks for something, and once more when everything that is committed can be read.
-    async fn found<T>(
-        &self,
-        table: &'static Table,
-        find: impl AsyncFn() -> Result<Option<T>, Status>,
-    ) -> Result<Option<T>, Status> {
-        // Most often it is there.
-        if let Some(found) = find().await? {
-            return Ok(Some(found));
-        }
-        self.is_whole(table).await?;
-        find().await
     }
 }
 
