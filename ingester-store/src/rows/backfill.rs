@@ -158,13 +158,10 @@ impl Store {
                     Some(uids) => Rows::These(uids),
                     None => Rows::After(after, limit),
                 };
+                let logs = self.logs().await?;
                 // By the database's clock, which also judges how long ago a row was marked.
-                let terms = Terms {
-                    now: self.now(),
-                    max_packet: self.max_packet,
-                    settle: !self.recorded().is_empty(),
-                    logs: self.logs().await?,
-                };
+                let terms =
+                    Terms { now: self.now(), max_packet: self.max_packet, settle: !self.recorded().is_empty(), logs };
                 let mut tx = self.pool.begin(Access::Write).await?;
                 let page = page(&mut tx, target, rows, terms, &decode).await;
                 tx.end(page).await

@@ -31,6 +31,8 @@ fn a_new_object_is_one_compound_statement_on_a_galera_node() -> Result<()> {
         let url = server.create_database("galera").await?;
         let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
         store.create_missing(crd_specs::KINDS).await?;
+        // Whether changes are logged is read once in a few seconds.
+        store.has_changes().await?;
         let before = counters(&server).await?;
         let RowChange::Row(row) = change(&model("a", 1)) else { return Ok(()) };
         let new = RowChange::Row(Row { expected: Some(Expected::Absent), ..row });
@@ -150,6 +152,8 @@ async fn requests_are_counted(on: On) -> Result<()> {
                     known.insert(row.uid.clone(), row.clone());
                 }
             }
+            // Whether changes are logged is read once in a few seconds.
+            store.has_changes().await?;
             let before = counters(&server).await?;
             let report = store.write(table, changes).await?;
             let after = counters(&server).await?;
@@ -203,6 +207,7 @@ async fn requests_are_counted(on: On) -> Result<()> {
         if version == 3 {
             store.record_rejects(&[reject("r")]).await?;
         }
+        store.has_changes().await?;
         let before = counters(&server).await?["Com_stmt_execute"];
         assert_eq!(store.write(table, vec![object(version)]).await?.written, 1);
         assert_eq!(counters(&server).await?["Com_stmt_execute"] - before, statements, "version {version}");

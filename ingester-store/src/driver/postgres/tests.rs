@@ -237,7 +237,7 @@ async fn a_transaction_with_a_failed_statement_is_not_committed() {
     session.execute(Call::of(&record("1"), Dialect::Postgres)).await.unwrap();
     let refused = session.execute(Call::of(&record("2"), Dialect::Postgres)).await.unwrap_err();
     assert!(refused.as_database_error().is_some_and(|error| error.is_unique_violation()));
-    assert!(session.end(End::Commit).await.is_err());
+    assert!(session.end(End::Commit(None)).await.is_err());
     // One that is dropped is rolled back.
     session.begin(Access::Write, false).await.unwrap();
     session.execute(Call::of(&record("3"), Dialect::Postgres)).await.unwrap();

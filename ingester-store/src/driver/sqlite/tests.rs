@@ -48,7 +48,7 @@ async fn the_setting_holds_in_the_transaction_and_no_longer() {
         assert_eq!(synchronous(&mut lent).await, within);
         // One that is dropped is rolled back, and its connection is lowered, too.
         if ends {
-            lent.end(End::Commit).await.unwrap();
+            lent.end(End::Commit(None)).await.unwrap();
             assert_eq!(synchronous(&mut lent).await, 1, "the connection was given back");
         }
     }
