@@ -14,7 +14,7 @@ use crate::places::Places;
 use crate::read::{self, Log};
 use crate::request::parameters::{self, Parameters, Saved};
 use crate::request::path::{self, Objects, Target};
-use crate::request::watching::without_initial_events;
+use crate::request::watching::{is_true, without_initial_events};
 use crate::request::{accept, parameters::Include};
 use crate::status::Status;
 use crate::watch::{self, Hub};
@@ -471,7 +471,8 @@ fn reads(method: &Method) -> bool {
 }
 
 fn is_watch(query: &str) -> bool {
-    form_urlencoded::parse(query.as_bytes()).any(|(key, value)| key == "watch" && matches!(&*value, "true" | "1"))
+    let values = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == "watch");
+    values.map(|(_, value)| value).filter(|value| !value.is_empty()).last().is_some_and(|value| is_true(&value))
 }
 
 /// The only name that the parameters let through.

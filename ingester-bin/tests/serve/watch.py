@@ -27,5 +27,6 @@ while True:
     except client.exceptions.ApiException as error:
         if error.status == 410:
             version = None
-    except (urllib3.exceptions.HTTPError, OSError):
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        print(repr(error), file=sys.stderr, flush=True)
         time.sleep(0.05)

@@ -42,11 +42,11 @@ pub(super) fn watch<'a>(last: &impl Last<'a>) -> Result<Option<Watch>, Status> {
 }
 
 fn is_watch<'a>(last: &impl Last<'a>) -> bool {
-    matches!(last("watch"), Some("true" | "1"))
+    last("watch").is_some_and(is_true)
 }
 
-/// As the API server reads a flag: everything but these two is true.
-fn is_true(text: &str) -> bool {
+/// As the API server reads a flag: everything but these two is true, also the `True` that Python's client sends.
+pub fn is_true(text: &str) -> bool {
     !matches!(text, "false" | "0")
 }
 
@@ -207,6 +207,7 @@ mod tests {
     fn a_watch_says_how_long_and_with_what() {
         let of = |query: &str| watch(&last(query)).map_err(|status| status.message);
         assert_eq!(of("watch=0"), Ok(None));
+        assert_eq!(of("watch=True"), Ok(Some(Watch::default())));
         assert_eq!(of("watch=1&timeoutSeconds=0&allowWatchBookmarks=false"), Ok(Some(Watch::default())));
         let all = Watch { time: Some(Duration::from_secs(7)), bookmarks: true, initial: Some(true) };
         assert_eq!(of("watch=true&timeoutSeconds=7&allowWatchBookmarks=1&sendInitialEvents=True"), Ok(Some(all)));
