@@ -96,8 +96,9 @@ where
     }
 }
 
-/// Marks an answer (among its extensions) whose body only waits: it is not one of the requests that may be answered at the same time,
-/// or those who follow changes would leave nothing to the others.
+/// Marks an answer (among its extensions) whose body waits for changes: it is not one of the requests that may be answered at the same
+/// time, or those who follow changes would leave nothing to the others. It has its own time, and is not compressed, which would hold
+/// back what is there.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits;
 

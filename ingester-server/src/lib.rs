@@ -21,4 +21,5 @@ pub mod restore;
 pub mod self_review;
 pub mod service;
 pub mod status;
+pub mod watch;
 pub mod write;

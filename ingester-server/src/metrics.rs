@@ -6,7 +6,7 @@
 
 use crate::caller::Verb;
 use prometheus::{
-    HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, Result, TextEncoder,
+    HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, Result, TextEncoder,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -28,6 +28,10 @@ struct Inner {
     refused: IntCounterVec,
     reviews: IntCounterVec,
     certificates: IntCounterVec,
+    watches: IntGaugeVec,
+    watch_events: IntCounterVec,
+    watches_ended: IntCounterVec,
+    watch_lag: HistogramVec,
 }
 
 /// Why a connection got no answer.
@@ -131,7 +135,36 @@ impl Metrics {
         for result in ["success", "failed"] {
             certificates.with_label_values(&[result]);
         }
-        let inner = Inner { registry, requests, seconds, in_flight, connections, refused, reviews, certificates };
+        let watches =
+            IntGaugeVec::new(Opts::new("ingester_serve_watches", "Watches that are open now."), &["resource"])?;
+        registry.register(Box::new(watches.clone()))?;
+        let watch_events =
+            counters("ingester_serve_watch_events_total", "Events sent by watches.", &["resource", "type"])?;
+        let watches_ended =
+            counters("ingester_serve_watches_ended_total", "Watches ended before their time.", &["reason"])?;
+        for reason in ["slow", "expired", "refused"] {
+            watches_ended.with_label_values(&[reason]);
+        }
+        let watch_lag = HistogramVec::new(
+            HistogramOpts::new("ingester_serve_watch_lag_seconds", "From a change of a row to its event.")
+                .buckets(SECONDS.to_vec()),
+            &["resource"],
+        )?;
+        registry.register(Box::new(watch_lag.clone()))?;
+        let inner = Inner {
+            registry,
+            requests,
+            seconds,
+            in_flight,
+            connections,
+            refused,
+            reviews,
+            certificates,
+            watches,
+            watch_events,
+            watches_ended,
+            watch_lag,
+        };
         Ok(Metrics(Arc::new(inner)))
     }
 
@@ -168,6 +201,27 @@ impl Metrics {
     pub(crate) fn reloaded(&self, success: bool) {
         let reloads: IntCounter = self.0.certificates.with_label_values(&[if success { "success" } else { "failed" }]);
         reloads.inc();
+    }
+
+    /// Counts one watch of a kind as long as the result is kept.
+    pub(crate) fn watch(&self, resource: &str) -> Counted {
+        Counted::new(&self.0.watches.with_label_values(&[resource]))
+    }
+
+    /// An event was given to the connection.
+    pub(crate) fn watch_event(&self, resource: &str, event: &str) {
+        self.0.watch_events.with_label_values(&[resource, event]).inc();
+    }
+
+    /// A watch was ended before its time.
+    pub(crate) fn watch_ended(&self, reason: &str) {
+        self.0.watches_ended.with_label_values(&[reason]).inc();
+    }
+
+    /// An event was given to the connection so many microseconds after its change.
+    pub(crate) fn watch_lag(&self, resource: &str, microseconds: i64) {
+        let time = Duration::from_micros(u64::try_from(microseconds).unwrap_or(0));
+        self.0.watch_lag.with_label_values(&[resource]).observe(time.as_secs_f64());
     }
 
     /// All metrics in Prometheus' text format, sorted by name.
@@ -259,6 +313,9 @@ mod tests {
     fn the_documentation_lists_every_metric_with_its_type_and_labels() {
         let metrics = Metrics::new().unwrap();
         metrics.answered(None, "", 200, Duration::ZERO);
+        let _watch = metrics.watch("models");
+        metrics.watch_event("models", "ADDED");
+        metrics.watch_lag("models", 1000);
         let mut code = BTreeSet::new();
         for family in metrics.0.registry.gather() {
             let labels: BTreeSet<&str> =

@@ -148,7 +148,7 @@ pub async fn get(asker: Asker<'_>, name: &str) -> Result<OwnObjects, Status> {
 /// The namespaces of all kinds. Each row is the first one behind the namespace before it.
 async fn search(asker: Asker<'_>) -> Result<Found, Status> {
     let asker = Asker { limits: limits_of(read::Cost::Whole, asker.limits), ..asker };
-    let _turn = read::turn(&asker.caller.user).await;
+    let _turn = read::turn(&asker.caller.user, read::Cost::Whole).await;
     let mut found = Found::default();
     for kind in asker.kinds.iter().filter(|kind| kind.namespaced()) {
         let mut query = Query { states: asker.states, ..Query::default() };

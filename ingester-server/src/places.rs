@@ -18,6 +18,8 @@ pub struct Places(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     most: usize,
+    /// What they are for.
+    of: &'static str,
     taken: Mutex<Taken>,
     /// A place is free again.
     freed: Notify,
@@ -43,7 +45,16 @@ struct Held {
 impl Places {
     /// So many places.
     pub fn new(most: usize) -> Self {
-        Places(Arc::new(Inner { most, taken: Mutex::default(), freed: Notify::new() }))
+        Self::of("requests", most)
+    }
+
+    /// So many places for watches.
+    pub fn of_watches(most: usize) -> Self {
+        Self::of("watches", most)
+    }
+
+    fn of(of: &'static str, most: usize) -> Self {
+        Places(Arc::new(Inner { most, of, taken: Mutex::default(), freed: Notify::new() }))
     }
 
     /// Takes one for this user.
@@ -55,10 +66,11 @@ impl Places {
         let own = taken.by.get(user).copied().unwrap_or_default();
         let free = self.0.most.saturating_sub(taken.all);
         if own >= free {
+            let of = self.0.of;
             return Err(Status::too_many_requests(if own == 0 {
-                "the server has too many requests at a time, please try again later".to_owned()
+                format!("the server has too many {of} at a time, please try again later")
             } else {
-                format!("{own} requests of this user are being answered, and no more at a time: please try again later")
+                format!("{own} {of} of this user are being answered, and no more at a time: please try again later")
             }));
         }
         taken.all += 1;

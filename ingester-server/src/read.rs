@@ -7,6 +7,7 @@
 //! deletion of a collection holds a share as well, because it searches as lists do.
 
 mod budget;
+mod position;
 #[cfg(test)]
 mod tests;
 
@@ -24,8 +25,11 @@ use futures::{StreamExt as _, stream};
 use http::{HeaderValue, Response, StatusCode, header};
 use ingester_core::Kind;
 use ingester_sql::query::{Order, Query};
+use ingester_store::changes::Position;
 use ingester_store::query::{AskError, Asked, Limits, Wanted};
 use ingester_store::{ErrorClass, Store, StoreError};
+pub use position::Log;
+use position::{of_list, with_position};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -37,8 +41,11 @@ const SHORTER: u32 = 3;
 /// Rows that may be skipped by the offset of the reference system's pagination. Each of them is read.
 const OFFSET: u64 = 100_000;
 
-/// How long a client that follows changes hears nothing, until it is told to list again.
+/// How long a client that follows changes hears nothing where there is no log of them, until it is told to list again.
 const WATCH: Duration = Duration::from_secs(30);
+
+/// Why there are no watches.
+pub const WITHOUT_LOG: &str = "the database has no log of changes (`changes.enabled` of `ingester run` switches it on)";
 
 /// The object of this name: of several, the newest one.
 ///
@@ -85,30 +92,33 @@ pub(crate) fn limits_of(cost: Cost, limits: Limits) -> Limits {
     }
 }
 
-/// Waits until this user's deletion of a collection may begin. It counts what it selects, and so it costs what such a list does.
-pub(crate) async fn turn(user: &str) -> Share {
-    LISTS.reading(user, Cost::Whole).await
+/// Waits until work of this user may begin that reads as a list of this cost does.
+pub(crate) async fn turn(user: &str, cost: Cost) -> Share {
+    LISTS.reading(user, cost).await
 }
 
-/// A list of this user: a page of it where a limit is asked for, else all of it.
+/// A list of this user: a page of it where a limit is asked for, else all of it. With a log, its version is a position in it.
 ///
 /// # Errors
+/// 504 for a version that is not there yet, 400 for a broken token; else
 /// The [`Status`] of a failure that is known before the first row was sent. A later one breaks the answer off, so that no client takes a
 /// part for the whole.
 pub async fn list(
     (user, cost): (&str, Cost),
-    store: &Arc<Store>,
+    (store, log): (&Arc<Store>, Option<&Log>),
     kind: &Kind,
-    parameters: Parameters,
+    mut parameters: Parameters,
     form: Form,
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
-    list_within((&LISTS, user, cost), store, kind, parameters, form, limits).await
+    let position;
+    (position, parameters.token) = of_list(log, kind, parameters.token.take(), parameters.version).await?;
+    list_within((&LISTS, user, cost), (store, position), kind, parameters, form, limits).await
 }
 
 async fn list_within(
     (budget, user, cost): (&'static Budget, &str, Cost),
-    store: &Arc<Store>,
+    (store, position): (&Arc<Store>, Option<Position>),
     kind: &Kind,
     parameters: Parameters,
     form: Form,
@@ -117,7 +127,8 @@ async fn list_within(
     let resource = resource(kind);
     let limits = limits_of(cost, Limits { bytes: limits.bytes.min(PAGE), ..limits });
     let Parameters { query, limit, most, token, count, include, offset, skip, .. } = parameters;
-    let renderer = Renderer::new(*kind, form, include, query.states, skip);
+    let mut renderer = Renderer::new(*kind, form, include, query.states, skip);
+    renderer.at(position.map(Position::version));
     let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
     let share = budget.reading(user, cost).await;
     let (token, before) = match (token, most) {
@@ -140,11 +151,12 @@ async fn list_within(
     };
     let page =
         asked.page(&renderer.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
-    // Clients go on as long as there is a token. What comes after the most that is wanted, nobody asked for.
+    // Clients go on as long as there is a token. What comes after the most that is wanted was not asked for.
     let is_whole = left.is_some_and(|left| page.rows.len() >= left);
     let sent = before + page.rows.len();
     let next = page.next.filter(|_| !is_whole);
     let next = next.map(|next| if most.is_some() { format!("{sent}.{next}") } else { next });
+    let next = next.map(|token| with_position(position, token));
     let mut rest = Rest { next, ..Rest::default() };
     if count && token.is_none() && !is_whole {
         let all = asked.count().await.map_err(|error| refused(error, resource.of()))?;
@@ -264,13 +276,13 @@ async fn all(
     Ok(json(Body::from_stream(all.fuse())))
 }
 
-/// What a client hears that wants to follow changes: nothing for a while, and then that its version is too old. So it lists again, and
-/// sees what has changed, without a request more often than this.
+/// What a client hears that wants to follow changes where there is no log of them: nothing for a while, and then that its version is too
+/// old. So it lists again, and sees what has changed, without a request more often than this.
 pub fn watch(time: Option<Duration>) -> Response<Body> {
     let pause = time.unwrap_or(WATCH).min(WATCH);
     let event = async move {
         tokio::time::sleep(pause).await;
-        let status = Status::expired("this server does not follow changes: list again");
+        let status = Status::expired(format!("{WITHOUT_LOG}: list again"));
         Ok::<_, std::io::Error>(Bytes::from(format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.json())))
     };
     let mut response = json(Body::from_stream(stream::once(event).fuse()));

@@ -1,6 +1,6 @@
 //! One request to its answer: who calls, what for, whether they may, and then what is asked for.
 //!
-//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, places, self_review, write, restore, former.
+//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, places, self_review, write, restore, former, watch.
 
 mod hints;
 mod own;
@@ -10,31 +10,34 @@ use crate::access::AccessLog;
 use crate::body::{self, Waits};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::discovery::{Document, Documents};
-use crate::former::FormerObjects;
+use crate::former::{FormerObjects, Reach};
 use crate::identity::{Identity, Peer};
 use crate::namespaces::KnownNamespaces;
 use crate::places::Places;
-use crate::read;
+use crate::read::{self, Log};
 use crate::request::parameters::{self, Parameters, Saved};
 use crate::request::path::{self, Objects, Target};
+use crate::request::watching::{is_true, without_initial_events};
 use crate::request::{accept, parameters::Include};
 use crate::status::Status;
+use crate::watch::{self, Hub};
 use crate::write;
 use axum::body::Body;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, WARNING};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version};
 use ingester_core::Kind;
 use ingester_core::value::Value;
 use ingester_declare::saved::SavedQueries;
-use ingester_sql::query::{Filter, Test};
+use ingester_sql::query::{Filter, States, Test};
 use ingester_store::Store;
 use ingester_store::query::Limits;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tower::ServiceExt as _;
 use tower_http::compression::Compression;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate as _};
 use writes::{Write, Writes};
 
 /// How long the database may take to say that it is there, and how long that counts.
@@ -60,6 +63,10 @@ pub struct Sources {
     pub limits: Limits,
     /// How many requests for objects are answered at the same time.
     pub places: Places,
+    /// The watches; `None` where the log of changes cannot be numbered.
+    pub watches: Option<Hub>,
+    /// Whether discovery says that there are watches: whether there was a log when the server was started.
+    pub watchable: bool,
 }
 
 /// Answers requests.
@@ -88,7 +95,7 @@ struct Asked<'r> {
 impl Service {
     /// A service of these sources.
     pub fn new(sources: Sources) -> Self {
-        let documents = Documents::new(sources.kinds, sources.writes.is_some());
+        let documents = Documents::new(sources.kinds, sources.writes.is_some(), sources.watchable);
         let ready = tokio::sync::Mutex::default();
         let (writes, namespaces) = (Writes::default(), KnownNamespaces::default());
         Service(Arc::new(Inner { sources, documents, ready, writes, namespaces }))
@@ -105,7 +112,11 @@ impl Service {
             let (service, peer, log) = (self.clone(), peer.clone(), log.clone());
             async move { Ok::<_, std::convert::Infallible>(service.respond(request, peer, &log).await) }
         });
-        match Compression::new(plain).oneshot(request).await {
+        // What is compressed comes in blocks, and an event is to come at once.
+        let ends =
+            |_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions| extensions.get::<Waits>().is_none();
+        let compressed = Compression::new(plain).compress_when(DefaultPredicate::new().and(ends));
+        match compressed.oneshot(request).await {
             Ok(response) => response.map(Body::new),
         }
     }
@@ -275,15 +286,22 @@ impl Inner {
         let asked_states = hints::by_name_alone(&parameters.query).then_some(states);
         // Before former objects are left out, which is not the caller's choice.
         let cost = match verb {
-            Verb::List => read::cost(&self.sources.reads, kind, &parameters)?,
+            Verb::List | Verb::Watch => read::cost(&self.sources.reads, kind, &parameters)?,
             _ => read::Cost::Keyed,
         };
         let (former, warning) = self.sources.former.reach(&self.sources.reads, kind, within, states, limits).await?;
         warnings.extend(warning);
         former.narrow(&mut parameters.query);
+        let changes = match (&self.sources.watches, verb) {
+            (Some(hub), Verb::Get | Verb::List | Verb::Watch) if hub.log().is_there().await? => Some(hub.log()),
+            _ => None,
+        };
         let mut response = match verb {
             Verb::Get => {
                 let form = form(&mut parameters.include)?;
+                if let Some(changes) = changes {
+                    changes.reached(kind.table(), parameters.version).await?;
+                }
                 let answer = read::get(&self.sources.reads, kind, parameters, name, form, limits).await;
                 let target = write::Target { kind, namespace, name };
                 self.or_hint(answer, target, asked_states, former).await?
@@ -291,9 +309,17 @@ impl Inner {
             Verb::List => {
                 let form = form(&mut parameters.include)?;
                 warnings.extend(self.lacks_prefix(kind, &parameters.query, limits).await);
-                read::list((&caller.user, cost), &self.sources.reads, kind, parameters, form, limits).await?
+                let from = (&self.sources.reads, changes);
+                read::list((&caller.user, cost), from, kind, parameters, form, limits).await?
             }
-            Verb::Watch => read::watch(parameters.watch.flatten()),
+            Verb::Watch => {
+                let form = form(&mut parameters.include)?;
+                let standing = self.standing(caller, &attributes, (kind, namespace), states, former);
+                let (kind, user, place) = (*kind, caller.user.clone(), place.clone());
+                let watch =
+                    watch::Request { kind, user, parameters, reach: former, form, cost, limits, place, standing };
+                self.watch(changes, watch).await?
+            }
             Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
                 if verb == Verb::DeleteCollection {
                     refuse_partial_deletion(&parameters)?;
@@ -326,6 +352,40 @@ impl Inner {
             response.extensions_mut().insert(place);
         }
         Ok(response)
+    }
+
+    /// Changes as they happen, if the database has a log of them.
+    async fn watch(&self, changes: Option<&Log>, request: watch::Request) -> Result<Response<Body>, Status> {
+        let watch = request.parameters.watch.unwrap_or_default();
+        match (&self.sources.watches, changes) {
+            (Some(hub), Some(_)) => hub.watch(request).await,
+            _ if watch.initial.is_some() => Err(without_initial_events(read::WITHOUT_LOG)),
+            _ => Ok(read::watch(watch.time)),
+        }
+    }
+
+    /// Whether the caller may go on watching: whether they have the right, and see what they saw of former objects.
+    fn standing(
+        self: &Arc<Self>,
+        caller: &Caller,
+        attributes: &Attributes,
+        (kind, namespace): (&Kind, &str),
+        states: States,
+        seen: Reach,
+    ) -> watch::Standing {
+        let (inner, caller, attributes) = (self.clone(), caller.clone(), attributes.clone());
+        let (kind, namespace) = (*kind, namespace.to_owned());
+        Box::new(move || {
+            let (inner, caller, attributes, namespace) =
+                (inner.clone(), caller.clone(), attributes.clone(), namespace.clone());
+            Box::pin(async move {
+                let Sources { identity, former, reads, limits, .. } = &inner.sources;
+                identity.authorize(&caller, &attributes).await?;
+                let within = Some(&*namespace).filter(|namespace| !namespace.is_empty());
+                let (reach, _) = former.reach(reads, &kind, within, states, *limits).await?;
+                if reach == seen { Ok(()) } else { Err(Status::expired("the namespace is another one: list again")) }
+            })
+        })
     }
 
     /// Checks what a restore does besides creating: it shows the stored object, and marks its row as deleted. Returns whether the caller may
@@ -420,7 +480,8 @@ fn reads(method: &Method) -> bool {
 }
 
 fn is_watch(query: &str) -> bool {
-    form_urlencoded::parse(query.as_bytes()).any(|(key, value)| key == "watch" && matches!(&*value, "true" | "1"))
+    let values = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == "watch");
+    values.map(|(_, value)| value).filter(|value| !value.is_empty()).last().is_some_and(|value| is_true(&value))
 }
 
 /// The only name that the parameters let through.

@@ -255,6 +255,13 @@ impl Status {
         Status::failure(StatusCode::GATEWAY_TIMEOUT, Reason::Timeout, message)
     }
 
+    /// 504: this version is not there yet. Clients know such an answer by its cause, and list again.
+    pub fn too_large_version(wanted: u64, current: u64) -> Self {
+        let said = "Too large resource version";
+        let cause = Cause { reason: "ResourceVersionTooLarge".into(), message: said.into(), ..Cause::default() };
+        Status::timeout(format!("Timeout: {said}: {wanted}, current: {current}")).because(vec![cause]).retry_after(1)
+    }
+
     /// Its JSON.
     pub fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()

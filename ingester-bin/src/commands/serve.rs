@@ -20,7 +20,9 @@ use ingester_server::identity::{self, ApiServer, FollowError, Identity, Rate};
 use ingester_server::listen::{Handler, Limits, Listener, Tls};
 use ingester_server::metrics::Metrics;
 use ingester_server::places::Places;
+use ingester_server::read::Log;
 use ingester_server::service::{Service, Sources};
+use ingester_server::watch::{Hub, WatchLimits};
 use ingester_store::{Address, ConnectOptions, Store};
 use kube::Client;
 use std::sync::Arc;
@@ -87,6 +89,9 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             parts.extend(trust);
             health.database_reached();
             health.kinds_looked_up();
+            let log = Log::new(reads.clone(), writes.clone());
+            let watchable = log.is_there().await.unwrap_or(false);
+            let limits = WatchLimits { watches: config.serve.max_watches, ..WatchLimits::default() };
             let service = Service::new(Sources {
                 kinds: kept(kinds),
                 reads: reads.clone(),
@@ -97,6 +102,8 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
                 saved,
                 limits: ingester_store::query::Limits { time: config.query.timeout, ..Default::default() },
                 places: Places::new(config.serve.max_in_flight),
+                watches: Some(Hub::new(log, limits, metrics.clone())),
+                watchable,
             });
             let answering = service.clone();
             let handler = move |request, peer, log| answering.clone().answer(request, peer, log);

@@ -36,6 +36,21 @@ impl Kubectl {
         program.map(|program| Kubectl { program, server })
     }
 
+    /// kubectl, asking this server, to be started; `None` if it is not installed.
+    pub(crate) fn command(server: &Server) -> Option<Command> {
+        let program = kubectl();
+        if program.is_none() {
+            skipped_without_kubectl();
+        }
+        let mut command = Command::new(program?);
+        command
+            .arg(format!("--server={}", server.url))
+            .arg(format!("--cache-dir={}", server.folder().join("cache").display()))
+            .env("KUBECONFIG", "/dev/null")
+            .env("HOME", server.folder());
+        Some(command)
+    }
+
     fn run(&self, arguments: &[&str]) -> Result<Said> {
         self.run_with(&[], arguments)
     }

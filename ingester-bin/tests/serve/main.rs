@@ -11,3 +11,4 @@ mod page;
 mod program;
 mod questions;
 mod server;
+mod watch;

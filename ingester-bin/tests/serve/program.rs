@@ -89,7 +89,7 @@ async fn a_scan_has_a_third_of_the_time_of_the_configuration() -> Result<()> {
 }
 
 /// The value of a metric.
-async fn metric(port: u16, name: &str) -> Result<Option<f64>> {
+pub(crate) async fn metric(port: u16, name: &str) -> Result<Option<f64>> {
     let client = kube::Client::try_from(kube::Config::new(format!("http://127.0.0.1:{port}").parse()?))?;
     let text = client.request_text(http::Request::get("/metrics").body(Vec::new())?).await?;
     Ok(text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()))

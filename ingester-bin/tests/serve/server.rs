@@ -122,7 +122,25 @@ impl Server {
 
     fn spawn(folder: TempDir, options: &[&OsStr]) -> Result<Self> {
         let port = free_port()?;
-        let url = format!("http://127.0.0.1:{port}");
+        let process = Self::spawn(&folder, port)?;
+        Ok(Server { process, url: format!("http://127.0.0.1:{port}"), port, folder })
+    }
+
+    /// Ends it.
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        self.terminate()?;
+        let status = self.process.wait()?;
+        ensure!(status.code() == Some(0), "{status}: {}", self.log());
+        Ok(())
+    }
+
+    /// Starts it again at its port.
+    pub(crate) fn restart(&mut self) -> Result<()> {
+        self.process = Self::spawn(&self.folder, self.port)?;
+        Ok(())
+    }
+
+    fn spawn(folder: &TempDir, port: u16) -> Result<Child> {
         let log = std::fs::File::create(folder.path().join("log"))?;
         let mut process = Command::new(env!("CARGO_BIN_EXE_ingester"))
             .args(["serve", "--insecure-loopback", &port.to_string(), "--config", "ingester.yaml"])
@@ -141,7 +159,7 @@ impl Server {
             ensure!(begin.elapsed() < Duration::from_secs(60), "it does not answer: {log}");
             std::thread::sleep(Duration::from_millis(20));
         }
-        Ok(Server { process, url, port, folder })
+        Ok(process)
     }
 
     /// A connection of its own.

@@ -302,6 +302,8 @@ settings! {
         /// The most requests for objects that are answered at the same time; more are 429. One user alone has at most half of them
         /// ([serving.md](serving.md#security)).
         maxInFlight => max_in_flight: usize = "200", "1 to 100000", Serve, read(whole(1..=100_000));
+        /// The most watches at the same time; more are 429. One user alone has at most half of them. Each has a connection of its own.
+        maxWatches => max_watches: usize = "500", "1 to 100000", Serve, read(whole(1..=100_000));
         /// The most requests of one user per second; more are 429. `0`: any number.
         rate => rate: u32 = "100", "0 to 1000000", Serve, read(whole(0..=1_000_000));
         /// So many of them may come at once.

@@ -195,6 +195,7 @@ log: { format: json, level: WARN }
             audiences: vec!["ingester".into(), "1".into()],
             max_connections: 10,
             max_in_flight: 5,
+            max_watches: 7,
             rate: 0,
             burst: 9,
             timeout: Duration::from_secs(120),

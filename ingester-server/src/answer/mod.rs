@@ -7,18 +7,22 @@
 //! | `object.rs` | the object of a row, and parts of it without the others |
 //! | `own.rs` | what is this server's own, such as saved queries |
 //! | `state.rs` | the state of an object, in its annotations |
+//! | `event.rs` | the objects of a watch's events |
 //! | `renderer.rs` | a form of answers about a kind: what is read for it, and how a row is written |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request.
 //! Must not: do I/O.
 
 mod columns;
+mod event;
 mod object;
 mod own;
 mod renderer;
 mod state;
 
 pub use columns::{AnswerColumn, UnknownColumn, named, of_spreadsheet, of_table};
+pub use event::Bare;
+pub(crate) use object::has_version;
 pub use object::object;
 pub use own::OwnObjects;
 pub use renderer::{Renderer, Rest};

@@ -4,6 +4,7 @@ use super::state::ShownState;
 use ingester_core::json::Reader;
 use ingester_core::schema::base;
 use ingester_store::query::FoundRow;
+use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -24,6 +25,32 @@ pub(super) fn metadata(text: &str) -> Option<(usize, &str)> {
         }
     }
     None
+}
+
+#[derive(Deserialize)]
+struct Versioned<'t> {
+    #[serde(borrow)]
+    metadata: Version<'t>,
+}
+
+#[derive(Deserialize)]
+struct Version<'t> {
+    #[serde(borrow, rename = "resourceVersion")]
+    version: Cow<'t, str>,
+}
+
+/// Whether the object says that it has this version.
+pub(crate) fn has_version(text: &str, version: u64) -> bool {
+    serde_json::from_str::<Versioned<'_>>(text).is_ok_and(|object| object.metadata.version.parse() == Ok(version))
+}
+
+/// The object, saying that it has this version.
+pub(super) fn at_version(text: &str, version: u64) -> Value {
+    let mut object: Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("resourceVersion".into(), version.to_string().into());
+    }
+    object
 }
 
 /// The object without the fields at these paths (`spec.inputSchema`). A path goes into each item of a list.
@@ -53,7 +80,7 @@ fn remove(value: &mut Value, names: &[&str]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{metadata, without};
+    use super::{at_version, has_version, metadata, without};
 
     const TEXT: &str =
         r#"{"kind":"A","metadata":{"name":"a", "labels":{"b":"c"}},"spec":{"x":1,"list":[{"y":1,"z":2},{"y":3}]}}"#;
@@ -65,6 +92,15 @@ mod tests {
             let found = metadata(text).map(|(_, metadata)| metadata);
             assert_eq!(found, text.contains("{\"a\"").then_some(r#"{"a":1}"#), "{text}");
         }
+    }
+
+    #[test]
+    fn an_object_says_which_version_it_has() {
+        let text = r#"{"kind":"A","metadata":{"name":"a","resourceVersion":"5"},"spec":{"resourceVersion":"7"}}"#;
+        assert!(has_version(text, 5) && !has_version(text, 7) && !has_version(TEXT, 5) && !has_version("", 0));
+        let other = at_version(text, 7);
+        assert!(has_version(&other.to_string(), 7) && other["metadata"]["name"] == "a", "{other}");
+        assert!(has_version(&at_version(TEXT, 9).to_string(), 9));
     }
 
     #[test]

@@ -16,12 +16,14 @@ use std::borrow::Cow;
 /// How rows of a kind are written.
 #[derive(Clone, Debug)]
 pub struct Renderer {
-    kind: Kind,
-    form: Form,
-    include: Include,
-    columns: Vec<AnswerColumn>,
+    pub(super) kind: Kind,
+    pub(super) form: Form,
+    pub(super) include: Include,
+    pub(super) columns: Vec<AnswerColumn>,
     skip: Vec<String>,
-    now: Micros,
+    /// What a list says instead of the highest version of its rows.
+    version: Option<u64>,
+    pub(super) now: Micros,
 }
 
 /// What is known after the last row of a list.
@@ -48,7 +50,12 @@ impl Renderer {
     /// The form of answers with rows in these states, without the fields at the paths of `skip`.
     pub fn new(kind: Kind, form: Form, include: Include, states: States, skip: Vec<String>) -> Self {
         let columns = if form == Form::Table { of_table(kind.table(), states) } else { Vec::new() };
-        Renderer { kind, form, include, columns, skip, now: Micros::now() }
+        Renderer { kind, form, include, columns, skip, version: None, now: Micros::now() }
+    }
+
+    /// Lists say that they have this version; with `None`, the highest one of their rows.
+    pub fn at(&mut self, version: Option<u64>) {
+        self.version = version;
     }
 
     /// What is read of each row.
@@ -85,7 +92,8 @@ impl Renderer {
     pub fn end(&self, rest: &Rest) -> String {
         let mut metadata = Map::new();
         // Clients take an empty version for none at all.
-        metadata.insert("resourceVersion".into(), rest.version.max(1).to_string().into());
+        let version = self.version.unwrap_or(rest.version.max(1));
+        metadata.insert("resourceVersion".into(), version.to_string().into());
         if let Some(next) = &rest.next {
             metadata.insert("continue".into(), next.as_str().into());
         }
@@ -118,7 +126,7 @@ impl Renderer {
     }
 
     /// The object of a row, without what is left out.
-    fn object<'r>(&self, row: &'r FoundRow) -> Cow<'r, str> {
+    pub(super) fn object<'r>(&self, row: &'r FoundRow) -> Cow<'r, str> {
         match self.skip.as_slice() {
             [] => object(row),
             skip => without(&object(row), skip).into(),

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// What can be done with every object.
 const READING: [&str; 2] = ["get", "list"];
 
+/// What can be done with them where the database has a log of changes.
+const WATCHING: &str = "watch";
+
 /// What can be done with evicted objects.
 const WRITING: [&str; 4] = ["delete", "deletecollection", "patch", "update"];
 
@@ -29,9 +32,10 @@ struct Resource {
 }
 
 impl Resource {
-    fn of(kind: &Kind, writable: bool) -> Self {
+    fn of(kind: &Kind, writable: bool, watchable: bool) -> Self {
         let names = kind.crd().map(|crd| crd.spec.names).unwrap_or_default();
         let mut verbs = READING.to_vec();
+        verbs.extend(watchable.then_some(WATCHING));
         verbs.extend(WRITING.iter().filter(|_| writable));
         verbs.sort_unstable();
         let mut subresources = vec![("status", "get")];
@@ -109,9 +113,9 @@ impl Resource {
 }
 
 /// What a server of these kinds has.
-fn resources(kinds: &[Kind], writable: bool) -> Vec<Resource> {
+fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
     let outer = (OUTER_GROUP, OUTER_VERSION);
-    let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::of(kind, writable)).collect();
+    let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::of(kind, writable, watchable)).collect();
     all.push(Resource::own(outer, "Parameter", "parameters", &LISTED));
     all.push(Resource { singular: "query".into(), ..Resource::own(outer, "Query", "queries", &LISTED) });
     for review in SelfReview::ALL {
@@ -126,8 +130,8 @@ fn resources(kinds: &[Kind], writable: bool) -> Vec<Resource> {
 }
 
 /// The documents of discovery by their paths; the aggregated ones have a star behind it.
-pub(super) fn documents(kinds: &[Kind], writable: bool) -> Vec<(String, Json)> {
-    let all = resources(kinds, writable);
+pub(super) fn documents(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<(String, Json)> {
+    let all = resources(kinds, writable, watchable);
     let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<&Resource>>> = BTreeMap::new();
     for resource in &all {
         groups.entry(&resource.group).or_default().entry(&resource.version).or_default().push(resource);

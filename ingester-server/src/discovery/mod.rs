@@ -48,8 +48,9 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// The documents of a server for these kinds. Where `writable` is false, no verb that writes is among their verbs.
-    pub fn new(kinds: &[Kind], writable: bool) -> Self {
+    /// The documents of a server for these kinds. Where `writable` is false, no verb that writes is among their verbs; where
+    /// `watchable` is false, `watch` is not.
+    pub fn new(kinds: &[Kind], writable: bool, watchable: bool) -> Self {
         let mut documents = Documents { by_path: BTreeMap::new() };
         let (major, minor) = VERSION;
         documents.add(
@@ -63,7 +64,7 @@ impl Documents {
                 "platform": format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
             }),
         );
-        for (path, document) in groups::documents(kinds, writable) {
+        for (path, document) in groups::documents(kinds, writable, watchable) {
             documents.add(&path, &document);
         }
         let mut schemas = BTreeMap::new();

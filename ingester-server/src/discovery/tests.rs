@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
 fn document(path: &str, aggregated: bool) -> Json {
-    let documents = Documents::new(KINDS, true);
+    let documents = Documents::new(KINDS, true, true);
     let target = parse(path).unwrap();
     let document = documents.get(&target, aggregated).unwrap_or_else(|| panic!("no {path}"));
     serde_json::from_str(&document.text).unwrap()
@@ -33,7 +33,10 @@ fn both_discoveries_say_the_same() {
     }
     assert_eq!(plain, others);
     assert!(
-        plain.contains(&("models".into(), r#"["delete","deletecollection","get","list","patch","update"]"#.into()))
+        plain.contains(&(
+            "models".into(),
+            r#"["delete","deletecollection","get","list","patch","update","watch"]"#.into()
+        ))
     );
     assert!(plain.contains(&("models/restore".into(), r#"["create"]"#.into())));
     assert!(plain.contains(&("models/status".into(), r#"["get"]"#.into())));
@@ -84,10 +87,11 @@ fn kubectl_finds_that_objects_can_be_patched() {
 
 #[test]
 fn a_server_that_does_not_write_says_so() {
-    let documents = Documents::new(KINDS, false);
+    let documents = Documents::new(KINDS, false, false);
     for (target, aggregated) in [(Target::Groups, true), (parse("/apis/michelangelo.api/v2").unwrap(), false)] {
         let text = &documents.get(&target, aggregated).unwrap().text;
         assert!(text.contains("\"list\"") && !text.contains("delete") && !text.contains("restore"), "{text}");
+        assert!(!text.contains("\"watch\""), "{text}");
     }
 }
 
@@ -96,7 +100,7 @@ fn schemas_are_found_by_the_index_and_by_the_kind() {
     let index = document("/openapi/v3", false);
     let url = index["paths"]["apis/michelangelo.api/v2"]["serverRelativeURL"].as_str().unwrap();
     let (path, hash) = url.split_once("?hash=").unwrap();
-    let documents = Documents::new(KINDS, true);
+    let documents = Documents::new(KINDS, true, true);
     let found = documents.get(&parse(path).unwrap(), false).unwrap();
     assert_eq!(found.etag.trim_matches('"'), hash);
     let schemas = document(path, false);
@@ -116,5 +120,5 @@ fn every_kind_has_its_place_in_the_root() {
     for path in ["/apis", "/apis/michelangelo.api/v2", "/openapi/v3", "/version", "/apis/mirror.michelangelo.api"] {
         assert!(paths.contains(&path.into()), "{path}: {paths:?}");
     }
-    assert!(Documents::new(KINDS, true).get(&parse("/apis/none").unwrap(), false).is_none());
+    assert!(Documents::new(KINDS, true, true).get(&parse("/apis/none").unwrap(), false).is_none());
 }

@@ -74,7 +74,7 @@ pub(super) async fn answer<H: Handler>(
         open.phase().answers();
     }
     let stop = waits.then(|| Box::pin(shared.stop.clone().cancelled_owned()));
-    let deadline = Box::pin(tokio::time::sleep(limits.answer));
+    let deadline = (!waits).then(|| Box::pin(tokio::time::sleep(limits.answer)));
     Ok(response.map(|body| Answer {
         body,
         rest: Bytes::new(),
@@ -125,7 +125,8 @@ pub(super) struct Answer {
     body: Body,
     /// What the body has given, and the connection has not taken.
     rest: Bytes,
-    deadline: Pin<Box<Sleep>>,
+    /// What only waits has a time of its own.
+    deadline: Option<Pin<Box<Sleep>>>,
     /// What only waits ends when the server does.
     stop: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// What its user has taken for it.
@@ -148,7 +149,7 @@ impl hyper::body::Body for Answer {
     type Error = axum::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.deadline.as_mut().poll(cx).is_ready() {
+        if self.deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(cx).is_ready()) {
             tracing::debug!(phase = ?self.ends.0, "An answer took too long");
             return Poll::Ready(Some(Err(axum::Error::new("the answer took too long"))));
         }
@@ -202,7 +203,7 @@ mod tests {
         Answer {
             body,
             rest: Bytes::new(),
-            deadline: Box::pin(tokio::time::sleep(time)),
+            deadline: Some(Box::pin(tokio::time::sleep(time))),
             stop: None,
             _place: None,
             _counted: Metrics::new().unwrap().request(),

@@ -67,7 +67,7 @@ async fn asked(
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
     let cost = cost(store, models(), &parameters)?;
-    list_within((budget, "ann", cost), store, models(), parameters, Form::Objects, limits).await
+    list_within((budget, "ann", cost), (store, None), models(), parameters, Form::Objects, limits).await
 }
 
 /// A list of the objects before this name, and of no others: but to find that out takes the database many steps for each.

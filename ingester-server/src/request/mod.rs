@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `path.rs` | the path |
 //! | `parameters.rs` | the parameters, also those in label selectors |
+//! | `watching.rs` | the parameters of a watch, and `resourceVersion` |
 //! | `accept.rs` | the media types |
 //! | `names.rs` | which names objects and namespaces can have |
 //!
@@ -14,3 +15,4 @@ pub mod accept;
 pub mod names;
 pub mod parameters;
 pub mod path;
+pub mod watching;

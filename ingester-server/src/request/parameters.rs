@@ -3,7 +3,8 @@
 
 use crate::request::names::{is_name, is_namespace};
 use crate::request::path::OUTER_GROUP;
-use crate::status::{Cause, Status};
+use crate::request::watching::{self, Watch};
+use crate::status::Status;
 use ingester_core::nearest::nearest;
 use ingester_core::value::Value;
 use ingester_sql::query::{
@@ -11,7 +12,6 @@ use ingester_sql::query::{
     parse_list_options, truth,
 };
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// What is asked for, besides the path.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,8 +26,10 @@ pub struct Parameters {
     pub token: Option<String>,
     /// Whether the objects are to be counted.
     pub count: bool,
-    /// Whether changes are to be followed, for how long at most.
-    pub watch: Option<Option<Duration>>,
+    /// Not older than this version. A watch begins there.
+    pub version: Option<u64>,
+    /// How changes are to be followed, if they are.
+    pub watch: Option<Watch>,
     /// What of each object a table has.
     pub include: Include,
     /// Rows that are left out at the beginning, as the reference system has it.
@@ -118,8 +120,8 @@ pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
         }
     };
     parameters.dry_run = given.get("dryRun").cloned().unwrap_or_default();
-    parameters.versions(&last)?;
-    parameters.watching(&last)?;
+    parameters.version = watching::version(&last)?;
+    parameters.watch = watching::watch(&last)?;
     for (key, values) in &given {
         let is_own = key.starts_with(OF_QUERY) || OURS.contains(&key.as_str());
         if is_own || AskKey::named(Spelling::Url, key).is_some() {
@@ -253,69 +255,6 @@ impl Parameters {
             self.own(ask, (Spelling::PseudoLabel, &name), &values, kind)
         })
     }
-
-    /// `resourceVersion` and how it is to be matched. Every answer is what SQL has now, so only "any" and "not older" can be promised.
-    fn versions<'a>(&mut self, last: &impl Fn(&str) -> Option<&'a str>) -> Result<(), Status> {
-        let version = last("resourceVersion");
-        if let Some(version) = version.filter(|version| version.parse::<u64>().is_err()) {
-            return Err(Status::bad_request(format!("Invalid value: {version:?}: resourceVersion is a number")));
-        }
-        let invalid = |message: String| {
-            let cause = Cause {
-                reason: "FieldValueInvalid".into(),
-                message: message.clone(),
-                field: "resourceVersionMatch".into(),
-            };
-            Err(Status::invalid(
-                format!("ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: {message}"),
-                vec![cause],
-            ))
-        };
-        match (last("resourceVersionMatch"), version) {
-            (None, _) | (Some("NotOlderThan"), Some(_)) => Ok(()),
-            (Some("Exact"), Some("0")) => {
-                invalid("Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"".into())
-            }
-            (Some("Exact"), Some(_)) => {
-                Err(Status::expired("SQL has only the present state: ask without resourceVersionMatch=Exact"))
-            }
-            (Some(_), None) => {
-                invalid("Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided".into())
-            }
-            (Some(other), _) => {
-                invalid(format!("Unsupported value: {other:?}: supported values: \"Exact\", \"NotOlderThan\""))
-            }
-        }
-    }
-
-    /// `watch` and what belongs to it.
-    fn watching<'a>(&mut self, last: &impl Fn(&str) -> Option<&'a str>) -> Result<(), Status> {
-        if last("sendInitialEvents").is_some() {
-            // Clients that hear this list first. Without an answer they would wait for ever for the end of the initial events.
-            let message = "Forbidden: sendInitialEvents is forbidden for watch: this server lists";
-            let cause = Cause {
-                reason: "FieldValueForbidden".into(),
-                message: message.into(),
-                field: "sendInitialEvents".into(),
-            };
-            let status = Status::invalid(
-                format!("ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: {message}"),
-                vec![cause],
-            );
-            return Err(status);
-        }
-        let seconds = match last("timeoutSeconds") {
-            None => None,
-            Some(text) => {
-                let seconds: u64 = text
-                    .parse()
-                    .map_err(|_| Status::bad_request(format!("timeoutSeconds: `{text}` is not a whole number")))?;
-                Some(Duration::from_secs(seconds)).filter(|time| !time.is_zero())
-            }
-        };
-        self.watch = matches!(last("watch"), Some("true" | "1")).then_some(seconds);
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -401,11 +340,7 @@ mod tests {
             ("resourceVersion=5&resourceVersionMatch=Exact", 410, "only the present state"),
             ("resourceVersionMatch=NotOlderThan", 422, "unless resourceVersion is provided"),
             ("resourceVersion=5&resourceVersionMatch=Newest", 422, "Unsupported value"),
-            (
-                "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0",
-                422,
-                "sendInitialEvents is forbidden",
-            ),
+            ("watch=true&sendInitialEvents=true&resourceVersion=0", 422, "requires setting resourceVersionMatch"),
             ("timeoutSeconds=soon", 400, "not a whole number"),
             ("param.a=b", 400, "saved query"),
         ] {

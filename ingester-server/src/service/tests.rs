@@ -2,6 +2,7 @@
 
 mod former;
 mod own;
+mod watching;
 
 use super::{Service, Sources};
 use crate::access::AccessLogs;
@@ -10,6 +11,8 @@ use crate::former::FormerObjects;
 use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
 use crate::places::Places;
+use crate::read::Log;
+use crate::watch::{Hub, WatchLimits};
 use axum::body::Body;
 use crd_specs::KINDS;
 use futures::future::BoxFuture;
@@ -77,6 +80,11 @@ fn saved() -> SavedQueries {
 
 /// Models `a` to `c` in the namespaces `ml` and `lab`.
 async fn service() -> Service {
+    service_with(false).await
+}
+
+/// The same, perhaps with watches.
+async fn service_with(watches: bool) -> Service {
     let store = Store::in_memory(KINDS).await.unwrap();
     let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
     for (namespace, name) in
@@ -92,16 +100,19 @@ async fn service() -> Service {
         store.write(kind.table(), vec![RowChange::Row(row)]).await.unwrap();
     }
     let (store, metrics) = (Arc::new(store), Metrics::new().unwrap());
+    let log = Log::new(store.clone(), store.clone());
     Service::new(Sources {
         kinds: KINDS,
         reads: store.clone(),
         writes: Some(store),
         cluster: None,
-        identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics),
+        identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics.clone()),
         former: FormerObjects::Granted,
         saved: saved(),
         limits: Limits::default(),
         places: Places::new(200),
+        watches: watches.then(|| Hub::new(log, WatchLimits::default(), metrics)),
+        watchable: watches,
     })
 }
 

@@ -93,7 +93,8 @@ impl Inner {
     ) -> Result<write::Answer, Status> {
         // Without its client, a deletion that still waits for its turn is not begun.
         let turn = match write.verb {
-            Verb::DeleteCollection => Some(read::turn(&write.user).await),
+            // It counts what it selects, and so it costs what such a list does.
+            Verb::DeleteCollection => Some(read::turn(&write.user, read::Cost::Whole).await),
             _ => None,
         };
         let inner = self.clone();

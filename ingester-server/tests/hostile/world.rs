@@ -212,6 +212,8 @@ impl World {
             saved: SavedQueries::parse(saved, KINDS).unwrap(),
             limits: QueryLimits { time: setup.time, ..QueryLimits::default() },
             places: Places::new(setup.places),
+            watches: None,
+            watchable: false,
         });
         let listener = Listener::on_loopback(0).await.unwrap();
         let address = listener.address().unwrap();

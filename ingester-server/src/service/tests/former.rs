@@ -105,6 +105,8 @@ async fn service(former: FormerObjects, cluster: kube::Client) -> (Service, Arc<
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), KINDS).unwrap(),
         limits: Limits::default(),
         places: Places::new(200),
+        watches: None,
+        watchable: false,
     });
     (service, asked)
 }

@@ -1,0 +1,164 @@
+//! Positions in the log of changes, as the versions of lists.
+
+use super::of_store;
+use crate::status::Status;
+use ingester_core::Kind;
+use ingester_core::schema::Table;
+use ingester_store::changes::{Change, Position};
+use ingester_store::{Store, StoreError};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a request waits for a position that is not there yet, as an API server does, and how often it looks.
+const PATIENCE: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The log of changes of a server's database. Clones share its connections.
+#[derive(Clone)]
+pub struct Log {
+    /// Where entries and rows are read.
+    pub(crate) reads: Arc<Store>,
+    /// Where entries are numbered.
+    writes: Arc<Store>,
+}
+
+impl Log {
+    /// That of a database. `writes` is where writers write; `reads` may be a replica of it.
+    pub fn new(reads: Arc<Store>, writes: Arc<Store>) -> Self {
+        Log { reads, writes }
+    }
+
+    /// Whether the database has one now.
+    ///
+    /// # Errors
+    /// 503 if the database does not answer.
+    pub async fn is_there(&self) -> Result<bool, Status> {
+        self.reads.has_changes().await.map_err(failed)
+    }
+
+    /// The last position of what is committed.
+    pub(crate) async fn number(&self, table: &'static Table) -> Result<Position, Status> {
+        self.writes.number_changes(table).await.map_err(failed)
+    }
+
+    /// The last position that can be read. Where there is none, the log begins.
+    pub(crate) async fn head(&self, table: &'static Table) -> Result<Position, Status> {
+        match self.reads.last_position(table).await.map_err(failed)? {
+            Some(position) => Ok(position),
+            None => self.number(table).await,
+        }
+    }
+
+    /// The entries behind a position, at most so many. They are complete if the position [is known](Log::knows) afterwards.
+    pub(crate) async fn changes(
+        &self,
+        table: &'static Table,
+        after: Position,
+        limit: usize,
+    ) -> Result<Vec<Change>, Status> {
+        self.reads.changes_after(table, after, limit).await.map_err(failed)
+    }
+
+    /// Whether everything that is committed can be read, at least after a moment.
+    pub(crate) async fn is_whole(&self, table: &'static Table) -> Result<bool, Status> {
+        let last = self.number(table).await?;
+        let begin = Instant::now();
+        while self.head(table).await? < last {
+            if begin.elapsed() >= PATIENCE {
+                return Ok(false);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(true)
+    }
+
+    /// Whether the log can be read on from a position.
+    pub(crate) async fn knows(&self, table: &'static Table, position: Position) -> Result<bool, Status> {
+        self.reads.is_known(table, position).await.map_err(failed)
+    }
+
+    /// Waits for a moment until a position can be read. A version that is not one was served as an object's, so it is there.
+    ///
+    /// # Errors
+    /// 504 if it cannot, as an API server says it; 503 if the database does not answer.
+    pub(crate) async fn reached(&self, table: &'static Table, version: Option<u64>) -> Result<(), Status> {
+        let Some(wanted) = version.and_then(Position::of_version) else { return Ok(()) };
+        // Most often it is there.
+        if self.head(table).await? < wanted {
+            self.is_whole(table).await?;
+            let last = self.head(table).await?;
+            if last < wanted {
+                return Err(Status::too_large_version(wanted.version(), last.version()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The position at which a watch begins that names a version, which it has seen; `None` if it is not in the log any more. For an
+    /// object's version that is behind the lowest entry with it: a client that was sent an event with this version was sent what comes
+    /// before that entry, and what it says, or a later entry says it again.
+    pub(crate) async fn seen(&self, table: &'static Table, version: u64) -> Result<Option<Position>, Status> {
+        if let Some(found) = self.find(table, version).await? {
+            return Ok(Some(found));
+        }
+        // It may be committed and not be read yet.
+        self.is_whole(table).await?;
+        self.find(table, version).await
+    }
+
+    async fn find(&self, table: &'static Table, version: u64) -> Result<Option<Position>, Status> {
+        match Position::of_version(version) {
+            Some(position) => Ok(self.knows(table, position).await?.then_some(position)),
+            None => self.behind(table, version).await,
+        }
+    }
+
+    /// The position of the lowest entry with this version.
+    async fn behind(&self, table: &'static Table, version: u64) -> Result<Option<Position>, Status> {
+        let Some(before) = self.reads.position_of(table, version).await.map_err(failed)? else { return Ok(None) };
+        let lowest = self.changes(table, before, 1).await?;
+        // It may be purged in between.
+        Ok(lowest.first().filter(|lowest| lowest.res_version == version).map(|lowest| lowest.position))
+    }
+}
+
+fn failed(error: StoreError) -> Status {
+    of_store(&error)
+}
+
+impl std::fmt::Debug for Log {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Log")
+    }
+}
+
+/// The version of a list, and the token of its next page, which has it before a dot: all pages say the same.
+pub(super) async fn of_list(
+    log: Option<&Log>,
+    kind: &Kind,
+    token: Option<String>,
+    version: Option<u64>,
+) -> Result<(Option<Position>, Option<String>), Status> {
+    if let Some((position, rest)) = token.as_deref().and_then(|token| token.split_once('.')) {
+        let position = u64::from_str_radix(position, 16).ok().and_then(Position::of_version);
+        let broken = || Status::bad_request("the continue token is broken: give it as it came, in one piece");
+        return Ok((Some(position.ok_or_else(broken)?), Some(rest.to_owned())));
+    }
+    match log {
+        Some(log) if token.is_none() => {
+            log.reached(kind.table(), version).await?;
+            // Before the rows are read: what comes after it is in them, or in a later entry.
+            Ok((Some(log.head(kind.table()).await?), None))
+        }
+        _ => Ok((None, token)),
+    }
+}
+
+/// The token with the version of its list.
+pub(super) fn with_position(position: Option<Position>, token: String) -> String {
+    match position {
+        Some(position) => format!("{:x}.{token}", position.version()),
+        None => token,
+    }
+}

@@ -1,0 +1,216 @@
+//! `watch`, `resourceVersion` and what belongs to them: which combinations the API server takes, and what it says of the others.
+
+use crate::status::{Cause, Status};
+use std::time::Duration;
+
+/// How changes are to be followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// For how long at most.
+    pub time: Option<Duration>,
+    /// Whether bookmarks are wanted.
+    pub bookmarks: bool,
+    /// Whether the watch is to begin with what there is. `None`: if it names no version to begin at.
+    pub initial: Option<bool>,
+}
+
+/// The last value of a parameter, if it is not empty.
+pub(super) trait Last<'a>: Fn(&str) -> Option<&'a str> {}
+
+impl<'a, F: Fn(&str) -> Option<&'a str>> Last<'a> for F {}
+
+/// How changes are to be followed; `None` if they are not.
+///
+/// # Errors
+/// 400 for a time that is not a number.
+pub(super) fn watch<'a>(last: &impl Last<'a>) -> Result<Option<Watch>, Status> {
+    let time = match last("timeoutSeconds") {
+        None => None,
+        Some(text) => {
+            let seconds: u64 = text
+                .parse()
+                .map_err(|_| Status::bad_request(format!("timeoutSeconds: `{text}` is not a whole number")))?;
+            Some(Duration::from_secs(seconds)).filter(|time| !time.is_zero())
+        }
+    };
+    let watch = Watch {
+        time,
+        bookmarks: last("allowWatchBookmarks").is_some_and(is_true),
+        initial: last("sendInitialEvents").map(is_true),
+    };
+    Ok(is_watch(last).then_some(watch))
+}
+
+fn is_watch<'a>(last: &impl Last<'a>) -> bool {
+    last("watch").is_some_and(is_true)
+}
+
+/// As the API server reads a flag: everything but these two is true, also the `True` that Python's client sends.
+pub fn is_true(text: &str) -> bool {
+    !matches!(text, "false" | "0")
+}
+
+/// `resourceVersion`, once it is known to fit what stands beside it.
+///
+/// # Errors
+/// 400 if it is not a number, 422 where it does not fit, 410 for an exact version: SQL has only the present state.
+pub(super) fn version<'a>(last: &impl Last<'a>) -> Result<Option<u64>, Status> {
+    let text = last("resourceVersion");
+    let wrong = |text: &str| Status::bad_request(format!("Invalid value: {text:?}: resourceVersion is a number"));
+    let version = text.map(|text| text.parse::<u64>().map_err(|_| wrong(text))).transpose()?;
+    let causes = if is_watch(last) { of_watch(last) } else { of_list(last, version) };
+    if !causes.is_empty() {
+        return Err(invalid(causes));
+    }
+    if !is_watch(last) && last("resourceVersionMatch") == Some("Exact") {
+        return Err(Status::expired("SQL has only the present state: ask without resourceVersionMatch=Exact"));
+    }
+    Ok(version)
+}
+
+/// What the API server finds wrong with the options of a list.
+fn of_list<'a>(last: &impl Last<'a>, version: Option<u64>) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if let Some(wanted) = last("resourceVersionMatch") {
+        if version.is_none() {
+            causes.push(forbidden(MATCH, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+        }
+        if last("continue").is_some() {
+            causes.push(forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided"));
+        }
+        if !matches!(wanted, "Exact" | NOT_OLDER) {
+            causes.push(unsupported(wanted, "\"Exact\", \"NotOlderThan\""));
+        }
+        if wanted == "Exact" && version == Some(0) {
+            let why = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+            causes.push(forbidden(MATCH, why));
+        }
+    }
+    if last(INITIAL).is_some() {
+        causes.push(forbidden(INITIAL, "sendInitialEvents is forbidden for list"));
+    }
+    causes
+}
+
+/// The same of a watch.
+fn of_watch<'a>(last: &impl Last<'a>) -> Vec<Cause> {
+    let (wanted, initial) = (last("resourceVersionMatch"), last(INITIAL));
+    let mut causes = Vec::new();
+    if initial.is_some() && wanted != Some(NOT_OLDER) {
+        let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        causes.push(forbidden(MATCH, why));
+    }
+    if let Some(wanted) = wanted {
+        if initial.is_none() {
+            let why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            causes.push(forbidden(MATCH, why));
+        }
+        if wanted != NOT_OLDER {
+            causes.push(unsupported(wanted, "\"NotOlderThan\""));
+        }
+        if last("continue").is_some() {
+            causes.push(forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided"));
+        }
+    }
+    causes
+}
+
+/// What clients are told that want the initial events of a server without them: they list instead. Without an answer they would wait
+/// for ever for the end of these events.
+pub fn without_initial_events(why: &str) -> Status {
+    invalid(vec![forbidden(INITIAL, &format!("sendInitialEvents is forbidden for watch: {why}"))])
+}
+
+const MATCH: &str = "resourceVersionMatch";
+const INITIAL: &str = "sendInitialEvents";
+const NOT_OLDER: &str = "NotOlderThan";
+
+fn forbidden(field: &str, why: &str) -> Cause {
+    Cause { reason: "FieldValueForbidden".into(), message: format!("Forbidden: {why}"), field: field.into() }
+}
+
+fn unsupported(value: &str, supported: &str) -> Cause {
+    let message = format!("Unsupported value: {value:?}: supported values: {supported}");
+    Cause { reason: "FieldValueNotSupported".into(), message, field: MATCH.into() }
+}
+
+/// 422, as the API server says it.
+fn invalid(causes: Vec<Cause>) -> Status {
+    let said: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+    let said = if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) };
+    Status::invalid(format!("ListOptions.meta.k8s.io \"\" is invalid: {said}"), causes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Watch, version, watch, without_initial_events};
+    use std::time::Duration;
+
+    fn last<'a>(query: &'a str) -> impl Fn(&str) -> Option<&'a str> {
+        move |key| {
+            query.split('&').filter_map(|pair| pair.split_once('=')).filter(|(k, _)| *k == key).map(|(_, v)| v).last()
+        }
+    }
+
+    fn said(query: &str) -> (u16, String) {
+        match version(&last(query)) {
+            Ok(version) => (200, format!("{version:?}")),
+            Err(status) => (status.code.as_u16(), status.message),
+        }
+    }
+
+    #[test]
+    fn combinations_are_refused_as_the_api_server_refuses_them() {
+        const INVALID: &str = "ListOptions.meta.k8s.io \"\" is invalid: ";
+        for (query, code, part) in [
+            ("watch=true&resourceVersion=5", 200, "Some(5)"),
+            ("watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", 200, "None"),
+            ("watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=5", 200, "Some(5)"),
+            ("watch=true&resourceVersion=x", 400, "resourceVersion is a number"),
+            (
+                "watch=true&sendInitialEvents=true",
+                422,
+                "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            ),
+            (
+                "watch=true&resourceVersionMatch=NotOlderThan&resourceVersion=5",
+                422,
+                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+            ),
+            (
+                "watch=true&sendInitialEvents=true&resourceVersionMatch=Exact",
+                422,
+                "[resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, \
+                 resourceVersionMatch: Unsupported value: \"Exact\": supported values: \"NotOlderThan\"]",
+            ),
+            (
+                "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=a",
+                422,
+                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided",
+            ),
+            ("sendInitialEvents=true", 422, "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"),
+            ("resourceVersion=5&resourceVersionMatch=NotOlderThan", 200, "Some(5)"),
+            ("resourceVersion=0&resourceVersionMatch=Exact", 422, "is forbidden for resourceVersion \"0\""),
+            ("resourceVersion=5&resourceVersionMatch=Exact", 410, "SQL has only the present state"),
+        ] {
+            let (status, message) = said(query);
+            assert_eq!(status, code, "{query}: {message}");
+            assert!(message.trim_start_matches(INVALID).contains(part), "{query}: {message}");
+            assert_eq!(message.starts_with(INVALID), code == 422, "{query}: {message}");
+        }
+        let status = without_initial_events("this server lists");
+        assert_eq!(status.code.as_u16(), 422);
+        assert!(status.message.starts_with("ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: "));
+    }
+
+    #[test]
+    fn a_watch_says_how_long_and_with_what() {
+        let of = |query: &str| watch(&last(query)).map_err(|status| status.message);
+        assert_eq!(of("watch=0"), Ok(None));
+        assert_eq!(of("watch=True"), Ok(Some(Watch::default())));
+        assert_eq!(of("watch=1&timeoutSeconds=0&allowWatchBookmarks=false"), Ok(Some(Watch::default())));
+        let all = Watch { time: Some(Duration::from_secs(7)), bookmarks: true, initial: Some(true) };
+        assert_eq!(of("watch=true&timeoutSeconds=7&allowWatchBookmarks=1&sendInitialEvents=True"), Ok(Some(all)));
+        assert_eq!(of("watch=true&timeoutSeconds=soon"), Err("timeoutSeconds: `soon` is not a whole number".into()));
+    }
+}

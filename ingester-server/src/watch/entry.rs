@@ -1,0 +1,129 @@
+//! An entry of the log, and what it says of an object beside the row as it is now.
+
+use ingester_core::schema::base;
+use ingester_sql::query::States;
+use ingester_store::changes::{Change, What};
+use ingester_store::query::FoundRow;
+use std::collections::{HashMap, HashSet};
+
+/// An entry of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) change: Change,
+    /// Whether the object is new to those who were sent everything before.
+    pub(super) is_new: bool,
+    /// Whether a later entry that was read with it is about the same version.
+    is_repeated: bool,
+}
+
+/// The entries of what was read at a time.
+pub(super) fn entries(changes: Vec<Change>) -> Vec<Entry> {
+    let mut last = HashMap::new();
+    for change in &changes {
+        last.insert((change.uid.clone(), change.res_version), change.position);
+    }
+    let entry = |change: Change| Entry {
+        is_new: change.what == What::Inserted,
+        is_repeated: last.get(&(change.uid.clone(), change.res_version)) != Some(&change.position),
+        change,
+    };
+    changes.into_iter().map(entry).collect()
+}
+
+impl Entry {
+    /// Whether it has the row as it is now, and no later entry has.
+    pub(super) fn has(&self, row: Option<&FoundRow>) -> bool {
+        !self.is_repeated && self.is_of(row)
+    }
+
+    /// Whether the row is at its version. If not, a later entry brings the row.
+    fn is_of(&self, row: Option<&FoundRow>) -> bool {
+        match (row, self.change.what) {
+            (None, what) => what == What::Purged,
+            (Some(_), What::Purged) => false,
+            (Some(row), _) => super::version(row) == self.change.res_version,
+        }
+    }
+
+    /// The state before it, by the row as it is now. An object may also have had none: what was evicted or deleted before the mirror saw it
+    /// begins like this.
+    pub(super) fn state_before(&self, row: Option<&FoundRow>) -> States {
+        match self.change.what {
+            What::Inserted | What::Reset => States::NONE,
+            What::Updated | What::Evicting => States::LIVE,
+            What::Evicted => States::EVICTED,
+            What::Purged => States::DELETED,
+            What::Deleted => match row {
+                None => States::default(),
+                Some(row) if row.time(base::EVICT_TIME).is_some() => States::EVICTED,
+                Some(_) => States::LIVE,
+            },
+        }
+    }
+
+    /// The state behind it.
+    pub(super) fn state_after(&self) -> States {
+        match self.change.what {
+            What::Inserted | What::Updated => States::LIVE,
+            What::Evicting | What::Evicted => States::EVICTED,
+            What::Deleted => States::DELETED,
+            What::Purged | What::Reset => States::NONE,
+        }
+    }
+}
+
+/// The first entries of objects that were not sent, because the row was a later one.
+#[derive(Debug, Default)]
+pub(super) struct Skipped(HashSet<Box<str>>);
+
+/// How many are remembered.
+const MOST: usize = 10_000;
+
+impl Skipped {
+    /// The entry, as those see it who were not sent the object's first one.
+    pub(super) fn complete(&mut self, mut entry: Entry, row: Option<&FoundRow>) -> Entry {
+        entry.is_new |= self.0.remove(&entry.change.uid);
+        if entry.is_new && row.is_some() && !entry.has(row) {
+            if self.0.len() >= MOST {
+                // Objects are then said to be modified that are new.
+                self.0.clear();
+            }
+            self.0.insert(entry.change.uid.clone());
+        }
+        entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::fixture::change;
+
+    #[test]
+    fn of_entries_about_one_version_the_last_one_has_the_row() {
+        let changes = vec![
+            change(1, "a", 5, What::Inserted),
+            change(2, "b", 5, What::Updated),
+            change(3, "a", 7, What::Evicting),
+            change(4, "a", 7, What::Evicted),
+        ];
+        let repeated: Vec<bool> = entries(changes).iter().map(|entry| entry.is_repeated).collect();
+        assert_eq!(repeated, [false, false, true, false]);
+    }
+
+    #[test]
+    fn an_entry_tells_the_states_around_it() {
+        let of = |what| entries(vec![change(1, "a", 5, what)]).remove(0);
+        for (what, before, after) in [
+            (What::Inserted, States::NONE, States::LIVE),
+            (What::Updated, States::LIVE, States::LIVE),
+            (What::Evicting, States::LIVE, States::EVICTED),
+            (What::Evicted, States::EVICTED, States::EVICTED),
+            (What::Deleted, States::default(), States::DELETED),
+            (What::Purged, States::DELETED, States::NONE),
+        ] {
+            assert_eq!((of(what).state_before(None), of(what).state_after()), (before, after), "{what:?}");
+        }
+        assert!(of(What::Purged).has(None) && !of(What::Deleted).has(None), "the purge follows");
+    }
+}

@@ -1,0 +1,84 @@
+//! What the database is asked about changed objects: one question for the rows, and one for each distinct selector.
+
+use crate::read::{refused, resource};
+use crate::status::Status;
+use ingester_core::Kind;
+use ingester_core::schema::base;
+use ingester_sql::query::{Query, States};
+use ingester_store::Store;
+use ingester_store::query::{AskError, FoundRow, Limits, Wanted};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What is read of each row besides what is shown.
+const PLACES: [usize; 6] =
+    [base::NAMESPACE, base::NAME, base::RES_VERSION, base::CREATE_TIME, base::DELETE_TIME, base::EVICT_TIME];
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The rows by their uids.
+    pub(super) rows: HashMap<Box<str>, Arc<FoundRow>>,
+    /// The uids that each question selects.
+    pub(super) selected: Vec<HashSet<Box<str>>>,
+}
+
+/// Which objects are selected.
+pub(super) struct Question<'a> {
+    pub(super) rest: &'a Query,
+    pub(super) uids: Vec<&'a str>,
+}
+
+/// Finds the objects of these uids. `places`: the columns that are shown.
+///
+/// Selections are asked before rows are read: versions only grow, so a row that then still is at an entry's version was at that version
+/// when it was selected.
+///
+/// # Errors
+/// The [`Status`] of a failure of the database.
+pub(super) async fn find(
+    (store, kind): (&Store, &Kind),
+    limits: Limits,
+    questions: &[Question<'_>],
+    uids: &[&str],
+    places: &[usize],
+) -> Result<Found, Status> {
+    let refused = |error| refused(error, resource(kind).of());
+    let mut found = Found::default();
+    for Question { rest, uids } in questions {
+        let query = Query { uids: texts(uids), ..(*rest).clone() };
+        let rows = rows_of(store, kind, limits, &query, &Wanted::default()).await.map_err(refused)?;
+        found.selected.push(rows.iter().map(|row| row.uid().into()).collect());
+    }
+    if !uids.is_empty() {
+        let query = Query { uids: texts(uids), states: States::ALL, ..Query::default() };
+        let wanted = Wanted { places: [&PLACES, places].concat(), labels: false };
+        let rows = rows_of(store, kind, limits, &query, &wanted).await.map_err(refused)?;
+        found.rows = rows.into_iter().map(|row| (row.uid().into(), Arc::new(row))).collect();
+    }
+    Ok(found)
+}
+
+fn texts(uids: &[&str]) -> Vec<String> {
+    uids.iter().map(|uid| (*uid).to_owned()).collect()
+}
+
+async fn rows_of(
+    store: &Store,
+    kind: &Kind,
+    limits: Limits,
+    query: &Query,
+    wanted: &Wanted,
+) -> Result<Vec<FoundRow>, AskError> {
+    let asked = store.ask_about(kind, query, limits)?;
+    let mut reader = asked.reader(wanted, None)?;
+    let mut rows = Vec::new();
+    // As many as there are uids at most.
+    loop {
+        let portion = reader.next().await?;
+        if portion.is_empty() {
+            return Ok(rows);
+        }
+        rows.extend(portion);
+    }
+}

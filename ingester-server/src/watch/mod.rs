@@ -1,0 +1,160 @@
+//! Watches: what has become of a kind's objects, as it happens, out of the log of changes.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `reader.rs` | the one task a kind that reads the log, for all watchers |
+//! | `find.rs` | what it asks the database about changed objects |
+//! | `entry.rs` | what an entry says of an object beside its row |
+//! | `selection.rs` | what a watcher selects, and what it is sent of what was seen |
+//! | `queue.rs` | what waits for one watcher |
+//! | `watcher.rs` | one watch from its begin to its end |
+//!
+//! May use: ingester-core, ingester-sql, ingester-store, status, metrics, request, answer, body, places, read, former.
+//!
+//! # Guarantees
+//! - A client that resumes at the version of any event that it was sent, or at a list's or a bookmark's, misses nothing. What it is sent
+//!   twice is harmless.
+//! - An event has the row at the version of its entry. Entries are read before rows, from the same database: where a row is a later one,
+//!   a later entry brings it.
+//! - What a watcher has may be more than what was selected at its position: a list reads rows after its position, and a version
+//!   may be that of several entries. So up to a position that lies behind all that it can have read, an object that is not selected is sent
+//!   as deleted wherever it may have been selected before.
+//! - A watcher that is too slow is ended, and nothing is left out before that.
+
+mod entry;
+mod find;
+#[cfg(test)]
+mod fixture;
+mod queue;
+mod reader;
+mod selection;
+#[cfg(test)]
+mod tests;
+mod watcher;
+
+pub use watcher::{Request, Standing};
+
+use crate::metrics::Metrics;
+use crate::places::Places;
+use crate::read::Log;
+use ingester_core::Kind;
+use ingester_core::schema::base;
+use ingester_core::value::Value;
+use ingester_store::query::{FoundRow, Limits};
+use reader::{Join, Reader};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio_util::task::AbortOnDropHandle;
+
+/// How long the log is not read while nothing has happened.
+const POLL: Duration = Duration::from_millis(100);
+
+/// The most entries that are read at a time.
+const BATCH: usize = 200;
+
+/// What watches may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchLimits {
+    /// The most watches at a time. One user has at most half of them.
+    pub watches: usize,
+    /// The most bytes that wait for one of them.
+    pub bytes: usize,
+    /// How often a bookmark is sent.
+    pub bookmarks: Duration,
+    /// How often it is asked again whether the caller may watch.
+    pub rights: Duration,
+    /// How long a watch lasts that says nothing of it: so long at least, and twice as long at most.
+    pub time: Duration,
+}
+
+impl Default for WatchLimits {
+    /// 500 watches of 16 MiB, a bookmark a minute, rights twice a minute, 30 to 60 minutes.
+    fn default() -> Self {
+        WatchLimits {
+            watches: 500,
+            bytes: 16 << 20,
+            bookmarks: Duration::from_secs(60),
+            rights: Duration::from_secs(30),
+            time: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+/// The watches of a server. Clones share them.
+#[derive(Clone)]
+pub struct Hub(Arc<Shared>);
+
+struct Shared {
+    log: Log,
+    limits: WatchLimits,
+    places: Places,
+    metrics: Metrics,
+    /// The readers that run, by the names of their tables.
+    readers: Mutex<HashMap<&'static str, Running>>,
+}
+
+struct Running {
+    joins: UnboundedSender<Join>,
+    _task: AbortOnDropHandle<()>,
+}
+
+impl Hub {
+    /// Watches of what is in this log.
+    pub fn new(log: Log, limits: WatchLimits, metrics: Metrics) -> Self {
+        let places = Places::of_watches(limits.watches);
+        Hub(Arc::new(Shared { log, limits, places, metrics, readers: Mutex::default() }))
+    }
+
+    /// The log.
+    pub fn log(&self) -> &Log {
+        &self.0.log
+    }
+}
+
+impl Shared {
+    /// Gives a new watcher to the reader of its kind, which is started if there is none.
+    fn join(self: &Arc<Self>, kind: &Kind, limits: Limits, join: Join) {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = kind.table().name.as_str();
+        let join = match readers.get(name) {
+            None => join,
+            Some(running) => match running.joins.send(join) {
+                Ok(()) => return,
+                // Its task has died.
+                Err(refused) => refused.0,
+            },
+        };
+        let (joins, joining) = mpsc::unbounded_channel();
+        let reader = Reader::new(self, *kind, limits, joining);
+        // The channel is open: the reader has its other end.
+        let _ = joins.send(join);
+        let task = AbortOnDropHandle::new(tokio::spawn(reader.run()));
+        readers.insert(name, Running { joins, _task: task });
+    }
+
+    /// Forgets the reader of a kind, unless somebody has joined it just now.
+    fn leave(&self, kind: &Kind, joining: &UnboundedReceiver<Join>) -> bool {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let leaves = joining.is_empty();
+        if leaves {
+            readers.remove(kind.table().name.as_str());
+        }
+        leaves
+    }
+}
+
+/// The version of a row.
+fn version(row: &FoundRow) -> u64 {
+    match row.get(base::RES_VERSION) {
+        Some(Value::UInt(version)) => *version,
+        _ => 0,
+    }
+}
+
+impl std::fmt::Debug for Hub {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hub")
+    }
+}

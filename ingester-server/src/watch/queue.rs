@@ -1,0 +1,160 @@
+//! What waits for one watcher. It never drops an event: a watcher that is too slow is ended, and goes on where it was.
+
+use super::entry::Entry;
+use super::selection::Sent;
+use crate::answer::has_version;
+use crate::status::Status;
+use ingester_core::schema::base;
+use ingester_store::changes::Position;
+use ingester_store::query::FoundRow;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// A change with the row that it has left. All watchers share it.
+#[derive(Debug)]
+pub(super) struct Settled {
+    pub(super) entry: Entry,
+    pub(super) row: Option<Arc<FoundRow>>,
+    /// The version at which a client resumes behind it.
+    pub(super) version: u64,
+    /// Whether the stored text says another version.
+    pub(super) says_other: bool,
+}
+
+impl Settled {
+    /// An entry with its row. An object without a version, of a file, has the position of its entry for one.
+    pub(super) fn new(entry: Entry, row: Option<Arc<FoundRow>>) -> Self {
+        let version = match entry.change.res_version {
+            0 => entry.change.position.version(),
+            version => version,
+        };
+        let says_other = row.as_ref().is_some_and(|row| !has_version(row.text(base::JSON), version));
+        Settled { entry, row, version, says_other }
+    }
+
+    /// About how many bytes it takes.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.row.as_ref().map_or(0, |row| row.text(base::JSON).len())
+    }
+}
+
+/// Why a watch ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum End {
+    /// Its time is over.
+    Time,
+    /// The client does not take what is there for it.
+    Slow,
+    /// The client has gone.
+    Gone,
+    /// The client is told why.
+    Told(Box<Status>),
+}
+
+impl From<Status> for End {
+    fn from(status: Status) -> Self {
+        End::Told(Box::new(status))
+    }
+}
+
+/// What is next.
+#[derive(Debug)]
+pub(super) enum Next {
+    Event(Sent, Arc<Settled>),
+    End(End),
+}
+
+/// The events that wait.
+#[derive(Debug)]
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    events: VecDeque<(Sent, Arc<Settled>)>,
+    bytes: usize,
+    most: usize,
+    /// Everything up to here is sent or waits.
+    reached: Position,
+    end: Option<End>,
+}
+
+impl Queue {
+    /// A queue for what comes behind a position, of so many bytes at most.
+    pub(super) fn new(reached: Position, most: usize) -> Self {
+        let waiting = Waiting { events: VecDeque::new(), bytes: 0, most, reached, end: None };
+        Queue { waiting: Mutex::new(waiting), changed: Notify::new() }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on it may have so many bytes.
+    pub(super) fn limit(&self, most: usize) {
+        self.waiting().most = most;
+    }
+
+    /// Adds an event. One fits, however large it is.
+    pub(super) fn push(&self, sent: Sent, settled: &Arc<Settled>) {
+        let bytes = settled.bytes();
+        let mut waiting = self.waiting();
+        if waiting.end.is_some() {
+            return;
+        }
+        if !waiting.events.is_empty() && waiting.bytes + bytes > waiting.most {
+            drop(waiting);
+            return self.end(End::Slow);
+        }
+        waiting.bytes += bytes;
+        waiting.events.push_back((sent, settled.clone()));
+        drop(waiting);
+        self.changed.notify_one();
+    }
+
+    /// Everything up to this position was added.
+    pub(super) fn reach(&self, position: Position) {
+        self.waiting().reached = position;
+    }
+
+    /// Ends it. What waits is not sent: the client has not passed it.
+    pub(super) fn end(&self, end: End) {
+        let mut waiting = self.waiting();
+        waiting.end.get_or_insert(end);
+        (waiting.events, waiting.bytes) = (VecDeque::new(), 0);
+        drop(waiting);
+        self.changed.notify_one();
+    }
+
+    /// Whether it has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.waiting().end.is_some()
+    }
+
+    /// Takes the next event, or the end.
+    pub(super) async fn next(&self) -> Next {
+        loop {
+            let changed = self.changed.notified();
+            {
+                let mut waiting = self.waiting();
+                if let Some((sent, settled)) = waiting.events.pop_front() {
+                    waiting.bytes -= settled.bytes();
+                    return Next::Event(sent, settled);
+                }
+                if let Some(end) = &waiting.end {
+                    return Next::End(end.clone());
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// The position that its watcher has reached, if nothing waits.
+    pub(super) fn idle_at(&self) -> Option<Position> {
+        let waiting = self.waiting();
+        (waiting.events.is_empty() && waiting.end.is_none()).then_some(waiting.reached)
+    }
+}

@@ -1,0 +1,286 @@
+//! What a watcher is sent: where objects are, which is decided by the log's entries alone, and which of them, which the database is asked.
+
+use super::entry::Entry;
+use crate::former::Reach;
+use ingester_core::schema::base;
+use ingester_core::value::{Micros, Value};
+use ingester_sql::query::{Filter, Query, States, Test};
+use ingester_store::changes::{Change, What};
+use ingester_store::query::FoundRow;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// What a watcher selects. Watchers with equal ones share it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Selection {
+    scope: Scope,
+    /// What is asked of the database about those in the scope.
+    pub(super) rest: Query,
+    /// Former objects that were created before this time are not shown.
+    since: Option<Micros>,
+    /// Whether some objects are not shown to the caller, whatever they ask for.
+    is_narrowed: bool,
+}
+
+/// Which objects an entry of the log may be about.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Scope {
+    namespaces: Vec<String>,
+    names: Vec<String>,
+    uids: Vec<String>,
+    /// All of these: of field selectors.
+    equal: Vec<(Named, Arc<str>)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Namespace,
+    Name,
+}
+
+impl Scope {
+    fn holds(&self, change: &Change) -> bool {
+        let among = |texts: &[String], text: &str| texts.is_empty() || texts.iter().any(|other| other == text);
+        let equal = |(named, text): &(Named, Arc<str>)| match named {
+            Named::Namespace => **text == *change.namespace,
+            Named::Name => **text == *change.name,
+        };
+        among(&self.namespaces, &change.namespace)
+            && among(&self.names, &change.name)
+            && among(&self.uids, &change.uid)
+            && self.equal.iter().all(equal)
+    }
+}
+
+/// What is sent of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub(super) event: EventType,
+    /// Its metadata alone, as the log has them.
+    pub(super) bare: bool,
+}
+
+/// As Kubernetes names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EventType {
+    Added,
+    Modified,
+    Deleted,
+    Bookmark,
+    Error,
+}
+
+impl EventType {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            EventType::Added => "ADDED",
+            EventType::Modified => "MODIFIED",
+            EventType::Deleted => "DELETED",
+            EventType::Bookmark => "BOOKMARK",
+            EventType::Error => "ERROR",
+        }
+    }
+}
+
+/// What is known when an entry is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen<'a> {
+    pub(super) entry: &'a Entry,
+    /// As it is now.
+    pub(super) row: Option<&'a FoundRow>,
+    /// Whether the row, as it is now, is selected.
+    pub(super) matches: bool,
+    /// Whether it was, when it was looked at last. Only where [`Selection::is_by_state`] is false.
+    pub(super) had: bool,
+    /// Whether it has been sent since, by an entry with its row.
+    pub(super) was_sent: bool,
+}
+
+impl Selection {
+    /// That of a query, which was narrowed to what the caller may see.
+    pub(super) fn new(query: Query, reach: Reach) -> Self {
+        let Query { namespaces, names, uids, states, filters, order: _, scan } = query;
+        let mut scope = Scope { namespaces, names, uids, equal: Vec::new() };
+        let mut rest = Query { states, scan, ..Query::default() };
+        for filter in filters {
+            match &filter {
+                Filter::Field { field, test: Test::Equal(Value::Text(text)) } if field == "metadata.name" => {
+                    scope.equal.push((Named::Name, text.clone()));
+                }
+                Filter::Field { field, test: Test::Equal(Value::Text(text)) } if field == "metadata.namespace" => {
+                    scope.equal.push((Named::Namespace, text.clone()));
+                }
+                _ => rest.filters.push(filter),
+            }
+        }
+        let since = if let Reach::Since(time) = reach { Some(time) } else { None };
+        Selection { scope, rest, since, is_narrowed: reach != Reach::All }
+    }
+
+    /// Whether an entry may be about an object that is selected.
+    pub(super) fn holds(&self, change: &Change) -> bool {
+        self.scope.holds(change)
+    }
+
+    /// Whether the state of a row alone decides. Then the database is not asked, and nothing is remembered. An entry does not tell
+    /// whether an object was live before it was evicted, so both are selected, or neither.
+    pub(super) fn is_by_state(&self) -> bool {
+        let States { live, evicted, deleted: _ } = self.rest.states;
+        self.rest.filters.is_empty() && live == evicted
+    }
+
+    /// Whether the state of this row is selected.
+    pub(super) fn has_state(&self, row: &FoundRow) -> bool {
+        let States { live, evicted, deleted } = self.rest.states;
+        match row.state() {
+            "live" => live,
+            "evicted" => evicted,
+            _ => deleted,
+        }
+    }
+
+    /// The query that finds all of them.
+    pub(super) fn query(&self) -> Query {
+        let Scope { namespaces, names, uids, equal } = self.scope.clone();
+        let mut query = Query { namespaces, names, uids, ..self.rest.clone() };
+        query.filters.extend(equal.into_iter().map(|(named, text)| {
+            let field = match named {
+                Named::Namespace => "metadata.namespace",
+                Named::Name => "metadata.name",
+            };
+            Filter::field(field, Test::Equal(Value::Text(text)))
+        }));
+        query
+    }
+
+    /// What is sent of what was seen. `certain`: a watcher has exactly those objects that were selected when they were looked at last;
+    /// otherwise it may have others, because what it has was read later than its position, or its position is a lower bound.
+    ///
+    /// An object that is selected is sent by the entry that has its row as it is now; other entries are passed over, because that one
+    /// follows. An object that is not selected now is sent as deleted by the first entry behind which that may be so, whatever the row is:
+    /// so a client that resumes between two entries is sent by the later ones what they say alone.
+    pub(super) fn sent(&self, seen: Seen<'_>, certain: bool) -> Option<Sent> {
+        let Seen { entry, row, matches, had, was_sent } = seen;
+        let has_row = entry.has(row);
+        let (had, was_sent) = match self.is_by_state() {
+            true => {
+                let had = intersects(entry.state_before(row), self.rest.states);
+                (had, had)
+            }
+            false => (had, was_sent),
+        };
+        if matches {
+            let event = if entry.is_new || !was_sent && certain { EventType::Added } else { EventType::Modified };
+            return has_row.then_some(Sent { event, bare: false });
+        }
+        if self.is_by_state() && !has_row && intersects(entry.state_after(), self.rest.states) {
+            // A later entry says that the object has left.
+            return None;
+        }
+        let mut before = entry.state_before(row);
+        // An import may evict what was live. Of what is hidden, nothing is said on a suspicion.
+        before.live |= entry.change.what == What::Evicted && !self.is_narrowed;
+        let may_have = !certain && intersects(before, self.shown(row));
+        let bare = self.is_narrowed || !had || !has_row || row.is_none();
+        (had || may_have).then_some(Sent { event: EventType::Deleted, bare })
+    }
+
+    /// In which of the selected states the caller may see this row.
+    fn shown(&self, row: Option<&FoundRow>) -> States {
+        let is_older = |since| row.and_then(|row| row.time(base::CREATE_TIME)).is_none_or(|created| created < since);
+        match self.since {
+            Some(since) if is_older(since) => self.rest.states.and(States::LIVE),
+            _ => self.rest.states,
+        }
+    }
+}
+
+fn intersects(one: States, other: States) -> bool {
+    one.and(other) != States::NONE
+}
+
+/// A selection with what is remembered of it, for all its watchers.
+#[derive(Debug)]
+pub(super) struct Selector {
+    pub(super) selection: Selection,
+    /// The same for all selectors that ask the database for the same.
+    pub(super) rest: Arc<Query>,
+    matched: Mutex<Matched>,
+    /// Set once it is known which objects are selected.
+    pub(super) learned: tokio::sync::OnceCell<()>,
+}
+
+/// The objects that were selected when they were looked at last.
+#[derive(Debug)]
+struct Matched {
+    uids: HashSet<u128>,
+    /// Those of them that were not sent yet, because the row was a later one.
+    unsent: HashSet<u128>,
+    /// What was decided while they are read.
+    meanwhile: Option<HashMap<u128, bool>>,
+}
+
+/// The most objects that are remembered of a selection.
+pub(super) const MOST_MATCHED: usize = 1_000_000;
+
+/// A number for a uid: sixteen bytes instead of a text.
+fn number(uid: &str) -> u128 {
+    static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    let half = |half: u8| u128::from(KEYS.hash_one((half, uid)));
+    half(0) << 64 | half(1)
+}
+
+impl Selector {
+    pub(super) fn new(selection: Selection, rest: Arc<Query>) -> Self {
+        let matched = Matched { uids: HashSet::new(), unsent: HashSet::new(), meanwhile: Some(HashMap::new()) };
+        Selector { selection, rest, matched: Mutex::new(matched), learned: tokio::sync::OnceCell::new() }
+    }
+
+    fn matched(&self) -> MutexGuard<'_, Matched> {
+        self.matched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the object was selected, and was sent as such; from now on it is, or it is not. `sends`: the entry has its row.
+    pub(super) fn replace(&self, uid: &str, matches: bool, sends: bool) -> (bool, bool) {
+        if self.selection.is_by_state() {
+            return (false, false);
+        }
+        let (uid, mut matched) = (number(uid), self.matched());
+        let had = match &mut matched.meanwhile {
+            Some(meanwhile) => meanwhile.insert(uid, matches).unwrap_or(false),
+            None if matches => !matched.uids.insert(uid),
+            None => matched.uids.remove(&uid),
+        };
+        let was_unsent = matched.unsent.remove(&uid);
+        if matches && !sends && (was_unsent || !had) {
+            matched.unsent.insert(uid);
+        }
+        (had, had && !was_unsent)
+    }
+
+    /// These objects are selected, but for what was decided since they were read.
+    pub(super) fn learn(&self, read: Learning) {
+        let mut matched = self.matched();
+        matched.uids = read.0;
+        for (uid, matches) in matched.meanwhile.take().unwrap_or_default() {
+            if matches {
+                matched.uids.insert(uid)
+            } else {
+                matched.uids.remove(&uid)
+            };
+        }
+    }
+}
+
+/// The objects that are selected, while they are read.
+#[derive(Debug, Default)]
+pub(super) struct Learning(HashSet<u128>);
+
+impl Learning {
+    /// Adds one. Returns how many there are.
+    pub(super) fn add(&mut self, uid: &str) -> usize {
+        self.0.insert(number(uid));
+        self.0.len()
+    }
+}

@@ -1,0 +1,611 @@
+//! Watches over a database in memory.
+
+use super::{Hub, Request, WatchLimits};
+use crate::former::Reach;
+use crate::metrics::Metrics;
+use crate::places::Places;
+use crate::read::{Cost, Log};
+use crate::request::accept::Form;
+use crate::request::parameters;
+use crate::status::Status;
+use axum::body::Body;
+use crd_specs::KINDS;
+use http::Response;
+use http_body_util::BodyExt as _;
+use ingester_core::Kind;
+use ingester_core::kind::find;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::Row;
+use ingester_core::value::Micros;
+use ingester_store::query::{Limits, Wanted};
+use ingester_store::{RowChange, Store};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// As by default, with a bookmark at almost every moment.
+const LIMITS: WatchLimits = WatchLimits {
+    watches: 500,
+    bytes: 16 << 20,
+    bookmarks: Duration::from_millis(20),
+    rights: Duration::from_secs(30),
+    time: Duration::from_secs(30 * 60),
+};
+
+fn models() -> &'static Kind {
+    find(KINDS, "michelangelo.api/v2", "Model").unwrap()
+}
+
+/// A database with a server's watches.
+struct World {
+    store: Arc<Store>,
+    hub: Hub,
+    metrics: Metrics,
+    /// The last version of an object that nothing else is about.
+    last: AtomicU64,
+}
+
+/// The row of a model in `ml`.
+fn row(name: &str, version: u64, labels: &Json) -> Row {
+    row_in("ml", name, version, labels)
+}
+
+fn row_in(namespace: &str, name: &str, version: u64, labels: &Json) -> Row {
+    let object = json!({
+        "apiVersion": "michelangelo.api/v2", "kind": "Model",
+        "metadata": {
+            "namespace": namespace, "name": name, "uid": name, "labels": labels,
+            "resourceVersion": version.to_string(), "creationTimestamp": "2026-01-02T03:04:05Z",
+        },
+        "spec": {"algorithm": "xgboost"},
+    });
+    let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
+    models().row(&object).unwrap().unwrap()
+}
+
+impl World {
+    async fn new() -> Self {
+        Self::with(LIMITS).await
+    }
+
+    async fn with(limits: WatchLimits) -> Self {
+        let store = Arc::new(Store::in_memory(KINDS).await.unwrap());
+        let metrics = Metrics::new().unwrap();
+        let hub = Hub::new(Log::new(store.clone(), store.clone()), limits, metrics.clone());
+        World { store, hub, metrics, last: AtomicU64::new(1_000_000) }
+    }
+
+    async fn write(&self, row: Row) {
+        let report = self.store.write(models().table(), vec![RowChange::Row(row)]).await.unwrap();
+        assert!(report.rejected.is_empty());
+    }
+
+    async fn live(&self, name: &str, version: u64, labels: Json) {
+        self.write(row(name, version, &labels)).await;
+    }
+
+    async fn evicted(&self, name: &str, version: u64) {
+        let evicted = Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row(name, version, &json!({})) };
+        self.write(evicted).await;
+    }
+
+    async fn deleted(&self, name: &str, version: u64) {
+        self.write(Row { delete_time: Some(Micros(1)), ..row(name, version, &json!({})) }).await;
+    }
+
+    async fn swept(&self, name: &str, version: u64) {
+        let gone = RowChange::Tombstone { uid: name.into(), res_version: version, delete_time: Micros(1) };
+        self.store.write(models().table(), vec![gone]).await.unwrap();
+    }
+
+    async fn watch(&self, query: &str) -> Events {
+        self.try_watch(query, |_| {}).await.unwrap_or_else(|status| panic!("{query}: {status}"))
+    }
+
+    /// A watch that has come to where changes are.
+    async fn live_watch(&self, query: &str) -> Events {
+        self.live_watch_by(query, &|_| {}).await
+    }
+
+    async fn live_watch_by(&self, query: &str, change: &dyn Fn(&mut Request)) -> Events {
+        let mut events = self.try_watch(&format!("{query}&allowWatchBookmarks=true"), change).await.unwrap();
+        let first = events.next().await.expect("a bookmark");
+        assert_eq!(first.0, "BOOKMARK", "{}", first.said());
+        events
+    }
+
+    /// A version above all others.
+    fn version(&self) -> u64 {
+        self.last.fetch_add(10, Ordering::Relaxed)
+    }
+
+    async fn try_watch(&self, query: &str, change: impl FnOnce(&mut Request)) -> Result<Events, Status> {
+        let parameters = parameters::parse(&format!("watch=true&{query}"), "Model")?;
+        let standing: super::Standing = Box::new(|| Box::pin(async { Ok(()) }));
+        let mut request = Request {
+            kind: *models(),
+            user: "ada".into(),
+            parameters,
+            reach: Reach::All,
+            form: Form::Objects,
+            cost: Cost::Keyed,
+            limits: Limits::default(),
+            place: Places::new(2).take("ada")?,
+            standing,
+        };
+        change(&mut request);
+        request.reach.narrow(&mut request.parameters.query);
+        Ok(Events { response: self.hub.watch(request).await?, rest: String::new() })
+    }
+
+    /// The version of a list now.
+    async fn list(&self) -> u64 {
+        self.hub.log().head(models().table()).await.unwrap().version()
+    }
+
+    /// The objects that are selected now, with their versions.
+    async fn rows(&self, query: &str) -> BTreeMap<String, u64> {
+        let query = parameters::parse(query, "Model").unwrap().query;
+        let asked = self.store.ask_about(models(), &query, Limits::default()).unwrap();
+        let wanted = Wanted { places: vec![ingester_core::schema::base::RES_VERSION], labels: false };
+        let page = asked.page(&wanted, 1000, None).await.unwrap();
+        page.rows.iter().map(|row| (row.uid().to_owned(), super::version(row))).collect()
+    }
+}
+
+/// The events of a watch.
+struct Events {
+    response: Response<Body>,
+    rest: String,
+}
+
+/// An event: its type, and the object.
+#[derive(Debug)]
+struct Event(String, Json);
+
+impl Event {
+    fn name(&self) -> &str {
+        self.1["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    fn version(&self) -> u64 {
+        self.1["metadata"]["resourceVersion"].as_str().unwrap_or_default().parse().unwrap_or(0)
+    }
+
+    fn said(&self) -> String {
+        format!("{} {} {}", self.0, self.name(), self.version())
+    }
+}
+
+impl Events {
+    /// The next one; `None` at the end.
+    async fn next(&mut self) -> Option<Event> {
+        let line = async {
+            loop {
+                if let Some((line, rest)) = self.rest.split_once('\n') {
+                    let mut event: Json = serde_json::from_str(line).unwrap();
+                    let event = Event(event["type"].as_str().unwrap().to_owned(), event["object"].take());
+                    self.rest = rest.to_owned();
+                    return Some(event);
+                }
+                let frame = self.response.body_mut().frame().await?.unwrap().into_data().unwrap();
+                self.rest.push_str(std::str::from_utf8(&frame).unwrap());
+            }
+        };
+        tokio::time::timeout(PATIENCE, line).await.expect("no event in time")
+    }
+
+    /// What the next one says that is not a bookmark.
+    async fn said(&mut self) -> String {
+        loop {
+            match self.next().await {
+                None => return "the end".into(),
+                Some(event) if event.0 == "BOOKMARK" => {}
+                Some(event) => return event.said(),
+            }
+        }
+    }
+
+    /// The next ones that say something of these objects.
+    async fn all<const N: usize>(&mut self) -> [String; N] {
+        let mut all = Vec::new();
+        while all.len() < N {
+            all.push(self.said().await);
+        }
+        all.try_into().unwrap()
+    }
+
+    /// What is there by now, and nothing else: an object that is written last tells.
+    async fn until(&mut self, world: &World, name: &str) -> Vec<String> {
+        world.live(name, world.version(), json!({"last": "yes", "team": "a"})).await;
+        let mut all = Vec::new();
+        loop {
+            let event = self.next().await.expect("it goes on");
+            match event.0.as_str() {
+                "BOOKMARK" => {}
+                _ if event.name() == name => return all,
+                _ => all.push(event.said()),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_watch_begins_with_what_there_is_and_goes_on_with_what_becomes_of_it() {
+    let world = World::new().await;
+    world.live("a", 1, json!({})).await;
+    world.evicted("b", 2).await;
+    world.deleted("c", 3).await;
+    let mut events = world.watch("").await;
+    assert_eq!(events.all().await, ["ADDED a 1", "ADDED b 2"]);
+    world.live("d", 4, json!({})).await;
+    assert_eq!(events.said().await, "ADDED d 4");
+    world.live("a", 5, json!({"team": "a"})).await;
+    assert_eq!(events.said().await, "MODIFIED a 5");
+    world.evicted("a", 6).await;
+    assert_eq!(events.said().await, "MODIFIED a 6");
+    world.swept("d", 9).await;
+    // The row's text has the version before.
+    assert_eq!(events.said().await, "DELETED d 9");
+    world.deleted("e", 10).await;
+    assert_eq!(world.store.purge(models(), Micros(2)).await.unwrap().rows, 3);
+    let told = events.until(&world, "last").await;
+    assert!(told.iter().all(|event| event == "DELETED e 10"), "purged rows are no news: {told:?}");
+}
+
+#[tokio::test]
+async fn initial_events_end_with_a_bookmark_that_says_so() {
+    let world = World::new().await;
+    world.live("a", 1, json!({})).await;
+    let mut events =
+        world.watch("sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true").await;
+    assert_eq!(events.said().await, "ADDED a 1");
+    let bookmark = events.next().await.unwrap();
+    assert_eq!((&*bookmark.0, &bookmark.1["kind"]), ("BOOKMARK", &json!("Model")));
+    assert_eq!(bookmark.1["metadata"]["annotations"], json!({"k8s.io/initial-events-end": "true"}));
+    // From there on, another watch goes on.
+    let mut later = world.watch(&format!("resourceVersion={}", bookmark.version())).await;
+    world.live("b", 2, json!({})).await;
+    assert_eq!([events.said().await, later.said().await], ["ADDED b 2", "ADDED b 2"]);
+    // Without what there is.
+    let mut new = world.watch("sendInitialEvents=false&resourceVersionMatch=NotOlderThan").await;
+    world.live("c", 3, json!({})).await;
+    assert_eq!(new.said().await, "ADDED c 3");
+}
+
+#[tokio::test]
+async fn an_object_that_leaves_a_selection_is_deleted_and_one_that_comes_is_added() {
+    let world = World::new().await;
+    world.live("a", 1, json!({"team": "a"})).await;
+    world.live("b", 2, json!({"team": "b"})).await;
+    let list = world.list().await;
+    let query = format!("labelSelector=team%3Da&resourceVersion={list}");
+    let (mut events, mut other) = (world.live_watch(&query).await, world.live_watch(&query).await);
+    world.live("b", 3, json!({"team": "b", "more": "x"})).await;
+    world.live("b", 4, json!({"team": "a"})).await;
+    world.live("a", 5, json!({"team": "b"})).await;
+    for events in [&mut events, &mut other] {
+        assert_eq!(events.all().await, ["ADDED b 4", "DELETED a 5"]);
+    }
+    world.deleted("b", 6).await;
+    world.live("a", 7, json!({"team": "c"})).await;
+    world.live("c", 8, json!({"team": "a"})).await;
+    assert_eq!(events.all().await, ["DELETED b 6", "ADDED c 8"]);
+}
+
+#[tokio::test]
+async fn a_watch_of_a_namespace_or_a_name_hears_of_no_other() {
+    let world = World::new().await;
+    let list = world.list().await;
+    let mut named = world.watch(&format!("fieldSelector=metadata.name%3Da&resourceVersion={list}")).await;
+    let change = |request: &mut Request| request.parameters.query.namespaces = vec!["lab".into()];
+    let mut of_lab = world.try_watch(&format!("resourceVersion={list}"), change).await.unwrap();
+    world.live("b", 1, json!({})).await;
+    world.write(row_in("lab", "c", 2, &json!({}))).await;
+    world.live("a", 3, json!({})).await;
+    assert_eq!(named.said().await, "ADDED a 3");
+    assert_eq!(of_lab.said().await, "ADDED c 2");
+    world.swept("c", 4).await;
+    world.swept("a", 5).await;
+    assert_eq!([named.said().await, of_lab.said().await], ["DELETED a 5", "DELETED c 4"]);
+}
+
+#[tokio::test]
+async fn a_version_that_the_log_does_not_have_is_expired_at_once() {
+    let world = World::new().await;
+    world.live("a", 7, json!({})).await;
+    let list = world.list().await;
+    for version in [8, list + 1, list - 1, 1 << 62] {
+        let mut events = world.watch(&format!("resourceVersion={version}")).await;
+        let Event(ty, status) = events.next().await.unwrap();
+        assert_eq!((&*ty, &status["code"], &status["reason"]), ("ERROR", &json!(410), &json!("Expired")), "{version}");
+        assert!(events.next().await.is_none());
+    }
+    assert!(world.metrics.render().contains("ingester_serve_watches_ended_total{reason=\"expired\"} 4"));
+    // A list that is not older than what is not there yet.
+    let wanted = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=";
+    let status = world.try_watch(&format!("{wanted}{}", list + 1), |_| {}).await.err().unwrap();
+    assert_eq!(status.message, format!("Timeout: Too large resource version: {}, current: {list}", list + 1));
+    assert_eq!(status.details.unwrap().causes[0].reason, "ResourceVersionTooLarge");
+    assert_eq!(world.watch(&format!("{wanted}{list}")).await.said().await, "ADDED a 7");
+    // A version of an object was served.
+    assert_eq!(world.watch(&format!("{wanted}99")).await.said().await, "ADDED a 7");
+}
+
+#[tokio::test]
+async fn a_watch_ends_in_time_with_a_bookmark() {
+    let world = World::with(WatchLimits { bookmarks: Duration::from_millis(300), ..LIMITS }).await;
+    world.live("a", 1, json!({})).await;
+    let list = world.list().await;
+    let begin = std::time::Instant::now();
+    let mut events = world.watch(&format!("resourceVersion={list}&timeoutSeconds=1&allowWatchBookmarks=true")).await;
+    let mut bookmarks = Vec::new();
+    while let Some(event) = events.next().await {
+        bookmarks.push(event.said());
+    }
+    assert!(begin.elapsed() >= Duration::from_secs(1));
+    assert!(
+        bookmarks.len() >= 2 && bookmarks.iter().all(|bookmark| *bookmark == format!("BOOKMARK  {list}")),
+        "{bookmarks:?}"
+    );
+    let mut without = world.watch(&format!("resourceVersion={list}&timeoutSeconds=1")).await;
+    assert!(without.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_watcher_that_does_not_read_is_ended_and_goes_on_where_it_was() {
+    let world = World::with(WatchLimits { bytes: 20_000, ..LIMITS }).await;
+    let list = world.list().await;
+    let mut slow = world.watch(&format!("resourceVersion={list}")).await;
+    let mut other = world.watch(&format!("resourceVersion={list}")).await;
+    world.live("m-000", 1, json!({})).await;
+    assert_eq!([slow.said().await, other.said().await], ["ADDED m-000 1", "ADDED m-000 1"]);
+    for version in 2..100 {
+        world.live(&format!("m-{version:03}"), version, json!({})).await;
+        other.next().await.unwrap();
+    }
+    let mut last = 1;
+    while let Some(event) = slow.next().await {
+        assert_eq!(event.version(), last + 1, "nothing is left out");
+        last = event.version();
+    }
+    assert!(last < 99, "it was ended");
+    assert!(world.metrics.render().contains("ingester_serve_watches_ended_total{reason=\"slow\"} 1"));
+    let mut again = world.watch(&format!("resourceVersion={last}")).await;
+    assert_eq!(again.next().await.unwrap().version(), last + 1);
+}
+
+#[tokio::test]
+async fn who_may_not_watch_any_more_is_told_so() {
+    let world = World::with(WatchLimits { rights: Duration::from_millis(20), ..LIMITS }).await;
+    let list = world.list().await;
+    let stands = Arc::new(AtomicBool::new(true));
+    let asked = stands.clone();
+    let mut events = world
+        .try_watch(&format!("resourceVersion={list}"), |request| {
+            request.standing = Box::new(move || {
+                let stands = asked.load(Ordering::Relaxed);
+                Box::pin(async move { if stands { Ok(()) } else { Err(Status::unauthorized()) } })
+            });
+        })
+        .await
+        .unwrap();
+    world.live("a", 1, json!({})).await;
+    assert_eq!(events.said().await, "ADDED a 1");
+    stands.store(false, Ordering::Relaxed);
+    let Event(ty, status) = events.next().await.unwrap();
+    assert_eq!((&*ty, &status["code"]), ("ERROR", &json!(401)));
+    assert!(events.next().await.is_none());
+}
+
+#[tokio::test]
+async fn one_user_leaves_half_of_the_watches_to_others() {
+    let world = World::with(WatchLimits { watches: 2, ..LIMITS }).await;
+    let first = world.watch("").await;
+    let status = world.try_watch("", |_| {}).await.err().unwrap();
+    assert_eq!(
+        status.message,
+        "1 watches of this user are being answered, and no more at a time: please try again later"
+    );
+    assert!(world.try_watch("", |request| request.user = "eve".into()).await.is_ok());
+    drop(first);
+    let again = async {
+        while world.try_watch("", |_| {}).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, again).await.expect("its place is free again");
+}
+
+#[tokio::test]
+async fn a_reader_ends_with_its_last_watcher() {
+    let world = World::new().await;
+    let events = world.watch("").await;
+    let readers = || world.hub.0.readers.lock().unwrap().len();
+    let until = async |count: usize| {
+        let waiting = async {
+            while readers() != count {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.expect("readers");
+    };
+    until(1).await;
+    drop(events);
+    until(0).await;
+    assert!(world.metrics.render().contains("ingester_serve_watches{resource=\"models\"} 0"));
+}
+
+#[tokio::test]
+async fn former_objects_that_the_caller_may_not_see_are_not_sent() {
+    let world = World::new().await;
+    world.live("a", 1, json!({})).await;
+    world.evicted("old", 2).await;
+    let hidden = |request: &mut Request| request.reach = Reach::Live;
+    // Younger than all of them.
+    let young = |request: &mut Request| request.reach = Reach::Since(Micros::now());
+    for change in [&hidden as &dyn Fn(&mut Request), &young] {
+        let query = format!("resourceVersion={}", world.list().await);
+        // Before and after it has come to where changes are.
+        let mut early = world.try_watch(&query, change).await.unwrap();
+        let mut events = world.live_watch_by(&query, change).await;
+        let version = world.version();
+        world.evicted("old", version).await;
+        world.live("a", version + 1, json!({"team": "a"})).await;
+        let seen = format!("MODIFIED a {}", version + 1);
+        assert_eq!([early.said().await, events.said().await], [seen.clone(), seen]);
+        let deleted = Row {
+            delete_time: Some(Micros(1)),
+            evict_time: Some(Micros(1)),
+            evict_confirmed: true,
+            ..row("old", version + 2, &json!({}))
+        };
+        world.write(deleted).await;
+        let told = events.until(&world, &format!("last-{version}")).await;
+        assert!(told.is_empty(), "{told:?}");
+    }
+    // What was live is seen to leave, without what it was.
+    let list = world.list().await;
+    let mut events = world.live_watch_by(&format!("resourceVersion={list}"), &hidden).await;
+    world.evicted("a", world.version()).await;
+    let Event(ty, object) = loop {
+        let event = events.next().await.unwrap();
+        if event.0 != "BOOKMARK" {
+            break event;
+        }
+    };
+    assert_eq!((&*ty, &object["metadata"]["name"], &object["spec"]), ("DELETED", &json!("a"), &Json::Null));
+}
+
+#[tokio::test]
+async fn what_has_a_limit_cannot_be_watched() {
+    let world = World::new().await;
+    let status = world.try_watch("", |request| request.parameters.most = Some(5)).await.err().unwrap();
+    assert_eq!(status.code, 400);
+    assert!(status.message.contains("with a limit"), "{}", status.message);
+}
+
+/// Numbers by chance.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Writes changes of a few objects, whose versions only grow, and are not unique: a sweep has one for many.
+async fn write_by_chance(world: &World, chance: &mut Chance, writes: u64) {
+    let mut version = 10;
+    for _ in 0..writes {
+        version += chance.below(2);
+        let name = format!("m-{}", chance.below(6));
+        match chance.below(30) {
+            0 => world.evicted(&name, version).await,
+            1..=3 => world.deleted(&name, version).await,
+            4..=6 => world.swept(&name, version).await,
+            7..=9 => drop(world.store.purge(models(), Micros(2)).await.unwrap()),
+            team => world.live(&name, version, json!({"team": if team % 2 == 0 { "a" } else { "b" }})).await,
+        }
+        for _ in 0..chance.below(20) {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// What a client has that breaks the connection after every event that says something new, and resumes at the version of that event.
+async fn resume_always(world: &World, selector: &str, bookmarks: bool, done: &AtomicBool) {
+    let (mut at, mut has) = (world.list().await, world.rows(selector).await);
+    let begin = std::time::Instant::now();
+    while !done.load(Ordering::Relaxed) || has != world.rows(selector).await {
+        assert!(begin.elapsed() < PATIENCE, "{selector}: {has:?} instead of {:?}", world.rows(selector).await);
+        let query = format!("{selector}&resourceVersion={at}&timeoutSeconds=1&allowWatchBookmarks={bookmarks}");
+        let mut events = world.watch(&query).await;
+        while let Some(event) = events.next().await {
+            let name = event.name().to_owned();
+            let is_new = match event.0.as_str() {
+                "ADDED" | "MODIFIED" => has.insert(name, event.version()) != Some(event.version()),
+                "DELETED" => has.remove(&name).is_some(),
+                "BOOKMARK" => at != event.version(),
+                _ => {
+                    // It lists again.
+                    (at, has) = (world.list().await, world.rows(selector).await);
+                    break;
+                }
+            };
+            at = event.version();
+            if is_new || done.load(Ordering::Relaxed) && has == world.rows(selector).await {
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn resuming_after_every_new_event_loses_nothing() {
+    for seed in 0..12 {
+        let world = World::new().await;
+        let done = AtomicBool::new(false);
+        let writing = async {
+            write_by_chance(&world, &mut Chance(seed), 60).await;
+            done.store(true, Ordering::Relaxed);
+        };
+        tokio::join!(
+            writing,
+            resume_always(&world, "", false, &done),
+            resume_always(&world, "labelSelector=team%3Da", false, &done),
+            resume_always(&world, "labelSelector=team%3Da", true, &done),
+            resume_always(&world, "state=live", true, &done),
+        );
+    }
+}
+
+/// What a client has that reads one watch from its begin to its end.
+async fn watch_through(world: &World, selector: &str, done: &AtomicBool) {
+    let (at, mut has) = (world.list().await, world.rows(selector).await);
+    let query = format!("{selector}&resourceVersion={at}&allowWatchBookmarks=true");
+    let mut events = world.watch(&query).await;
+    let begin = std::time::Instant::now();
+    loop {
+        let event = events.next().await.expect("it goes on");
+        match event.0.as_str() {
+            "ADDED" | "MODIFIED" => drop(has.insert(event.name().to_owned(), event.version())),
+            "DELETED" => drop(has.remove(event.name())),
+            "BOOKMARK" => {}
+            _ => panic!("{event:?}"),
+        }
+        if done.load(Ordering::Relaxed) && has == world.rows(selector).await {
+            return;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{selector}: {has:?} instead of {:?}", world.rows(selector).await);
+    }
+}
+
+#[tokio::test]
+async fn who_begins_at_any_moment_ends_with_what_there_is() {
+    for seed in 100..106 {
+        let world = World::new().await;
+        let (done, mut chance) = (AtomicBool::new(false), Chance(seed));
+        let writing = async {
+            write_by_chance(&world, &mut Chance(seed), 200).await;
+            done.store(true, Ordering::Relaxed);
+        };
+        let watchers = (0..20).map(|n| {
+            let (selector, pause) = (["", "labelSelector=team%3Da", "state=live"][n % 3], chance.below(2000));
+            let (world, done) = (&world, &done);
+            async move {
+                for _ in 0..pause {
+                    tokio::task::yield_now().await;
+                }
+                watch_through(world, selector, done).await;
+            }
+        });
+        tokio::join!(writing, futures::future::join_all(watchers));
+    }
+}

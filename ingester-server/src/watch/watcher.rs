@@ -1,0 +1,416 @@
+//! One watch from its begin to its end: what there is, what has become of it up to now, what becomes of it.
+
+use super::entry::{Skipped, entries};
+use super::find::{Question, find};
+use super::queue::{End, Next, Settled};
+use super::reader::{BEGINS_ANEW, Join, Joined, LOST, Watcher, is_selected};
+use super::selection::{EventType, Learning, MOST_MATCHED, Seen, Selection, Selector, Sent};
+use super::{BATCH, Hub, Shared, version};
+use crate::answer::{Bare, Renderer};
+use crate::body::Waits;
+use crate::former::Reach;
+use crate::places::Place;
+use crate::read::{self, Cost, limits_of, refused, resource};
+use crate::request::accept::Form;
+use crate::request::parameters::Parameters;
+use crate::status::{Reason, Status};
+use axum::body::Body;
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::{StreamExt as _, stream};
+use http::{HeaderValue, Response, header};
+use ingester_core::Kind;
+use ingester_core::value::Micros;
+use ingester_sql::query::Query;
+use ingester_store::changes::{Position, What};
+use ingester_store::query::{Limits, Wanted};
+use std::collections::{BTreeSet, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How many times as much may wait for a watcher that is not at its place in the log yet.
+const JOINING: usize = 4;
+
+/// Says whether the caller may still watch.
+pub type Standing = Box<dyn Fn() -> BoxFuture<'static, Result<(), Status>> + Send + Sync>;
+
+/// What a watch is about.
+pub struct Request {
+    /// The kind.
+    pub kind: Kind,
+    /// Who watches.
+    pub user: String,
+    /// What is selected, narrowed to what the caller may see, and since when.
+    pub parameters: Parameters,
+    /// What of former objects the caller may see.
+    pub reach: Reach,
+    /// In which form objects are sent.
+    pub form: Form,
+    /// What the begin costs the database.
+    pub cost: Cost,
+    /// What bounds statements.
+    pub limits: Limits,
+    /// Held until the watch waits for changes.
+    pub place: Place,
+    /// Asked again while it lasts.
+    pub standing: Standing,
+}
+
+/// Where a watch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begin {
+    /// With what there is, read behind this position.
+    Initial(Position),
+    /// Behind this position.
+    At(Position),
+    /// It cannot.
+    Expired(&'static str),
+}
+
+impl Hub {
+    /// Begins a watch: an answer whose body has an event a line.
+    ///
+    /// # Errors
+    /// 400 for what can be listed and not be watched, 429 for one watch too many, 503 and 504 if the database does not answer, or does not
+    /// have the version yet. Everything else is the watch's last event.
+    pub async fn watch(&self, request: Request) -> Result<Response<Body>, Status> {
+        let Parameters { most, offset, watch, version, .. } = &request.parameters;
+        if most.is_some() || *offset > 0 {
+            let message = "a query with a limit or an offset cannot be watched: list it, or watch without them";
+            return Err(Status::bad_request(message));
+        }
+        let place = self.0.places.take(&request.user)?;
+        let watch = watch.unwrap_or_default();
+        let begin = self.0.begin(&request.kind, watch.initial, version.unwrap_or(0)).await?;
+        let limits = self.0.limits;
+        let time = watch.time.unwrap_or_else(|| limits.time + between(limits.time));
+        let (sender, receiver) = mpsc::channel::<Bytes>(1);
+        let Request { kind, user, parameters, reach, form, cost, limits, place: working, standing } = request;
+        let Parameters { query, include, skip, .. } = parameters;
+        let renderer = Renderer::new(kind, form, include, query.states, skip);
+        let follower = Follower {
+            shared: self.0.clone(),
+            kind,
+            user,
+            query,
+            reach,
+            cost,
+            limits: limits_of(cost, limits),
+            renderer,
+            has_columns: false,
+            bookmarks: watch.bookmarks,
+            ends_initial: watch.initial == Some(true),
+            deadline: Instant::now() + time,
+            sender,
+        };
+        let counted = self.0.metrics.watch(&kind.plural());
+        let following = AbortOnDropHandle::new(tokio::spawn(async move {
+            let _held = (place, counted);
+            follower.run(begin, working, standing).await;
+        }));
+        // Fused, because what compresses asks once more after the end.
+        let lines = stream::unfold((receiver, following), |(mut receiver, following)| async {
+            let line = receiver.recv().await?;
+            Some((Ok::<_, std::io::Error>(line), (receiver, following)))
+        });
+        let mut response = Response::new(Body::from_stream(lines.fuse()));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        response.extensions_mut().insert(Waits);
+        Ok(response)
+    }
+}
+
+/// A time up to this one, by chance, so that the watches of a server do not end together.
+fn between(time: Duration) -> Duration {
+    let chance = RandomState::new().hash_one(0_u8) % 1024;
+    time * u32::try_from(chance).unwrap_or(0) / 1024
+}
+
+impl Shared {
+    /// Where a watch begins.
+    async fn begin(&self, kind: &Kind, initial: Option<bool>, wanted: u64) -> Result<Begin, Status> {
+        let table = kind.table();
+        if initial == Some(true) || initial.is_none() && wanted == 0 {
+            self.log.reached(table, Some(wanted)).await?;
+            return Ok(Begin::Initial(self.log.head(table).await?));
+        }
+        Ok(match wanted {
+            0 => Begin::At(self.log.number(table).await?),
+            wanted => self.log.seen(table, wanted).await?.map_or(Begin::Expired(LOST), Begin::At),
+        })
+    }
+}
+
+/// The task of one watch.
+struct Follower {
+    shared: Arc<Shared>,
+    kind: Kind,
+    user: String,
+    query: Query,
+    reach: Reach,
+    cost: Cost,
+    limits: Limits,
+    renderer: Renderer,
+    /// Whether the client has the columns of a table.
+    has_columns: bool,
+    bookmarks: bool,
+    ends_initial: bool,
+    deadline: Instant,
+    sender: mpsc::Sender<Bytes>,
+}
+
+impl Follower {
+    async fn run(mut self, begin: Begin, place: Place, standing: Standing) {
+        let end = match self.follow(begin, place, standing).await {
+            Ok(()) => End::Time,
+            Err(end) => end,
+        };
+        let reason = match end {
+            End::Time | End::Gone => return,
+            End::Slow => "slow",
+            End::Told(status) => {
+                let line = line(EventType::Error, &status.json());
+                let _ = self.send(EventType::Error, line).await;
+                if status.reason == Reason::Expired { "expired" } else { "refused" }
+            }
+        };
+        tracing::debug!(user = self.user, kind = self.kind.kind(), reason, "A watch was ended");
+        self.shared.metrics.watch_ended(reason);
+    }
+
+    async fn follow(&mut self, begin: Begin, place: Place, standing: Standing) -> Result<(), End> {
+        let share = read::turn(&self.user, self.cost).await;
+        let from = match begin {
+            Begin::Expired(why) => return Err(Status::expired(why).into()),
+            Begin::At(position) => position,
+            Begin::Initial(position) => {
+                self.initial(position).await?;
+                position
+            }
+        };
+        let selection = Selection::new(self.query.clone(), self.reach);
+        // Most of it before the reader keeps anything for this watcher.
+        let from = self.catch_up(&selection, from, None).await?;
+        let Joined { watcher, at } = self.join(selection.clone(), from).await?;
+        // Ends what waits for it, whatever comes.
+        let _ends = Ends(watcher.clone());
+        self.learn(&watcher.selector).await?;
+        self.catch_up(&selection, from, Some(at)).await?;
+        // Behind all that this watcher can have read.
+        watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?);
+        watcher.queue.limit(self.shared.limits.bytes);
+        drop((share, place));
+        if self.ends_initial && self.bookmarks {
+            let bookmark = self.renderer.bookmark(at.version(), true);
+            self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await?;
+        }
+        let _standing = self.stands(watcher.clone(), standing);
+        self.live(&watcher).await
+    }
+
+    /// Sends what there is, but for what was changed behind the position, which is sent afterwards: a client that resumes at the version
+    /// of one of these events must not pass a change of an object that was read before it.
+    async fn initial(&mut self, position: Position) -> Result<(), End> {
+        let (shared, kind) = (self.shared.clone(), self.kind);
+        let refused = |error| refused(error, resource(&kind).of());
+        let asked =
+            shared.log.reads.ask_about(&kind, &self.query, self.limits).map_err(|error| refused(error.into()))?;
+        let mut reader = asked.reader(&self.renderer.wanted(), None).map_err(|error| refused(error.into()))?;
+        let (mut changed, mut at) = (HashSet::new(), position);
+        loop {
+            let rows = reader.next().await.map_err(refused)?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            let is_whole = shared.log.is_whole(kind.table()).await?;
+            loop {
+                let entries = shared.log.changes(kind.table(), at, BATCH).await?;
+                let Some(last) = entries.last() else { break };
+                at = last.position;
+                changed.extend(entries.into_iter().map(|entry| entry.uid));
+            }
+            for row in rows.into_iter().filter(|row| !changed.contains(row.uid())) {
+                // An object of a file has no version at which a client could resume. Behind a replica that is late, none has.
+                let version = (!is_whole || version(&row) == 0).then(|| position.version());
+                let object = self.renderer.of_event(&row, version, !self.has_columns);
+                self.send(EventType::Added, line(EventType::Added, &object)).await?;
+            }
+        }
+    }
+
+    /// Sends what has become of objects behind one position and up to another, else for as long as there is much. Returns where it has
+    /// come to.
+    async fn catch_up(&mut self, selection: &Selection, from: Position, to: Option<Position>) -> Result<Position, End> {
+        let (shared, table) = (self.shared.clone(), self.kind.table());
+        let places = self.renderer.wanted().places;
+        let (mut at, mut skipped) = (from, Skipped::default());
+        while to.is_none_or(|to| at < to) {
+            let mut changes = shared.log.changes(table, at, BATCH).await?;
+            if to.is_none() && changes.len() < BATCH {
+                break;
+            }
+            changes.retain(|change| to.is_none_or(|to| change.position <= to));
+            let Some(last) = changes.last().map(|change| change.position) else { break };
+            if changes.iter().any(|change| change.what == What::Reset) {
+                return Err(Status::expired(BEGINS_ANEW).into());
+            }
+            changes.retain(|change| selection.holds(change));
+            let held = entries(changes);
+            let uids: BTreeSet<&str> = held.iter().map(|entry| &*entry.change.uid).collect();
+            let uids: Vec<&str> = uids.into_iter().collect();
+            let question = Question { rest: &selection.rest, uids: uids.clone() };
+            let questions = if selection.is_by_state() || uids.is_empty() { vec![] } else { vec![question] };
+            let found = find((&shared.log.reads, &self.kind), self.limits, &questions, &uids, &places).await?;
+            if !shared.log.knows(table, at).await? {
+                return Err(Status::expired(LOST).into());
+            }
+            for entry in held {
+                let row = found.rows.get(&entry.change.uid).cloned();
+                let entry = skipped.complete(entry, row.as_deref());
+                let matches = is_selected(selection, row.as_deref(), found.selected.first());
+                let seen = Seen { entry: &entry, row: row.as_deref(), matches, had: false, was_sent: false };
+                if let Some(sent) = selection.sent(seen, false) {
+                    self.event(sent, &Settled::new(entry, row)).await?;
+                }
+            }
+            at = last;
+        }
+        Ok(at)
+    }
+
+    /// Joins the watchers of the kind.
+    async fn join(&self, selection: Selection, from: Position) -> Result<Joined, End> {
+        let (joined, joining) = oneshot::channel();
+        let (places, bytes) = (self.renderer.wanted().places, JOINING * self.shared.limits.bytes);
+        let join = Join { selection, from, places, bytes, joined };
+        self.shared.join(&self.kind, self.limits, join);
+        joining.await.map_err(|_| Status::unavailable("the log of changes cannot be read at present").into())
+    }
+
+    /// Reads which objects are selected, if no other watcher of the selector has.
+    async fn learn(&self, selector: &Selector) -> Result<(), End> {
+        if selector.selection.is_by_state() {
+            return Ok(());
+        }
+        let refused = |error| refused(error, resource(&self.kind).of());
+        let learn = async || {
+            let query = selector.selection.query();
+            let asked = self
+                .shared
+                .log
+                .reads
+                .ask_about(&self.kind, &query, self.limits)
+                .map_err(|error| refused(error.into()))?;
+            let mut reader = asked.reader(&Wanted::default(), None).map_err(|error| refused(error.into()))?;
+            let mut learning = Learning::default();
+            loop {
+                let rows = reader.next().await.map_err(refused)?;
+                if rows.is_empty() {
+                    selector.learn(learning);
+                    return Ok::<_, Status>(());
+                }
+                if rows.iter().map(|row| learning.add(row.uid())).max() > Some(MOST_MATCHED) {
+                    let message = format!(
+                        "more than {MOST_MATCHED} objects are selected, and a watch remembers no more: select fewer, or watch without selectors"
+                    );
+                    return Err(Status::bad_request(message));
+                }
+            }
+        };
+        Ok(selector.learned.get_or_try_init(learn).await.map(drop)?)
+    }
+
+    /// Asks again and again whether the caller may watch.
+    fn stands(&self, watcher: Arc<Watcher>, standing: Standing) -> AbortOnDropHandle<()> {
+        let pause = self.shared.limits.rights;
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            let mut unanswered = 0;
+            loop {
+                tokio::time::sleep(pause).await;
+                match standing().await {
+                    Ok(()) => unanswered = 0,
+                    // The API server may be back at the next time; without an answer nothing is allowed for long.
+                    Err(status) if is_unanswered(&status) && unanswered == 0 => unanswered += 1,
+                    Err(status) => return watcher.queue.end(status.into()),
+                }
+            }
+        }))
+    }
+
+    /// Sends what comes until the time is over.
+    async fn live(&mut self, watcher: &Watcher) -> Result<(), End> {
+        let pause = self.shared.limits.bookmarks;
+        let mut bookmarks = tokio::time::interval_at(Instant::now() + pause, pause);
+        loop {
+            tokio::select! {
+                biased;
+                () = tokio::time::sleep_until(self.deadline) => {
+                    return self.bookmark(watcher).await;
+                }
+                next = watcher.queue.next() => match next {
+                    Next::Event(sent, settled) => {
+                        self.event(sent, &settled).await?;
+                        let at = settled.entry.change.at;
+                        self.shared.metrics.watch_lag(&self.kind.plural(), Micros::now().0.saturating_sub(at.0));
+                    }
+                    Next::End(end) => return Err(end),
+                },
+                _ = bookmarks.tick() => self.bookmark(watcher).await?,
+                () = self.sender.closed() => return Err(End::Gone),
+            }
+        }
+    }
+
+    /// Sends a bookmark, if the client wants them and nothing waits for it.
+    async fn bookmark(&mut self, watcher: &Watcher) -> Result<(), End> {
+        let Some(position) = watcher.queue.idle_at().filter(|_| self.bookmarks) else { return Ok(()) };
+        let bookmark = self.renderer.bookmark(position.version(), false);
+        self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await
+    }
+
+    /// Sends an event.
+    async fn event(&mut self, Sent { event, bare }: Sent, settled: &Settled) -> Result<(), End> {
+        self.renderer.refresh();
+        let Settled { entry, row, version, says_other } = settled;
+        let columns = !self.has_columns;
+        let object = match row {
+            Some(row) if !bare => self.renderer.of_event(row, says_other.then_some(*version), columns),
+            _ => {
+                let (namespace, name, uid) = (&*entry.change.namespace, &*entry.change.name, &*entry.change.uid);
+                self.renderer.bare(&Bare { namespace, name, uid, version: *version }, columns)
+            }
+        };
+        self.send(event, line(event, &object)).await
+    }
+
+    async fn send(&mut self, event: EventType, line: Bytes) -> Result<(), End> {
+        self.has_columns |= matches!(event, EventType::Added | EventType::Modified | EventType::Deleted);
+        self.sender.send(line).await.map_err(|_| End::Gone)?;
+        self.shared.metrics.watch_event(&self.kind.plural(), event.as_str());
+        Ok(())
+    }
+}
+
+/// Whether the API server did not say.
+fn is_unanswered(status: &Status) -> bool {
+    matches!(status.reason, Reason::ServiceUnavailable | Reason::TooManyRequests | Reason::InternalError)
+}
+
+/// Ends what waits for a watcher that goes.
+struct Ends(Arc<Watcher>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.queue.end(End::Gone);
+    }
+}
+
+/// An event as it is sent.
+fn line(event: EventType, object: &str) -> Bytes {
+    Bytes::from(format!("{{\"type\":\"{}\",\"object\":{object}}}\n", event.as_str()))
+}
