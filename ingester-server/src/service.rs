@@ -253,13 +253,6 @@ impl Inner {
             parameters.query.namespaces = vec![namespace.to_string()];
         }
         let kind = &self.with_saved(kind, &mut parameters)?;
-        let form = |include: &mut Include| {
-            let form = accept::form(text_of(&parts.headers, &ACCEPT))?;
-            if form != accept::Form::Table {
-                *include = Include::default();
-            }
-            Ok::<_, Status>(form)
-        };
         let limits = self.sources.limits;
         let namespace = objects.namespace.as_deref().unwrap_or_default();
         let (states, within) = (parameters.query.states, objects.namespace.as_deref());
@@ -271,25 +264,22 @@ impl Inner {
         let (former, warning) = self.sources.former.reach(&self.sources.reads, kind, within, states, limits).await?;
         warnings.extend(warning);
         former.narrow(&mut parameters.query);
-        let changes = match (&self.sources.watches, verb) {
-            (Some(hub), Verb::Get | Verb::List | Verb::Watch) if hub.log().is_there().await? => Some(hub.log()),
-            _ => None,
-        };
+        let changes = self.changes(verb).await?;
         let mut response = match verb {
             Verb::Get => {
-                let form = form(&mut parameters.include)?;
+                let form = form(&parts.headers, &mut parameters.include)?;
                 if let Some(changes) = changes {
                     changes.reached(kind.table(), parameters.version).await?;
                 }
                 read::get(&self.sources.reads, kind, parameters, name, form, limits).await?
             }
             Verb::List => {
-                let form = form(&mut parameters.include)?;
+                let form = form(&parts.headers, &mut parameters.include)?;
                 let from = (&self.sources.reads, changes);
                 read::list((&caller.user, cost), from, kind, parameters, form, limits).await?
             }
             Verb::Watch => {
-                let form = form(&mut parameters.include)?;
+                let form = form(&parts.headers, &mut parameters.include)?;
                 let standing = self.standing(caller, &attributes, (kind, namespace), states, former);
                 let (kind, user, place) = (*kind, caller.user.clone(), place.clone());
                 let watch =
@@ -328,6 +318,14 @@ impl Inner {
             response.extensions_mut().insert(place);
         }
         Ok(response)
+    }
+
+    /// The log of changes, for those who read.
+    async fn changes(&self, verb: Verb) -> Result<Option<&Log>, Status> {
+        match (&self.sources.watches, verb) {
+            (Some(hub), Verb::Get | Verb::List | Verb::Watch) if hub.log().is_there().await? => Ok(Some(hub.log())),
+            _ => Ok(None),
+        }
     }
 
     /// Changes as they happen, if the database has a log of them.
@@ -464,6 +462,15 @@ fn refuse_partial_deletion(parameters: &Parameters) -> Result<(), Status> {
         return Ok(());
     };
     Err(Status::bad_request(format!("the deletion of a collection: {why}")))
+}
+
+/// In which form objects are answered. What of them a table has is of no meaning for others.
+fn form(headers: &HeaderMap, include: &mut Include) -> Result<accept::Form, Status> {
+    let form = accept::form(text_of(headers, &ACCEPT))?;
+    if form != accept::Form::Table {
+        *include = Include::default();
+    }
+    Ok(form)
 }
 
 fn reads(method: &Method) -> bool {
