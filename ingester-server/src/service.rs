@@ -4,23 +4,24 @@
 
 mod hints;
 mod own;
+mod reads;
 mod writes;
 
 use crate::access::AccessLog;
 use crate::body::{self, Waits};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::discovery::{Document, Documents};
-use crate::former::{FormerObjects, Reach};
+use crate::former::FormerObjects;
 use crate::identity::{Identity, Peer};
 use crate::namespaces::KnownNamespaces;
 use crate::places::Places;
-use crate::read::{self, Log};
+use crate::read;
 use crate::request::parameters::{self, Parameters, Saved};
 use crate::request::path::{self, Objects, Target};
-use crate::request::watching::{is_true, without_initial_events};
+use crate::request::watching::is_true;
 use crate::request::{accept, parameters::Include};
 use crate::status::Status;
-use crate::watch::{self, Hub};
+use crate::watch::Hub;
 use crate::write;
 use axum::body::Body;
 use bytes::Bytes;
@@ -30,9 +31,10 @@ use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, Resp
 use ingester_core::Kind;
 use ingester_core::value::Value;
 use ingester_declare::saved::SavedQueries;
-use ingester_sql::query::{Filter, States, Test};
+use ingester_sql::query::{Filter, Test};
 use ingester_store::Store;
 use ingester_store::query::Limits;
+use reads::Reading;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tower::ServiceExt as _;
@@ -273,13 +275,6 @@ impl Inner {
             parameters.query.namespaces = vec![namespace.to_string()];
         }
         let kind = &self.with_saved(kind, &mut parameters)?;
-        let form = |include: &mut Include| {
-            let form = accept::form(text_of(&parts.headers, &ACCEPT))?;
-            if form != accept::Form::Table {
-                *include = Include::default();
-            }
-            Ok::<_, Status>(form)
-        };
         let limits = self.sources.limits;
         let namespace = objects.namespace.as_deref().unwrap_or_default();
         let (states, within) = (parameters.query.states, objects.namespace.as_deref());
@@ -292,33 +287,11 @@ impl Inner {
         let (former, warning) = self.sources.former.reach(&self.sources.reads, kind, within, states, limits).await?;
         warnings.extend(warning);
         former.narrow(&mut parameters.query);
-        let changes = match (&self.sources.watches, verb) {
-            (Some(hub), Verb::Get | Verb::List | Verb::Watch) if hub.log().is_there().await? => Some(hub.log()),
-            _ => None,
-        };
         let mut response = match verb {
-            Verb::Get => {
-                let form = form(&mut parameters.include)?;
-                if let Some(changes) = changes {
-                    changes.reached(kind.table(), parameters.version).await?;
-                }
-                let answer = read::get(&self.sources.reads, kind, parameters, name, form, limits).await;
-                let target = write::Target { kind, namespace, name };
-                self.or_hint(answer, target, asked_states, former).await?
-            }
-            Verb::List => {
-                let form = form(&mut parameters.include)?;
-                warnings.extend(self.lacks_prefix(kind, &parameters.query, limits).await);
-                let from = (&self.sources.reads, changes);
-                read::list((&caller.user, cost), from, kind, parameters, form, limits).await?
-            }
-            Verb::Watch => {
-                let form = form(&mut parameters.include)?;
-                let standing = self.standing(caller, &attributes, (kind, namespace), states, former);
-                let (kind, user, place) = (*kind, caller.user.clone(), place.clone());
-                let watch =
-                    watch::Request { kind, user, parameters, reach: former, form, cost, limits, place, standing };
-                self.watch(changes, watch).await?
+            Verb::Get | Verb::List | Verb::Watch => {
+                let form = form(&parts.headers, &mut parameters.include)?;
+                let of = Reading { caller, attributes: &attributes, kind, namespace, name, form, cost, states, former };
+                self.read(of, parameters, asked_states, &place, warnings).await?
             }
             Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
                 if verb == Verb::DeleteCollection {
@@ -352,40 +325,6 @@ impl Inner {
             response.extensions_mut().insert(place);
         }
         Ok(response)
-    }
-
-    /// Changes as they happen, if the database has a log of them.
-    async fn watch(&self, changes: Option<&Log>, request: watch::Request) -> Result<Response<Body>, Status> {
-        let watch = request.parameters.watch.unwrap_or_default();
-        match (&self.sources.watches, changes) {
-            (Some(hub), Some(_)) => hub.watch(request).await,
-            _ if watch.initial.is_some() => Err(without_initial_events(read::WITHOUT_LOG)),
-            _ => Ok(read::watch(watch.time)),
-        }
-    }
-
-    /// Whether the caller may go on watching: whether they have the right, and see what they saw of former objects.
-    fn standing(
-        self: &Arc<Self>,
-        caller: &Caller,
-        attributes: &Attributes,
-        (kind, namespace): (&Kind, &str),
-        states: States,
-        seen: Reach,
-    ) -> watch::Standing {
-        let (inner, caller, attributes) = (self.clone(), caller.clone(), attributes.clone());
-        let (kind, namespace) = (*kind, namespace.to_owned());
-        Box::new(move || {
-            let (inner, caller, attributes, namespace) =
-                (inner.clone(), caller.clone(), attributes.clone(), namespace.clone());
-            Box::pin(async move {
-                let Sources { identity, former, reads, limits, .. } = &inner.sources;
-                identity.authorize(&caller, &attributes).await?;
-                let within = Some(&*namespace).filter(|namespace| !namespace.is_empty());
-                let (reach, _) = former.reach(reads, &kind, within, states, *limits).await?;
-                if reach == seen { Ok(()) } else { Err(Status::expired("the namespace is another one: list again")) }
-            })
-        })
     }
 
     /// Checks what a restore does besides creating: it shows the stored object, and marks its row as deleted. Returns whether the caller may
@@ -473,6 +412,15 @@ fn refuse_partial_deletion(parameters: &Parameters) -> Result<(), Status> {
         return Ok(());
     };
     Err(Status::bad_request(format!("the deletion of a collection: {why}")))
+}
+
+/// In which form objects are answered. What of them a table has is of no meaning for others.
+fn form(headers: &HeaderMap, include: &mut Include) -> Result<accept::Form, Status> {
+    let form = accept::form(text_of(headers, &ACCEPT))?;
+    if form != accept::Form::Table {
+        *include = Include::default();
+    }
+    Ok(form)
 }
 
 fn reads(method: &Method) -> bool {

@@ -150,12 +150,12 @@ async fn kubectl_prints_changes_as_they_happen(database: Database) -> Result<()>
     world.write("b", 5, &json!({}), Fate::Deleted).await?;
     all.prints("DELETED b ").await?;
     selected.prints("DELETED b ").await?;
-    world.write("a", 6, &json!({}), Fate::Deleted).await?;
-    all.prints("DELETED a ").await?;
+    world.write("c", 6, &json!({}), Fate::Live).await?;
+    all.prints("ADDED c ").await?;
     ensure!(one.lines()?.iter().all(|line| line.starts_with("a ")), "{:?}", one.lines());
     let begins = |line: &String| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     let said: Vec<String> = all.lines()?.iter().map(begins).collect();
-    let expected = ["ADDED a", "ADDED b", "MODIFIED b", "MODIFIED a", "DELETED b", "DELETED a"];
+    let expected = ["ADDED a", "ADDED b", "MODIFIED b", "MODIFIED a", "DELETED b", "ADDED c"];
     assert_eq!(said, expected, "in the order in which it happened");
     Ok(())
 }

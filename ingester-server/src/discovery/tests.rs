@@ -81,7 +81,7 @@ fn kubectl_finds_that_objects_can_be_patched() {
         assert_eq!(names, ["dryRun", "fieldValidation"]);
         assert!(parameters.iter().all(|parameter| !parameter[ty].is_null()), "{patch}");
     }
-    let read_only = Documents::new(KINDS, false);
+    let read_only = Documents::new(KINDS, false, false);
     assert!(!read_only.get(&Target::OpenApiV2, false).unwrap().text.contains("\"patch\""));
 }
 

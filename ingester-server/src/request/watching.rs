@@ -147,9 +147,7 @@ mod tests {
     use std::time::Duration;
 
     fn last<'a>(query: &'a str) -> impl Fn(&str) -> Option<&'a str> {
-        move |key| {
-            query.split('&').filter_map(|pair| pair.split_once('=')).filter(|(k, _)| *k == key).map(|(_, v)| v).last()
-        }
+        move |key| query.split('&').filter_map(|pair| pair.split_once('=')).rfind(|(k, _)| *k == key).map(|(_, v)| v)
     }
 
     fn said(query: &str) -> (u16, String) {
