@@ -65,7 +65,11 @@ fn the_sample_of_the_documentation_is_a_configuration() {
 #[test]
 fn every_key_is_read() {
     let text = r#"
-metadataStorage: { enableMetadataStorage: yes, deletionDelay: 1h30m, enableResourceVersionCache: true }
+metadataStorage:
+  enableMetadataStorage: yes
+  deletionDelay: 1h30m
+  enableResourceVersionCache: true
+  passwordCommand: { command: token, args: [], env: {} }
 mysql:
   host: 10.0.0.1
   port: "3307"
@@ -75,6 +79,7 @@ mysql:
   maxOpenConns: 7
   maxIdleConns: 0
   connMaxLifetime: 0
+  passwordCommand: { command: aws, args: [rds, "1", rds], env: { AWS_REGION: eu-1 } }
   tls: { mode: VERIFY_CA, ca: /ca.pem, cert: /cert.pem, key: /key.pem }
 ingester:
   concurrentReconciles: 3
@@ -132,6 +137,10 @@ log: { format: json, level: WARN }
             enable_resource_version_cache: true,
             database_url: None,
             password_file: None,
+            password_command: UrlPasswordCommand(PasswordCommand {
+                command: "token".into(),
+                ..PasswordCommand::default()
+            }),
         },
         mysql: Mysql {
             host: Some("10.0.0.1".into()),
@@ -144,6 +153,11 @@ log: { format: json, level: WARN }
             max_open_conns: 7,
             max_idle_conns: 0,
             conn_max_lifetime: None,
+            password_command: PasswordCommand {
+                command: "aws".into(),
+                args: ["rds", "1", "rds"].map(str::to_owned).into(),
+                env: [("AWS_REGION".to_owned(), "eu-1".to_owned())].into(),
+            },
             tls,
         },
         ingester: Ingester {

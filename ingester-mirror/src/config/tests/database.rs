@@ -232,6 +232,37 @@ fn the_password_of_a_url_may_be_in_a_file() {
 }
 
 #[test]
+fn a_command_may_print_the_password() {
+    let (host, url) = ("host: h, database: d", "postgres://u@h:1/d");
+    let mysql = |more: &str| format!("{ENABLED}mysql: {{{host}, {more}}}");
+    let storage = |more: &str| {
+        let line = ENABLED.trim_end();
+        format!("{}\n", line.replace("true", &format!("true, databaseURL: '{url}', {more}")))
+    };
+    // It is not run before something connects.
+    let command = "passwordCommand: {command: no/such/command, args: [hunter2, hunter2], env: {A: hunter2}}";
+    assert_eq!(address(&mysql(command), &[]), "mysql://root:***@h:3306/d");
+    assert_eq!(address(&storage(command), &[]), "postgres://u:***@h:1/d");
+    // Another password, or the password of another database.
+    assert_eq!(address(&mysql(command), &[("MYSQL_PASSWORD", "p")]), "mysql://root:***@h:3306/d");
+    assert_eq!(address(&storage(command), &[("DATABASE_URL", "postgres://u@other:1/d")]), "postgres://u@other:1/d");
+    for (text, part) in [
+        (mysql(&format!("password: p, {command}")), "`mysql.password` and `mysql.passwordCommand` are both set"),
+        (mysql("passwordCommand: {args: [a]}"), "`mysql.passwordCommand` has `args` or `env`, but no `command`"),
+        (storage(command).replace("//u@", "//u:p@"), "has one already"),
+        (
+            storage(command).replace(&format!("databaseURL: '{url}', "), ""),
+            "`metadataStorage.passwordCommand` is set, but no URL",
+        ),
+        (mysql("passwordCommand: {command: a, env: {A=B: hunter2}}"), "use the name of an environment variable"),
+        (mysql("passwordCommand: a"), "mysql.passwordCommand"),
+    ] {
+        let error = mistake(&text, &[]);
+        assert!(error.contains(part) && !error.contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
 fn contradictory_tls_settings_are_a_mistake() {
     for (tls, part) in [
         ("cert: /a", "`mysql.tls.cert` is set without `mysql.tls.key`"),
