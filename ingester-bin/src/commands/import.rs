@@ -151,6 +151,14 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
             summary.stored()
         ));
     }
+    if summary.nul_values() > 0 {
+        note(&format!(
+            "{} values have NUL (U+0000), which {} has in no text: they are NULL in their columns, or left out of labels, annotations and lists; \
+             `json` has them",
+            summary.nul_values(),
+            database.address().dialect().title()
+        ));
+    }
     match (summary.read(), summary.rejected()) {
         _ if summary.stopped && arguments.dry_run => note("dry run: interrupted, so not everything was read"),
         _ if summary.stopped => {}
@@ -255,7 +263,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn new(kind: &'a str, table: &'a str, counts: Counts, rows: Option<Shown>) -> Self {
-        let Counts { read, written, unchanged, stale, left_out, rejected } = counts;
+        let Counts { read, written, unchanged, stale, left_out, rejected, nul_values: _ } = counts;
         Line { kind, table, read, written, unchanged, stale, left_out, rejected, rows }
     }
 }

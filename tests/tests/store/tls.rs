@@ -268,7 +268,7 @@ async fn certificates_that_change_need_no_restart(on: On) -> Result<()> {
     certificates.sign("other-ca", "next-client", CLIENT)?;
     of_server.replace(&certificates, "next-server", "other-ca")?;
     reload(on, &server).await?;
-    write("with the open connection").await?;
+    write("open").await?;
 
     // A server may take a moment to reload.
     let deadline = Instant::now() + Duration::from_secs(60);

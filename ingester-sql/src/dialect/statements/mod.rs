@@ -3,6 +3,7 @@
 //!
 //! May use: ingester-core, query, dialect.
 
+mod any_row;
 mod begin_backfill;
 mod catalog_columns;
 mod catalog_keys;
@@ -62,6 +63,7 @@ mod write_backfilled;
 mod write_companion;
 mod write_setting;
 
+pub use any_row::AnyRow;
 pub use begin_backfill::BeginBackfill;
 pub use catalog_columns::{CatalogColumn, CatalogColumns};
 pub use catalog_keys::{CatalogKey, CatalogKeys};
