@@ -69,7 +69,7 @@ metadataStorage:
   enableMetadataStorage: yes
   deletionDelay: 1h30m
   enableResourceVersionCache: true
-  passwordCommand: { command: token, args: [], env: {} }
+  passwordCommand: { command: "", args: [], env: {} }
 mysql:
   host: 10.0.0.1
   port: "3307"
@@ -137,10 +137,8 @@ log: { format: json, level: WARN }
             enable_resource_version_cache: true,
             database_url: None,
             password_file: None,
-            password_command: UrlPasswordCommand(PasswordCommand {
-                command: "token".into(),
-                ..PasswordCommand::default()
-            }),
+            // It needs a URL: `database.rs` has one.
+            password_command: UrlPasswordCommand::default(),
         },
         mysql: Mysql {
             host: Some("10.0.0.1".into()),
