@@ -79,7 +79,7 @@ mysql:
   maxOpenConns: 7
   maxIdleConns: 0
   connMaxLifetime: 0
-  passwordCommand: { command: aws, args: [rds, "1", rds], env: { AWS_REGION: eu-1 } }
+  passwordCommand: { command: "", args: [], env: {} }
   tls: { mode: VERIFY_CA, ca: /ca.pem, cert: /cert.pem, key: /key.pem }
 ingester:
   concurrentReconciles: 3
@@ -151,11 +151,8 @@ log: { format: json, level: WARN }
             max_open_conns: 7,
             max_idle_conns: 0,
             conn_max_lifetime: None,
-            password_command: PasswordCommand {
-                command: "aws".into(),
-                args: ["rds", "1", "rds"].map(str::to_owned).into(),
-                env: [("AWS_REGION".to_owned(), "eu-1".to_owned())].into(),
-            },
+            // `database.rs` has one: there is a password here.
+            password_command: PasswordCommand::default(),
             tls,
         },
         ingester: Ingester {

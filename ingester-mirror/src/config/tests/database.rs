@@ -3,6 +3,7 @@
 use super::{environment, parse, parse_with};
 use crate::config::{Config, Gate, Mysql, Secret};
 use ingester_sql::dialect::Dialect;
+use ingester_store::PasswordCommand;
 
 const ENABLED: &str = "metadataStorage: {enableMetadataStorage: true}\n";
 
@@ -239,6 +240,18 @@ fn a_command_may_print_the_password() {
         let line = ENABLED.trim_end();
         format!("{}\n", line.replace("true", &format!("true, databaseURL: '{url}', {more}")))
     };
+    let read = parse("mysql: {passwordCommand: {command: aws, args: [rds, '1', rds], env: {REGION: eu-1}}}").unwrap();
+    let expected = PasswordCommand {
+        command: "aws".into(),
+        args: ["rds", "1", "rds"].map(str::to_owned).into(),
+        env: [("REGION".to_owned(), "eu-1".to_owned())].into(),
+    };
+    assert_eq!(read.mysql.password_command, expected);
+    let read = parse("metadataStorage: {passwordCommand: {command: token, args: [a]}}").unwrap();
+    assert_eq!(
+        (read.metadata_storage.password_command.args.len(), &*read.metadata_storage.password_command.command),
+        (1, "token")
+    );
     // It is not run before something connects.
     let command = "passwordCommand: {command: no/such/command, args: [hunter2, hunter2], env: {A: hunter2}}";
     assert_eq!(address(&mysql(command), &[]), "mysql://root:***@h:3306/d");
