@@ -352,7 +352,7 @@ async fn page(
     let decode = |json| decode(json).map(|row| row.map(|row| if dialect.has_nul() { row } else { row.without_nul() }));
     let mut changes = Changes::default();
     for row in read(tx, target, rows).await? {
-        changes.add(row, target, terms.max_packet, &decode, &mut page)?;
+        changes.add(row, target, terms.max_packet, decode, &mut page)?;
     }
     page.filled = write(tx, target, &changes, terms).await?;
     note(tx, target.kind.table(), target.noted, &page).await?;
