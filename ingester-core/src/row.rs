@@ -261,6 +261,31 @@ impl Row {
         NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations, &self.many)) >> 8).unwrap_or(NonZeroU64::MIN)
     }
 
+    /// How many of its values have NUL (U+0000), which the text of some databases cannot have; of a companion table's row, key and value
+    /// together are one.
+    pub fn nul_values(&self) -> usize {
+        let columns = self.values.iter().enumerate().filter(|(place, value)| *place != base::JSON && has_nul(value));
+        let companions = [&self.labels, &self.annotations].into_iter().chain(&self.many);
+        columns.count() + companions.flat_map(|pairs| pairs.iter()).filter(|pair| pair_has_nul(pair)).count()
+    }
+
+    /// The row as a database has it whose text has no NUL: NULL in place of a value with NUL, and no such row of a companion table. The
+    /// text of the object is JSON, where NUL is escaped.
+    #[must_use]
+    pub fn without_nul(mut self) -> Self {
+        for (_, value) in self.values.iter_mut().enumerate().filter(|(place, _)| *place != base::JSON) {
+            if has_nul(value) {
+                *value = Value::Null;
+            }
+        }
+        for pairs in [&mut self.labels, &mut self.annotations].into_iter().chain(&mut self.many) {
+            if pairs.iter().any(pair_has_nul) {
+                *pairs = pairs.iter().filter(|pair| !pair_has_nul(pair)).cloned().collect();
+            }
+        }
+        self
+    }
+
     /// About how many bytes the row takes in a statement's packet, without those of companion tables.
     pub fn bytes(&self) -> usize {
         self.values.iter().map(Value::bytes).sum::<usize>() + 3 * 27
@@ -272,6 +297,14 @@ impl Row {
         let companions = self.labels.iter().chain(self.annotations.iter()).chain(many);
         self.bytes() + companions.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
     }
+}
+
+fn has_nul(value: &Value) -> bool {
+    matches!(value, Value::Text(text) if text.contains('\0'))
+}
+
+fn pair_has_nul((key, value): &(Box<str>, Box<str>)) -> bool {
+    key.contains('\0') || value.contains('\0')
 }
 
 fn check(column: &Column, value: &Value) -> Result<(), RowError> {

@@ -28,7 +28,9 @@ pub mod query;
 mod rows;
 mod store;
 
-pub use driver::{Address, ConnectOptions, Connections, ErrorClass, Retry, StoreError, Tls, TlsMistake, TlsMode};
+pub use driver::{
+    Address, ConnectOptions, Connections, ErrorClass, PasswordCommand, Retry, StoreError, Tls, TlsMistake, TlsMode,
+};
 pub use ledger::Catalog;
 pub use rows::{
     Changed, Deleted, Effect, Evicted, LiveRow, Purged, Reject, Rejected, Report, RowChange, StoredRow, compare, fuse,

@@ -152,7 +152,7 @@ impl PgBouncer {
     ///
     /// # Errors
     /// When it is not installed, or does not start.
-    pub fn start(server: &Postgres) -> Result<Self> {
+    pub fn start(server: &SqlServer) -> Result<Self> {
         let mut command = program("pgbouncer").context("PgBouncer is not installed")?;
         let (home, port) = (Home::new("ingester-pgbouncer")?, free_port()?);
         let [file, users] = ["pgbouncer.ini", "users.txt"].map(|name| home.path().join(name));

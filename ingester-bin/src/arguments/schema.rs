@@ -235,7 +235,8 @@ const GENERATE: &str = "\
 Examples:
   ingester schema generate --name add_owner
   ingester schema generate --amend                          after another change, before anybody has run the last one
-  ingester schema generate --check                          in CI";
+  ingester schema generate --check                          in CI
+  ingester schema generate --kinds kinds.yaml --out sql     the kinds of a file, which have a folder of their own";
 
 /// Write the generated SQL files, and a new migration if the structs have changed.
 #[derive(Debug, Args)]
@@ -254,14 +255,9 @@ pub(crate) struct SchemaGenerate {
     /// Only check whether the files are current; exit with 1 if they are not.
     #[arg(long)]
     pub(crate) check: bool,
-    /// The folder of the files.
-    #[arg(long, value_name = "DIR", default_value = SchemaGenerate::OUT)]
-    pub(crate) out: PathBuf,
-}
-
-impl SchemaGenerate {
-    /// The default folder.
-    pub(crate) const OUT: &'static str = "generated-sql";
+    /// The folder of the files; generated-sql without it. With --kinds it is to be named: the kinds of a file have a folder of their own.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 const CRDS: &str = "\

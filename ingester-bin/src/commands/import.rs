@@ -151,6 +151,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
             summary.stored()
         ));
     }
+    note_nul(&summary, &database);
     match (summary.read(), summary.rejected()) {
         _ if summary.stopped && arguments.dry_run => note("dry run: interrupted, so not everything was read"),
         _ if summary.stopped => {}
@@ -169,6 +170,18 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         return Ok(interrupt.ending());
     }
     Ok(if summary.rejected() > 0 { Ending::Problem } else { Ending::Done })
+}
+
+/// Says how many values the database has not.
+fn note_nul(summary: &Summary, database: &Database) {
+    if summary.nul_values() > 0 {
+        note(&format!(
+            "{} values have NUL (U+0000), which {} has in no text: they are NULL in their columns, or left out of labels, annotations and lists; \
+             `json` has them",
+            summary.nul_values(),
+            database.address().dialect().title()
+        ));
+    }
 }
 
 /// The database, with its tables.
@@ -255,7 +268,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn new(kind: &'a str, table: &'a str, counts: Counts, rows: Option<Shown>) -> Self {
-        let Counts { read, written, unchanged, stale, left_out, rejected } = counts;
+        let Counts { read, written, unchanged, stale, left_out, rejected, nul_values: _ } = counts;
         Line { kind, table, read, written, unchanged, stale, left_out, rejected, rows }
     }
 }

@@ -28,6 +28,9 @@ use std::fs::File;
 use std::path::Path;
 use std::time::SystemTime;
 
+/// The folder of a program's own migrations.
+const OUT: &str = "generated-sql";
+
 pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending, Failure> {
     let Registry { kinds, views } = program.of_schema();
     let kinds = chosen(kinds, &arguments.kinds)?;
@@ -40,7 +43,18 @@ pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending,
 
 pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<Ending, Failure> {
     let registry = program.of_schema();
-    let folder = Folder::new(&arguments.out);
+    let out = match (&arguments.out, program.kinds_file) {
+        (Some(out), _) => out.as_path(),
+        (None, None) => Path::new(OUT),
+        // The migrations of the program's own kinds are there, if anywhere.
+        (None, Some(file)) => {
+            return Err(Failure::Usage(anyhow!(
+                "the migrations of the kinds of {} need a folder of their own: name it with --out",
+                file.name
+            )));
+        }
+    };
+    let folder = Folder::new(out);
     let folder = match program.kinds_file {
         Some(file) => folder.with_ledger(Ledger::of_file(file.name)),
         None => folder,
@@ -54,7 +68,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     let outcome = outcome.map_err(anyhow::Error::from)?;
     warn_of_redundant_keys(&Schema::of(registry));
     if outcome.changed.is_empty() && outcome.deleted.is_empty() {
-        note(&format!("{} is current", arguments.out.display()));
+        note(&format!("{} is current", out.display()));
         return Ok(Ending::Done);
     }
     if !arguments.check {
@@ -65,10 +79,10 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     output::print(&outcome.summary)?;
     for path in &outcome.changed {
         let verb = if arguments.check { "differs" } else { "wrote" };
-        note(&format!("{verb}: {}", arguments.out.join(path).display()));
+        note(&format!("{verb}: {}", out.join(path).display()));
     }
     for path in &outcome.deleted {
-        note(&format!("deleted: {}", arguments.out.join(path).display()));
+        note(&format!("deleted: {}", out.join(path).display()));
     }
     for migration in &outcome.migrations {
         let verb = match (arguments.check, arguments.amend) {
@@ -79,11 +93,8 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
         note(&format!("{verb} migration: {migration}"));
     }
     if arguments.check {
-        let out = match arguments.out.to_str() {
-            Some(SchemaGenerate::OUT) => String::new(),
-            _ => format!(" --out {}", arguments.out.display()),
-        };
-        note(&format!("run `ingester schema generate{out}` and commit what it writes"));
+        let out = if out == Path::new(OUT) { String::new() } else { format!(" --out {}", out.display()) };
+        note(&format!("run `ingester schema generate{}{out}` and commit what it writes", program.with_file()));
         return Ok(Ending::Problem);
     }
     if let Some(source) = program.sql.and_then(|sql| sql.source) {

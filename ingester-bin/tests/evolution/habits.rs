@@ -18,6 +18,9 @@ on_every_database! {
 // PostgreSQL's server of the tests trusts everybody.
 on_databases! { (a_password_out_of_a_file_opens_the_database) [sqlite Sqlite] [mariadb MariaDb] [mysql MySql] }
 
+// Whose text has no NUL.
+on_databases! { (an_import_says_how_many_values_have_nul) [postgres Postgres] }
+
 // SQLite has no lock that keeps others from migrating, and PostgreSQL's is another one.
 on_databases! { (an_import_that_waits_for_migrations_ends_on_a_signal) [mariadb MariaDb] [mysql MySql] }
 
@@ -45,12 +48,22 @@ async fn a_password_out_of_a_file_opens_the_database(database: Database) -> Resu
     let configuration = format!(
         "metadataStorage: {{enableMetadataStorage: true}}\nmysql: {{host: {host}, port: {port}, database: {name}, user: {user}, passwordFile: password}}\n"
     );
-    folder.write("ingester.yaml", configuration);
+    folder.write("ingester.yaml", &configuration);
     let ran = folder.run(&["schema", "info", "--config", "ingester.yaml"]);
     ensure!(ran.code == Some(0), "{ran:?}");
 
+    let by_command =
+        configuration.replace("passwordFile: password", "passwordCommand: {command: cat, args: [password]}");
+    folder.write("command.yaml", &by_command);
+    folder.write("absent.yaml", by_command.replace("cat", "no-such-command"));
+    let ran = folder.run(&["schema", "info", "--config", "command.yaml"]);
+    ensure!(ran.code == Some(0), "{ran:?}");
+    let ran = folder.run(&["schema", "info", "--config", "absent.yaml"]);
+    ensure!(ran.code == Some(2) && ran.err.contains("the password command `no-such-command` cannot be run"), "{ran:?}");
+
     folder.write("password", "hunter3");
     for ran in [
+        folder.run(&["schema", "info", "--config", "command.yaml"]),
         folder.run(&["schema", "info", "--config", "ingester.yaml"]),
         folder.run(&["schema", "info", "--database-url", &url, "--password-file", "password"]),
     ] {
@@ -193,5 +206,23 @@ async fn an_import_that_waits_for_migrations_ends_on_a_signal(database: Database
     migrating.close().await?;
     folder.run(&["import", "in.yaml", "--database-url", &database.url]).exits(0);
     ensure!(database.count("model").await? == 1);
+    Ok(())
+}
+
+async fn an_import_says_how_many_values_have_nul(database: Database) -> Result<()> {
+    let folder = Folder::new();
+    let model = |name: &str, algorithm: &str| {
+        format!(
+            r#"{{"apiVersion":"michelangelo.api/v2","kind":"Model","metadata":{{"namespace":"ml","name":"{name}","uid":"{name}","resourceVersion":"1","annotations":{{"note":"{algorithm}"}}}},"spec":{{"algorithm":"{algorithm}"}}}}"#
+        )
+    };
+    folder.write("models.jsonl", [model("a", r"x\u0000y"), model("b", "x"), model("c", r"\u0000")].join("\n"));
+    let note = "4 values have NUL (U+0000), which PostgreSQL has in no text";
+    for _ in 0..2 {
+        let ran = folder.run(&["import", "--database-url", &database.url, "models.jsonl"]);
+        ensure!(ran.code == Some(0) && ran.err.contains(note), "{ran:?}");
+    }
+    let algorithms = database.sql("SELECT algorithm FROM model ORDER BY uid").await?;
+    ensure!(algorithms == [[None], [Some("x".to_owned())], [None]], "{algorithms:?}");
     Ok(())
 }

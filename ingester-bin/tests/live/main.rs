@@ -13,6 +13,7 @@
 //! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
 //! | `failover`, `galera` | a primary that crashes and its replica; a cluster of databases whose nodes come and go |
+//! | `pooler` | PgBouncer between the ingester and PostgreSQL |
 //! | `ghosts` | evicted objects that a restored etcd brings back |
 //! | `rejects` | objects that cannot be stored |
 //! | `selectors` | label and field selectors, compared with the API server's answers |
@@ -56,6 +57,7 @@ mod metrics;
 mod mirror;
 mod objects;
 mod outages;
+mod pooler;
 mod program;
 mod rbac;
 mod rejects;

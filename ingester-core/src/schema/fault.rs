@@ -12,7 +12,7 @@ pub enum Fault<'a> {
     NameEmpty(Named),
     /// A name has other characters than letters, digits, `_` and `$`.
     NameCharacters(Named, Text),
-    /// A name has more than 64 bytes.
+    /// A name has more than 63 bytes.
     NameLong(Named, Text),
     /// The key over the columns of a composite has no name.
     KeyNameless,
@@ -194,7 +194,7 @@ impl Fault<'_> {
                 .quoted(named.what(), name.as_str())
                 .str(" has ")
                 .number(name.as_str().len() as u64)
-                .str(" bytes, an identifier may have 64: give a shorter name with ")
+                .str(" bytes, an identifier may have 63 (on PostgreSQL): give a shorter name with ")
                 .str(named.option()),
             Fault::KeyNameless => text.str(
                 "a key over the columns of a composite is named by `column`, which is empty: give a name, or set `key` to false",
@@ -325,7 +325,7 @@ impl Fault<'_> {
                 .number(limits::TABLE_BYTES as u64)
                 .str(", as `_")
                 .str(Companion::Annotations.suffix())
-                .str("` is added for a companion and an identifier may have 64: give a shorter name with `table`"),
+                .str("` is added for a companion and an identifier may have 63 (on PostgreSQL): give a shorter name with `table`"),
             Fault::TableReserved { prefix, owner } => text
                 .quoted("tables that begin with", prefix)
                 .str(" are those of ")

@@ -5,7 +5,7 @@ use super::fault::{Named, refuse};
 use super::limits::IDENTIFIER_BYTES;
 use super::text::{Text, is_identifier, is_identifier_byte, same_name};
 
-/// A checked SQL identifier of at most 64 bytes: ASCII letters, digits, `_` and `$`.
+/// A checked SQL identifier of at most 63 bytes: ASCII letters, digits, `_` and `$`.
 ///
 /// It holds its bytes itself, so that constant evaluation can join names such as `src_pipeline_run` and `namespace`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,8 +17,8 @@ pub struct Ident {
 /// Why a text is not an identifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentError {
-    /// It is empty or longer than 64 bytes.
-    #[error("`{name}` has {} bytes, an identifier has 1 to 64", .0.len(), name = .0)]
+    /// It is empty or longer than 63 bytes.
+    #[error("`{name}` has {} bytes, an identifier has 1 to 63", .0.len(), name = .0)]
     Length(String),
     /// It has other characters.
     #[error("`{0}` is not an identifier: letters, digits and underscores of ASCII")]
@@ -29,7 +29,7 @@ impl Ident {
     /// The identifier `name`.
     ///
     /// # Panics
-    /// If `name` is empty, longer than 64 bytes or has other characters; in a constant that is a compile error.
+    /// If `name` is empty, longer than 63 bytes or has other characters; in a constant that is a compile error.
     #[track_caller]
     pub const fn new(name: &str) -> Self {
         Self::join(name, "")
@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn a_name_of_65_bytes_or_with_a_backtick_is_refused() {
-        assert!(Ident::parse(&"x".repeat(64)).is_ok());
-        assert!(Ident::parse(&"x".repeat(65)).is_err());
+        assert!(Ident::parse(&"x".repeat(63)).is_ok());
+        assert!(Ident::parse(&"x".repeat(64)).is_err());
         assert!(Ident::parse("a`b").is_err());
         assert!(Ident::parse("").is_err());
         assert!(std::panic::catch_unwind(|| Ident::new("a`b")).is_err());

@@ -1,12 +1,12 @@
 //! The limits of tables that fit every supported database, each with its source.
 //!
-//! InnoDB's limits are the lowest of MySQL, MariaDB, TiDB and SQLite, so the checks use them.
+//! InnoDB's limits are the lowest of MySQL, MariaDB, TiDB and SQLite, so the checks use them; names are PostgreSQL's.
 
 use super::Form;
 
-/// Bytes in the name of a table, column or key.
-/// MySQL Reference Manual, "Identifier Length Limits": 64 characters; ours are ASCII.
-pub const IDENTIFIER_BYTES: usize = 64;
+/// Bytes in the name of a table, column or key; ours are ASCII.
+/// PostgreSQL documentation, "Identifiers and Key Words": it cuts names after 63 bytes. MySQL takes 64 characters.
+pub const IDENTIFIER_BYTES: usize = 63;
 
 /// Bytes of all columns of one key together.
 /// MySQL Reference Manual, "InnoDB Limits": 3072 bytes with row format DYNAMIC.

@@ -563,7 +563,7 @@ pub const fn composite_name(names: &[&str]) -> Ident {
     if text.as_str().len() > limits::IDENTIFIER_BYTES && !names.is_empty() {
         // `_and_15`, the longest end, has 7 bytes.
         let head =
-            names[0].split_at(if names[0].len() > 57 && names[0].is_char_boundary(57) { 57 } else { names[0].len() }).0;
+            names[0].split_at(if names[0].len() > 56 && names[0].is_char_boundary(56) { 56 } else { names[0].len() }).0;
         text = Text::new(head).str("_and_").number(names.len() as u64 - 1);
     }
     Ident::tolerant(text.as_str(), "")

@@ -100,7 +100,7 @@ pub(super) const fn same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b)
 }
 
-/// Whether `name` can be an identifier: 1 to 64 bytes of `a-z A-Z 0-9 _ $`.
+/// Whether `name` can be an identifier: 1 to 63 bytes of `a-z A-Z 0-9 _ $`.
 pub(super) const fn is_identifier(name: &str) -> bool {
     !name.is_empty() && name.len() <= limits::IDENTIFIER_BYTES && first_foreign(name).is_none()
 }

@@ -5,7 +5,7 @@
 
 use super::crd;
 use super::path::{Path, Step};
-use ingester_core::schema::{BASE_COLUMNS, Ident, SqlType};
+use ingester_core::schema::{BASE_COLUMNS, Ident, SqlType, limits};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps,
     JSONSchemaPropsOrArray,
@@ -56,7 +56,7 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     );
     let _ = writeln!(text, "  namespaced: {}", crd.spec.scope == "Namespaced");
     let table = names.kind.to_lowercase();
-    let longest = 52;
+    let longest = limits::TABLE_BYTES;
     if table.len() > longest {
         let short: String = table.chars().filter(char::is_ascii).take(longest).collect();
         let _ = writeln!(text, "  table: {short}");

@@ -152,9 +152,11 @@ impl Environment {
         if self.url.is_some() || self.host.is_some() || self.database.is_some() {
             // The password in the file of the configuration is another database's.
             (storage.database_url, storage.password_file) = (self.url.clone(), None);
+            storage.password_command = Default::default();
         }
         if self.url_password_file.is_some() {
             storage.password_file.clone_from(&self.url_password_file);
+            storage.password_command = Default::default();
         }
     }
 
@@ -180,6 +182,7 @@ impl Environment {
         }
         if self.password.is_some() || self.password_file.is_some() {
             (mysql.password, mysql.password_file) = (self.password.clone(), self.password_file.clone());
+            mysql.password_command = Default::default();
         }
         mysql.user = self.user.clone().or_else(|| mysql.user.take());
         mysql.database = self.database.clone().or_else(|| mysql.database.take());

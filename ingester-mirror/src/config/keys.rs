@@ -5,14 +5,15 @@ use super::row::Row;
 use super::row::{Effect, Settings, settings};
 use super::section::Section;
 use super::values::{
-    DURATION, PAUSE, TIME, address, audience, choice, duration, host, kind, lease_name, listen, namespace, or_never,
-    path, prefix, setting_name, setting_value, text, truth, whole,
+    DURATION, PAUSE, TIME, address, argument, audience, choice, duration, host, kind, lease_name, listen, namespace,
+    or_never, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
 use super::{ConfigChanges, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, Secret, SweepLimit};
 use ingester_core::KindNames;
 use ingester_core::kind::RETENTION;
-use ingester_store::{Tls, TlsMode};
+use ingester_store::{PasswordCommand, Tls, TlsMode};
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -98,8 +99,48 @@ settings! {
             variable DATABASE_URL;
         /// A file that has the password that `databaseURL` leaves out, as `mysql.passwordFile`.
         passwordFile => password_file: Option<PathBuf> = "", "path", Restart, read(path), variable DATABASE_PASSWORD_FILE;
+        section
+        /// A command that prints the password that `databaseURL` leaves out.
+        passwordCommand => password_command: UrlPasswordCommand;
     }
 }
+
+/// The rows of a command that prints a password.
+macro_rules! password_command {
+    ($name:ident($path:literal)) => {
+        settings! {
+            struct $name($path, kinds) {
+                /// The program, which no shell starts: a path, or a name that is looked up in `PATH`. It prints the password, or JSON with its end.
+                command => command: String = "", "text", Restart, read(argument);
+                /// Its arguments.
+                args => args: Vec<String> = "[]", "list of texts", Restart, texts(argument);
+                /// Variables of its environment, beside those of the ingester.
+                env => env: BTreeMap<String, String> = "{}", "map from names to texts", Restart, map(variable, argument);
+            }
+        }
+    };
+}
+
+/// `metadataStorage.passwordCommand`; `mysql.passwordCommand` has the same keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UrlPasswordCommand(pub PasswordCommand);
+
+impl Deref for UrlPasswordCommand {
+    type Target = PasswordCommand;
+
+    fn deref(&self) -> &PasswordCommand {
+        &self.0
+    }
+}
+
+impl DerefMut for UrlPasswordCommand {
+    fn deref_mut(&mut self) -> &mut PasswordCommand {
+        &mut self.0
+    }
+}
+
+password_command! { UrlPasswordCommand("metadataStorage.passwordCommand") }
+password_command! { PasswordCommand("mysql.passwordCommand") }
 
 settings! {
     /// Section `mysql`.
@@ -126,6 +167,9 @@ settings! {
         maxIdleConns => max_idle_conns: u32 = "5", "0 to 10000", Restart, read(whole(0..=10_000));
         /// The age at which a connection is replaced. `0s`: never.
         connMaxLifetime => conn_max_lifetime: Option<Duration> = "5m", "duration", Restart, read(or_never(DURATION));
+        section
+        /// A command that prints the password.
+        passwordCommand => password_command: PasswordCommand;
         section
         /// How connections are encrypted.
         tls => tls: Tls;

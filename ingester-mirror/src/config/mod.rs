@@ -39,14 +39,17 @@ mod tests;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
-pub use keys::{Changes, Config, Ingester, Log, MetadataStorage, Monitoring, Mysql, Query, Replicas, Retention, Serve};
+pub use keys::{
+    Changes, Config, Ingester, Log, MetadataStorage, Monitoring, Mysql, Query, Replicas, Retention, Serve,
+    UrlPasswordCommand,
+};
 pub use live::{ConfigChanges, Live};
 pub use secret::Secret;
 pub use serve::{FormerObjects, FrontProxy};
 
 use ingester_core::{Kind, KindNames};
 use ingester_store::fuse::Fuse;
-use ingester_store::{Address, ConnectOptions, Retry};
+use ingester_store::{Address, ConnectOptions, PasswordCommand, Retry};
 use row::Settings as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -113,6 +116,29 @@ fn of_url(url: &Secret, password_file: Option<&Path>) -> Result<Address, ConfigE
         Some(file) => with_password(address, file),
         None => Ok(address),
     }
+}
+
+/// The same database, with the password that the command of `section` prints, if it names one beside nothing that has the password already.
+///
+/// # Errors
+/// If two keys say where the password is, the command is not named, or the database has a password already.
+fn with_command(
+    address: Address,
+    command: &PasswordCommand,
+    section: &str,
+    beside: Option<&str>,
+) -> Result<Address, ConfigError> {
+    if *command == PasswordCommand::default() {
+        return Ok(address);
+    }
+    let key = format!("`{section}.passwordCommand`");
+    if command.command.is_empty() {
+        return Err(ConfigError::of(format!("{key} has `args` or `env`, but no `command`: name the program there")));
+    }
+    if let Some(beside) = beside {
+        return Err(ConfigError::of(format!("`{section}.{beside}` and {key} are both set: leave out one")));
+    }
+    address.password_command(command.clone()).map_err(|error| ConfigError::of(error.to_string()))
 }
 
 /// The same database, with the password that is in a file, which is read again when the database refuses the password.
@@ -247,15 +273,22 @@ impl Config {
         if !self.metadata_storage.enable_metadata_storage {
             return Ok(Gate::Disabled);
         }
-        let MetadataStorage { database_url, password_file, .. } = &self.metadata_storage;
+        let MetadataStorage { database_url, password_file, password_command, .. } = &self.metadata_storage;
         let address = match (database_url, password_file) {
             (Some(url), file) => {
                 let address = of_url(url, file.as_deref())?;
+                let file = file.as_ref().map(|_| "passwordFile");
+                let address = with_command(address, password_command, "metadataStorage", file)?;
                 Some(address.tls(&self.mysql.tls).map_err(|error| ConfigError::of(format!("{error}")))?)
             }
             (None, Some(_)) => {
                 let message = "`metadataStorage.passwordFile` or DATABASE_PASSWORD_FILE is set, but no URL: set `databaseURL` or DATABASE_URL, \
                                or `mysql.passwordFile` beside `mysql.host`";
+                return Err(ConfigError::of(message));
+            }
+            (None, None) if **password_command != PasswordCommand::default() => {
+                let message = "`metadataStorage.passwordCommand` is set, but no URL: set `databaseURL` or DATABASE_URL, or \
+                               `mysql.passwordCommand` beside `mysql.host`";
                 return Err(ConfigError::of(message));
             }
             (None, None) => self.mysql.address()?,
@@ -268,7 +301,7 @@ impl Mysql {
     /// The server's address; `None` if neither host nor database is named.
     ///
     /// # Errors
-    /// If only one of them is named, the password's file cannot be read, or `tls` contradicts itself.
+    /// If only one of them is named, the password's file cannot be read, or two keys say where the password is, or `tls` contradicts itself.
     pub(crate) fn address(&self) -> Result<Option<Address>, ConfigError> {
         let (host, database) = match (&self.host, &self.database) {
             (None, None) => return Ok(None),
@@ -292,6 +325,8 @@ impl Mysql {
             (password, None) => with(password.as_ref().map(Secret::reveal)),
             (None, Some(file)) => with_password(with(None), file)?,
         };
+        let beside = self.password.as_ref().map(|_| "password").or(self.password_file.as_ref().map(|_| "passwordFile"));
+        let address = with_command(address, &self.password_command, "mysql", beside)?;
         address.tls(&self.tls).map(Some).map_err(|error| ConfigError::of(format!("{error}")))
     }
 

@@ -102,6 +102,23 @@ impl<'f> Section<'f> {
         }
     }
 
+    /// Reads a list of texts, of which some may be the same.
+    pub(super) fn texts(
+        &mut self,
+        key: &'static str,
+        into: &mut Vec<String>,
+        read: impl Fn(&str) -> Result<String, String>,
+    ) {
+        let Some(items) = self.take(key).and_then(|at| at.list(&mut self.findings.problems)) else { return };
+        into.clear();
+        for at in items {
+            match single(&at, &read) {
+                Ok(value) => into.push(value),
+                Err(fault) => self.wrong(fault),
+            }
+        }
+    }
+
     /// Reads a map from names, which `name` checks, to single values.
     pub(super) fn map<T>(
         &mut self,

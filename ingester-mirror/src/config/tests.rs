@@ -65,7 +65,11 @@ fn the_sample_of_the_documentation_is_a_configuration() {
 #[test]
 fn every_key_is_read() {
     let text = r#"
-metadataStorage: { enableMetadataStorage: yes, deletionDelay: 1h30m, enableResourceVersionCache: true }
+metadataStorage:
+  enableMetadataStorage: yes
+  deletionDelay: 1h30m
+  enableResourceVersionCache: true
+  passwordCommand: { command: "", args: [], env: {} }
 mysql:
   host: 10.0.0.1
   port: "3307"
@@ -75,6 +79,7 @@ mysql:
   maxOpenConns: 7
   maxIdleConns: 0
   connMaxLifetime: 0
+  passwordCommand: { command: "", args: [], env: {} }
   tls: { mode: VERIFY_CA, ca: /ca.pem, cert: /cert.pem, key: /key.pem }
 ingester:
   concurrentReconciles: 3
@@ -133,6 +138,8 @@ log: { format: json, level: WARN }
             enable_resource_version_cache: true,
             database_url: None,
             password_file: None,
+            // It needs a URL: `database.rs` has one.
+            password_command: UrlPasswordCommand::default(),
         },
         mysql: Mysql {
             host: Some("10.0.0.1".into()),
@@ -145,6 +152,8 @@ log: { format: json, level: WARN }
             max_open_conns: 7,
             max_idle_conns: 0,
             conn_max_lifetime: None,
+            // `database.rs` has one: there is a password here.
+            password_command: PasswordCommand::default(),
             tls,
         },
         ingester: Ingester {

@@ -100,6 +100,19 @@ pub(super) fn audience(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("use the name of an audience".into()) } else { Ok(text.to_owned()) }
 }
 
+/// A program, an argument of it, or the value of a variable.
+pub(super) fn argument(text: &str) -> Result<String, String> {
+    if text.contains('\0') { Err("use a text without NUL".into()) } else { Ok(text.to_owned()) }
+}
+
+/// The name of a variable of the environment.
+pub(super) fn variable(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains(['=', '\0']) {
+        return Err("use the name of an environment variable, without `=`".into());
+    }
+    Ok(text.to_owned())
+}
+
 /// One of `kinds`, as it is called.
 pub(super) fn kind(kinds: &KindNames) -> impl Fn(&str) -> Result<String, String> {
     |text| kinds.find(text).map(str::to_owned)

@@ -44,6 +44,8 @@ metrics! {
     rejects: Counters by Kind, "ingester_rejects_total", "Times that an object could not be mirrored";
     proto_lost: Counters ["what" in ["field", "enum", "value"]] by Kind, "ingester_proto_lost_total",
         "What objects said that their message has no place for";
+    nul_values: Counters by Kind, "ingester_nul_values_total",
+        "Values that SQL has as NULL or not at all, because the database's text has no NUL";
     database_errors: Counters ["class" in CLASSES] by Kind, "ingester_database_errors_total",
         "Errors of the database, by what they mean for the work";
     batch_size: Histograms by Kind, "ingester_batch_size", "Objects in one transaction", BATCH_OBJECTS;
@@ -147,6 +149,11 @@ impl ControllerMetrics {
         for (counter, count) in self.kind.rows.proto_lost.iter().zip([lost.fields, lost.enums, lost.values]) {
             counter.inc_by(count);
         }
+    }
+
+    /// Values of rows have NUL, which the database's text cannot have.
+    pub(crate) fn nul_values(&self, values: usize) {
+        self.kind.rows.nul_values.inc_by(count(values));
     }
 
     /// The database returned an error of this class.

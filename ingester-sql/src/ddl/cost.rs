@@ -2,6 +2,7 @@
 
 use super::diff::{Retyping, SchemaChange, retyping};
 use super::in_place::{InPlace, in_place};
+use super::model::ColumnDef;
 use super::storage_class;
 use ingester_core::schema::SqlType;
 
@@ -95,6 +96,18 @@ impl Servers {
     }
 }
 
+/// Whether PostgreSQL takes the stored values of a column as they are for its new type, and reads none of them.
+fn is_taken_as_stored(from: &ColumnDef, to: &ColumnDef) -> bool {
+    use SqlType::{BigInt, BigIntUnsigned, Int, IntUnsigned, MediumText, Text, VarChar};
+    let is_integer = |ty| matches!(ty, Int | BigInt | IntUnsigned | BigIntUnsigned);
+    let is_alike = match (from.ty, to.ty) {
+        (VarChar(from), VarChar(to)) => from <= to,
+        (VarChar(_) | Text | MediumText, Text | MediumText) => true,
+        (from, to) => from == to || is_integer(from) && is_integer(to),
+    };
+    is_alike && (to.nullable || !from.nullable)
+}
+
 /// From version `since` on, a change costs `cost` on servers of `family`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rule {
@@ -178,6 +191,10 @@ const SAME_STORAGE: Rule = Rule {
     source: "SQLite, 'Datatypes': one storage class holds both types",
 };
 
+const TAKEN_AS_STORED: &[Rule] = rules! {
+    Postgres [0, 0, 0] => Instant, "PostgreSQL documentation, 'ALTER TABLE', Notes: no rewrite where the old type is binary coercible to the new one; DROP NOT NULL reads nothing";
+};
+
 const WIDER_TYPE: &[Rule] = &[OTHER_TYPE[0], OTHER_TYPE[1], SAME_STORAGE, OTHER_TYPE[3]];
 
 const NULLABLE: &[Rule] = rules! {
@@ -198,7 +215,7 @@ const ADD_KEY: &[Rule] = rules! {
     MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', creating a secondary index: in place, permits concurrent DML";
     MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the NOCOPY Alter Algorithm', ADD INDEX: LOCK=NONE";
     Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': reads the table; there is one writer at a time";
-    Postgres [0, 0, 0] => Copy, "PostgreSQL documentation, 'CREATE INDEX': writers wait until it is done, readers do not";
+    Postgres [0, 0, 0] => InPlace, "PostgreSQL documentation, 'CREATE INDEX', Building Indexes Concurrently: reads the table twice, while others write";
 };
 
 const DROP_KEY: &[Rule] = rules! {
@@ -261,6 +278,7 @@ impl SchemaChange {
     /// The rules about it on servers of a family, where it is made together with `all` changes of a migration.
     pub(super) fn rules_on(&self, family: Family, all: &[SchemaChange]) -> impl Iterator<Item = &'static Rule> {
         let rules = match in_place(self, all).filter(|_| family.has_storage_classes()) {
+            None if family == Family::Postgres && self.is_taken_as_stored() => TAKEN_AS_STORED,
             None => self.rules(),
             Some(InPlace::Nothing) => LEFT_IN_PLACE,
             Some(InPlace::Clear { .. }) => CLEARED_IN_PLACE,
@@ -282,6 +300,10 @@ impl SchemaChange {
             SchemaChange::Retype { from, to, .. } => retyping(from.ty, to.ty) != Retyping::Widened,
             _ => false,
         }
+    }
+
+    fn is_taken_as_stored(&self) -> bool {
+        matches!(self, SchemaChange::Retype { from, to, .. } if is_taken_as_stored(from, to))
     }
 
     /// Whether it makes a VARCHAR longer without changing how MySQL stores its values.

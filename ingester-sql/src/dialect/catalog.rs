@@ -9,7 +9,7 @@ use ingester_core::schema::{Ident, SqlType};
 pub(super) fn index_name(table: Ident, key: Ident, most: usize) -> Ident {
     let room = most - 2;
     let (table, key) = (table.as_str(), key.as_str());
-    // A table's name has at most 64 - 12 bytes, because those of its companions are longer. So a cut name still identifies the table.
+    // A table's name has at most 63 - 12 bytes, because those of its companions are longer. So a cut name still identifies the table.
     let key = &key[..key.len().min(room - table.len().min(room / 2))];
     let table = &table[..table.len().min(room - key.len())];
     Ident::join(&format!("{table}_"), key)

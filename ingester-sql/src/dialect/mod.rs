@@ -217,6 +217,18 @@ pub enum OneText {
     Last,
 }
 
+/// How a key is made outside of a transaction, while others write into its table. If that is interrupted, an unfinished key is left, which
+/// nothing reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyBesideWriters {
+    /// What the catalog calls an unfinished one.
+    pub unfinished: String,
+    /// Drops it.
+    pub drop: Sql,
+    /// Makes the key, unless it is there.
+    pub create: Sql,
+}
+
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -253,10 +265,27 @@ impl Dialect {
         self.rules().is_embedded()
     }
 
-    /// Whether tables are defined and changed in transactions: what fails leaves nothing behind, and of two programs one waits for the
-    /// other without a lock.
+    /// Whether tables are defined and changed in transactions: what fails leaves nothing behind.
     pub fn defines_in_transactions(self) -> bool {
         self.rules().defines_in_transactions()
+    }
+
+    /// Whether a connection has a lock while it migrates, so that of two programs one waits for the other. Elsewhere the transaction of each
+    /// migration keeps others out.
+    pub fn locks_migrations(self) -> bool {
+        self.rules().locks_migrations()
+    }
+
+    /// How a key is made while others write into its table, where a migration would have them wait; `None` where it does not. `columns` are
+    /// those of [`Dialect::key_columns`], each with whether it may be NULL.
+    pub fn key_beside_writers(self, table: Ident, key: Ident, columns: &[(Ident, bool)]) -> Option<KeyBesideWriters> {
+        self.rules().key_beside_writers(table, key, columns)
+    }
+
+    /// Whether there is such a way.
+    pub fn makes_keys_beside_writers(self) -> bool {
+        let name = Ident::new("x");
+        self.key_beside_writers(name, name, &[]).is_some()
     }
 
     /// The collation of text columns, which compares by byte, as the catalog names it where it names one.
@@ -275,6 +304,11 @@ impl Dialect {
         self.rules().records_in_one_statement()
     }
 
+    /// Whether text may have NUL (U+0000). Elsewhere a value with one is NULL, and no row of a companion table has one.
+    pub fn has_nul(self) -> bool {
+        self.rules().has_nul()
+    }
+
     /// Whether a connection decides if a commit is on disk when it is answered. Elsewhere the server's settings do.
     pub fn durability_is_of_connections(self) -> bool {
         self.rules().durability_is_of_connections()
@@ -288,6 +322,11 @@ impl Dialect {
     /// Its name as people write it, in the log.
     pub fn title(self) -> &'static str {
         self.rules().title()
+    }
+
+    /// What tells a person which session holds a lock, for whom something waits.
+    pub fn who_holds_locks(self) -> &'static str {
+        self.rules().who_holds_locks()
     }
 
     /// How names of tables begin that the database keeps for itself, in lower case; `None` if it keeps none.

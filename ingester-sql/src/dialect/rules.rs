@@ -1,6 +1,6 @@
 //! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
 
-use super::{OneText, Param, RowsOf, Sql};
+use super::{KeyBesideWriters, OneText, Param, RowsOf, Sql};
 use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
 use crate::query::JsonPath;
 use ingester_core::schema::{Ident, SqlType};
@@ -15,6 +15,9 @@ pub(super) trait Rules: Sync {
     fn name(&self) -> &'static str;
     /// See [`Dialect::title`](super::Dialect::title).
     fn title(&self) -> &'static str;
+
+    /// See [`Dialect::who_holds_locks`](super::Dialect::who_holds_locks).
+    fn who_holds_locks(&self) -> &'static str;
 
     /// See [`Dialect::collation`](super::Dialect::collation).
     fn collation(&self) -> &'static str;
@@ -106,6 +109,10 @@ pub(super) trait Rules: Sync {
 
     // Names of types and keys.
 
+    /// See [`Dialect::has_nul`](super::Dialect::has_nul).
+    fn has_nul(&self) -> bool {
+        true
+    }
     /// The type in a definition.
     fn type_name(&self, ty: SqlType) -> Cow<'static, str>;
     /// Whether a type in a catalog is this one.
@@ -134,6 +141,10 @@ pub(super) trait Rules: Sync {
     fn drop_view(&self, view: Ident) -> Sql;
     /// One step of a migration, among all changes of it.
     fn step(&self, step: &Step, among: &[SchemaChange]) -> Vec<Sql>;
+    /// See [`Dialect::key_beside_writers`](super::Dialect::key_beside_writers).
+    fn key_beside_writers(&self, _table: Ident, _key: Ident, _columns: &[(Ident, bool)]) -> Option<KeyBesideWriters> {
+        None
+    }
 
     // Sessions and transactions. What a driver says about them is in the dialect's `session.rs`.
 
@@ -141,6 +152,8 @@ pub(super) trait Rules: Sync {
     fn is_embedded(&self) -> bool;
     /// See [`Dialect::defines_in_transactions`](super::Dialect::defines_in_transactions).
     fn defines_in_transactions(&self) -> bool;
+    /// See [`Dialect::locks_migrations`](super::Dialect::locks_migrations).
+    fn locks_migrations(&self) -> bool;
     /// See [`Dialect::durability_is_of_connections`](super::Dialect::durability_is_of_connections).
     fn durability_is_of_connections(&self) -> bool;
     /// See [`Dialect::in_one_text`](super::Dialect::in_one_text).

@@ -1,8 +1,9 @@
 //! Where a database is, read from a URL or from its parts.
 
+use super::command::{self, PasswordCommand};
 use super::error::{StoreError, url_examples};
 use super::interface::{Product, Target};
-use super::password::{Password, Source};
+use super::password::{Given, Password, Source};
 use super::tls::Tls;
 use super::{PRODUCTS, mysql};
 use ingester_sql::dialect::Dialect;
@@ -10,6 +11,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where a database is. It is displayed without its password.
 #[derive(Clone)]
@@ -54,8 +56,27 @@ impl Address {
         password: &str,
         read: impl Fn() -> Result<String, String> + Send + Sync + 'static,
     ) -> Result<Self, StoreError> {
+        let read = move || read().map(|password| Given::lasting(&password));
+        self.with_source(password, read, Duration::ZERO)
+    }
+
+    /// The same database, with a password that its URL leaves out and a command prints. The command is run before connecting, and again when
+    /// the database refuses the password, or it has expired.
+    ///
+    /// # Errors
+    /// If the database has a password already, or can have none.
+    pub fn password_command(self, command: PasswordCommand) -> Result<Self, StoreError> {
+        self.with_source("", move || command.run(command::LIMIT), command::LIMIT)
+    }
+
+    fn with_source(
+        self,
+        password: &str,
+        read: impl Fn() -> Result<Given, String> + Send + Sync + 'static,
+        longest: Duration,
+    ) -> Result<Self, StoreError> {
         let target = self.target.with_password(password).map_err(|wrong| self.cannot_add(wrong))?;
-        Ok(Address { target, source: Some(Source { read: Arc::new(read), without: self.target }) })
+        Ok(Address { target, source: Some(Source { read: Arc::new(read), longest, without: self.target }) })
     }
 
     fn cannot_add(&self, (reason, hint): (&str, &str)) -> StoreError {
@@ -68,8 +89,14 @@ impl Address {
         let password = source.password().await.map_err(|reason| {
             StoreError::passing(format!("connecting to {self}"), reason, "it is read again at the next attempt")
         })?;
-        let target = source.without.with_password(&password).map_err(|wrong| self.cannot_add(wrong))?;
+        let target = source.without.with_password(&password.text).map_err(|wrong| self.cannot_add(wrong))?;
         Ok((target, Some(Password::new(source.clone(), password))))
+    }
+
+    /// How much longer than usual connecting may take, because servers are asked which of them is the right one, and a command prints the
+    /// password.
+    pub(crate) fn longest_search(&self) -> Duration {
+        self.target.longest_search() + self.source.as_ref().map_or(Duration::ZERO, |source| source.longest)
     }
 
     /// The file of an SQLite database that is not there; none of a database in memory, or on a server.

@@ -98,6 +98,11 @@ pub(crate) trait Migrations: Send {
     /// migration keeps others out.
     fn lock(&mut self) -> BoxFuture<'_, Result<(), MigrateError>>;
 
+    /// Runs a statement outside of a transaction, for which nothing waits: it may wait for others as long as it takes.
+    fn run_apart<'s>(&'s mut self, text: Arc<str>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+        self.session().run(text)
+    }
+
     /// Checks that this process still has the lock.
     fn check(&mut self) -> BoxFuture<'_, Result<(), StoreError>>;
 

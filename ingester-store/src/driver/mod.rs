@@ -10,6 +10,7 @@
 
 mod address;
 mod clock;
+mod command;
 mod connections;
 mod error;
 mod facts;
@@ -26,6 +27,7 @@ mod tls;
 mod values;
 
 pub use address::Address;
+pub use command::PasswordCommand;
 pub use connections::Connections;
 pub use error::StoreError;
 pub(crate) use error::{class_of, is_about, is_lost};
@@ -55,11 +57,6 @@ pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<P
 }
 
 impl Address {
-    /// How much longer than usual connecting may take, because servers are asked which of them is the right one.
-    pub(crate) fn longest_search(&self) -> std::time::Duration {
-        self.target.longest_search()
-    }
-
     /// The error of an attempt to connect that had no answer in time.
     pub(crate) fn silent(&self) -> StoreError {
         self.target.silent()

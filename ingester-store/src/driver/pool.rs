@@ -47,12 +47,14 @@ impl Pool {
         self.waits.count(self.lend(|driver| driver.migrations())).await
     }
 
-    /// Lends a connection. If a new one is refused for its password, and that has changed, it is tried once more.
+    /// Lends a connection. If a new one is refused for its password, and that has changed, it is tried once more. One that expires is read
+    /// again before.
     async fn lend<'p, L>(
         &'p self,
         lend: impl Fn(&'p dyn Driver) -> BoxFuture<'p, Result<L, sqlx::Error>>,
     ) -> Result<L, sqlx::Error> {
         let Some(password) = &self.password else { return lend(&*self.driver).await };
+        password.refresh(&*self.driver).await;
         let tried = password.changes();
         match lend(&*self.driver).await {
             Err(error) if is_about(&error, About::Login) && password.renew(&*self.driver, tried).await => {
@@ -64,9 +66,8 @@ impl Pool {
 
     /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
     pub(crate) async fn look_for_server(&self) -> Looked {
-        // The servers of a list are asked with it.
         if let Some(password) = &self.password {
-            password.renew(&*self.driver, password.changes()).await;
+            password.before_search(&*self.driver).await;
         }
         self.driver.look_for_server().await
     }

@@ -111,6 +111,8 @@ pub struct Counts {
     pub rejected: u64,
     /// Objects that the kind's predicate leaves out.
     pub left_out: u64,
+    /// Values with NUL (U+0000) in rows that are stored now, which the database has as NULL or not at all, see [`Report::nul_values`].
+    pub nul_values: u64,
 }
 
 /// The result of an import.
@@ -140,6 +142,11 @@ impl Summary {
     /// How many of them are stored now, whoever has written them.
     pub fn stored(&self) -> u64 {
         self.kinds.iter().map(|(_, counts)| counts.written + counts.unchanged).sum()
+    }
+
+    /// How many of their values the database has as NULL or not at all, because its text has no NUL (U+0000).
+    pub fn nul_values(&self) -> u64 {
+        self.kinds.iter().map(|(_, counts)| counts.nul_values).sum()
     }
 
     /// How many of them were rejected.
@@ -353,6 +360,7 @@ async fn write(
     counts.written += report.written as u64;
     counts.unchanged += report.unchanged as u64;
     counts.stale += report.stale.len() as u64;
+    counts.nul_values += report.nul_values as u64;
     // Nobody writes an object again after an import, so whoever reads the report decides.
     let rejected = [report.rejected, report.postponed].concat();
     counts.rejected += rejected.len() as u64;

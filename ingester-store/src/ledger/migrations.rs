@@ -6,8 +6,8 @@ use crate::store::Store;
 use ingester_core::schema::Ident;
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::{
-    CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadViewRecords, RecordInterrupted,
-    SettleMigration,
+    AnyRow, CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadViewRecords,
+    RecordInterrupted, SettleMigration,
 };
 use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement};
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ pub(crate) struct Migrating {
 }
 
 impl Store {
-    /// A connection for migrations of this ledger. On MySQL it holds a lock, so that no other program migrates this database; where servers form a
+    /// A connection for migrations of this ledger. On a server it holds a lock, so that no other program migrates this database; where servers form a
     /// group, also the lock of the group. On SQLite each migration takes the database's write lock.
     pub(crate) async fn migrating(&self, ledger: Ledger) -> Result<Migrating, StoreError> {
         if self.pool.servers().certifies() {
@@ -133,9 +133,9 @@ impl Store {
 }
 
 impl Migrating {
-    /// Whether a lock of the connection keeps other programs from migrating. Without one, the transaction of each migration does.
-    fn has_lock(&self) -> bool {
-        !self.dialect.defines_in_transactions()
+    /// What the statements are written in.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     fn session(&mut self) -> &mut dyn Session {
@@ -205,7 +205,7 @@ impl Migrating {
         self.session().execute(call).await
     }
 
-    /// Runs a migration up. Without a lock, another program may have run it in the meantime; then nothing is done.
+    /// Runs a migration up. On SQLite another program may have run it in the meantime; then nothing is done.
     pub(crate) async fn apply(&mut self, migration: &Migration) -> Result<(), StoreError> {
         self.run(migration, Run::Up).await
     }
@@ -227,10 +227,10 @@ impl Migrating {
 
     async fn try_run(&mut self, migration: &Migration, run: Run) -> Result<(), MigrateError> {
         let name = self.ledger;
-        if self.has_lock() {
+        if !self.dialect.defines_in_transactions() {
             return run.on(self.session().ledger().await?, name.as_str(), migration).await;
         }
-        // The transaction has the write lock, so the ledger cannot change until the end.
+        // Where there is no lock of migrations, the transaction has the write lock, so the ledger cannot change until the end.
         self.session().begin(Access::Write, false).await?;
         let ran = async {
             let ledger = self.session().ledger().await?;
@@ -256,25 +256,56 @@ impl Migrating {
         up: bool,
         recorded: bool,
     ) -> Result<(), StoreError> {
-        let failed = |error| failed(&doing(migration), error);
         if up && !recorded {
-            let checksum = Value::Bytes(migration.checksum.as_ref().into());
-            let (version, description) = (migration.version, migration.description.as_ref());
-            let begun = RecordInterrupted { ledger: self.ledger, version, description, checksum: &checksum };
-            match self.execute(&begun).await {
-                // Without a lock, another program may have recorded it meanwhile.
-                Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
-                begun => drop(begun.map_err(failed)?),
-            }
+            self.record_begun(migration).await?;
         }
-        if !self.has_lock() {
-            return Box::pin(self.finish_at_once(migration, rest, up)).await.map_err(failed);
+        if self.dialect.defines_in_transactions() {
+            let finished = Box::pin(self.finish_at_once(migration, rest, up)).await;
+            return finished.map_err(|error| failed(&doing(migration), error));
         }
         for text in rest {
-            self.connection.check().await?;
-            self.session().run((*text).into()).await.map_err(failed)?;
+            self.run_step(migration, text).await?;
         }
         self.settle(migration.version, up).await
+    }
+
+    /// Records that a migration is not known to be done, before its steps are run one by one, up or down. `recorded` is whether the ledger
+    /// has it.
+    pub(crate) async fn begin(&mut self, migration: &Migration, recorded: bool) -> Result<(), StoreError> {
+        if !recorded {
+            return self.record_begun(migration).await;
+        }
+        let begun = SettleMigration { ledger: self.ledger, version: migration.version, done: false };
+        self.execute(&begun).await.map(drop).map_err(|error| failed(&doing(migration), error))
+    }
+
+    async fn record_begun(&mut self, migration: &Migration) -> Result<(), StoreError> {
+        let checksum = Value::Bytes(migration.checksum.as_ref().into());
+        let (version, description) = (migration.version, migration.description.as_ref());
+        let begun = RecordInterrupted { ledger: self.ledger, version, description, checksum: &checksum };
+        match self.execute(&begun).await {
+            // Without a lock, another program may have recorded it meanwhile.
+            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(()),
+            begun => begun.map(drop).map_err(|error| failed(&doing(migration), error)),
+        }
+    }
+
+    /// Runs one step of a migration. Where tables are defined in transactions, it is one.
+    pub(crate) async fn run_step(&mut self, migration: &Migration, text: &str) -> Result<(), StoreError> {
+        self.connection.check().await?;
+        self.session().run(text.into()).await.map_err(|error| failed(&doing(migration), error))
+    }
+
+    /// Runs a statement outside of a transaction, for which nothing waits: it may wait for others as long as it takes.
+    pub(crate) async fn run_apart(&mut self, sql: &Sql) -> Result<(), StoreError> {
+        self.connection.check().await?;
+        self.connection.run_apart(sql.shared()).await.map_err(|error| failed("changing tables", error))
+    }
+
+    /// Whether a table has rows.
+    pub(crate) async fn has_rows(&mut self, table: Ident) -> Result<bool, StoreError> {
+        let rows = self.fetch(&AnyRow { table }).await;
+        rows.map(|rows| !rows.is_empty()).map_err(|error| failed(&format!("reading `{table}`"), error))
     }
 
     /// [`Migrating::finish`] as one transaction, unless another program has done it in the meantime.
@@ -289,7 +320,7 @@ impl Migrating {
                 migrating.session().run((*text).into()).await?;
             }
             match up {
-                true => migrating.execute(&SettleMigration { ledger, version }).await.map(drop),
+                true => migrating.execute(&SettleMigration { ledger, version, done: true }).await.map(drop),
                 false => migrating.execute(&ForgetMigration { ledger, version }).await.map(drop),
             }
         })
@@ -305,7 +336,10 @@ impl Migrating {
             }
             Ok(())
         };
-        let defined = if self.has_lock() { all(self).await } else { self.in_transaction(all).await };
+        let defined = match self.dialect.defines_in_transactions() {
+            true => self.in_transaction(all).await,
+            false => all(self).await,
+        };
         defined.map_err(|error| failed("changing tables", error))
     }
 
@@ -325,7 +359,7 @@ impl Migrating {
     pub(crate) async fn settle(&mut self, version: i64, done: bool) -> Result<(), StoreError> {
         let ledger = self.ledger;
         let run = match done {
-            true => self.execute(&SettleMigration { ledger, version }).await,
+            true => self.execute(&SettleMigration { ledger, version, done }).await,
             false => self.execute(&ForgetMigration { ledger, version }).await,
         };
         run.map(drop).map_err(|error| failed(&format!("settling migration {version}"), error))

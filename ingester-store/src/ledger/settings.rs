@@ -496,7 +496,7 @@ mod tests {
 
     #[test]
     fn types_of_any_number_of_columns_are_read_as_they_were_written() {
-        let long = Ident::new(&"x".repeat(64));
+        let long = Ident::new(&"x".repeat(63));
         let mut columns = vec![(long, SqlType::BigIntUnsigned); 7];
         columns.extend([(Ident::new("a"), SqlType::VarChar(40)), (Ident::new("b"), SqlType::DateTime)]);
         let values = of_columns(&columns);

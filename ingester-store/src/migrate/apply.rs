@@ -7,6 +7,7 @@
 
 use super::drift::{self, Drift, is_key};
 use super::folder::GenerateError;
+use super::keys;
 use super::lock_file::{AddedColumn, ReleasedMigration};
 use super::progress::progress;
 use super::released::{Released, parts};
@@ -137,17 +138,20 @@ impl Released {
         self.applied(store, applied, &made).await
     }
 
-    /// Waits until no other program migrates this database. On SQLite, where no lock shows that one does, it waits for as long as a
-    /// few migrations take.
+    /// Waits until no other program migrates this database. Where no lock shows that one does (SQLite, and connections that a pooler
+    /// exchanges), it waits for as long as a few migrations take.
     ///
     /// # Errors
     /// If the database cannot be asked.
     pub async fn wait_for_others(&self, store: &Store) -> Result<(), StoreError> {
-        if store.dialect().defines_in_transactions() {
-            tokio::time::sleep(BETWEEN).await;
-            return Ok(());
+        if store.dialect().locks_migrations() {
+            match store.migrating(self.lock_file().ledger).await {
+                Err(error) if error.is_configuration() => {}
+                locked => return locked?.end().await,
+            }
         }
-        store.migrating(self.lock_file().ledger).await?.end().await
+        tokio::time::sleep(BETWEEN).await;
+        Ok(())
     }
 
     /// The steps after the migrations. `made` has the views that they have made now.
@@ -415,9 +419,32 @@ impl Run<'_> {
         }
     }
 
+    /// The changes of each step, in the order in which they are run.
+    fn changes(&self) -> Vec<Vec<SchemaChange>> {
+        let steps = steps_of(&self.released.changes);
+        match self.up {
+            true => steps.into_iter().map(<[SchemaChange]>::to_vec).collect(),
+            false => {
+                steps.into_iter().rev().map(|step| step.iter().rev().map(SchemaChange::inverse).collect()).collect()
+            }
+        }
+    }
+
     async fn attempt(&self, migrating: &mut Migrating, steps: usize) -> Result<(), StoreError> {
         let (texts, migration) = (parts(self.migration.sql.as_str()), self.migration);
         let first = if self.up { self.behind } else { steps - self.behind };
+        if texts.len() == steps {
+            let changes = self.changes();
+            if keys::any_beside_writers(migrating, &changes[first..].concat()).await? {
+                migrating.begin(migration, self.recorded).await?;
+                for (text, changes) in texts.iter().zip(&changes).skip(first) {
+                    if !keys::make_beside_writers(migrating, changes).await? {
+                        migrating.run_step(migration, text).await?;
+                    }
+                }
+                return migrating.settle(migration.version, self.up).await;
+            }
+        }
         if first > 0 && texts.len() == steps {
             return migrating.finish(migration, &texts[first..], self.up, self.recorded).await;
         }

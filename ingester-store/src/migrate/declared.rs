@@ -2,6 +2,7 @@
 //! The database itself counts the definitions of such a kind.
 
 use super::apply::schema_of;
+use super::keys;
 use crate::driver::{ErrorClass, StoreError};
 use crate::ledger::Ledger;
 use crate::ledger::catalog::Catalog;
@@ -110,9 +111,7 @@ impl Store {
                 }
                 // Without a lock another program may make the same changes at this moment: what was read is then neither the one
                 // nor the other.
-                Err(_) if self.dialect().defines_in_transactions() && attempt < LOOKS => {
-                    tokio::time::sleep(BETWEEN).await
-                }
+                Err(_) if !self.dialect().locks_migrations() && attempt < LOOKS => tokio::time::sleep(BETWEEN).await,
                 Err(error) => return Err(error),
             }
         }
@@ -273,7 +272,12 @@ impl Store {
     ) -> Result<(), StoreError> {
         let statements = self.dialect().step(step, &step.changes);
         for attempt in 1.. {
-            match migrating.define(&statements).await {
+            let made = match keys::make_beside_writers(migrating, &step.changes).await {
+                Ok(false) => migrating.define(&statements).await,
+                Ok(true) => Ok(()),
+                Err(error) => Err(error),
+            };
+            match made {
                 Err(error) if error.class() == ErrorClass::Transient && attempt < ATTEMPTS => {
                     tracing::warn!(%error, "A table is in use, trying again");
                     tokio::time::sleep(PAUSE).await;

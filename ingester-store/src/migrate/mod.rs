@@ -11,6 +11,7 @@ mod declared;
 mod drift;
 mod folder;
 mod info;
+mod keys;
 mod lock_file;
 mod progress;
 mod released;

@@ -16,9 +16,12 @@ use ingester_sql::dialect::Dialect;
 /// least done on the way up, and of the most done on the way down (`up` is false): what runs once more can be repeated.
 pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect, up: bool) -> Option<usize> {
     let steps = steps_of(changes);
+    // A step that makes several keys may be at any of them.
+    let alone = dialect.makes_keys_beside_writers();
     let mut things: Vec<Thing<'_>> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
-        let mut effects: Vec<Effect<'_>> = step.iter().flat_map(effects).collect();
+        let mut effects: Vec<Effect<'_>> =
+            step.iter().flat_map(|change| effects(change, up && alone, !up && alone)).collect();
         // Of what takes another's name in the same step, the one that goes was there before, and the one that comes is there after.
         effects.sort_by_key(|effect| effect.before == InCatalog::Absent);
         for Effect { name, before, after } in effects {
@@ -72,6 +75,8 @@ enum InCatalog<'c> {
     Exists,
     Column(&'c ColumnDef),
     Key(&'c [Ident]),
+    /// Nothing, or the key that is to be made.
+    Unmade(&'c [Ident]),
 }
 
 /// What a change makes of one thing.
@@ -94,6 +99,7 @@ impl<'c> Thing<'c> {
         let last = self.states.iter().rev().find(|(step, ..)| *step < place).map(|(.., after)| *after);
         match (last, next) {
             (_, Some(InCatalog::Any)) | (None, None) => InCatalog::Any,
+            (_, Some(unmade @ InCatalog::Unmade(_))) => unmade,
             (Some(state), _) | (None, Some(state)) => state,
         }
     }
@@ -109,9 +115,10 @@ impl Name {
     }
 }
 
-/// What a change makes of each thing. Statements about whole tables and views can be repeated.
-fn effects(change: &SchemaChange) -> Vec<Effect<'_>> {
-    use InCatalog::{Absent, Any, Column, Exists, Key};
+/// What a change makes of each thing. Statements about whole tables and views can be repeated. Of a step that makes several keys, some may be
+/// made where each is made alone: those that are `added` on the way up, or the `dropped` ones on the way down.
+fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>> {
+    use InCatalog::{Absent, Any, Column, Exists, Key, Unmade};
     let effect = |name, before, after| Effect { name, before, after };
     match change {
         SchemaChange::CreateTable(table) => vec![effect(Name::Table(table.name), Any, Exists)],
@@ -133,8 +140,14 @@ fn effects(change: &SchemaChange) -> Vec<Effect<'_>> {
             vec![effect(Name::Column(*table, to.name), Column(from), Column(to))]
         }
         SchemaChange::PrimaryKey { table, from, to } => vec![effect(Name::PrimaryKey(*table), Key(from), Key(to))],
-        SchemaChange::AddKey { table, key } => vec![effect(Name::Key(*table, key.name), Absent, Key(&key.columns))],
-        SchemaChange::DropKey { table, key } => vec![effect(Name::Key(*table, key.name), Key(&key.columns), Absent)],
+        SchemaChange::AddKey { table, key } => {
+            let before = if added { Unmade(&key.columns) } else { Absent };
+            vec![effect(Name::Key(*table, key.name), before, Key(&key.columns))]
+        }
+        SchemaChange::DropKey { table, key } => {
+            let after = if dropped { Unmade(&key.columns) } else { Absent };
+            vec![effect(Name::Key(*table, key.name), Key(&key.columns), after)]
+        }
         SchemaChange::RenameKey { table, key, to } => vec![
             effect(Name::Key(*table, key.name), Key(&key.columns), Absent),
             effect(Name::Key(*table, *to), Absent, Key(&key.columns)),
@@ -164,6 +177,10 @@ fn is(name: Name, state: InCatalog<'_>, catalog: &Catalog, dialect: Dialect) -> 
         (Name::Key(of, name), InCatalog::Key(columns)) => {
             within(of, &|found| has_key(dialect, of, &KeyDef { name, columns: columns.to_vec() }, found))
         }
+        (Name::Key(of, name), InCatalog::Unmade(columns)) => {
+            let is_made = |found: &FoundTable| has_key(dialect, of, &KeyDef { name, columns: columns.to_vec() }, found);
+            within(of, &|found| is_made(found) || !has_name(of, name))
+        }
         (Name::Key(of, name), _) => within(of, &|_| true) && !has_name(of, name),
         (Name::PrimaryKey(of), InCatalog::Key(columns)) => within(of, &|found| same_names(columns, &found.primary_key)),
         (Name::PrimaryKey(_), _) => true,
@@ -173,9 +190,9 @@ fn is(name: Name, state: InCatalog<'_>, catalog: &Catalog, dialect: Dialect) -> 
 #[cfg(test)]
 mod tests {
     use super::{is_done, progress};
-    use crate::ledger::catalog::{Catalog, FoundTable};
+    use crate::ledger::catalog::{Catalog, FoundKey, FoundTable};
     use ingester_core::schema::Ident;
-    use ingester_sql::ddl::{SchemaChange, TableDef};
+    use ingester_sql::ddl::{KeyDef, SchemaChange, TableDef};
     use ingester_sql::dialect::Dialect;
 
     #[test]
@@ -198,5 +215,36 @@ mod tests {
         assert!(!is_done(&remade, &there, Dialect::MySql));
         // One that was only made is there.
         assert_eq!((at(&made, &there, true), at(&made, &Catalog::default(), true)), (Some(1), Some(0)));
+    }
+
+    #[test]
+    fn a_step_that_makes_several_keys_may_be_at_any_of_them() {
+        let (job, uid) = (Ident::new("job"), Ident::new("uid"));
+        let key = |name: &str, column: &str| KeyDef { name: Ident::new(name), columns: vec![Ident::new(column)] };
+        let changes = [
+            SchemaChange::DropKey { table: job, key: key("a", "a") },
+            SchemaChange::AddKey { table: job, key: key("a", "c") },
+            SchemaChange::AddKey { table: job, key: key("b", "b") },
+        ];
+        // PostgreSQL's keys end with the primary key.
+        let catalog = |keys: &[(&str, &str)]| {
+            let found = |column: &str| FoundKey { columns: vec![column.to_owned(), uid.to_string()], unique: false };
+            let keys = keys.iter().map(|(name, column)| (format!("job__{name}"), found(column))).collect();
+            let table = FoundTable { primary_key: vec![uid.to_string()], keys, ..FoundTable::default() };
+            Catalog { tables: [("job".to_owned(), table)].into(), ..Catalog::default() }
+        };
+        for (keys, up, down) in [
+            (&[("a", "a")][..], 0, 1),
+            (&[], 1, 1),
+            (&[("a", "c")], 1, 1),
+            (&[("b", "b")], 1, 1),
+            (&[("a", "c"), ("b", "b")], 2, 2),
+        ] {
+            let at = |up| progress(&changes, &catalog(keys), Dialect::Postgres, up);
+            assert_eq!(at(true), Some(up), "{keys:?}");
+            // On the way down one step drops both, at once, and the former key may be made again already.
+            let is_partial = keys == [("a", "c")] || keys == [("b", "b")];
+            assert_eq!(at(false), (!is_partial).then_some(down), "{keys:?}");
+        }
     }
 }

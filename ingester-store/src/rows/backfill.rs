@@ -351,9 +351,12 @@ async fn page(
     if let Rows::These(uids) = rows {
         page.last = uids.last().cloned();
     }
+    // What is stored is compared with what the database would have of a row.
+    let dialect = tx.dialect();
+    let decode = |json| decode(json).map(|row| row.map(|row| if dialect.has_nul() { row } else { row.without_nul() }));
     let mut changes = Changes::default();
     for row in read(tx, target, rows).await? {
-        changes.add(row, target, terms.max_packet, &decode, &mut page)?;
+        changes.add(row, target, terms.max_packet, decode, &mut page)?;
     }
     page.filled = write(tx, target, &changes, terms).await?;
     note(tx, target.kind.table(), target.noted, &page).await?;

@@ -30,6 +30,14 @@ pub enum RowChange {
 }
 
 impl RowChange {
+    /// The row that it writes; `None` of an object of which only the uid is known.
+    pub(super) fn row(&self) -> Option<&Row> {
+        match self {
+            RowChange::Row(row) | RowChange::Replacement { row, .. } => Some(row),
+            RowChange::Tombstone { .. } => None,
+        }
+    }
+
     /// The object's uid.
     pub fn uid(&self) -> &str {
         match self {
@@ -40,10 +48,7 @@ impl RowChange {
 
     /// Whether it writes an evicted row, which is the only copy of its object.
     pub(super) fn is_eviction(&self) -> bool {
-        match self {
-            RowChange::Row(row) | RowChange::Replacement { row, .. } => row.evict_time.is_some(),
-            RowChange::Tombstone { .. } => false,
-        }
+        self.row().is_some_and(|row| row.evict_time.is_some())
     }
 
     pub(super) fn res_version(&self) -> u64 {
@@ -61,6 +66,8 @@ pub struct Report {
     pub written: usize,
     /// Rows that were stored already in the same version.
     pub unchanged: usize,
+    /// Values with NUL (U+0000) in rows that are stored now, where the database's text has none: NULL, or left out of a companion table.
+    pub nul_values: usize,
     /// The uids of objects of which a later version is stored, or one that only the cluster can judge, see
     /// [`Verdict::Stale`](super::guard::Verdict::Stale).
     pub stale: Vec<Box<str>>,
@@ -84,6 +91,7 @@ impl Report {
     pub(super) fn add(&mut self, other: Report) {
         self.written += other.written;
         self.unchanged += other.unchanged;
+        self.nul_values += other.nul_values;
         self.stale.extend(other.stale);
         self.rejected.extend(other.rejected);
         self.postponed.extend(other.postponed);

@@ -6,6 +6,7 @@ use super::log::Log;
 use super::single::{Single, write_single};
 use crate::driver::{ErrorClass, StoreError};
 use crate::store::Store;
+use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::Value;
 use tokio::time::Instant;
@@ -38,7 +39,10 @@ impl Store {
             }
             let (changes, now) = (&changes[start..end], Instant::now);
             let error = match self.write_batch(table, changes).await {
-                Ok(part) => {
+                Ok(mut part) => {
+                    if !self.dialect.has_nul() {
+                        part.nul_values = nul_values(changes, &part);
+                    }
                     let uids = changes.iter().map(RowChange::uid);
                     self.doubts().passed(table.name.as_str(), uids, part.written > 0, now());
                     report.add(part);
@@ -107,13 +111,17 @@ impl Store {
     }
 }
 
+/// The values with NUL in the rows of a batch that are stored now.
+fn nul_values(changes: &[RowChange], report: &Report) -> usize {
+    let values = |change: &RowChange| change.row().map_or(0, Row::nul_values);
+    let is_stale = |change: &RowChange| report.stale.iter().any(|uid| **uid == *change.uid());
+    let of_each = changes.iter().map(|change| (change, values(change))).filter(|(_, values)| *values > 0);
+    of_each.filter(|(change, _)| !is_stale(change)).map(|(_, values)| values).sum()
+}
+
 /// Why the database refuses an object. Where it does not tell what it has against the object's JSON, the driver does.
 fn why(error: &StoreError, change: &RowChange) -> String {
-    let json = match change {
-        RowChange::Row(row) | RowChange::Replacement { row, .. } => row.values.get(base::JSON),
-        RowChange::Tombstone { .. } => None,
-    };
-    let why = match json {
+    let why = match change.row().and_then(|row| row.values.get(base::JSON)) {
         Some(Value::Text(json)) => error.why_json(json),
         _ => None,
     };

@@ -3,6 +3,7 @@
 use super::Store;
 use crate::driver::{About, ErrorClass, Looked, Retry, StoreError, class_of, is_about, is_lost};
 use backon::Retryable as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -99,20 +100,27 @@ impl Store {
     {
         // Where attempts have no end, an outage is told elsewhere, and only an attempt that hangs is told here.
         let waits = self.retry.attempts.is_some();
+        let is_away = AtomicBool::new(false);
+        let waited_for = || match is_away.load(Ordering::Relaxed) {
+            true => format!("the database, {}: it is away or takes no writes", doing()),
+            false => format!("{} ({})", database(&doing()), self.dialect.who_holds_locks()),
+        };
         let attempt = || async {
             let begin = Instant::now();
             // In a box, because it is large, and the futures around it are moved with it.
             let work = Box::pin(work());
             let result = match waits {
                 true => work.await,
-                false => waiting_for(|| database(&doing()), work).await,
+                false => waiting_for(waited_for, work).await,
             };
             let mut looked = Looked::Same;
             if let Err(error) = &result {
                 if is_about(error, About::Stale) {
                     self.pool.servers().replace_connections();
                 }
-                if is_about(error, About::Stale) || is_lost(error) {
+                let is_gone = is_about(error, About::Stale) || is_lost(error);
+                is_away.store(is_gone, Ordering::Relaxed);
+                if is_gone {
                     looked = self.pool.look_for_server().await;
                 }
             }
@@ -135,7 +143,7 @@ impl Store {
             );
         let result = Box::pin(result.into_future());
         let result = match waits {
-            true => waiting_for(|| database(&doing()), result).await,
+            true => waiting_for(waited_for, result).await,
             false => result.await,
         };
         if result.is_ok() {
@@ -147,9 +155,7 @@ impl Store {
 
 /// What is waited for at a database. The usual reason is a lock.
 pub(crate) fn database(doing: &str) -> String {
-    format!(
-        "the database, {doing}: another session may hold a lock (on a server, SHOW FULL PROCESSLIST tells which one)"
-    )
+    format!("the database, {doing}: another session may hold a lock")
 }
 
 #[cfg(test)]

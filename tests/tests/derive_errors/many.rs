@@ -88,7 +88,7 @@ struct Labelled {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Long", namespaced, table = "a_table_with_a_name_of_almost_fifty_bytes")] //~ ERROR column `and_a_column` of many values has the table `a_table_with_a_name_of_almost_fifty_bytes_and_a_column`, a name of 54 bytes, and it may have 53: give a shorter one with `column` or `table`
+#[ingest(group = "", version = "v1", kind = "Long", namespaced, table = "a_table_with_a_name_of_almost_fifty_bytes")] //~ ERROR column `and_a_column` of many values has the table `a_table_with_a_name_of_almost_fifty_bytes_and_a_column`, a name of 54 bytes, and it may have 52: give a shorter one with `column` or `table`
 struct Long {
     #[index(many)]
     and_a_column: Vec<String>,

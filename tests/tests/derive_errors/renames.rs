@@ -16,7 +16,7 @@ struct Widget {
     b: String,
     #[index(was = "former")] //~ ERROR `former` is the former name of another column already: leave one of them out
     c: String,
-    #[index(was = "a_name_that_would_do_for_one_column_but_not_for_a_composite_")] //~ ERROR has 70 bytes, an identifier may have 64: give a shorter name with `was`
+    #[index(was = "a_name_that_would_do_for_one_column_but_not_for_a_composite_")] //~ ERROR has 70 bytes, an identifier may have 63 (on PostgreSQL): give a shorter name with `was`
     d: Pair,
 }
 

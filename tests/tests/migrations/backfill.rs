@@ -6,7 +6,7 @@ use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_store::migrate::{Backfill, BackfillProgress};
 use ingester_store::{RowChange, Store};
-use ingester_tests::databases::Database;
+use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
 use serde_json::json;
 use std::num::NonZeroU32;
@@ -20,6 +20,7 @@ on_every_database! {
     an_object_that_cannot_be_decoded_does_not_stop_a_backfill
     a_backfill_keeps_to_its_rate
     a_column_is_backfilled_again_on_request
+    a_text_with_nul_is_filled_once
 }
 
 /// Creates rows of the first release in tables of the second.
@@ -164,5 +165,26 @@ async fn a_column_is_backfilled_again_on_request(database: Database) -> Result<(
         "only that column was asked for"
     );
     ensure!(Backfill::of(&SECOND_KIND, &["json".to_owned()]).is_err(), "what every table has is no column to fill");
+    Ok(())
+}
+
+/// On PostgreSQL, whose text has no NUL, the column stays NULL, and is not written again each time.
+async fn a_text_with_nul_is_filled_once(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    let mut with_nul = job(1, 1);
+    with_nul["spec"]["owner"] = json!("a\0b");
+    with_nul["metadata"]["annotations"] = json!({"note": "\0"});
+    write(&store, &FIRST_KIND, [job(0, 1), with_nul]).await?;
+    apply(&releases.second, &store).await?;
+    // Its priority is filled in any case.
+    ensure!(fill(&store).await?.filled == 2);
+    let all = Backfill::of(&SECOND_KIND, &[]).map_err(anyhow::Error::msg)?;
+    let again = store.backfill(&all, None, &CancellationToken::new(), |_| {}).await?;
+    ensure!(again == BackfillProgress { read: 2, filled: 0, failed: 0, complete: true }, "{again:?}");
+    let owner = database.sql("SELECT owner FROM job WHERE uid = 'uid-000001'").await?;
+    let expected = (database.on != On::Postgres).then(|| "a\0b".to_owned());
+    ensure!(owner == [[expected]], "{owner:?}");
     Ok(())
 }

@@ -6,11 +6,13 @@
 
 mod apply;
 mod backfill;
+mod cost;
 mod declared;
 mod definitions;
 mod drift;
 mod foreign;
 mod galera;
+mod keys;
 mod kinds;
 mod million;
 mod views;

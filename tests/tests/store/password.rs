@@ -2,7 +2,7 @@
 
 use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
-use ingester_store::{Address, ConnectOptions, ErrorClass, Store};
+use ingester_store::{Address, ConnectOptions, ErrorClass, PasswordCommand, Store};
 use ingester_tests::databases::On;
 use ingester_tests::{Replication, SqlServer, with_every_server};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 with_every_server! {
     a_password_that_changes_under_load_is_read_again
+    a_password_command_is_run_again_under_load
     a_fail_over_beside_a_changed_password_finds_the_new_primary
 }
 
@@ -55,7 +56,7 @@ async fn change_password(on: On, server: &SqlServer, password: &str) -> Result<(
 }
 
 /// Ends the connections of the user.
-async fn end_connections(on: On, server: &SqlServer) -> Result<()> {
+pub(crate) async fn end_connections(on: On, server: &SqlServer) -> Result<()> {
     let sql = match on {
         On::Postgres => "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'",
         // MySQL's list of processes is an error while one of them writes bytes.
@@ -71,6 +72,13 @@ async fn end_connections(on: On, server: &SqlServer) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The database of the user, whose password a command prints.
+fn address_by_command(url: &str, file: &Path) -> Result<Address> {
+    let args = vec![file.display().to_string()];
+    let command = PasswordCommand { command: "cat".to_owned(), args, ..PasswordCommand::default() };
+    Ok(url.parse::<Address>()?.password_command(command)?)
 }
 
 /// The database of the user, whose password is in a file.
@@ -114,6 +122,15 @@ async fn reached(count: &AtomicUsize, wanted: usize) -> Result<()> {
 }
 
 async fn a_password_that_changes_under_load_is_read_again(on: On) -> Result<()> {
+    rotate_under_load(on, address).await
+}
+
+async fn a_password_command_is_run_again_under_load(on: On) -> Result<()> {
+    rotate_under_load(on, address_by_command).await
+}
+
+/// Has four writers write while the password changes, which `address` has the store read from a file.
+async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) -> Result<()> {
     let Some(server) = on.own()? else { return Ok(()) };
     let admin: Address = server.create_database("rotation").await?.parse()?;
     Store::connect(&admin, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;

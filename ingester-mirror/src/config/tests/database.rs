@@ -3,6 +3,7 @@
 use super::{environment, parse, parse_with};
 use crate::config::{Config, Gate, Mysql, Secret};
 use ingester_sql::dialect::Dialect;
+use ingester_store::PasswordCommand;
 
 const ENABLED: &str = "metadataStorage: {enableMetadataStorage: true}\n";
 
@@ -229,6 +230,49 @@ fn the_password_of_a_url_may_be_in_a_file() {
     assert!(mistake(ENABLED, &[mysql[0], mysql[1], by_file]).contains("DATABASE_PASSWORD_FILE is set, but no URL"));
     let error = environment(&[by_file]).address().unwrap_err().to_string();
     assert!(error.contains("DATABASE_PASSWORD_FILE is set, but not DATABASE_URL"), "{error}");
+}
+
+#[test]
+fn a_command_may_print_the_password() {
+    let (host, url) = ("host: h, database: d", "postgres://u@h:1/d");
+    let mysql = |more: &str| format!("{ENABLED}mysql: {{{host}, {more}}}");
+    let storage = |more: &str| {
+        let line = ENABLED.trim_end();
+        format!("{}\n", line.replace("true", &format!("true, databaseURL: '{url}', {more}")))
+    };
+    let read = parse("mysql: {passwordCommand: {command: aws, args: [rds, '1', rds], env: {REGION: eu-1}}}").unwrap();
+    let expected = PasswordCommand {
+        command: "aws".into(),
+        args: ["rds", "1", "rds"].map(str::to_owned).into(),
+        env: [("REGION".to_owned(), "eu-1".to_owned())].into(),
+    };
+    assert_eq!(read.mysql.password_command, expected);
+    let read = parse("metadataStorage: {passwordCommand: {command: token, args: [a]}}").unwrap();
+    assert_eq!(
+        (read.metadata_storage.password_command.args.len(), &*read.metadata_storage.password_command.command),
+        (1, "token")
+    );
+    // It is not run before something connects.
+    let command = "passwordCommand: {command: no/such/command, args: [hunter2, hunter2], env: {A: hunter2}}";
+    assert_eq!(address(&mysql(command), &[]), "mysql://root:***@h:3306/d");
+    assert_eq!(address(&storage(command), &[]), "postgres://u:***@h:1/d");
+    // Another password, or the password of another database.
+    assert_eq!(address(&mysql(command), &[("MYSQL_PASSWORD", "p")]), "mysql://root:***@h:3306/d");
+    assert_eq!(address(&storage(command), &[("DATABASE_URL", "postgres://u@other:1/d")]), "postgres://u@other:1/d");
+    for (text, part) in [
+        (mysql(&format!("password: p, {command}")), "`mysql.password` and `mysql.passwordCommand` are both set"),
+        (mysql("passwordCommand: {args: [a]}"), "`mysql.passwordCommand` has `args` or `env`, but no `command`"),
+        (storage(command).replace("//u@", "//u:p@"), "has one already"),
+        (
+            storage(command).replace(&format!("databaseURL: '{url}', "), ""),
+            "`metadataStorage.passwordCommand` is set, but no URL",
+        ),
+        (mysql("passwordCommand: {command: a, env: {A=B: hunter2}}"), "use the name of an environment variable"),
+        (mysql("passwordCommand: a"), "mysql.passwordCommand"),
+    ] {
+        let error = mistake(&text, &[]);
+        assert!(error.contains(part) && !error.contains("hunter2"), "{error}");
+    }
 }
 
 #[test]

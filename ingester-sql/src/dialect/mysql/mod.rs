@@ -27,6 +27,10 @@ impl Rules for MySql {
         "MySQL"
     }
 
+    fn who_holds_locks(&self) -> &'static str {
+        "SHOW FULL PROCESSLIST tells which one"
+    }
+
     fn collation(&self) -> &'static str {
         "utf8mb4_bin"
     }
@@ -264,6 +268,10 @@ impl Rules for MySql {
     fn defines_in_transactions(&self) -> bool {
         // A change of a table commits.
         false
+    }
+
+    fn locks_migrations(&self) -> bool {
+        true
     }
 
     fn durability_is_of_connections(&self) -> bool {

@@ -53,7 +53,13 @@ pub const NODE: &str = "SHOW STATUS LIKE 'wsrep_gcomm_uuid'";
 
 /// The [marked] statements that run: the ids of their connections, and how their texts begin. Without the right PROCESS, a user sees its
 /// own connections: these are ours.
-pub const MARKED_STATEMENTS: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM information_schema.PROCESSLIST WHERE INFO LIKE '/* ingester %'";
+///
+/// MySQL's newer list of processes: the older one is an error (3854) while any statement has bytes that are not text. It has at least this
+/// statement, which has no mark, unless the server keeps no such list.
+pub const MARKED_STATEMENTS: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM performance_schema.processlist WHERE INFO LIKE '/* ingester %' OR ID = CONNECTION_ID()";
+
+/// The same of the older list, which every server has.
+pub const MARKED_STATEMENTS_BEFORE: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM information_schema.PROCESSLIST WHERE INFO LIKE '/* ingester %'";
 
 /// Begins a transaction.
 pub const fn begin(access: Access) -> &'static str {

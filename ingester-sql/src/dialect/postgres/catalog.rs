@@ -1,6 +1,6 @@
 //! The server's catalog: the queries, and its names of types.
 
-use ingester_core::schema::SqlType;
+use ingester_core::schema::{Ident, SqlType};
 use std::borrow::Cow;
 
 // The second column is the most bytes of one statement. The protocol allows 1 GiB; a batch is to stay far below.
@@ -37,6 +37,11 @@ CROSS JOIN LATERAL UNNEST(CAST(x.indkey AS INT2[])) WITH ORDINALITY AS k (attnum
 LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.attnum AND k.attnum > 0
 WHERE n.nspname = CURRENT_SCHEMA() AND c.relkind IN ('r', 'p') AND NOT x.indisprimary
 ORDER BY c.relname, i.relname, k.place";
+
+/// What [`KEYS`] calls such a key.
+pub(super) fn unfinished(index: Ident) -> String {
+    format!("{index} (invalid)")
+}
 
 pub(super) const VIEWS: &str = "\
 SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), CASE WHEN a.attnum = 1 THEN PG_GET_VIEWDEF(c.oid) END, CURRENT_SETTING('server_version')

@@ -1,8 +1,8 @@
 //! Definitions of tables, and their changes.
 
-use super::Postgres;
+use super::{Postgres, catalog};
 use crate::ddl::{KeyDef, SchemaChange, Step, TableDef, ViewDef};
-use crate::dialect::{Dialect, Sql, index_name, render_own, views};
+use crate::dialect::{Dialect, KeyBesideWriters, Sql, index_name, render_own, views};
 use askama::Template;
 use ingester_core::schema::{Ident, limits};
 
@@ -18,10 +18,12 @@ struct CreateTable<'a> {
 
 #[derive(Template)]
 #[template(path = "postgres/create_index.sql")]
-struct CreateIndex {
+struct CreateIndex<'a> {
+    /// Whether others write meanwhile, outside of a transaction.
+    concurrently: bool,
     index: Ident,
     table: Ident,
-    columns: Vec<(Ident, bool)>,
+    columns: &'a [(Ident, bool)],
 }
 
 #[derive(Template)]
@@ -70,10 +72,9 @@ struct DropView {
     name: Ident,
 }
 
-/// The name of a table's key, which a schema has once. One byte shorter than elsewhere (PostgreSQL documentation, "Identifiers and
-/// Key Words": NAMEDATALEN).
+/// The name of a table's key, which a schema has once.
 pub(super) fn key_name(table: Ident, key: Ident) -> Ident {
-    index_name(table, key, limits::IDENTIFIER_BYTES - 1)
+    index_name(table, key, limits::IDENTIFIER_BYTES)
 }
 
 /// The primary key is at the end of each key, as in InnoDB: so a page in the order of a key needs no sorting.
@@ -92,8 +93,18 @@ pub(super) fn create(table: &TableDef) -> Vec<Sql> {
 fn create_index(table: &TableDef, key: &KeyDef) -> Sql {
     let nullable = |name: &Ident| table.columns.iter().any(|column| column.name == *name && column.nullable);
     let columns = key_columns(&key.columns, &table.primary_key);
-    let columns = columns.into_iter().map(|name| (name, nullable(&name))).collect();
-    render_own(&CreateIndex { index: key_name(table.name, key.name), table: table.name, columns })
+    let columns: Vec<(Ident, bool)> = columns.into_iter().map(|name| (name, nullable(&name))).collect();
+    let index = key_name(table.name, key.name);
+    render_own(&CreateIndex { concurrently: false, index, table: table.name, columns: &columns })
+}
+
+pub(super) fn key_beside_writers(table: Ident, key: Ident, columns: &[(Ident, bool)]) -> KeyBesideWriters {
+    let index = key_name(table, key);
+    KeyBesideWriters {
+        unfinished: catalog::unfinished(index),
+        drop: drop_index(table, key),
+        create: render_own(&CreateIndex { concurrently: true, index, table, columns }),
+    }
 }
 
 fn drop_index(table: Ident, key: Ident) -> Sql {
@@ -163,7 +174,7 @@ pub(super) fn step(step: &Step) -> Vec<Sql> {
 
 /// What PostgreSQL calls a table's primary key by itself.
 fn primary_key_name(table: Ident) -> Ident {
-    let most = limits::IDENTIFIER_BYTES - 1 - "_pkey".len();
+    let most = limits::IDENTIFIER_BYTES - "_pkey".len();
     Ident::join(&table.as_str()[..table.as_str().len().min(most)], "pkey")
 }
 

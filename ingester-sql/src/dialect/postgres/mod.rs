@@ -7,9 +7,9 @@ pub(super) mod ddl;
 mod inline;
 pub mod session;
 
-use super::Sql;
 use super::rows_of::RowsOf;
 use super::rules::{InOneText, Rules};
+use super::{KeyBesideWriters, Sql};
 use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
 use crate::query::JsonPath;
 use ingester_core::schema::{Ident, SqlType};
@@ -59,6 +59,10 @@ impl Rules for Postgres {
 
     fn title(&self) -> &'static str {
         "PostgreSQL"
+    }
+
+    fn who_holds_locks(&self) -> &'static str {
+        "pg_blocking_pids() and pg_stat_activity tell which one"
     }
 
     fn collation(&self) -> &'static str {
@@ -275,6 +279,10 @@ impl Rules for Postgres {
         "CHR(10)"
     }
 
+    fn has_nul(&self) -> bool {
+        false
+    }
+
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         catalog::type_name(ty)
     }
@@ -323,11 +331,19 @@ impl Rules for Postgres {
         ddl::step(step)
     }
 
+    fn key_beside_writers(&self, table: Ident, key: Ident, columns: &[(Ident, bool)]) -> Option<KeyBesideWriters> {
+        Some(ddl::key_beside_writers(table, key, columns))
+    }
+
     fn is_embedded(&self) -> bool {
         false
     }
 
     fn defines_in_transactions(&self) -> bool {
+        true
+    }
+
+    fn locks_migrations(&self) -> bool {
         true
     }
 

@@ -33,8 +33,12 @@ pub const SESSION: &str = settings!("FALSE");
 /// Also prepares a connection that is to read only: the server then refuses every write.
 pub const READERS: &str = "SET default_transaction_read_only = on";
 
-/// Before it waits for the lock of migrations, which another program may hold for long.
-pub const BEFORE_MIGRATIONS: &str = "SET lock_timeout = 0";
+/// Before it asks for the lock of migrations, which another program may hold for long: it asks again and again. A statement that waits has a
+/// transaction, for whose end CREATE INDEX CONCURRENTLY of the lock's holder would wait.
+pub const BEFORE_MIGRATIONS: &str = "SET lock_timeout = '100ms'";
+
+/// Before a statement for which nothing waits: it may wait for the transactions that are open.
+pub const WITHOUT_LIMIT: &str = "SET lock_timeout = 0";
 
 /// Also prepares a connection for migrations. A change of a table's definition waits for the transactions that use the table, and later
 /// transactions wait for the change. After one second it gives up, so that they continue.

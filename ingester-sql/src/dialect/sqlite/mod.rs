@@ -26,6 +26,10 @@ impl Rules for Sqlite {
         "SQLite"
     }
 
+    fn who_holds_locks(&self) -> &'static str {
+        "of a program that has the file open"
+    }
+
     fn collation(&self) -> &'static str {
         "BINARY"
     }
@@ -249,6 +253,10 @@ impl Rules for Sqlite {
 
     fn defines_in_transactions(&self) -> bool {
         true
+    }
+
+    fn locks_migrations(&self) -> bool {
+        false
     }
 
     fn durability_is_of_connections(&self) -> bool {

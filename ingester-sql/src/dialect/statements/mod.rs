@@ -3,6 +3,7 @@
 //!
 //! May use: ingester-core, query, dialect.
 
+mod any_row;
 mod begin_backfill;
 mod begin_positions;
 mod catalog_columns;
@@ -74,6 +75,7 @@ mod write_backfilled;
 mod write_companion;
 mod write_setting;
 
+pub use any_row::AnyRow;
 pub use begin_backfill::BeginBackfill;
 pub use begin_positions::BeginPositions;
 pub use catalog_columns::{CatalogColumn, CatalogColumns};

@@ -1,17 +1,22 @@
-//! An interrupted migration that was done.
+//! Whether a migration was done.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Ident;
 
-/// Records in the ledger that an interrupted migration was done.
+/// Records in the ledger that an interrupted migration was done, or that one is being taken back.
 #[derive(Debug, Template)]
-#[template(ext = "sql", source = r#"UPDATE {{ ledger|ident }} SET success = TRUE WHERE version = ?"#)]
+#[template(
+    ext = "sql",
+    source = r#"UPDATE {{ ledger|ident }} SET success = {% if done %}TRUE{% else %}FALSE{% endif %} WHERE version = ?"#
+)]
 pub struct SettleMigration {
     /// The ledger: the table of the migrations that were run.
     pub ledger: Ident,
     /// Its version.
     pub version: i64,
+    /// Whether it was done.
+    pub done: bool,
 }
 
 impl Statement for SettleMigration {
@@ -31,6 +36,7 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&SettleMigration { ledger: LEDGER, version: 2 });
+        let done = SettleMigration { ledger: LEDGER, version: 2, done: true };
+        snapshot_of("SettleMigration", &[&done, &SettleMigration { done: false, ..done }]);
     }
 }

@@ -141,7 +141,13 @@ async fn second_column(connection: &mut MySqlConnection, sql: &'static str) -> R
 
 /// The ids of the connections that run marked statements, and how the texts begin.
 pub(super) async fn marked_statements(connection: &mut MySqlConnection) -> Result<Vec<(u64, String)>, sqlx::Error> {
-    let rows = connection.fetch_all(raw_sql(session::MARKED_STATEMENTS)).await?;
+    let rows = match connection.fetch_all(raw_sql(session::MARKED_STATEMENTS)).await {
+        Ok(rows) if !rows.is_empty() => rows,
+        Ok(_) | Err(sqlx::Error::Database(_)) => {
+            connection.fetch_all(raw_sql(session::MARKED_STATEMENTS_BEFORE)).await?
+        }
+        Err(error) => return Err(error),
+    };
     rows.iter().map(|row| Ok((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?))).collect()
 }
 

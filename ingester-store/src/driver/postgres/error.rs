@@ -25,6 +25,11 @@ pub(super) fn is_end(error: &sqlx::Error) -> bool {
     }
 }
 
+/// Whether a lock was not to be had in time.
+pub(super) fn is_late(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("55P03"))
+}
+
 /// Which rights the ingester needs.
 const NEEDS: &str = "the ingester needs USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables; to make tables CREATE on the \
                      schema, and to change them it has to own them";

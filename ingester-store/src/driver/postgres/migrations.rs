@@ -1,5 +1,6 @@
 //! Which program may migrate a database: the one whose connection has sqlx's lock.
 
+use super::error::is_late;
 use super::session::Lent;
 use crate::driver::error::StoreError;
 use crate::driver::interface::{Migrations, Session};
@@ -8,6 +9,11 @@ use futures::future::BoxFuture;
 use ingester_sql::dialect::postgres::session;
 use sqlx::Executor as _;
 use sqlx::migrate::{Migrate as _, MigrateError};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the lock is not asked for after it was not to be had.
+const AGAIN: Duration = Duration::from_millis(250);
 
 /// A connection that runs migrations.
 pub(super) struct Migrating {
@@ -36,10 +42,25 @@ impl Migrations for Migrating {
             // The server releases the lock when the connection is closed, whatever happens.
             connection.close_on_drop();
             connection.execute(session::BEFORE_MIGRATIONS).await?;
-            connection.lock().await?;
+            loop {
+                match connection.lock().await {
+                    Err(MigrateError::Execute(error)) if is_late(&error) => tokio::time::sleep(AGAIN).await,
+                    locked => break locked?,
+                }
+            }
             connection.execute(session::MIGRATIONS).await?;
             self.is_locked = true;
             Ok(())
+        }
+        .boxed()
+    }
+
+    fn run_apart<'s>(&'s mut self, text: Arc<str>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+        async move {
+            self.lent.connection().execute(session::WITHOUT_LIMIT).await?;
+            let done = self.lent.run(text).await;
+            let limited = self.lent.connection().execute(session::MIGRATIONS).await;
+            done.and(limited.map(drop))
         }
         .boxed()
     }

@@ -1,6 +1,4 @@
-//! Against a server, which `INGESTER_TEST_POSTGRES_URL` names: each test makes a schema of its own in its database.
-//!
-//! `cargo test -p ingester-store --lib postgres::tests -- --ignored`
+//! Against the testbed's server: each test makes a schema of its own in a database of its own.
 
 use super::values::Prepared;
 use crate::driver::interface::{Call, End};
@@ -14,6 +12,7 @@ use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
 use ingester_sql::dialect::statements::{ReadSetting, RecordSetting, WriteSetting};
 use ingester_sql::dialect::{Access, Dialect};
+use ingester_tests::{shared_postgres, skipped_without_postgres};
 use sqlx::migrate::{Migration, MigrationType};
 use sqlx::{Connection as _, Executor as _, PgConnection, Row as _};
 use std::time::{Duration, Instant};
@@ -42,16 +41,18 @@ struct Schema {
 }
 
 impl Schema {
-    async fn new(name: &str) -> Self {
-        let url = std::env::var("INGESTER_TEST_POSTGRES_URL").expect("INGESTER_TEST_POSTGRES_URL names a server");
-        // Without a database, it is the one that each server has.
-        let has_database = url.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
-        let url = if has_database { url } else { format!("{url}/postgres") };
+    /// `None`, after it has said so, if PostgreSQL is not installed.
+    async fn new(name: &str) -> Option<Self> {
+        let Some(server) = shared_postgres().unwrap() else {
+            skipped_without_postgres();
+            return None;
+        };
+        let url = server.create_database(&format!("driver_{name}")).await.unwrap();
         let mut admin = PgConnection::connect(&url).await.unwrap();
-        let text = format!("DROP SCHEMA IF EXISTS {name} CASCADE; CREATE SCHEMA {name}; SET search_path = {name}");
+        let text = format!("CREATE SCHEMA {name}; SET search_path = {name}");
         admin.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(text))).await.unwrap();
         let join = if url.contains('?') { '&' } else { '?' };
-        Schema { url: format!("{url}{join}options[search_path]={name}"), admin }
+        Some(Schema { url: format!("{url}{join}options[search_path]={name}"), admin })
     }
 
     async fn run(&mut self, text: &'static str) {
@@ -105,10 +106,9 @@ fn changes(rows: impl IntoIterator<Item = Row>) -> Vec<RowChange> {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn rows_are_read_as_they_were_written() {
     for prepared in [Prepared::Named, Prepared::Unnamed] {
-        let schema = Schema::new("rows_are_read").await;
+        let Some(schema) = Schema::new("rows_are_read").await else { return };
         let store = schema.store(prepared).await;
         // The first batch prepares its statement with NULL.
         for (uid, note) in [("a", "null"), ("b", r#""x""#)] {
@@ -141,9 +141,8 @@ async fn rows_are_read_as_they_were_written() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn rows_that_another_writer_has_inserted_are_judged_anew() {
-    let schema = Schema::new("judged_anew").await;
+    let Some(schema) = Schema::new("judged_anew").await else { return };
     let store = schema.store(Prepared::Named).await;
     store.write(RUN.table(), changes([row("b", 5, "null")])).await.unwrap();
     // Nothing is known of the stored row: two are inserted, one is later than the stored one, or earlier.
@@ -159,9 +158,8 @@ async fn rows_that_another_writer_has_inserted_are_judged_anew() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_text_with_nul_is_null_and_the_object_is_stored() {
-    let schema = Schema::new("nul").await;
+    let Some(schema) = Schema::new("nul").await else { return };
     let store = schema.store(Prepared::Named).await;
     for expected in [None, Some(Expected::Absent)] {
         let uid = if expected.is_none() { "a" } else { "b" };
@@ -177,9 +175,8 @@ async fn a_text_with_nul_is_null_and_the_object_is_stored() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn an_object_that_the_server_refuses_is_rejected_alone() {
-    let schema = Schema::new("refused").await;
+    let Some(schema) = Schema::new("refused").await else { return };
     let store = schema.store(Prepared::Named).await;
     let report = store.write(RUN.table(), changes([row("a", 1, "null"), row("b", u64::MAX, "null")])).await.unwrap();
     assert_eq!((report.written, report.rejected.len()), (1, 1), "{report:?}");
@@ -187,10 +184,9 @@ async fn an_object_that_the_server_refuses_is_rejected_alone() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_query_ends_in_time_or_with_its_caller() {
     for prepared in ["", "&statement-cache-capacity=0"] {
-        let mut schema = Schema::new("ends").await;
+        let Some(mut schema) = Schema::new("ends").await else { return };
         schema.run("CREATE VIEW ingester_settings (name, value) AS SELECT 'a', CAST(pg_sleep(60) AS TEXT)").await;
         let pool = open(&schema.address(prepared), ConnectOptions::default()).await.unwrap();
         let (setting, begin) = (&ReadSetting { name: "a" }, Instant::now());
@@ -210,9 +206,8 @@ async fn a_query_ends_in_time_or_with_its_caller() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_text_of_several_statements_is_a_transaction() {
-    let mut schema = Schema::new("one_text").await;
+    let Some(mut schema) = Schema::new("one_text").await else { return };
     schema.run("CREATE TABLE t (a INT PRIMARY KEY)").await;
     for more in ["", "&statement-cache-capacity=0"] {
         let pool = open(&schema.address(more), ConnectOptions::default()).await.unwrap();
@@ -227,9 +222,8 @@ async fn a_text_of_several_statements_is_a_transaction() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_transaction_with_a_failed_statement_is_not_committed() {
-    let schema = Schema::new("failed").await;
+    let Some(schema) = Schema::new("failed").await else { return };
     let store = schema.store(Prepared::Named).await;
     let mut session = store.pool.driver.session().await.unwrap();
     let record = |value| RecordSetting { name: "a", value };
@@ -246,9 +240,8 @@ async fn a_transaction_with_a_failed_statement_is_not_committed() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_store_that_only_reads_is_refused_every_write() {
-    let schema = Schema::new("readers").await;
+    let Some(schema) = Schema::new("readers").await else { return };
     drop(schema.store(Prepared::Named).await);
     for more in ["", "&statement-cache-capacity=0"] {
         let store = schema.connect(more, ConnectOptions { read_only: true, ..ConnectOptions::default() }).await;
@@ -263,9 +256,8 @@ async fn a_store_that_only_reads_is_refused_every_write() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn one_program_migrates_at_a_time() {
-    let mut schema = Schema::new("migrating").await;
+    let Some(mut schema) = Schema::new("migrating").await else { return };
     let pool = open(&schema.address(""), ConnectOptions::default()).await.unwrap();
     let mut first = pool.migrations().await.unwrap();
     first.lock().await.unwrap();
@@ -288,9 +280,8 @@ async fn one_program_migrates_at_a_time() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_migration_is_run_and_recorded_or_neither() {
-    let mut schema = Schema::new("recorded").await;
+    let Some(mut schema) = Schema::new("recorded").await else { return };
     let store = schema.connect("", ConnectOptions::default()).await;
     let mut migrating = store.migrating(Ledger::default()).await.unwrap();
     migrating.ensure().await.unwrap();
@@ -319,9 +310,8 @@ async fn a_migration_is_run_and_recorded_or_neither() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn the_server_of_a_list_that_takes_writes_is_found() {
-    let mut schema = Schema::new("list").await;
+    let Some(mut schema) = Schema::new("list").await else { return };
     let port = schema.get("SELECT current_setting('port')").await;
     let (scheme, rest) = schema.url.split_once("://").unwrap();
     let (user, rest) = rest.split_once('@').map_or(("", rest), |(user, rest)| (user, rest));
@@ -345,9 +335,8 @@ async fn the_server_of_a_list_that_takes_writes_is_found() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn a_missing_database_is_told_with_a_remedy() {
-    let schema = Schema::new("missing").await;
+    let Some(schema) = Schema::new("missing").await else { return };
     let (base, _) = schema.url.split_once('?').unwrap();
     let (server, _) = base.rsplit_once('/').unwrap();
     let error =
@@ -357,9 +346,8 @@ async fn a_missing_database_is_told_with_a_remedy() {
 }
 
 #[tokio::test]
-#[ignore = "needs INGESTER_TEST_POSTGRES_URL"]
 async fn the_clock_is_that_of_the_server() {
-    let schema = Schema::new("clock").await;
+    let Some(schema) = Schema::new("clock").await else { return };
     let store = schema.connect("", ConnectOptions::default()).await;
     let (told, own) = (store.pool.servers().clock.now().unwrap(), Micros::now());
     assert!(told.0.abs_diff(own.0) < 10_000_000, "{told:?} {own:?}");

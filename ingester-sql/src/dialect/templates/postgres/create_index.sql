@@ -1,1 +1,1 @@
-CREATE INDEX IF NOT EXISTS {{ index|ident }} ON {{ table|ident }} ({% for (column, nullable) in columns.iter().copied() %}{% if !loop.first %}, {% endif %}{{ column|ident }}{% if nullable %} NULLS FIRST{% endif %}{% endfor %})
+CREATE INDEX {% if concurrently %}CONCURRENTLY {% endif %}IF NOT EXISTS {{ index|ident }} ON {{ table|ident }} ({% for (column, nullable) in columns.iter().copied() %}{% if !loop.first %}, {% endif %}{{ column|ident }}{% if nullable %} NULLS FIRST{% endif %}{% endfor %})

@@ -11,8 +11,7 @@ ALTER TABLE "job"
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `owner` (owner): copy
---     who writes to this table waits until it is copied
+--   add key `owner` (owner): in place
 
 CREATE INDEX IF NOT EXISTS "job__owner" ON "job" ("owner" NULLS FIRST, "uid");
 

@@ -32,22 +32,14 @@ ALTER TABLE "job"
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `suspended` (suspended): copy
---     who writes to this table waits until it is copied
---   add key `retries` (retries): copy
---     who writes to this table waits until it is copied
---   add key `bytes_read` (bytes_read): copy
---     who writes to this table waits until it is copied
---   add key `revision` (revision): copy
---     who writes to this table waits until it is copied
---   add key `progress` (progress): copy
---     who writes to this table waits until it is copied
---   add key `owner` (owner): copy
---     who writes to this table waits until it is copied
---   add key `started_at` (started_at): copy
---     who writes to this table waits until it is copied
---   add key `phase` (phase): copy
---     who writes to this table waits until it is copied
+--   add key `suspended` (suspended): in place
+--   add key `retries` (retries): in place
+--   add key `bytes_read` (bytes_read): in place
+--   add key `revision` (revision): in place
+--   add key `progress` (progress): in place
+--   add key `owner` (owner): in place
+--   add key `started_at` (started_at): in place
+--   add key `phase` (phase): in place
 
 CREATE INDEX IF NOT EXISTS "job__suspended" ON "job" ("suspended" NULLS FIRST, "uid");
 

@@ -14,8 +14,7 @@ ALTER TABLE "job"
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `owner` (owner_namespace, owner_name): copy
---     who writes to this table waits until it is copied
+--   add key `owner` (owner_namespace, owner_name): in place
 
 CREATE INDEX IF NOT EXISTS "job__owner" ON "job" ("owner_namespace" NULLS FIRST, "owner_name" NULLS FIRST, "uid");
 

@@ -14,10 +14,8 @@ ALTER TABLE "job"
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `phase` (phase): copy
---     who writes to this table waits until it is copied
---   add key `message` (message): copy
---     who writes to this table waits until it is copied
+--   add key `phase` (phase): in place
+--   add key `message` (message): in place
 
 CREATE INDEX IF NOT EXISTS "job__phase" ON "job" ("phase" NULLS FIRST, "uid");
 

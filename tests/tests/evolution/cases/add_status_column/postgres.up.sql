@@ -11,8 +11,7 @@ ALTER TABLE "job"
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `attempts` (attempts): copy
---     who writes to this table waits until it is copied
+--   add key `attempts` (attempts): in place
 
 CREATE INDEX IF NOT EXISTS "job__attempts" ON "job" ("attempts" NULLS FIRST, "uid");
 

@@ -12,10 +12,8 @@ DROP INDEX IF EXISTS "job__source";
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `queue_phase` (queue, phase): copy
---     who writes to this table waits until it is copied
---   add key `source` (source_namespace, source_name): copy
---     who writes to this table waits until it is copied
+--   add key `queue_phase` (queue, phase): in place
+--   add key `source` (source_namespace, source_name): in place
 
 CREATE INDEX IF NOT EXISTS "job__queue_phase" ON "job" ("queue" NULLS FIRST, "phase" NULLS FIRST, "uid");
 

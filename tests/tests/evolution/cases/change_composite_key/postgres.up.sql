@@ -12,10 +12,8 @@ DROP INDEX IF EXISTS "job__queue_phase";
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `source` (source_name, source_namespace): copy
---     who writes to this table waits until it is copied
---   add key `phase_queue_owner` (phase, queue, owner): copy
---     who writes to this table waits until it is copied
+--   add key `source` (source_name, source_namespace): in place
+--   add key `phase_queue_owner` (phase, queue, owner): in place
 
 CREATE INDEX IF NOT EXISTS "job__source" ON "job" ("source_name" NULLS FIRST, "source_namespace" NULLS FIRST, "uid");
 

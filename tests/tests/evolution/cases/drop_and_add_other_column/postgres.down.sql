@@ -24,8 +24,7 @@ ALTER TABLE "job"
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `owner` (owner): copy
---     who writes to this table waits until it is copied
+--   add key `owner` (owner): in place
 
 CREATE INDEX IF NOT EXISTS "job__owner" ON "job" ("owner" NULLS FIRST, "uid");
 

@@ -25,8 +25,7 @@ ALTER TABLE "job"
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `cluster` (cluster): copy
---     who writes to this table waits until it is copied
+--   add key `cluster` (cluster): in place
 
 CREATE INDEX IF NOT EXISTS "job__cluster" ON "job" ("cluster" NULLS FIRST, "uid");
 

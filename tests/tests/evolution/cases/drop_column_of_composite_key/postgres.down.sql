@@ -10,10 +10,8 @@ ALTER TABLE "job"
 
 -- Step 2 of 2: add keys
 -- table `job`
---   add key `queue_phase` (queue, phase): copy
---     who writes to this table waits until it is copied
---   add key `phase` (phase): copy
---     who writes to this table waits until it is copied
+--   add key `queue_phase` (queue, phase): in place
+--   add key `phase` (phase): in place
 
 CREATE INDEX IF NOT EXISTS "job__queue_phase" ON "job" ("queue" NULLS FIRST, "phase" NULLS FIRST, "uid");
 

@@ -41,10 +41,8 @@ ALTER TABLE "machine" RENAME COLUMN "host" TO "node";
 
 -- Step 6 of 14: add keys
 -- table `machine`
---   add key `cpus` (cpus): copy
---     who writes to this table waits until it is copied
---   add key `pool` (pool): copy
---     who writes to this table waits until it is copied
+--   add key `cpus` (cpus): in place
+--   add key `pool` (pool): in place
 
 CREATE INDEX IF NOT EXISTS "machine__cpus" ON "machine" ("cpus" NULLS FIRST, "uid");
 
@@ -84,8 +82,7 @@ ALTER TABLE "job"
 --   change column `submitter` from VARCHAR(120) to VARCHAR(40): copy
 --     who writes to this table waits until it is copied
 --     DESTRUCTIVE: the values of `job`.`submitter` that do not fit VARCHAR(40)
---   change column `priority` from BIGINT to INT: copy
---     who writes to this table waits until it is copied
+--   change column `priority` from BIGINT to INT: instant
 --     DESTRUCTIVE: the values of `job`.`priority` that do not fit INT
 
 ALTER TABLE "job"
@@ -122,12 +119,9 @@ ALTER TABLE "job" RENAME COLUMN "submitter" TO "owner";
 
 -- Step 13 of 14: add keys
 -- table `job`
---   add key `queue_priority` (queue, priority): copy
---     who writes to this table waits until it is copied
---   add key `phase` (phase): copy
---     who writes to this table waits until it is copied
---   add key `image` (image): copy
---     who writes to this table waits until it is copied
+--   add key `queue_priority` (queue, priority): in place
+--   add key `phase` (phase): in place
+--   add key `image` (image): in place
 
 CREATE INDEX IF NOT EXISTS "job__queue_priority" ON "job" ("queue" NULLS FIRST, "priority" NULLS FIRST, "uid");
 

@@ -80,10 +80,8 @@ ALTER TABLE "job"
 
 -- Step 6 of 14: retype columns
 -- table `job`
---   change column `priority` from INT to BIGINT: copy
---     who writes to this table waits until it is copied
---   change column `submitter` from VARCHAR(40) to VARCHAR(120): copy
---     who writes to this table waits until it is copied
+--   change column `priority` from INT to BIGINT: instant
+--   change column `submitter` from VARCHAR(40) to VARCHAR(120): instant
 
 ALTER TABLE "job"
   ALTER COLUMN "priority" TYPE BIGINT,
@@ -102,16 +100,11 @@ ALTER TABLE "job"
 
 -- Step 8 of 14: add keys
 -- table `job`
---   add key `note` (note): copy
---     who writes to this table waits until it is copied
---   add key `deadline` (deadline): copy
---     who writes to this table waits until it is copied
---   add key `attempts` (attempts): copy
---     who writes to this table waits until it is copied
---   add key `queue_phase` (queue, phase): copy
---     who writes to this table waits until it is copied
---   add key `namespace_submitter` (namespace, submitter): copy
---     who writes to this table waits until it is copied
+--   add key `note` (note): in place
+--   add key `deadline` (deadline): in place
+--   add key `attempts` (attempts): in place
+--   add key `queue_phase` (queue, phase): in place
+--   add key `namespace_submitter` (namespace, submitter): in place
 
 CREATE INDEX IF NOT EXISTS "job__note" ON "job" ("note" NULLS FIRST, "uid");
 
@@ -168,8 +161,7 @@ ALTER TABLE "machine"
 
 -- Step 14 of 14: add keys
 -- table `machine`
---   add key `cpus` (cpus): copy
---     who writes to this table waits until it is copied
+--   add key `cpus` (cpus): in place
 
 CREATE INDEX IF NOT EXISTS "machine__cpus" ON "machine" ("cpus" NULLS FIRST, "uid");
 

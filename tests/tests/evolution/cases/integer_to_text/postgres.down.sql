@@ -24,8 +24,7 @@ ALTER TABLE "job"
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `priority` (priority): copy
---     who writes to this table waits until it is copied
+--   add key `priority` (priority): in place
 
 CREATE INDEX IF NOT EXISTS "job__priority" ON "job" ("priority" NULLS FIRST, "uid");
 

@@ -24,8 +24,7 @@ ALTER TABLE "job"
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `title` (title): copy
---     who writes to this table waits until it is copied
+--   add key `title` (title): in place
 
 CREATE INDEX IF NOT EXISTS "job__title" ON "job" ("title" NULLS FIRST, "uid");
 

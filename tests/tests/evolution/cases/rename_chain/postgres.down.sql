@@ -24,8 +24,7 @@ ALTER TABLE "job" RENAME COLUMN "c" TO "b";
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `a` (a): copy
---     who writes to this table waits until it is copied
+--   add key `a` (a): in place
 
 CREATE INDEX IF NOT EXISTS "job__a" ON "job" ("a" NULLS FIRST, "uid");
 

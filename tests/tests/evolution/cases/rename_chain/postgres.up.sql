@@ -24,8 +24,7 @@ ALTER INDEX IF EXISTS "job__b" RENAME TO "job__c";
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `b` (b): copy
---     who writes to this table waits until it is copied
+--   add key `b` (b): in place
 
 CREATE INDEX IF NOT EXISTS "job__b" ON "job" ("b" NULLS FIRST, "uid");
 

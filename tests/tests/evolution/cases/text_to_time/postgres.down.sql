@@ -24,8 +24,7 @@ ALTER TABLE "job"
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `deadline` (deadline): copy
---     who writes to this table waits until it is copied
+--   add key `deadline` (deadline): in place
 
 CREATE INDEX IF NOT EXISTS "job__deadline" ON "job" ("deadline" NULLS FIRST, "uid");
 

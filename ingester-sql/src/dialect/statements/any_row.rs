@@ -1,0 +1,38 @@
+//! Whether a table has rows.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Ident;
+
+/// A row of its result for a table with rows, and none for one without.
+#[derive(Debug, Template)]
+#[template(ext = "sql", source = r#"SELECT 1 FROM {{ table|ident }} LIMIT 1"#)]
+pub struct AnyRow {
+    /// The table.
+    pub table: Ident,
+}
+
+impl Statement for AnyRow {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+}
+
+impl Query for AnyRow {
+    type Row = ();
+
+    fn read<C: Columns + ?Sized>(&self, _: &C) -> Result<Self::Row, C::Error> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&AnyRow { table: TABLE.name });
+    }
+}

@@ -1,0 +1,253 @@
+//! A command that prints a password, for tokens of databases that expire.
+
+use super::password::Given;
+use ingester_core::value::Micros;
+use ingester_core::wire;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the command may take.
+pub(super) const LIMIT: Duration = Duration::from_secs(15);
+
+/// The most that it may print, in bytes: tokens have less than 4 KiB.
+const LONGEST: u64 = 64 * 1024;
+
+/// How much of its complaint an error has, in characters.
+const SHOWN: usize = 300;
+
+/// How often it is looked at whether the command has ended that prints nothing more.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A command that prints a password: no shell reads it. What it prints is the password, without the newline at its end, or
+/// `{"password": "...", "expirationTimestamp": "2026-01-01T00:00:00Z"}`. It has nothing to read, and inherits the environment.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct PasswordCommand {
+    /// The program: a path, or a name that is looked up in `PATH`.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables that it has beside those of this process.
+    pub env: BTreeMap<String, String>,
+}
+
+/// Without what may be secret: arguments and values of variables.
+impl fmt::Debug for PasswordCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} and {} arguments", self.command, self.args.len())
+    }
+}
+
+/// What the command prints if it is not the password alone.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    password: String,
+    expiration_timestamp: Option<wire::Time>,
+}
+
+/// What a command has done.
+struct Ended {
+    status: ExitStatus,
+    printed: Vec<u8>,
+    complaint: Vec<u8>,
+}
+
+impl PasswordCommand {
+    /// Runs it, within `limit`; blocks.
+    ///
+    /// # Errors
+    /// If it cannot be run, fails, or prints no password. They name the command, and nothing of a password.
+    pub(super) fn run(&self, limit: Duration) -> Result<Given, String> {
+        let name = &self.command;
+        let ended = self.ended(limit).map_err(|what| format!("the password command `{name}` {what}"))?;
+        password(&ended.printed).map_err(|what| format!("the password command `{name}` {what}"))
+    }
+
+    fn ended(&self, limit: Duration) -> Result<Ended, String> {
+        let mut command = Command::new(&self.command);
+        command.args(&self.args).envs(&self.env).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(|error| format!("cannot be run: {error}"))?;
+        let Ended { status, printed, complaint } = within(child, limit).map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => format!("has not ended within {limit:?}: it was killed"),
+            _ => format!("cannot be read: {error}"),
+        })?;
+        // One that prints too much ends by the pipe that was closed.
+        if !status.success() && printed.len() as u64 <= LONGEST {
+            let said = shown(&complaint, &printed);
+            let said = if said.is_empty() { "and says nothing on standard error".to_owned() } else { said };
+            return Err(format!("has failed ({status}): {said}"));
+        }
+        Ok(Ended { status, printed, complaint })
+    }
+}
+
+/// Waits for a command's end and what it prints. One that is late, or prints too much, is killed.
+fn within(mut child: Child, limit: Duration) -> io::Result<Ended> {
+    let deadline = Instant::now() + limit;
+    // Threads, because a pipe that is full would stop the command, and one that a descendant keeps open would stop us.
+    let (printed, complaint) = (read(child.stdout.take()), read(child.stderr.take()));
+    let ended = loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < deadline => thread::sleep(LOOK),
+            Ok(None) => break Err(io::ErrorKind::TimedOut.into()),
+            ended => break ended,
+        }
+    };
+    let left = || deadline.saturating_duration_since(Instant::now()).max(LOOK);
+    let take =
+        |bytes: &Receiver<Vec<u8>>| bytes.recv_timeout(left()).map_err(|_| io::Error::from(io::ErrorKind::TimedOut));
+    let whole = ended.and_then(|status| {
+        let status = status.ok_or(io::ErrorKind::TimedOut)?;
+        let printed = take(&printed)?;
+        // Of one that a descendant keeps open, nothing is waited for once the password is there.
+        let complaint = if status.success() { Vec::new() } else { complaint.recv_timeout(left()).unwrap_or_default() };
+        Ok(Ended { status, printed, complaint })
+    });
+    if whole.is_err() {
+        // It may have ended by itself.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    whole
+}
+
+/// Reads what comes through a pipe, up to the most that is taken and one byte more; then the pipe is closed.
+fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(pipe) = pipe {
+            // What was read before an error is judged as it is.
+            let _ = pipe.take(LONGEST + 1).read_to_end(&mut bytes);
+        }
+        // Gone, if it took too long.
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+/// What a command complains of, on one line, without the password that it may have printed.
+fn shown(complaint: &[u8], printed: &[u8]) -> String {
+    let complaint = String::from_utf8_lossy(complaint);
+    let printed = String::from_utf8_lossy(printed);
+    let line = complaint.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
+    let secrets = printed.split_whitespace().filter(|word| word.len() >= 4);
+    secrets.fold(line, |line, secret| line.replace(secret, "***"))
+}
+
+/// The password that was printed.
+fn password(printed: &[u8]) -> Result<Given, String> {
+    if printed.len() as u64 > LONGEST {
+        return Err(format!("has printed more than {LONGEST} bytes, which no password has"));
+    }
+    let text = std::str::from_utf8(printed).map_err(|_| "has printed what is not UTF-8".to_owned())?;
+    if !text.trim_start().starts_with('{') {
+        let text = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
+        return if text.is_empty() { Err("has printed no password".into()) } else { Ok(Given::lasting(text)) };
+    }
+    // The message of a parser may repeat what it has read.
+    let wrong =
+        "has printed JSON that is not {\"password\": \"...\", \"expirationTimestamp\": \"2026-01-01T00:00:00Z\"}";
+    let Answer { password, expiration_timestamp } = serde_json::from_str(text).map_err(|_| wrong.to_owned())?;
+    if password.is_empty() {
+        return Err("has printed an empty password".into());
+    }
+    let expires = expiration_timestamp.map(|time| {
+        let micros = time.micros().0.saturating_sub(Micros::now().0);
+        Instant::now() + Duration::from_micros(u64::try_from(micros).unwrap_or(0)).min(FAR)
+    });
+    Ok(Given { expires, ..Given::lasting(&password) })
+}
+
+/// Later than any process lives; an [`Instant`] cannot be any time.
+const FAR: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, PasswordCommand, password};
+    use std::time::{Duration, Instant};
+
+    fn command(command: &str, args: &[&str]) -> PasswordCommand {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        PasswordCommand { command: command.to_owned(), args, env: [("TOKEN".to_owned(), "hunter2".to_owned())].into() }
+    }
+
+    /// A script of a test's own.
+    fn script(text: &str) -> PasswordCommand {
+        command("sh", &["-c", text])
+    }
+
+    const PATIENT: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn the_output_is_the_password_or_json_with_its_end() {
+        for (printed, expected) in
+            [("hunter2", "hunter2"), ("hunter2\n", "hunter2"), (" a b\r\n", " a b"), ("a\nb", "a\nb")]
+        {
+            let given = password(printed.as_bytes()).unwrap();
+            assert_eq!((given.text.as_str(), given.expires), (expected, None));
+        }
+        let given = password(br#"{"password": "hunter2\n", "expirationTimestamp": "2999-01-01T00:00:00Z", "kind": 1}"#)
+            .unwrap();
+        assert_eq!(given.text, "hunter2\n");
+        assert!(given.expires.unwrap() > Instant::now() + PATIENT);
+        let past =
+            password(br#" {"password": "hunter2", "expirationTimestamp": "1999-01-01T00:00:00+01:00"}"#).unwrap();
+        assert!(past.expires.unwrap() <= Instant::now());
+        assert!(password(br#"{"password": "hunter2"}"#).unwrap().expires.is_none());
+        for (printed, part) in [
+            (&b""[..], "no password"),
+            (b"\n", "no password"),
+            (b"hunter2\xff", "not UTF-8"),
+            (&[b'x'; LONGEST as usize + 1], "more than 65536 bytes"),
+            (br#"{"password": ""}"#, "empty password"),
+            (br#"{"token": "hunter2"}"#, "JSON that is not"),
+            (br#"{"password": "hunter2", "expirationTimestamp": "hunter2"}"#, "JSON that is not"),
+            (br#"{"password": "hunter2""#, "JSON that is not"),
+        ] {
+            let error = password(printed).err().unwrap();
+            assert!(error.contains(part) && !error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn no_shell_reads_a_command_and_its_variables_are_set() {
+        let given = command("printf", &["%s", "$TOKEN; `id`"]).run(PATIENT).unwrap();
+        assert_eq!(given.text, "$TOKEN; `id`");
+        assert_eq!(script("echo $TOKEN").run(PATIENT).unwrap().text, "hunter2");
+    }
+
+    #[test]
+    fn a_command_that_fails_is_named_without_the_password() {
+        for (command, parts) in [
+            (command("no/such/command", &["hunter2"]), &["`no/such/command` cannot be run: No such file"][..]),
+            (
+                script("echo hunter2; echo first >&2; echo \"not logged in: hunter2\" >&2; exit 3"),
+                &["`sh` has failed", "3", ": not logged in: ***"],
+            ),
+            (script("exit 1"), &["says nothing on standard error"]),
+            (script("yes hunter2"), &["`sh` has printed more than 65536 bytes"]),
+            (script("true"), &["`sh` has printed no password"]),
+        ] {
+            let error = command.run(PATIENT).err().unwrap();
+            assert!(parts.iter().all(|part| error.contains(part)) && !error.contains("hunter2"), "{error}");
+        }
+        assert_eq!(format!("{:?}", command("aws", &["hunter2"])), "aws and 1 arguments");
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_killed() {
+        let begin = Instant::now();
+        let error = command("sleep", &["600"]).run(Duration::from_millis(200)).err().unwrap();
+        assert_eq!(error, "the password command `sleep` has not ended within 200ms: it was killed");
+        // A descendant that keeps the pipe open does not keep us.
+        let error = script("sleep 600 & echo hunter2").run(Duration::from_millis(200)).err().unwrap();
+        assert!(error.contains("has not ended") && begin.elapsed() < PATIENT, "{error}");
+    }
+}
