@@ -112,17 +112,17 @@ impl Server {
             std::fs::write(path, text)?;
         }
         furnish(&folder, objects, json!({})).await?;
-        Self::spawn(folder, &[OsStr::new("--kubeconfig"), kubeconfig.as_os_str()])
+        Self::start_at(folder, &[OsStr::new("--kubeconfig"), kubeconfig.as_os_str()])
     }
 
     /// A server by the configuration `ingester.yaml` in this folder.
     pub(crate) fn start_in(folder: TempDir) -> Result<Self> {
-        Self::spawn(folder, &[])
+        Self::start_at(folder, &[])
     }
 
-    fn spawn(folder: TempDir, options: &[&OsStr]) -> Result<Self> {
+    fn start_at(folder: TempDir, options: &[&OsStr]) -> Result<Self> {
         let port = free_port()?;
-        let process = Self::spawn(&folder, port)?;
+        let process = Self::spawn(&folder, port, options)?;
         Ok(Server { process, url: format!("http://127.0.0.1:{port}"), port, folder })
     }
 
@@ -136,11 +136,11 @@ impl Server {
 
     /// Starts it again at its port.
     pub(crate) fn restart(&mut self) -> Result<()> {
-        self.process = Self::spawn(&self.folder, self.port)?;
+        self.process = Self::spawn(&self.folder, self.port, &[])?;
         Ok(())
     }
 
-    fn spawn(folder: &TempDir, port: u16) -> Result<Child> {
+    fn spawn(folder: &TempDir, port: u16, options: &[&OsStr]) -> Result<Child> {
         let log = std::fs::File::create(folder.path().join("log"))?;
         let mut process = Command::new(env!("CARGO_BIN_EXE_ingester"))
             .args(["serve", "--insecure-loopback", &port.to_string(), "--config", "ingester.yaml"])
