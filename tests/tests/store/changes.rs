@@ -413,8 +413,8 @@ async fn two_who_number_at_once_give_each_entry_one_number(world: World) -> Resu
     stores[0].create_missing(crd_specs::KINDS).await?;
     let table = models();
     let mut tasks = tokio::task::JoinSet::new();
-    for writer in 0..2 {
-        let store = stores[writer].clone();
+    for (writer, of_writer) in stores.iter().enumerate() {
+        let store = of_writer.clone();
         tasks.spawn(async move {
             for batch in 0..30 {
                 let uid = |n: u32| format!("w{writer}-{batch:02}-{n:02}");
@@ -422,7 +422,7 @@ async fn two_who_number_at_once_give_each_entry_one_number(world: World) -> Resu
             }
             Ok::<_, anyhow::Error>(Vec::new())
         });
-        let store = stores[writer].clone();
+        let store = of_writer.clone();
         tasks.spawn(async move {
             let mut seen = Vec::new();
             let mut at = begin();
