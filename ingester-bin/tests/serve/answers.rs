@@ -256,10 +256,17 @@ async fn pages_end_with_the_same_token() -> Result<()> {
     let arguments = ["get", "models", "-A", "--state", "all", "--limit", "2"];
     let (_, err) = run(server.folder(), &arguments)?;
     let token = err.trim().rsplit_once("--continue=").context("a token")?.1;
-    assert_eq!(list["metadata"]["continue"], token);
-    // And each goes on with the other's.
+    // The server's has the version of its list before it.
+    let of_server = list["metadata"]["continue"].as_str().context("a token")?;
+    let version: u64 = list["metadata"]["resourceVersion"].as_str().context("a version")?.parse()?;
+    assert_eq!(of_server, format!("{version:x}.{token}"));
+    // And the server goes on with both.
+    let other =
+        answered(&server, &format!("{path}?limit=2&state=all&continue={of_server}"), "application/json").await?;
+    assert_eq!(other["metadata"]["resourceVersion"], list["metadata"]["resourceVersion"]);
     let (out, _) = run(server.folder(), &[&arguments[..], &["-o", "json", "--continue", token]].concat())?;
     let next = answered(&server, &format!("{path}?limit=2&state=all&continue={token}"), "application/json").await?;
+    assert_eq!(next["items"], other["items"]);
     pretty(&arguments, &out, &json::pretty(&Tree::list_of(Vec::deserialize(&next["items"])?)));
     Ok(())
 }
