@@ -14,11 +14,13 @@
 //! # Guarantees
 //! - A client that resumes at the version of any event that it was sent, or at a list's or a bookmark's, misses nothing. What it is sent
 //!   twice is harmless.
-//! - An event has the row at the version of its entry. Entries are read before rows, from the same database: where a row is a later one,
-//!   a later entry brings it.
+//! - An object that is selected is sent by the entry that has its row as it is now. Entries are read before rows, from the same
+//!   database: where a row is a later one, a later entry brings it.
+//! - An object that is not selected now is sent as deleted by the first entry behind which that may be so, whatever the row is: a client
+//!   that resumes between two entries is sent by the later ones what they say alone.
 //! - What a watcher has may be more than what was selected at its position: a list reads rows after its position, and a version
-//!   may be that of several entries. So up to a position that lies behind all that it can have read, an object that is not selected is sent
-//!   as deleted wherever it may have been selected before.
+//!   may be that of several entries. So up to a position that lies behind all that it can have read (`is_certain_from`), an object that is
+//!   not selected is sent as deleted wherever it may have been selected before, and not only where an entry says that it was.
 //! - A watcher that is too slow is ended, and nothing is left out before that.
 
 mod entry;
