@@ -4,7 +4,9 @@ use crate::program::{Folder, Ran, model_json};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -221,4 +223,91 @@ fn a_closed_pipe_ends_it_quietly() {
     folder.store(&[("m4", 8)]);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The block of docs/changes.md under this heading.
+fn recipe(heading: &str) -> String {
+    let page = include_str!("../../../docs/changes.md");
+    let (_, rest) = page.split_once(heading).unwrap();
+    let (_, rest) = rest.split_once("```sh\n").unwrap();
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+impl Folder {
+    /// A shell that runs a recipe on the database of this folder.
+    fn shell(&self, recipe: &str) -> Command {
+        let mut command = Command::new("sh");
+        let program = format!("ingester() {{ '{}' \"$@\" {}; }}\n", env!("CARGO_BIN_EXE_ingester"), DATABASE.join(" "));
+        command.args(["-c", &(program + recipe)]).current_dir(self.path()).stdin(Stdio::null());
+        command
+    }
+}
+
+#[test]
+fn the_recipe_of_a_rotated_file_writes_each_change_once() {
+    let (folder, _) = Folder::with_position();
+    let recipe = recipe("### Into a file that is rotated");
+    let mut names = Vec::new();
+    for round in 0..3 {
+        folder.store(&[("m1", 10 + round)]);
+        assert!(folder.shell(&recipe).status().unwrap().success());
+        // The next day has another file.
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.starts_with("models-2") {
+                let lines = std::fs::read_to_string(&path).unwrap();
+                names.push(lines.lines().filter(|line| line.contains("uid-m1")).count());
+                std::fs::rename(&path, path.with_file_name(format!("rotated-{round}"))).unwrap();
+            }
+        }
+    }
+    assert_eq!(names, [1, 1, 1]);
+}
+
+#[test]
+fn the_recipe_of_a_webhook_sends_each_change() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: the recipe of a webhook (curl is missing; install it with `apt install curl`)");
+        return;
+    }
+    let (folder, position) = Folder::with_position();
+    folder.write("position", &position);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    folder.store(&[("m1", 5)]);
+    let mut child = folder.shell(&recipe("### Into a webhook")).env("WEBHOOK", url).process_group(0).spawn().unwrap();
+    let mut sent = Vec::new();
+    for (name, version) in [("m1", 5), ("m2", 6), ("m3", 7)] {
+        folder.store(&[(name, version)]);
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = BufReader::new(stream.try_clone().unwrap());
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            request.read_line(&mut line).unwrap();
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        request.read_exact(&mut body).unwrap();
+        stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").unwrap();
+        let line: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(line["name"], name);
+        sent.push(line["position"].as_str().unwrap().to_owned());
+    }
+    let deadline = Instant::now() + DEADLINE;
+    let kept = || std::fs::read_to_string(folder.path().join("position")).unwrap_or_default();
+    while kept().trim() != sent[2] {
+        assert!(Instant::now() < deadline, "{} is not {}", kept(), sent[2]);
+        std::thread::yield_now();
+    }
+    // The shell and both ends of the pipe.
+    let group = format!("-{}", child.id());
+    assert!(Command::new("kill").args(["-TERM", "--", &group]).status().unwrap().success());
+    child.wait().unwrap();
 }
