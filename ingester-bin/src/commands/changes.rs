@@ -3,7 +3,7 @@
 //! The entries of the log are read before the rows, so a row is at least as new as its entry. If it is newer, a later entry is in the log: the
 //! object is printed there, and a reader who stops between the two does not miss it.
 
-use super::chosen;
+use super::{chosen, failed, resource};
 use crate::arguments::{Changes, ChangesFormat};
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print_on};
@@ -16,7 +16,7 @@ use ingester_server::answer::{self, STATE_PLACES};
 use ingester_sql::query::{Ask, AskKey, Meaning, Query, Spelling, States, parse_time};
 use ingester_store::Store;
 use ingester_store::changes::{Change, Position, What};
-use ingester_store::query::{AskError, FoundRow, Limits, Wanted};
+use ingester_store::query::{FoundRow, Limits, Wanted};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
@@ -160,14 +160,6 @@ async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String,
         Some(at) if store.is_known(table, at).await? => Ok(Followed { kind, resource, at }),
         Some(at) => Err(gone(&resource, at)),
         None => Err(Failure::Work(anyhow!("the log of {resource} has no entry"))),
-    }
-}
-
-/// As kubectl names a kind: `models.michelangelo.api`.
-fn resource(kind: &Kind) -> String {
-    match kind.group() {
-        "" => kind.plural().into_owned(),
-        group => format!("{}.{group}", kind.plural()),
     }
 }
 
@@ -339,14 +331,6 @@ impl Feed<'_> {
 fn is_in_namespace(arguments: &Changes, change: &Change) -> bool {
     let namespaces = &arguments.namespace;
     change.what == What::Reset || namespaces.is_empty() || namespaces.iter().any(|name| **name == *change.namespace)
-}
-
-fn failed(error: AskError) -> Failure {
-    match error {
-        AskError::Query(_) => Failure::Usage(error.into()),
-        AskError::Store(error) => error.into(),
-        error => Failure::Work(error.into()),
-    }
 }
 
 /// Whether a row is as the change left it. If not, a later change is in the log.

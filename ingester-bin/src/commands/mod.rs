@@ -49,6 +49,7 @@ use ingester_mirror::replicas::Assignment;
 use ingester_mirror::sync::Context;
 use ingester_sql::ddl::{Schema, diff};
 use ingester_store::migrate::{DeclaredError, Folder, May, Released};
+use ingester_store::query::AskError;
 use ingester_store::{ConnectOptions, Retry, Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
@@ -57,6 +58,23 @@ use std::sync::Arc;
 fn rendered(metrics: &Metrics) -> Render {
     let metrics = metrics.clone();
     Arc::new(move || metrics.render())
+}
+
+/// A kind as kubectl names it: `models.michelangelo.api`.
+fn resource(kind: &Kind) -> String {
+    match kind.group() {
+        "" => kind.plural().into_owned(),
+        group => format!("{}.{group}", kind.plural()),
+    }
+}
+
+/// What it means for the command that a question was not answered.
+fn failed(error: AskError) -> Failure {
+    match error {
+        AskError::Query(_) | AskError::Token(_) => Failure::Usage(error.into()),
+        AskError::Store(error) => error.into(),
+        error => Failure::Work(error.into()),
+    }
 }
 
 /// The named kinds; all kinds if no name is given.

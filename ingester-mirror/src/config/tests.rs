@@ -118,6 +118,7 @@ serve:
   audiences: [ingester, "1"]
   maxConnections: 10
   maxInFlight: 5
+  maxWatches: 7
   rate: 0
   burst: 9
   timeout: 2m

@@ -140,10 +140,10 @@ pub(super) async fn of_list(
     token: Option<String>,
     version: Option<u64>,
 ) -> Result<(Option<Position>, Option<String>), Status> {
-    if let Some((position, rest)) = token.as_deref().and_then(|token| token.split_once('.')) {
-        let position = u64::from_str_radix(position, 16).ok().and_then(Position::of_version);
-        let broken = || Status::bad_request("the continue token is broken: give it as it came, in one piece");
-        return Ok((Some(position.ok_or_else(broken)?), Some(rest.to_owned())));
+    if let Some((position, rest)) = token.as_deref().and_then(|token| token.split_once('.'))
+        && let Some(position) = u64::from_str_radix(position, 16).ok().and_then(Position::of_version)
+    {
+        return Ok((Some(position), Some(rest.to_owned())));
     }
     match log {
         Some(log) if token.is_none() => {

@@ -47,7 +47,8 @@ impl Store {
         let numbered = async {
             let Some(state) = tx.fetch(&ReadPosition { table, lock: true }).await?.pop() else { return Ok(None) };
             // What others have committed, without locks: a writer is not waited for.
-            let ids = tx.fetch(&UnnumberedChanges { table, limit: AT_ONCE }).await?;
+            let entries = tx.fetch(&UnnumberedChanges { table, limit: AT_ONCE }).await?;
+            let ids: Vec<i64> = entries.into_iter().map(|(id, _)| id).collect();
             let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Some(Position::of(state.seq))) };
             // The clock keeps the numbers of a database that was restored above those that it had given since.
             let offset = now.max(state.seq.saturating_add(1)).saturating_sub(*first);

@@ -5,7 +5,9 @@ use crate::rows::{Purged, chunks};
 use crate::store::Store;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
-use ingester_sql::dialect::statements::{ChangesAfter, LogState, MovePosition, PurgeChanges, ReadPosition};
+use ingester_sql::dialect::statements::{
+    ChangesAfter, LogState, MovePosition, PurgeChanges, ReadPosition, UnnumberedChanges,
+};
 use ingester_sql::dialect::{Access, CHANGES};
 use std::time::Duration;
 
@@ -14,8 +16,8 @@ const AT_ONCE: usize = 1024;
 
 impl Store {
     /// Deletes a batch of entries of a table's log that are older than `age` by the database's clock, the oldest first. The last entry
-    /// stays. Entries get their numbers before, so it waits as [`Store::number_changes`] does. Of a log that is switched off, too; where there
-    /// never was one, there is nothing to do.
+    /// stays. Old entries get their numbers before, so it waits as [`Store::number_changes`] does. Of a log that is switched off, too; where
+    /// there never was one, there is nothing to do.
     ///
     /// # Errors
     /// If the log cannot be read or written within the retries.
@@ -24,9 +26,24 @@ impl Store {
         if !self.with_retries(doing, || self.had_log()).await? {
             return Ok(Purged { rows: 0, more: false });
         }
-        self.number_changes(table).await?;
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let before = Micros(self.read_clock().await?.0.saturating_sub(age));
+        // What is not old needs no number from here, so where nothing is purged nothing is written.
+        let oldest = || async { self.pool.fetch(&UnnumberedChanges { table, limit: 1 }).await };
+        let oldest = self.with_retries(|| format!("reading {CHANGES}"), oldest).await?;
+        if oldest.first().is_some_and(|(_, at)| *at < before) {
+            self.number_changes(table).await?;
+        }
+        let first = || async {
+            let Some(state) = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop() else {
+                return Ok(None);
+            };
+            Ok(self.pool.fetch(&ChangesAfter { table, after: state.horizon, limit: 1 }).await?.pop())
+        };
+        let first = self.with_retries(|| format!("reading {CHANGES}"), first).await?;
+        if first.is_none_or(|first| first.at >= before) {
+            return Ok(Purged { rows: 0, more: false });
+        }
         let purge = || async {
             let mut tx = self.pool.begin(Access::Write).await?;
             let purged = purge(&mut tx, table, before).await;

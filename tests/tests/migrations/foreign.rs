@@ -321,7 +321,8 @@ async fn without_a_ledger_a_missing_right_is_named_as_well(database: Database) -
     let user = format!("rights_of_job_{}", database.on as u8);
     let account = format!("'{user}'@'%'");
     database.sql(&format!("DROP USER IF EXISTS {account}; CREATE USER {account}")).await?;
-    for own in ["ingester_rejects", "ingester_backfills", "ingester_settings"] {
+    for own in ingester_sql::dialect::own_schema(ingester_sql::dialect::Dialect::MySql).tables {
+        let own = own.name;
         database.sql(&format!("GRANT SELECT ON `{name}`.{own} TO {account}")).await?;
     }
     database.sql(&format!("GRANT INSERT (uid) ON `{name}`.job TO {account}")).await?;

@@ -16,7 +16,7 @@ mod rows;
 mod tests;
 mod watch;
 
-use super::lacks;
+use super::{failed, lacks, resource};
 use crate::arguments::Get;
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
@@ -218,14 +218,6 @@ async fn list(
     Ok(Some(ending))
 }
 
-/// `models.michelangelo.api`
-fn resource(kind: &Kind) -> String {
-    match kind.group() {
-        "" => kind.plural().into_owned(),
-        group => format!("{}.{group}", kind.plural()),
-    }
-}
-
 /// Whether a person can be asked.
 fn interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
@@ -348,13 +340,4 @@ async fn explain(
         print(&text)?;
     }
     Ok(Ending::Done)
-}
-
-/// How a question that was not answered ends.
-fn failed(error: AskError) -> Failure {
-    match error {
-        AskError::Query(_) | AskError::Token(_) => Failure::Usage(error.into()),
-        AskError::Store(error) => error.into(),
-        error => Failure::Work(error.into()),
-    }
 }

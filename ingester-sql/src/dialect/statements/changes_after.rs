@@ -68,13 +68,18 @@ impl Query for ChangesAfter<'_> {
             name: row.text(4)?,
             res_version: row.uint(5)?,
             what: What::of(&row.text(6)?),
-            at: match row.value(7, SqlType::DateTime)? {
-                Value::Time(at) => at,
-                // What was written there by hand counts as old.
-                _ => Micros(0),
-            },
+            at: time_of(row, 7)?,
         })
     }
+}
+
+/// The time of an entry.
+pub(super) fn time_of<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Micros, C::Error> {
+    Ok(match row.value(place, SqlType::DateTime)? {
+        Value::Time(at) => at,
+        // What was written there by hand counts as old.
+        _ => Micros(0),
+    })
 }
 
 #[cfg(test)]

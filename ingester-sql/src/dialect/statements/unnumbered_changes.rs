@@ -1,14 +1,16 @@
 //! Entries of the log without a number.
 
+use super::changes_after::time_of;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
+use ingester_core::value::Micros;
 
-/// Reads the ids of committed entries of a table's log that have no number yet, in their order. It waits for no writer.
+/// Reads the ids and times of committed entries of a table's log that have no number yet, in their order. It waits for no writer.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "id"
+    source = r#"SELECT "id", {{ "at"|read_time }}
 FROM {{ "ingester_changes"|by_key("seq") }}
 WHERE "table_name" = ? AND "seq" IS NULL
 ORDER BY {{ "seq"|in_order(false) }}, "id"
@@ -32,10 +34,10 @@ impl Statement for UnnumberedChanges<'_> {
 }
 
 impl Query for UnnumberedChanges<'_> {
-    type Row = i64;
+    type Row = (i64, Micros);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.int(0)
+        Ok((row.int(0)?, time_of(row, 1)?))
     }
 }
 
