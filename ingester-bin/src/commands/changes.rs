@@ -76,7 +76,7 @@ pub(crate) async fn run(arguments: Changes, kinds: &'static [Kind]) -> Result<En
         }
         if !store.has_changes().await? {
             return Err(Failure::Usage(anyhow!(
-                "{database} has no log of changes: `changes.enabled` is false, or `ingester run` has not made it yet"
+                "{database} has no log of changes: set `changes.enabled: true` in the configuration of `ingester run`"
             )));
         }
         let mut followed = Vec::with_capacity(chosen.len());

@@ -305,10 +305,10 @@ settings! {
 settings! {
     /// Section `changes`.
     pub struct Changes("changes", kinds) {
-        /// Whether each change of a row is recorded in the [log of changes](databases.md#the-log-of-changes). `ingester run` writes this into the
-        /// database, and every program that writes there goes by it within seconds. If it was `false`, switching it on takes some seconds at the
-        /// start, and clients that watch read everything anew.
-        enabled => enabled: bool = "true", "bool", Restart, read(truth);
+        /// Whether each change of a row is recorded in the [log of changes](databases.md#the-log-of-changes), which watches and feeds need and writes
+        /// pay for. `ingester run` writes this into the database, and every program that writes there goes by it within seconds. If it was
+        /// `false`, switching it on takes some seconds at the start, and clients that watch read everything anew.
+        enabled => enabled: bool = "false", "bool", Restart, read(truth);
         /// For how long entries are kept, by the database's clock: a reader that pauses for longer reads everything anew. The last entry of a kind
         /// is kept for good.
         retention => retention: Duration = "24h", "duration from `1s`", Now, read(duration(TIME));

@@ -106,7 +106,7 @@ ingester:
   backfillRate: 250
   replicas: {enabled: true, name: mirror, namespace: platform, leaseDuration: 30s, renewDeadline: 20s, retryPeriod: 500ms, shards: 2, shardsMap: {Model: 8}}
 retention: { deleted: 90d, deletedMap: { Model: 36h, Pipeline: 0s } }
-changes: { enabled: no, retention: 6h }
+changes: { enabled: yes, retention: 6h }
 serve:
   address: ":9443"
   probes: ":9444"
@@ -193,7 +193,7 @@ log: { format: json, level: WARN }
             deleted_map: [("Model".to_owned(), Some(Duration::from_secs(36 * 3600))), ("Pipeline".to_owned(), None)]
                 .into(),
         },
-        changes: Changes { enabled: false, retention: Duration::from_secs(6 * 3600) },
+        changes: Changes { enabled: true, retention: Duration::from_secs(6 * 3600) },
         serve: Serve {
             probes: Some(":9444".into()),
             address: ":9443".into(),

@@ -31,7 +31,7 @@ use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_printers::csv;
 use ingester_store::Store;
-use ingester_store::query::{AskError, Asked, Limits};
+use ingester_store::query::{Asked, Limits};
 use layout::Layout;
 use question::Question;
 use rows::Rows;
