@@ -9,10 +9,11 @@
 //! a reader that has read up to a number has missed nothing below it.
 //!
 //! # Guarantees
-//! - What is committed when [`Store::number_changes`] begins has a number when it returns, and what is committed afterwards has a higher one.
+//! - What is committed when [`Store::number_changes`](crate::Store::number_changes) begins has a number when it returns, and what is
+//!   committed afterwards has a higher one.
 //! - Entries of one object have the order of its rows.
 //! - Entries are deleted from the beginning, and never the last one. A position is good as long as none behind it is deleted
-//!   ([`Store::is_known`]).
+//!   ([`Store::is_known`](crate::Store::is_known)).
 
 mod follow;
 mod number;
