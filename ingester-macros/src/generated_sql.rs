@@ -36,7 +36,7 @@ impl Parse for Input {
     }
 }
 
-/// The value, by a path from `root`; one without migrations after an error, and where there is no lock yet. `source` is the file with the
+/// The value, by a path from `root`; one without migrations after an error, and while the lock is missing. `source` is the file with the
 /// macro.
 pub(crate) fn expand(context: &Context, root: &Path, source: Option<&Path>, input: &Input) -> TokenStream {
     let library = library::path(input.library.as_ref());

@@ -171,7 +171,7 @@ fn gone(resource: &str, at: Position) -> Failure {
     ))
 }
 
-/// The positions in a file; none if there is no such file, or it is empty.
+/// The positions in a file; none if the file is missing or empty.
 fn kept(file: &Path) -> Result<BTreeMap<String, String>, Failure> {
     match std::fs::read_to_string(file) {
         Ok(text) if text.trim().is_empty() => Ok(BTreeMap::new()),

@@ -55,11 +55,11 @@ impl ShownState {
 
     /// The same of the text of an object's metadata.
     pub fn metadata(self, text: &str) -> Cow<'_, str> {
-        // What is no object is shown as it is.
+        // A text that is not an object is shown as it is.
         if self.is_in(text) { text.into() } else { self.written(text).map_or(Cow::Borrowed(text), Cow::Owned) }
     }
 
-    /// Whether there is nothing to write or to leave out: of a live object, unless somebody has given it such annotations.
+    /// Whether there is nothing to write or to leave out: of a live object, unless it has such annotations of its own.
     fn is_in(self, text: &str) -> bool {
         self.state == "live" && !text.contains(OUTER_GROUP)
     }
@@ -92,7 +92,7 @@ impl ShownState {
     }
 }
 
-/// The members of an object's annotations that are not ours, as text; none of what is no map.
+/// The members of an object's annotations that are not ours, as text; empty if they are not a map.
 fn others(annotations: &str) -> Result<Vec<String>, Error> {
     let (mut reader, mut members) = (Reader::new(annotations), Vec::new());
     if !annotations.starts_with('{') {
