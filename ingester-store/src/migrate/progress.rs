@@ -41,7 +41,11 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
         name.within().is_some_and(|of| things.iter().any(|thing| thing.name == Name::Table(of) && changes(thing)))
     };
     let is_at = |place: usize| {
-        things.iter().all(|thing| waits(thing.name, place) || is(thing.name, thing.at(place), catalog, dialect))
+        things.iter().all(|thing| {
+            let (step, state) = thing.at(place);
+            let named = |columns: &[Ident]| columns_at(&steps, thing.name, columns, step, place);
+            waits(thing.name, place) || is(thing.name, state, &named, catalog, dialect)
+        })
     };
     let made_again = |thing: &Thing<'_>| thing.states.len() > 1 && thing.states[0].1 == InCatalog::Any;
     let mut places = 0..=steps.len();
@@ -93,16 +97,33 @@ struct Thing<'c> {
 }
 
 impl<'c> Thing<'c> {
-    /// Its state after `place` steps.
-    fn at(&self, place: usize) -> InCatalog<'c> {
-        let next = self.states.iter().find(|(step, ..)| *step >= place).map(|(_, before, _)| *before);
-        let last = self.states.iter().rev().find(|(step, ..)| *step < place).map(|(.., after)| *after);
+    /// Its state after `place` steps, and how many steps are behind where that state is said.
+    fn at(&self, place: usize) -> (usize, InCatalog<'c>) {
+        let next = self.states.iter().find(|(step, ..)| *step >= place).map(|(step, before, _)| (*step, *before));
+        let last = self.states.iter().rev().find(|(step, ..)| *step < place).map(|(step, _, after)| (step + 1, *after));
         match (last, next) {
-            (_, Some(InCatalog::Any)) | (None, None) => InCatalog::Any,
-            (_, Some(unmade @ InCatalog::Unmade(_))) => unmade,
+            (_, Some((_, InCatalog::Any))) | (None, None) => (place, InCatalog::Any),
+            (_, Some(unmade @ (_, InCatalog::Unmade(_)))) => unmade,
             (Some(state), _) | (None, Some(state)) => state,
         }
     }
+}
+
+/// The names that the columns of a key have after `place` steps. The change of the key calls them by those that they have after `said` steps.
+fn columns_at(steps: &[&[SchemaChange]], of: Name, columns: &[Ident], said: usize, place: usize) -> Vec<Ident> {
+    let renamed = steps[said.min(place)..said.max(place)].iter().copied().flatten().filter_map(|change| match change {
+        SchemaChange::RenameColumn { table, column, to } if of.within() == Some(*table) => Some((column.name, *to)),
+        _ => None,
+    });
+    let mut columns = columns.to_vec();
+    let mut rename = |(from, to): (Ident, Ident)| {
+        columns.iter_mut().filter(|column| **column == from).for_each(|column| *column = to);
+    };
+    match said <= place {
+        true => renamed.for_each(rename),
+        false => renamed.collect::<Vec<_>>().into_iter().rev().for_each(|(from, to)| rename((to, from))),
+    }
+    columns
 }
 
 impl Name {
@@ -157,8 +178,15 @@ fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>>
     }
 }
 
-/// Whether the catalog has something in this state. Columns and keys of a table that is not there are in none.
-fn is(name: Name, state: InCatalog<'_>, catalog: &Catalog, dialect: Dialect) -> bool {
+/// Whether the catalog has something in this state, in which the columns of a key are `named` so. Columns and keys of a table that is not
+/// there are in none.
+fn is(
+    name: Name,
+    state: InCatalog<'_>,
+    named: &dyn Fn(&[Ident]) -> Vec<Ident>,
+    catalog: &Catalog,
+    dialect: Dialect,
+) -> bool {
     let table = |name: Ident| catalog.tables.get(name.as_str());
     let within = |of: Ident, is: &dyn Fn(&FoundTable) -> bool| table(of).is_some_and(is);
     let has_name =
@@ -175,14 +203,14 @@ fn is(name: Name, state: InCatalog<'_>, catalog: &Catalog, dialect: Dialect) -> 
         (Name::Column(of, name), InCatalog::Exists) => within(of, &|found| found.column(name.as_str()).is_some()),
         (Name::Column(of, name), _) => within(of, &|found| found.column(name.as_str()).is_none()),
         (Name::Key(of, name), InCatalog::Key(columns)) => {
-            within(of, &|found| has_key(dialect, of, &KeyDef { name, columns: columns.to_vec() }, found))
+            within(of, &|found| has_key(dialect, of, &KeyDef { name, columns: named(columns) }, found))
         }
         (Name::Key(of, name), InCatalog::Unmade(columns)) => {
-            let is_made = |found: &FoundTable| has_key(dialect, of, &KeyDef { name, columns: columns.to_vec() }, found);
+            let is_made = |found: &FoundTable| has_key(dialect, of, &KeyDef { name, columns: named(columns) }, found);
             within(of, &|found| is_made(found) || !has_name(of, name))
         }
         (Name::Key(of, name), _) => within(of, &|_| true) && !has_name(of, name),
-        (Name::PrimaryKey(of), InCatalog::Key(columns)) => within(of, &|found| same_names(columns, &found.primary_key)),
+        (Name::PrimaryKey(of), InCatalog::Key(columns)) => within(of, &|found| same_names(&named(columns), &found.primary_key)),
         (Name::PrimaryKey(_), _) => true,
     }
 }
