@@ -12,6 +12,7 @@ use ingester_sql::dialect::Dialect;
 use ingester_store::migrate::{Folder, GenerateOptions, Outcome, Released, drift, schema_of};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -163,7 +164,7 @@ async fn is_filled(
 
 /// From the old schema to the new one, back, and forward again. The rows must survive.
 pub(crate) async fn migrated(database: Database, case: &Case) -> Result<()> {
-    let (_root, folder, last) = released_before(case)?;
+    let (root, folder, last) = released_before(case)?;
     let store = Store::connect(&database.url.parse()?, ConnectOptions::default()).await?;
     folder.released()?.apply(&store, &mut |_| {}).await?;
     is_at(&store, case.before).await?;
@@ -221,6 +222,52 @@ pub(crate) async fn migrated(database: Database, case: &Case) -> Result<()> {
     let there: Vec<_> =
         survivors.into_iter().filter(|(kind, _)| case.before.iter().any(|old| old.kind() == kind.kind())).collect();
     is_filled(&store, &released, &there, case.after).await?;
+    if let [_] = &outcome.migrations[..] {
+        resumed(&database, &store, case, &root.path().join(store.dialect().name()), &released, last).await?;
+    }
     store.close().await;
+    Ok(())
+}
+
+/// Back and forward again after an interruption, as if a program had been killed after any of the steps of the migration `last + 1`.
+async fn resumed(
+    database: &Database,
+    store: &Store,
+    case: &Case,
+    folder: &Path,
+    released: &Released,
+    last: u32,
+) -> Result<()> {
+    let migrator = Migrator::new(folder.join("migrations")).await?;
+    let steps = |kind: MigrationType| {
+        let of = |one: &&Migration| one.version == i64::from(last + 1) && one.migration_type == kind;
+        let text = migrator.iter().find(of).map_or("", |migration| migration.sql.as_str());
+        text.split("-- Step ").skip(1).map(|step| format!("-- {step}")).collect::<Vec<_>>()
+    };
+    let (up, down) = (steps(MigrationType::ReversibleUp), steps(MigrationType::ReversibleDown));
+    ensure!(up.len() == down.len(), "{} steps up, {} down", up.len(), down.len());
+    let interrupted = format!("UPDATE _sqlx_migrations SET success = FALSE WHERE version = {}", last + 1);
+    for behind in 1..up.len() {
+        for step in &down[..behind] {
+            database.sql(step).await?;
+        }
+        database.sql(&interrupted).await?;
+        let reverted = released.revert(store, last, &mut |_| {}).await;
+        ensure!(reverted.with_context(|| format!("after {behind} steps down"))?.len() == 1);
+        is_at(store, case.before).await.with_context(|| format!("after {behind} steps down"))?;
+        // Its record is that of a run that ended.
+        released.apply(store, &mut |_| {}).await?;
+        for step in &down {
+            database.sql(step).await?;
+        }
+        for step in &up[..behind] {
+            database.sql(step).await?;
+        }
+        database.sql(&interrupted).await?;
+        let applied = released.apply(store, &mut |_| {}).await.with_context(|| format!("after {behind} steps up"))?;
+        // The steps that are left may change nothing here: SQLite's columns have no length.
+        ensure!(applied.run.len() + applied.recorded.len() == 1, "after {behind} steps up: {applied:?}");
+        is_at(store, case.after).await.with_context(|| format!("after {behind} steps up"))?;
+    }
     Ok(())
 }
