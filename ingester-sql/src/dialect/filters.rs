@@ -115,6 +115,16 @@ pub(super) fn rows_of<N: Borrow<usize>>(count: N, values: &dyn Values, rows: Opt
     Ok(Safe(rules(values)?.rows(&rows.unwrap_or_default(), *count.borrow())))
 }
 
+/// See [`Rules::rows_inserted`].
+#[askama::filter_fn]
+pub(super) fn rows_inserted<'n, N: AsRef<[&'n str]>>(
+    names: N,
+    values: &dyn Values,
+    rows: Option<RowsOf>,
+) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.rows_inserted(&rows.unwrap_or_default(), names.as_ref()).unwrap_or_default()))
+}
+
 /// See [`Rules::upserted`].
 #[askama::filter_fn]
 pub(super) fn upserted<N: Name>(table: N, values: &dyn Values) -> Result<Safe<String>> {

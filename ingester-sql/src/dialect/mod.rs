@@ -299,6 +299,16 @@ impl Dialect {
         self.rules().skip_stored().is_some()
     }
 
+    /// Whether a statement can tell by its condition which rows it writes, and returns them, so that they are not read before.
+    pub fn judges(self) -> bool {
+        self.rules().rows_inserted(&RowsOf::default(), &[]).is_some()
+    }
+
+    /// Whether a column of several rows is one parameter, so that a statement has one text for any number of rows.
+    pub fn has_arrays(self) -> bool {
+        self.rules().has_arrays()
+    }
+
     /// Whether one statement updates a row and records that in the log of changes, so that it is a transaction by itself.
     pub fn records_in_one_statement(self) -> bool {
         self.rules().records_in_one_statement()

@@ -34,6 +34,11 @@ pub(super) trait Rules: Sync {
     fn is_one_of(&self, column: &str, count: usize) -> String;
     /// Rows of parameters, as an INSERT has them behind its columns.
     fn rows(&self, rows: &RowsOf, count: usize) -> String;
+    /// Rows of parameters that an UPDATE takes its values from, with these names, as [`Rules::inserted`] calls them; `None` if an UPDATE cannot, or
+    /// if it is dearer than to read before it.
+    fn rows_inserted(&self, _rows: &RowsOf, _names: &[&str]) -> Option<String> {
+        None
+    }
     /// A table that is upserted, so that [`Rules::stored`] finds its columns.
     fn upserted(&self, table: &str) -> String;
     /// The stored value of a column in an upsert.

@@ -77,8 +77,13 @@ pub(super) fn snapshot<S: Statement>(statement: &S) {
 
 /// As [`snapshot`], for a statement with several forms.
 pub(super) fn snapshot_of(name: &str, statements: &[&dyn Statement]) {
+    snapshot_on(Dialect::ALL, name, statements);
+}
+
+/// As [`snapshot_of`], for statements that the other dialects do not have.
+pub(super) fn snapshot_on(dialects: impl IntoIterator<Item = Dialect>, name: &str, statements: &[&dyn Statement]) {
     let mut text = String::new();
-    for dialect in Dialect::ALL {
+    for dialect in dialects {
         for statement in statements {
             let sql = statement.sql(dialect);
             assert_eq!(

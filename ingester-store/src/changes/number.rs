@@ -52,7 +52,7 @@ impl Store {
             let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Some(Position::of(state.seq))) };
             // The clock keeps the numbers of a database that was restored above those that it had given since.
             let offset = now.max(state.seq.saturating_add(1)).saturating_sub(*first);
-            for ids in crate::rows::chunks(&ids, AT_ONCE) {
+            for ids in crate::rows::chunks(&ids, AT_ONCE, self.dialect) {
                 tx.execute(&NumberChanges { ids, offset }).await?;
             }
             let to = LogState { seq: last.saturating_add(offset), ..state };

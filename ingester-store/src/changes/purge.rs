@@ -63,7 +63,7 @@ async fn purge(tx: &mut Transaction, table: &'static Table, before: Micros) -> R
     old.truncate(stays.unwrap_or(read));
     let Some(last) = old.last() else { return Ok(none) };
     let ids: Vec<i64> = old.iter().map(|entry| entry.id).collect();
-    for ids in chunks(&ids, AT_ONCE) {
+    for ids in chunks(&ids, AT_ONCE, tx.dialect()) {
         tx.execute(&PurgeChanges { ids }).await?;
     }
     let highest = old.iter().map(|entry| entry.res_version).max().unwrap_or(0);

@@ -49,7 +49,7 @@ impl Store {
         let read = || async {
             let mut tx = self.pool.begin(Access::Read).await?;
             let mut pairs = Vec::new();
-            for uids in chunks(uids, MOST_ROWS) {
+            for uids in chunks(uids, MOST_ROWS, self.dialect) {
                 match tx.fetch(&ReadCompanion { table, companion, uids }).await {
                     Ok(read) => pairs.extend(read),
                     Err(error) => return tx.end(Err(error)).await,

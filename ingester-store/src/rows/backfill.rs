@@ -374,7 +374,7 @@ async fn read(tx: &mut Transaction, target: Target<'_>, rows: Rows<'_>) -> Resul
         Rows::These(uids) => {
             let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
             let mut stored = Vec::with_capacity(uids.len());
-            for uids in chunks(&uids, MOST_ROWS) {
+            for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
                 stored.extend(tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::These(uids) }).await?);
             }
             Ok(stored)
@@ -396,7 +396,7 @@ async fn record(
     }
     if terms.settle {
         let versions: Vec<(&str, String)> = good.iter().map(|(uid, version)| (uid.as_str(), version.clone())).collect();
-        for versions in chunks(&versions, MOST_ROWS) {
+        for versions in chunks(&versions, MOST_ROWS, tx.dialect()) {
             tx.execute(&SettleRejects { kind: kind.kind(), versions }).await?;
         }
     }
@@ -432,7 +432,7 @@ async fn write(
     let Target { kind, places, .. } = target;
     let table = kind.table();
     let rows: Vec<&Backfilled> = changes.write.iter().collect();
-    for rows in packets(&rows, most_rows(2 + places.len()), max_packet, |row| row.bytes(places))? {
+    for rows in packets(&rows, most_rows(2 + places.len()), max_packet, tx.dialect(), |row| row.bytes(places))? {
         tx.execute(&WriteBackfilled { table, places, rows }).await?;
     }
     let mut filled: HashSet<Box<str>> = changes.write.iter().map(|write| write.uid.as_str().into()).collect();
@@ -448,7 +448,7 @@ async fn write(
     let gone = changes.gone.iter();
     let gone: Vec<Gone<'_>> =
         gone.map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
-    for gone in chunks(&gone, MOST_ROWS) {
+    for gone in chunks(&gone, MOST_ROWS, tx.dialect()) {
         tx.execute(&Tombstone { table, gone, update_time: now }).await?;
         if logs {
             let uids: &Vec<&str> = &gone.iter().map(|gone| gone.uid).collect();
@@ -456,7 +456,7 @@ async fn write(
         }
     }
     let uids: Vec<&str> = changes.mark.iter().map(String::as_str).collect();
-    for uids in chunks(&uids, MOST_ROWS) {
+    for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
         tx.execute(&MarkRows { table, ingest_version: kind.ingest_version(), uids }).await?;
     }
     Ok((filled.len() + gone_rows) as u64)

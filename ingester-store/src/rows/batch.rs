@@ -13,6 +13,7 @@ use crate::driver::Transaction;
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
 use ingester_core::value::Micros;
+use ingester_sql::dialect::Dialect;
 use ingester_sql::dialect::statements::{
     ClearRejects, ConfirmEvictions, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions, What,
     WriteCompanion,
@@ -63,7 +64,7 @@ impl<'a> Sorted<'a> {
             RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
                 Some((Verdict::Write, old)) if has_its_companions(row, old) => {
                     self.alike.push(row);
-                    self.news.extend(is_news(row, old).then(|| (row, what(row, Some(old)))));
+                    self.news.extend(is_news(row, old).then(|| (row, what(row, true))));
                 }
                 judged => self.add_row(row, judged, report),
             },
@@ -74,7 +75,7 @@ impl<'a> Sorted<'a> {
                 if let Some((Verdict::Write, old)) = judged
                     && !is_news(row, old)
                 {
-                    self.news.push((row, what(row, Some(old))));
+                    self.news.push((row, what(row, true)));
                 }
             }
             RowChange::Tombstone { uid, res_version, delete_time } => {
@@ -97,7 +98,7 @@ impl<'a> Sorted<'a> {
             None => self.absent.push(row),
             Some((Verdict::Write, old)) => {
                 self.present.push(row);
-                self.news.extend(is_news(row, old).then(|| (row, what(row, Some(old)))));
+                self.news.extend(is_news(row, old).then(|| (row, what(row, true))));
             }
             Some((Verdict::Mark, _)) => self.gone.extend(as_gone(row)),
             Some((Verdict::Confirm, _)) => self.confirmed.push(&row.uid),
@@ -112,32 +113,35 @@ impl<'a> Batch<'a> {
     pub(super) async fn write(&self, tx: &mut Transaction, log: &mut Log<'a>) -> Result<Report, sqlx::Error> {
         let mut report = Report::default();
         let uids: Vec<&str> = self.changes.iter().map(RowChange::uid).collect();
+        let judged = self.write_judged(tx, log).await?;
+        let open = || self.changes.iter().filter(|change| !judged.written.contains(change.uid()));
         // Rows that are expected to be absent are not read: if one exists after all, its INSERT fails, and it is read then.
-        let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(RowChange::uid).collect();
+        let asked: Vec<&str> = open().filter(|change| !self.is_new(change)).map(RowChange::uid).collect();
         let stored = self.versions(tx, &asked).await?;
 
         let mut sorted = Sorted::default();
-        for change in self.changes {
+        for change in open() {
             sorted.add(change, stored.get(change.uid()).copied(), &mut report);
         }
         let inserted = self.insert_absent(tx, &mut sorted, &mut report).await?;
         let Sorted { present, alike, gone, confirmed, news, .. } = sorted;
-        inserted.iter().for_each(|row| log.row(row, what(row, None)));
+        inserted.iter().for_each(|row| log.row(row, what(row, false)));
         news.into_iter().for_each(|(row, what)| log.row(row, what));
         log.stored(What::Deleted, gone.iter().map(|gone| gone.uid));
         log.stored(What::Evicted, confirmed.iter().copied());
-        let (changed, winners) = (present.len(), [present, alike].concat());
-        self.overwrite(tx, &winners).await?;
+        self.overwrite(tx, &[&present[..], &alike].concat()).await?;
+        let with_companions = [&present[..], &judged.with_companions].concat();
         for companion in self.table.companions() {
-            self.write_companions(tx, companion, &inserted, &winners[..changed], None).await?;
+            self.write_companions(tx, companion, &inserted, &with_companions, None).await?;
         }
         self.tombstones(tx, &gone).await?;
-        for uids in chunks(&confirmed, MOST_ROWS) {
+        for uids in chunks(&confirmed, MOST_ROWS, tx.dialect()) {
             tx.execute(&ConfirmEvictions { table: self.table, uids }).await?;
         }
-        report.written += inserted.len() + winners.len() + gone.len() + confirmed.len();
+        report.written +=
+            judged.written.len() + inserted.len() + present.len() + alike.len() + gone.len() + confirmed.len();
         if self.clear_rejects {
-            for uids in chunks(&uids, MOST_ROWS) {
+            for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
                 tx.execute(&ClearRejects { kind: self.table.kind, uids }).await?;
             }
         }
@@ -181,7 +185,7 @@ impl<'a> Batch<'a> {
 
     async fn versions(&self, tx: &mut Transaction, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
         let mut stored = HashMap::with_capacity(uids.len());
-        for uids in chunks(uids, MOST_ROWS) {
+        for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
             stored.extend(tx.fetch(&Versions { table: self.table, uids, lock: true }).await?);
         }
         Ok(stored)
@@ -192,7 +196,7 @@ impl<'a> Batch<'a> {
     async fn insert<'c>(&self, tx: &mut Transaction, rows: Vec<&'c Row>) -> Result<Inserted<'c>, sqlx::Error> {
         let skip = tx.dialect().skips_stored();
         let (mut done, mut refused, mut new) = (0, None, HashSet::new());
-        for rows in self.main_packets(&rows)? {
+        for rows in self.main_packets(&rows, tx.dialect())? {
             let insert = Insert { table: self.table, rows, update_time: self.now, skip };
             if skip {
                 new.extend(tx.fetch(&insert).await?);
@@ -215,15 +219,19 @@ impl<'a> Batch<'a> {
     }
 
     pub(super) async fn overwrite(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(), sqlx::Error> {
-        for rows in self.main_packets(rows)? {
+        for rows in self.main_packets(rows, tx.dialect())? {
             tx.execute(&Overwrite { table: self.table, rows, update_time: self.now }).await?;
         }
         Ok(())
     }
 
-    fn main_packets<'r, 'b>(&self, rows: &'r [&'b Row]) -> Result<Vec<&'r [&'b Row]>, sqlx::Error> {
+    pub(super) fn main_packets<'r, 'b>(
+        &self,
+        rows: &'r [&'b Row],
+        dialect: Dialect,
+    ) -> Result<Vec<&'r [&'b Row]>, sqlx::Error> {
         let most = most_rows(self.table.columns.len());
-        self.packets(rows, most, |row| row.bytes())
+        self.packets(rows, most, dialect, |row| row.bytes())
     }
 
     /// Makes the stored rows of a companion equal to those of the rows. `inserted` have none stored yet, `present` may. Adds the uids of
@@ -239,7 +247,7 @@ impl<'a> Batch<'a> {
         let table = self.table;
         let mut stored = Vec::new();
         let uids: Vec<&str> = present.iter().map(|row| row.uid.as_ref()).collect();
-        for uids in chunks(&uids, MOST_ROWS) {
+        for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
             stored.extend(tx.fetch(&ReadCompanion { table, companion, uids }).await?);
         }
         let mut changes = CompanionChanges::between(companion, &stored, present);
@@ -249,11 +257,11 @@ impl<'a> Batch<'a> {
         for row in inserted {
             changes.write_all(companion, row);
         }
-        for rows in chunks(&changes.delete, MOST_ROWS) {
+        for rows in chunks(&changes.delete, MOST_ROWS, tx.dialect()) {
             tx.execute(&DeleteCompanion { table, companion, rows }).await?;
         }
         let bytes = |(uid, key, value): &(&str, &str, &str)| uid.len() + key.len() + value.len() + 27;
-        for rows in self.packets(&changes.write, 4 * MOST_ROWS, bytes)? {
+        for rows in self.packets(&changes.write, 4 * MOST_ROWS, tx.dialect(), bytes)? {
             tx.execute(&WriteCompanion { table, companion, rows }).await?;
         }
         Ok(())
@@ -261,7 +269,7 @@ impl<'a> Batch<'a> {
 
     /// Marks rows as deleted.
     async fn tombstones(&self, tx: &mut Transaction, gone: &[Gone<'_>]) -> Result<(), sqlx::Error> {
-        for gone in chunks(gone, MOST_ROWS) {
+        for gone in chunks(gone, MOST_ROWS, tx.dialect()) {
             tx.execute(&Tombstone { table: self.table, gone, update_time: self.now }).await?;
         }
         Ok(())
@@ -277,9 +285,10 @@ impl<'a> Batch<'a> {
         &self,
         rows: &'r [T],
         most: usize,
+        dialect: Dialect,
         bytes: impl Fn(&T) -> usize,
     ) -> Result<Vec<&'r [T]>, sqlx::Error> {
-        packets(rows, most, self.max_packet, bytes)
+        packets(rows, most, self.max_packet, dialect, bytes)
     }
 }
 

@@ -1,11 +1,16 @@
 //! Rows in statements: how many fit into one. Pure.
 
-/// The most rows in one statement. Statements are prepared once for each number of rows, so numbers above [`EXACT`] are powers
-/// of two: a dozen prepared texts per statement instead of hundreds.
+use ingester_sql::dialect::Dialect;
+
+/// The most rows in one statement, where its text depends on their number. Such statements are prepared once for each number, so numbers above
+/// [`EXACT`] are powers of two: a dozen prepared texts per statement instead of hundreds.
 pub(super) const MOST_ROWS: usize = 128;
 
 /// Up to this number, rows are one statement whatever their number: a single object has few labels, and each round trip counts.
 const EXACT: usize = 8;
+
+/// How many times as many rows a statement takes that has one text for any number of them.
+const IN_ARRAYS: usize = 8;
 
 /// The most parameters in one statement; SQLite's default of 32,766 is the lowest limit.
 const MOST_PARAMS: usize = 32_000;
@@ -32,6 +37,7 @@ pub(super) fn packets<T>(
     rows: &[T],
     most: usize,
     max_packet: usize,
+    dialect: Dialect,
     bytes: impl Fn(&T) -> usize,
 ) -> Result<Vec<&[T]>, sqlx::Error> {
     let room = room(max_packet);
@@ -43,22 +49,27 @@ pub(super) fn packets<T>(
             return Err(sqlx::Error::InvalidArgument(too_large(more, max_packet)));
         }
         if size + more > room {
-            packets.extend(chunks(&rows[start..index], most));
+            packets.extend(chunks(&rows[start..index], most, dialect));
             (start, size) = (index, 0);
         }
         size += more;
     }
-    packets.extend(chunks(&rows[start..], most));
+    packets.extend(chunks(&rows[start..], most, dialect));
     Ok(packets)
 }
 
-/// Slices of at most `most` rows; lengths above [`EXACT`] are powers of two.
-pub(crate) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
+/// Slices of at most `most` rows, with lengths above [`EXACT`] that are powers of two; larger ones of any length where a statement has one text
+/// for them.
+pub(crate) fn chunks<T>(mut rows: &[T], most: usize, dialect: Dialect) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         if rows.is_empty() {
             return None;
         }
-        let length = if rows.len() <= EXACT { rows.len() } else { 1 << rows.len().ilog2() }.min(1 << most.ilog2());
+        let length = match rows.len() {
+            all if dialect.has_arrays() => all.min(IN_ARRAYS * most),
+            few if few <= EXACT => few.min(1 << most.ilog2()),
+            many => (1 << many.ilog2()).min(1 << most.ilog2()),
+        };
         let (chunk, rest) = rows.split_at(length);
         rows = rest;
         Some(chunk)
@@ -67,19 +78,23 @@ pub(crate) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T
 
 #[cfg(test)]
 mod tests {
-    use super::chunks;
+    use super::{Dialect, chunks};
 
     #[test]
     fn statements_come_in_powers_of_two() {
         let rows = [0; 300];
-        let lengths: Vec<usize> = chunks(&rows, 128).map(<[i32]>::len).collect();
-        assert_eq!(lengths, [128, 128, 32, 8, 4]);
-        let lengths: Vec<usize> = chunks(&rows[..39], 128).map(<[i32]>::len).collect();
-        assert_eq!(lengths, [32, 7]);
-        let lengths: Vec<usize> = chunks(&rows[..7], 100).map(<[i32]>::len).collect();
-        assert_eq!(lengths, [7]);
-        let lengths: Vec<usize> = chunks(&rows[..7], 5).map(<[i32]>::len).collect();
-        assert_eq!(lengths, [4, 3]);
-        assert_eq!(chunks(&rows[..0], 100).count(), 0);
+        let lengths = |rows, most| chunks(rows, most, Dialect::MySql).map(<[i32]>::len).collect::<Vec<_>>();
+        assert_eq!(lengths(&rows, 128), [128, 128, 32, 8, 4]);
+        assert_eq!(lengths(&rows[..39], 128), [32, 7]);
+        assert_eq!(lengths(&rows[..7], 100), [7]);
+        assert_eq!(lengths(&rows[..7], 5), [4, 3]);
+        assert!(lengths(&rows[..0], 100).is_empty());
+    }
+
+    #[test]
+    fn arrays_have_any_number_of_rows() {
+        let rows = [0; 300];
+        let lengths = |most| chunks(&rows, most, Dialect::Postgres).map(<[i32]>::len).collect::<Vec<_>>();
+        assert_eq!((lengths(128), lengths(16)), (vec![300], vec![128, 128, 44]));
     }
 }

@@ -167,7 +167,7 @@ impl Store {
                 let mut tx = self.pool.begin_durably(true).await?;
                 let deleted = async {
                     let mut deleted = Deleted::default();
-                    for uids in chunks(uids, MOST_ROWS) {
+                    for uids in chunks(uids, MOST_ROWS, self.dialect) {
                         let stored = tx.fetch(&Versions { table, uids, lock: true }).await?;
                         let evicted = |(_, version): &&(String, Version)| version.evicted() && !version.deleted;
                         let mut gone = Vec::with_capacity(stored.len());
@@ -215,7 +215,7 @@ impl Store {
                         return Ok(false);
                     }
                     self.overwrite_one(&mut tx, table, row).await?;
-                    log.row(row, what(row, Some(seen)));
+                    log.row(row, what(row, true));
                     Ok(true)
                 }
                 .await;
@@ -295,7 +295,7 @@ async fn mark(
 ) -> Result<(), sqlx::Error> {
     let gone: Vec<Gone<'_>> =
         rows.iter().map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
-    for gone in chunks(&gone, MOST_ROWS) {
+    for gone in chunks(&gone, MOST_ROWS, tx.dialect()) {
         tx.execute(&Tombstone { table, gone, update_time: now }).await?;
     }
     Ok(())

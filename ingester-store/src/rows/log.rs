@@ -48,16 +48,17 @@ impl<'a> Log<'a> {
         done: Result<T, sqlx::Error>,
         max_packet: usize,
     ) -> Result<T, sqlx::Error> {
-        let &Log { table, at, .. } = self;
+        let (&Log { table, at, .. }, dialect) = (self, tx.dialect());
         let bytes = |entry: &Recorded<'_>| entry.uid.len() + entry.namespace.len() + entry.name.len() + 128;
-        let known = match packets(&self.known, 4 * MOST_ROWS, max_packet, bytes) {
+        let known = match packets(&self.known, 4 * MOST_ROWS, max_packet, dialect, bytes) {
             Ok(packets) => packets,
             Err(error) => return tx.end(Err(error)).await,
         };
         let known: Vec<_> = known.into_iter().map(|changes| RecordChanges { table, changes, at }).collect();
         let of = |what: What| self.stored.iter().filter(move |(of, _)| *of == what).map(|(_, uid)| *uid);
         let stored = [What::Updated, What::Deleted, What::Evicted].map(|what| (what, of(what).collect::<Vec<&str>>()));
-        let stored = stored.iter().flat_map(|(what, uids)| chunks(uids, 4 * MOST_ROWS).map(move |uids| (*what, uids)));
+        let stored =
+            stored.iter().flat_map(|(what, uids)| chunks(uids, 4 * MOST_ROWS, dialect).map(move |uids| (*what, uids)));
         let stored: Vec<_> = stored.map(|(what, uids)| RecordRowChanges { table, uids, what, at }).collect();
         let statements = known.iter().map(|known| known as &(dyn Statement + Sync));
         let statements: Vec<_> =
@@ -77,13 +78,13 @@ pub(super) fn recorded(row: &Row, what: What) -> Recorded<'_> {
 }
 
 /// What becomes of an object by a row that takes the place of the stored one, or of none.
-pub(super) fn what(row: &Row, stored: Option<Version>) -> What {
-    match (row.delete_time, row.eviction(), stored) {
+pub(super) fn what(row: &Row, is_stored: bool) -> What {
+    match (row.delete_time, row.eviction(), is_stored) {
         (Some(_), _, _) => What::Deleted,
         (None, Eviction::Confirmed, _) => What::Evicted,
         (None, Eviction::Intended, _) => What::Evicting,
-        (None, Eviction::None | Eviction::Unrecorded, None) => What::Inserted,
-        (None, Eviction::None | Eviction::Unrecorded, Some(_)) => What::Updated,
+        (None, Eviction::None | Eviction::Unrecorded, false) => What::Inserted,
+        (None, Eviction::None | Eviction::Unrecorded, true) => What::Updated,
     }
 }
 

@@ -56,7 +56,7 @@ impl Store {
     pub async fn purge_rows(&self, kind: &Kind, uids: &[&str], before: Micros) -> Result<u64, StoreError> {
         let table = kind.table();
         let mut purged = 0;
-        for uids in chunks(uids, MOST_ROWS) {
+        for uids in chunks(uids, MOST_ROWS, self.dialect) {
             purged += self
                 .with_retries(
                     || format!("purging rows of `{}`", table.name),
@@ -85,7 +85,7 @@ async fn purge_locked(
     let locked = tx.fetch(&LockPurgeable { table, uids, before }).await?;
     let uids: Vec<&str> = locked.iter().map(String::as_str).collect();
     let mut purged = 0;
-    for uids in chunks(&uids, MOST_ROWS) {
+    for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
         if let Some(at) = logged {
             tx.execute(&RecordRowChanges { table, uids, what: What::Purged, at }).await?;
         }

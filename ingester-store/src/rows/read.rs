@@ -169,7 +169,7 @@ impl Store {
             || format!("reading the versions of {} rows of `{}`", uids.len(), table.name),
             || async {
                 let mut versions = HashMap::with_capacity(uids.len());
-                for uids in chunks(uids, MOST_ROWS) {
+                for uids in chunks(uids, MOST_ROWS, self.dialect) {
                     let read = self.pool.fetch(&Versions { table, uids, lock: false }).await?;
                     versions.extend(read.into_iter().map(|(uid, version)| (uid.into_boxed_str(), version)));
                 }
@@ -235,7 +235,7 @@ pub(super) async fn read_rows(
     let mut rows = Vec::with_capacity(uids.len());
     let mut companions: Vec<(Companion, HashMap<String, Vec<_>>)> =
         table.companions().map(|companion| (companion, HashMap::new())).collect();
-    for uids in chunks(uids, MOST_ROWS) {
+    for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
         rows.extend(tx.fetch(&Read { table, uids }).await?);
         for (companion, of_uids) in &mut companions {
             for (uid, key, value) in tx.fetch(&ReadCompanion { table, companion: *companion, uids }).await? {
@@ -284,7 +284,7 @@ async fn read_names(
     uids: &[&str],
 ) -> Result<Vec<(String, String, String)>, sqlx::Error> {
     let mut names = Vec::with_capacity(uids.len());
-    for uids in chunks(uids, MOST_ROWS) {
+    for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
         names.extend(tx.fetch(&Names { table, uids }).await?);
     }
     Ok(names)

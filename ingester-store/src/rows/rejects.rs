@@ -72,7 +72,7 @@ impl Store {
     /// # Errors
     /// As [`Store::write`].
     pub async fn forget_rejects(&self, kind: &str, uids: &[&str]) -> Result<(), StoreError> {
-        for uids in chunks(uids, MOST_ROWS) {
+        for uids in chunks(uids, MOST_ROWS, self.dialect) {
             let doing = || "deleting rejects of objects that are gone".into();
             self.with_retries(doing, || async { self.pool.execute(&ClearRejects { kind, uids }).await }).await?;
             self.recorded().cleared(kind, uids.iter().copied());

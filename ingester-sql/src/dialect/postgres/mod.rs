@@ -25,9 +25,13 @@ fn time(value: &str) -> String {
 
 /// Rows of arrays of parameters, of which each column has a name.
 fn unnested(rows: &RowsOf) -> String {
-    let arrays: Vec<String> = rows.types.iter().map(|ty| format!("CAST(? AS {})", catalog::array_of(*ty))).collect();
     let names: Vec<String> = (1..=rows.types.len()).map(|number| format!("c{number}")).collect();
-    format!("UNNEST({}) AS r ({})", arrays.join(", "), names.join(", "))
+    format!("{} AS r ({})", arrays(rows), names.join(", "))
+}
+
+fn arrays(rows: &RowsOf) -> String {
+    let arrays: Vec<String> = rows.types.iter().map(|ty| format!("CAST(? AS {})", catalog::array_of(*ty))).collect();
+    format!("UNNEST({})", arrays.join(", "))
 }
 
 /// Rows of arrays of parameters as a query.
@@ -98,6 +102,11 @@ impl Rules for Postgres {
 
     fn upserted(&self, table: &str) -> String {
         format!("\"{table}\" AS \"stored\"")
+    }
+
+    fn rows_inserted(&self, rows: &RowsOf, names: &[&str]) -> Option<String> {
+        // A lock is written into the row and into the log of the server, as an update is.
+        Some(format!("{} AS excluded (\"{}\")", arrays(rows), names.join("\", \"")))
     }
 
     fn stored(&self, column: &str) -> String {

@@ -29,18 +29,24 @@ impl Statement for Tombstone<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        let mut params = Vec::with_capacity(4 * self.gone.len());
-        for gone in self.gone {
-            params.extend([Param::Text(gone.uid), Param::UInt(gone.res_version), Param::Time(gone.delete_time)]);
-            params.push(Param::Time(self.update_time));
-        }
-        params
+        params(self.gone, self.update_time)
     }
 
     fn rows(&self) -> Option<RowsOf> {
-        let types = [SqlType::Text, SqlType::BigIntUnsigned, SqlType::DateTime, SqlType::DateTime];
-        Some(RowsOf { shape: "?, '', '', '', '{}', ?, ?, ?".into(), ..RowsOf::new(&types) })
+        Some(RowsOf { shape: "?, '', '', '', '{}', ?, ?, ?".into(), ..RowsOf::new(&TYPES) })
     }
+}
+
+/// The types of what a tombstone has: uid, version, `delete_time` and `update_time`.
+pub(super) const TYPES: [SqlType; 4] = [SqlType::Text, SqlType::BigIntUnsigned, SqlType::DateTime, SqlType::DateTime];
+
+/// Its values.
+pub(super) fn params<'a>(gone: &'a [Gone<'a>], update_time: Micros) -> Vec<Param<'a>> {
+    let of = |gone: &'a Gone<'a>| {
+        let update_time = Param::Time(update_time);
+        [Param::Text(gone.uid), Param::UInt(gone.res_version), Param::Time(gone.delete_time), update_time]
+    };
+    gone.iter().flat_map(of).collect()
 }
 
 /// An object that is gone.

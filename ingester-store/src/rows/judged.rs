@@ -1,0 +1,89 @@
+//! A batch of which the database itself judges each change: the statement that writes a row has the guard as its condition. So the rows
+//! are neither read nor locked before, which costs as much as writing them where a lock is written into the row.
+//!
+//! What the condition does not hold for is written as any other batch. It is the usual case of the guard alone: a later version of a live row.
+
+use super::batch::Batch;
+use super::change::RowChange;
+use super::chunks::{MOST_ROWS, chunks};
+use super::log::{Log, what};
+use crate::driver::Transaction;
+use ingester_core::row::{Expected, Row};
+use ingester_sql::dialect::statements::{Gone, OverwriteExpected, TombstoneOlder, What};
+use std::collections::HashSet;
+
+/// What the database has judged and written.
+#[derive(Default)]
+pub(super) struct Judged<'a> {
+    /// The uids.
+    pub(super) written: HashSet<&'a str>,
+    /// Of them, the rows whose companion tables are to be written.
+    pub(super) with_companions: Vec<&'a Row>,
+}
+
+impl<'a> Batch<'a> {
+    /// Writes a batch of changes that are all of one sort. Of several sorts, rows would not be locked in the order of their uids.
+    pub(super) async fn write_judged(
+        &self,
+        tx: &mut Transaction,
+        log: &mut Log<'a>,
+    ) -> Result<Judged<'a>, sqlx::Error> {
+        let mut judged = Judged::default();
+        if !tx.dialect().judges() {
+            return Ok(judged);
+        }
+        let changes = self.changes.iter();
+        if let Some(gone) = changes.clone().map(as_gone).collect::<Option<Vec<_>>>() {
+            for gone in chunks(&gone, MOST_ROWS, tx.dialect()) {
+                let tombstones = TombstoneOlder { table: self.table, gone, update_time: self.now };
+                let written: HashSet<String> = tx.fetch(&tombstones).await?.into_iter().collect();
+                judged.written.extend(gone.iter().map(|gone| gone.uid).filter(|uid| written.contains(*uid)));
+            }
+            log.stored(
+                What::Deleted,
+                self.changes.iter().map(RowChange::uid).filter(|uid| judged.written.contains(uid)),
+            );
+        } else if self.trusting
+            && let Some(rows) = changes.map(as_expected).collect::<Option<Vec<_>>>()
+        {
+            let of_rows: Vec<&Row> = rows.iter().map(|(row, ..)| *row).collect();
+            let mut rows = rows.into_iter();
+            for packet in self.main_packets(&of_rows, tx.dialect())? {
+                let rows: Vec<(&'a Row, u64, bool)> = rows.by_ref().take(packet.len()).collect();
+                let expected: Vec<(&Row, u64)> = rows.iter().map(|(row, version, _)| (*row, *version)).collect();
+                let overwrite = OverwriteExpected { table: self.table, rows: &expected, update_time: self.now };
+                let written: HashSet<String> = tx.fetch(&overwrite).await?.into_iter().collect();
+                for (row, _, is_alike) in rows.into_iter().filter(|(row, ..)| written.contains(&*row.uid)) {
+                    judged.written.insert(&row.uid);
+                    judged.with_companions.extend((!is_alike).then_some(row));
+                    log.row(row, what(row, true));
+                }
+            }
+        }
+        Ok(judged)
+    }
+}
+
+/// The object that a tombstone is of.
+fn as_gone(change: &RowChange) -> Option<Gone<'_>> {
+    match change {
+        RowChange::Tombstone { uid, res_version, delete_time } => {
+            Some(Gone { uid, res_version: *res_version, delete_time: *delete_time })
+        }
+        RowChange::Row(_) | RowChange::Replacement { .. } => None,
+    }
+}
+
+/// A row that is of a later version than its writer expects to be stored, that version, and whether labels, annotations and many values stay
+/// the same.
+fn as_expected(change: &RowChange) -> Option<(&Row, u64, bool)> {
+    match change {
+        RowChange::Row(row) => match row.expected? {
+            Expected::Stored { res_version, companions } if res_version > 0 && row.res_version > res_version => {
+                Some((row, res_version, companions == row.companions_hash()))
+            }
+            Expected::Stored { .. } | Expected::Absent => None,
+        },
+        RowChange::Replacement { .. } | RowChange::Tombstone { .. } => None,
+    }
+}
