@@ -2,10 +2,10 @@
 //! batch.
 
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
-use ingester_store::guard::{Eviction, Verdict, Version, verdict};
+use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone};
 use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
 use ingester_tests::{Durability, MariaDb, on_every_database, on_galera};
 use serde_json::{Value as Json, json};
@@ -14,6 +14,7 @@ use std::time::Duration;
 on_every_database! {
     objects_written_one_by_one_give_the_same_rows_as_a_batch
     the_guard_keeps_the_right_row_of_every_pair
+    the_guard_keeps_the_right_row_of_every_pair_in_a_batch
     an_unexpected_row_is_read_before_it_is_written
     an_object_that_the_database_refuses_blocks_nothing
     a_reject_is_cleared_by_the_version_that_is_stored
@@ -133,31 +134,12 @@ async fn objects_written_one_by_one_give_the_same_rows_as_a_batch(world: World) 
 async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Project").table();
-    let mut versions = Vec::new();
-    for res_version in [0, 1, 2] {
-        for (deleted, eviction) in
-            [(false, Eviction::None), (true, Eviction::None), (false, Eviction::Intended), (false, Eviction::Confirmed)]
-        {
-            versions.extend([1, 2].map(|ingest_version| Version { res_version, ingest_version, deleted, eviction }));
-        }
-    }
-    let of = |version: &Version, uid: &str, tier: u32| {
-        let mut row = row(&json!({
-            "apiVersion": "michelangelo.api/v2", "kind": "Project",
-            "metadata": { "name": "p", "uid": uid, "resourceVersion": version.res_version.to_string() },
-            "spec": { "tier": tier },
-        }));
-        row.ingest_version = version.ingest_version;
-        row.delete_time = version.deleted.then(Micros::now);
-        row.evict_time = version.evicted().then(Micros::now);
-        row.evict_confirmed = version.eviction == Eviction::Confirmed;
-        row
-    };
+    let versions = every_version();
     for stored in &versions {
         for new in &versions {
             let uid = format!("{}-{}", name_of(stored), name_of(new));
-            store.write(table, vec![RowChange::Row(of(stored, &uid, 1))]).await?;
-            let mut row = of(new, &uid, 2);
+            store.write(table, vec![RowChange::Row(of_version(stored, &uid, 1))]).await?;
+            let mut row = of_version(new, &uid, 2);
             // The expected state is right or wrong: of a tombstone the writer expects a live row.
             let (res_version, companions) = (stored.res_version, row.companions_hash());
             row.expected = Some(Expected::Stored { res_version, companions });
@@ -177,6 +159,109 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
         }
     }
     Ok(())
+}
+
+/// The same for many rows at once, which a database may judge itself.
+async fn the_guard_keeps_the_right_row_of_every_pair_in_a_batch(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Project").table();
+    let versions = every_version();
+    let later: Vec<&Version> = versions.iter().filter(|version| version.res_version == 2).collect();
+    let mut pairs = Vec::new();
+    for stored in &versions {
+        pairs.extend(later.iter().map(|new| (format!("{}-{}", name_of(stored), name_of(new)), *stored, **new)));
+    }
+    let before = pairs.iter().map(|(uid, stored, _)| RowChange::Row(of_version(stored, uid, 1))).collect();
+    store.write(table, before).await?;
+    let rows = pairs.iter().map(|(uid, _, new)| {
+        let mut row = of_version(new, uid, 2);
+        // Right for some alone, and with other labels than the stored one has.
+        row.labels = [("team".into(), "ml".into())].into();
+        let companions = of_version(new, uid, 2).companions_hash();
+        row.expected = Some(Expected::Stored { res_version: 1, companions });
+        RowChange::Row(row)
+    });
+    store.write(table, rows.collect()).await?;
+    for (uid, stored, new) in &pairs {
+        let verdict = verdict(*stored, *new);
+        let tier = world.cell(&format!("SELECT tier FROM project WHERE uid = '{uid}'")).await?;
+        let labels = world.cell(&format!("SELECT COUNT(*) FROM project_labels WHERE obj_uid = '{uid}'")).await?;
+        let expected = if verdict == Verdict::Write { ("2", "1") } else { ("1", "0") };
+        assert_eq!(
+            (tier.as_deref(), labels.as_deref()),
+            (Some(expected.0), Some(expected.1)),
+            "{new:?} over {stored:?}"
+        );
+    }
+
+    let mut gone = Vec::new();
+    for stored in &versions {
+        gone.extend(
+            [0, 1, 2].map(|res_version| (format!("gone-{}-{res_version}", name_of(stored)), *stored, res_version)),
+        );
+    }
+    let before = gone.iter().map(|(uid, stored, _)| RowChange::Row(of_version(stored, uid, 1))).collect();
+    store.write(table, before).await?;
+    let time = |column: &str, uid: &str| {
+        let sql = format!("SELECT CAST({column} AS CHAR(26)) FROM project WHERE uid = '{uid}'");
+        let (world, uid) = (&world, uid.to_owned());
+        async move { world.cell(&sql).await.with_context(|| uid) }
+    };
+    let mut times = Vec::new();
+    for (uid, ..) in &gone {
+        times.push(time("delete_time", uid).await?);
+    }
+    let tombstone = |(uid, _, res_version): &(String, Version, u64)| RowChange::Tombstone {
+        uid: uid.as_str().into(),
+        res_version: *res_version,
+        delete_time: Micros(1_700_000_000_000_000),
+    };
+    let report = store.write(table, gone.iter().map(tombstone).collect()).await?;
+    let (mut written, mut unchanged, mut stale) = (0, 0, 0);
+    for ((uid, stored, res_version), before) in gone.iter().zip(times) {
+        let verdict = verdict_of_tombstone(*stored, *res_version);
+        let after = time("delete_time", uid).await?;
+        let is_marked = verdict == Verdict::Write;
+        assert_eq!(after != before, is_marked, "{res_version} over {stored:?}: {before:?} {after:?}");
+        match verdict {
+            Verdict::Unchanged => unchanged += 1,
+            Verdict::Stale => stale += 1,
+            Verdict::Write | Verdict::Confirm | Verdict::Mark => written += 1,
+        }
+    }
+    assert_eq!((report.written, report.unchanged, report.stale.len()), (written, unchanged, stale));
+    // An object that was never stored stays so.
+    let never = store.write(table, vec![tombstone(&("never".to_owned(), versions[0], 9))]).await?;
+    assert_eq!(never, Report { unchanged: 1, ..Report::default() });
+    assert_eq!(world.cell("SELECT COUNT(*) FROM project WHERE uid = 'never'").await?.as_deref(), Some("0"));
+    Ok(())
+}
+
+/// Every version that matters for the guard.
+fn every_version() -> Vec<Version> {
+    let mut versions = Vec::new();
+    for res_version in [0, 1, 2] {
+        for (deleted, eviction) in
+            [(false, Eviction::None), (true, Eviction::None), (false, Eviction::Intended), (false, Eviction::Confirmed)]
+        {
+            versions.extend([1, 2].map(|ingest_version| Version { res_version, ingest_version, deleted, eviction }));
+        }
+    }
+    versions
+}
+
+/// A row of this version.
+fn of_version(version: &Version, uid: &str, tier: u32) -> Row {
+    let mut row = row(&json!({
+        "apiVersion": "michelangelo.api/v2", "kind": "Project",
+        "metadata": { "name": "p", "uid": uid, "resourceVersion": version.res_version.to_string() },
+        "spec": { "tier": tier },
+    }));
+    row.ingest_version = version.ingest_version;
+    row.delete_time = version.deleted.then(Micros::now);
+    row.evict_time = version.evicted().then(Micros::now);
+    row.evict_confirmed = version.eviction == Eviction::Confirmed;
+    row
 }
 
 fn name_of(version: &Version) -> String {
