@@ -187,6 +187,8 @@ fn compare(names: [&str; CANDIDATES], speeds: &[[Speeds; 4]; CANDIDATES]) {
         let [a, b, c, d] = [0, 1, 2, 3].map(|phase| speeds[0][phase].over(&speeds[other][phase]));
         println!("  {:<24} {a:>8.2}x {b:>8.2}x {c:>8.2}x {d:>8.2}x", format!("ours / {}", names[other]));
     }
+    let [a, b, c, d] = [0, 1, 2, 3].map(|phase| speeds[4][phase].over(&speeds[3][phase]));
+    println!("  {:<24} {a:>8.2}x {b:>8.2}x {c:>8.2}x {d:>8.2}x", "without the log / by hand");
 }
 
 fn forget_proto(row: &mut Row) {

@@ -70,7 +70,7 @@ pub(crate) struct Get {
     /// A column for each of these labels.
     #[arg(short = 'L', long, value_name = "KEY", value_delimiter = ',', help_heading = "How")]
     pub(crate) label_columns: Vec<String>,
-    /// Ask again every second, and print what has changed, until it is stopped.
+    /// Print what changes, as the log of changes tells, until it is stopped. Without a log, ask again every second.
     #[arg(short, long, conflicts_with_all = ["explain", "limit", "token"], help_heading = "How")]
     pub(crate) watch: bool,
     /// Print the SQL, its parameters, and how the database would run it, instead of objects.

@@ -1,5 +1,6 @@
-//! `--watch`: asks again every second, and prints the rows that came, changed or went. Only the uid and version of each row are read
-//! and remembered; what is printed is read for those that differ.
+//! `--watch`: asks again when the log of changes has something new, every second without a log, and prints the rows that came, changed or went.
+//! Only the uid and version of each row are read and remembered; what is printed is read for those that differ. With a log, only rows that
+//! it names are read again, and all of them now and then: what was changed by hand, or by the passing of time, is not in the log.
 
 use super::format::Printer;
 use super::layout::Layout;
@@ -7,17 +8,25 @@ use super::question::Question;
 use super::{Limits, failed};
 use crate::ending::{Ending, Failure};
 use crate::output::print_on;
-use ingester_core::schema::base;
+use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_server::answer::STATE_PLACES;
 use ingester_sql::query::{Query, States};
-use ingester_store::Store;
+use ingester_store::changes::Position;
 use ingester_store::query::{Asked, FoundRow, Wanted};
-use std::collections::HashMap;
+use ingester_store::{Store, StoreError};
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
+use tokio::time::Instant;
 
-/// The time between two questions.
+/// The time between two questions, where there is no log of changes.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The time between two looks at the log, once all of it is read.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The time after which all rows are read again, whatever the log says.
+const ALL: Duration = Duration::from_secs(10);
 
 /// The uids in one question.
 const AT_ONCE: usize = 500;
@@ -44,16 +53,31 @@ pub(super) async fn watch(
     limits: Limits,
     mut seen: Seen,
 ) -> Result<Ending, Failure> {
+    let table = question.kind.table();
+    // Behind this position is what the rows that were printed may lack. It is read first, so nothing is missing.
+    let mut log = position(store, table).await;
+    let (mut named, mut all) = (None, Instant::now());
     loop {
-        tokio::time::sleep(PAUSE).await;
-        let now = read(asked).await?;
-        let mut changed: Vec<&str> =
-            now.iter().filter(|(uid, row)| seen.get(*uid) != Some(row)).map(|(uid, _)| &**uid).collect();
+        let now = match &named {
+            None => {
+                all = Instant::now() + ALL;
+                read(asked).await?
+            }
+            Some(uids) => {
+                let query = Query { uids: uids.iter().map(ToString::to_string).collect(), ..question.query.clone() };
+                read(&store.ask_about(&question.kind, &query, limits).map_err(|error| failed(error.into()))?).await?
+            }
+        };
+        let is_named = |uid: &str| named.as_ref().is_none_or(|uids: &HashSet<Box<str>>| uids.contains(uid));
+        let mut changed: Vec<Box<str>> =
+            now.iter().filter(|(uid, row)| seen.get(*uid) != Some(row)).map(|(uid, _)| uid.clone()).collect();
         // What is no longer asked for is printed as it is now: deleted, or different.
-        changed.extend(seen.keys().filter(|uid| !now.contains_key(*uid)).map(|uid| &**uid));
+        let gone: Vec<Box<str>> = seen.keys().filter(|uid| is_named(uid) && !now.contains_key(*uid)).cloned().collect();
+        gone.iter().for_each(|uid| drop(seen.remove(uid)));
+        changed.extend(gone);
         changed.sort_unstable();
         for uids in changed.chunks(AT_ONCE) {
-            let uids: Vec<String> = uids.iter().map(|uid| (*uid).to_owned()).collect();
+            let uids: Vec<String> = uids.iter().map(ToString::to_string).collect();
             let order = question.query.order.clone();
             let query = Query { uids, order, states: States::ALL, ..Query::default() };
             let asked = store.ask_about(&question.kind, &query, limits).map_err(|error| failed(error.into()))?;
@@ -68,8 +92,55 @@ pub(super) async fn watch(
                 }
             }
         }
-        seen = now;
+        seen.extend(now);
+        named = match question.query.uids.is_empty() {
+            true => next(store, table, &mut log, all).await,
+            false => next(store, table, &mut log, all).await.and(None),
+        };
     }
+}
+
+/// The end of the log of changes; `None` if the database has none, or it cannot be numbered: that needs the right to write.
+async fn position(store: &Store, table: &'static Table) -> Option<Position> {
+    match store.has_changes().await {
+        Ok(true) => store.number_changes(table).await.ok(),
+        _ => None,
+    }
+}
+
+/// Waits for the next changes, at most until all rows are to be read. Returns the uids of their objects; `None` if any row may have changed.
+async fn next(
+    store: &Store,
+    table: &'static Table,
+    log: &mut Option<Position>,
+    all: Instant,
+) -> Option<HashSet<Box<str>>> {
+    while let Some(at) = *log {
+        if Instant::now() >= all {
+            return None;
+        }
+        let read = async {
+            store.number_changes(table).await?;
+            let changes = store.changes_after(table, at, AT_ONCE).await?;
+            Ok::<_, StoreError>((changes, store.is_known(table, at).await?))
+        };
+        match read.await {
+            Ok((changes, true)) if changes.is_empty() => tokio::time::sleep(LOOK).await,
+            Ok((changes, true)) => {
+                *log = changes.last().map(|change| change.position);
+                // A reset names no object.
+                let is_reset = changes.iter().any(|change| change.uid.is_empty());
+                return (!is_reset).then(|| changes.into_iter().map(|change| change.uid).collect());
+            }
+            // The log was purged or switched off, or the database was restored.
+            Ok((_, false)) | Err(_) => {
+                *log = position(store, table).await;
+                return None;
+            }
+        }
+    }
+    tokio::time::sleep(PAUSE).await;
+    None
 }
 
 async fn read(asked: &Asked<'_>) -> Result<Seen, Failure> {
