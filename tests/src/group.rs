@@ -79,6 +79,24 @@ impl Group {
         Ok(format!("mysql://root@{}/{database}", hosts.join(",")))
     }
 
+    /// The only primary, as a member that runs says, once it has been elected.
+    ///
+    /// # Errors
+    /// When none is elected in time.
+    pub async fn primary(&self) -> Result<usize> {
+        let begin = Instant::now();
+        loop {
+            let other = *self.running().first().context("a member that runs")?;
+            let ports = texts(self.member(other).sql("", PRIMARY).await?);
+            let is = |place: &usize| self.member(*place).port().is_some_and(|port| ports == [port.to_string()]);
+            if let Some(primary) = self.running().into_iter().find(is) {
+                return Ok(primary);
+            }
+            ensure!(begin.elapsed() < DEADLINE, "member {other} says that the primary is at {ports:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
     /// Starts a member that has ended, after the others have noticed its end, and waits until it has all that they have.
     ///
     /// # Errors
@@ -140,6 +158,9 @@ const START: &str = "START GROUP_REPLICATION";
 
 /// The states of all members.
 const STATES: &str = "SELECT member_state FROM performance_schema.replication_group_members";
+
+/// The ports of the primaries.
+const PRIMARY: &str = "SELECT member_port FROM performance_schema.replication_group_members WHERE member_state = 'ONLINE' AND member_role = 'PRIMARY'";
 
 /// The options of a member. The servers have options of group replication only once the plugin is loaded.
 fn options(place: usize, ports: &[u16; MEMBERS], primaries: Primaries) -> Vec<String> {

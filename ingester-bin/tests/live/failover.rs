@@ -1,21 +1,49 @@
-//! The mirror while the primary of two databases crashes and its replica is promoted.
+//! The mirror while the primary of its database crashes, once or again and again: it comes back, its replica is promoted, or its group
+//! elects a successor.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::{Group, Primaries, skipped_without_mysql};
 use std::time::Duration;
 
-use crate::churn::Churn;
+use crate::chaos::{OnlyCopies, nothing_hangs, random};
+use crate::churn::{Churn, removed_objects_have_rows};
 use crate::database::On;
 use crate::eventually::eventually;
-use crate::on_every_database;
 use crate::settings::Settings;
 use crate::world::World;
+use crate::{on_every_database, on_servers};
 
 on_every_database! { Own::NOTHING =>
     every_change_is_stored_after_a_replica_was_promoted
 }
 
+// The crashes of a server that comes back are in `chaos.rs`, too, among other events.
+on_servers! { Own::DATABASE =>
+    twenty_crashes_of_the_database_lose_nothing
+    [postgres POSTGRES #[ignore = "in the set --all"]]
+    [by_hand_on_mariadb MARIADB #[ignore = "by hand: it takes minutes"]]
+    [by_hand_on_mysql MYSQL #[ignore = "by hand: it takes minutes"]]
+}
+
+// A MariaDB or MySQL server that has crashed would need a copy of its successor's data.
+on_servers! { Own::NOTHING =>
+    twenty_promotions_lose_nothing [by_hand_on_postgres POSTGRES #[ignore = "by hand: it takes minutes"]]
+}
+
+// Groups are MySQL's.
+on_servers! { Own::NOTHING =>
+    a_crash_of_the_primary_of_a_group_loses_nothing [group MYSQL]
+}
+
+on_servers! { Own::NOTHING =>
+    twenty_crashes_of_primaries_of_a_group_lose_nothing [by_hand MYSQL #[ignore = "by hand: it takes a quarter of an hour"]]
+}
+
 /// Objects in the churn.
 const OBJECTS: usize = 240;
+
+/// Objects for each crash of several: the churn is to last as long as they do.
+const OBJECTS_A_CRASH: usize = 60;
 
 /// How long the ingester may take to catch up.
 const RECOVERY: Duration = Duration::from_secs(120);
@@ -26,12 +54,7 @@ async fn every_change_is_stored_after_a_replica_was_promoted(world: &mut World) 
     pair.server(0).create_database(&name).await?;
     world.database = world.database.on(pair.server(0))?;
     let administrator = if world.database.on == On::Postgres { "postgres" } else { "root" };
-    world.start_with(&Settings {
-        deletion_delay: "200ms",
-        database_url: Some(pair.url(administrator, &name)?),
-        mysql: None,
-        ..world.settings()
-    })?;
+    world.start_with(&at(world, pair.url(administrator, &name)?))?;
     let mut churn = Churn::new(&world.objects, OBJECTS);
     churn.allow(churn.steps / 2);
     churn.reached(churn.steps / 3).await?;
@@ -45,5 +68,109 @@ async fn every_change_is_stored_after_a_replica_was_promoted(world: &mut World) 
     world.database = world.database.on(pair.server(1))?;
     churn.finish().await?;
     world.settled_within(RECOVERY).await?;
+    world.audit_is_clean()
+}
+
+async fn twenty_crashes_of_the_database_lose_nothing(world: &mut World) -> Result<()> {
+    world.start_with(&at(world, world.database.url.clone()))?;
+    crashes(world, 20, async |world| {
+        world.database.kill()?;
+        world.database.restart()
+    })
+    .await
+}
+
+async fn twenty_promotions_lose_nothing(world: &mut World) -> Result<()> {
+    let Some(pair) = world.database.on.replicated().await? else { return Ok(()) };
+    let name = world.database.name.clone();
+    pair.server(0).create_database(&name).await?;
+    world.database = world.database.on(pair.server(0))?;
+    world.start_with(&at(world, pair.url("postgres", &name)?))?;
+    let mut primary = 0;
+    crashes(world, 20, async |world| {
+        pair.server(primary).kill()?;
+        pair.promote(1 - primary).await?;
+        pair.replace(primary).await?;
+        primary = 1 - primary;
+        world.database = world.database.on(pair.server(primary))?;
+        Ok(())
+    })
+    .await
+}
+
+async fn a_crash_of_the_primary_of_a_group_loses_nothing(world: &mut World) -> Result<()> {
+    crashes_of_primaries(world, 1).await
+}
+
+async fn twenty_crashes_of_primaries_of_a_group_lose_nothing(world: &mut World) -> Result<()> {
+    crashes_of_primaries(world, 20).await
+}
+
+/// Kills the primary of a group so often. Each comes back as a secondary.
+async fn crashes_of_primaries(world: &mut World, count: usize) -> Result<()> {
+    let Some(group) = Group::start(Primaries::One).await? else {
+        skipped_without_mysql();
+        return Ok(());
+    };
+    let name = world.database.name.clone();
+    group.member(0).create_database(&name).await?;
+    // Every member has it.
+    group.answers(&name, "SELECT 1").await?;
+    world.database = world.database.on(group.member(0))?;
+    world.start_with(&at(world, group.urls(&[0, 1, 2], &name)?))?;
+    crashes(world, count, async |world| {
+        let former = group.primary().await?;
+        group.member(former).kill()?;
+        group.join(former).await?;
+        world.database = world.database.on(group.member(group.primary().await?))?;
+        Ok(())
+    })
+    .await?;
+    // All members have the same rows.
+    for kind in crate::objects::kinds() {
+        let table = crate::objects::table(kind);
+        let rows = group
+            .answers(
+                &name,
+                &format!("SELECT uid, res_version, delete_time, evict_time, json FROM {table} ORDER BY uid"),
+            )
+            .await?;
+        ensure!(rows.windows(2).all(|pair| pair[0] == pair[1]), "the members have different rows of {kind}");
+    }
+    Ok(())
+}
+
+/// The settings of a mirror that writes to the database at this URL.
+fn at(world: &World, url: String) -> Settings {
+    Settings {
+        deletion_delay: "200ms",
+        ingester: vec!["finalizerRate: 1000"],
+        database_url: Some(url),
+        mysql: None,
+        ..world.settings()
+    }
+}
+
+/// Has the database `crash` and come back so often, at moments of chance, while objects change. Nothing that was acknowledged is lost, and at
+/// the end the rows are what the cluster has.
+async fn crashes(world: &mut World, count: usize, mut crash: impl AsyncFnMut(&mut World) -> Result<()>) -> Result<()> {
+    let objects = count.max(2) * OBJECTS_A_CRASH;
+    let mut churn = Churn::new(&world.objects, objects);
+    let slice = churn.steps / (count + 1);
+    let mut only_copies = OnlyCopies::default();
+    for number in 0..count {
+        let moment = usize::try_from(random() % u64::try_from(slice)?)?;
+        let so_far = || format!("the crash {number} after {moment} steps of {slice}");
+        churn.allow(slice);
+        churn.reached(number * slice + moment).await.with_context(so_far)?;
+        only_copies.look(world).await.with_context(so_far)?;
+        crash(world).await.with_context(so_far)?;
+        only_copies.look(world).await.with_context(so_far)?;
+    }
+    churn.finish().await?;
+    world.settled_within(RECOVERY).await?;
+    only_copies.look(world).await?;
+    removed_objects_have_rows(&world.database, &world.objects.namespace, objects).await?;
+    nothing_hangs(world).await?;
     world.audit_is_clean()
 }
