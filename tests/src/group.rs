@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::{
     mysql::MySql,
@@ -44,7 +44,11 @@ impl Group {
             let options = options(place, &ports, primaries);
             MySql::start_with(Durability::Fast, &options.iter().map(String::as_str).collect::<Vec<_>>())
         };
-        let (Some(one), Some(two), Some(three)) = (start(0)?, start(1)?, start(2)?) else { return Ok(None) };
+        let [one, two, three] = std::thread::scope(|scope| {
+            let starting = [0, 1, 2].map(|place| scope.spawn(move || start(place)));
+            starting.map(|start| start.join().unwrap_or_else(|_| bail!("a member was not started")))
+        });
+        let (Some(one), Some(two), Some(three)) = (one?, two?, three?) else { return Ok(None) };
         let group = Group { members: [one, two, three] };
         if group.members.iter().any(|member| member.port().is_none()) {
             return Ok(None);
