@@ -89,7 +89,7 @@ step "tests of the example crate" cargo test --manifest-path examples/dataset-op
 if [[ $all -eq 1 ]]; then
   # They are marked as ignored, so that the default set stays short; those that are run by hand have other names.
   step "live tests on PostgreSQL" cargo test --workspace --test live --locked --no-fail-fast -- --ignored ::postgres
-  step "tests of a group of MySQL servers" cargo test --workspace --locked --test evolution -- --ignored --test-threads=1 group::
+  step "tests of a group of MySQL servers" cargo test --workspace --locked --test evolution --test live -- --ignored --test-threads=1 group:: ::group
   # Compiled once, and kept with the servers.
   tools="${HOME:?}/.cache/ingester-testbed/tools"
   if [[ ! -x "$tools/bin/cargo-deny" ]]; then

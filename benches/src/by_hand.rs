@@ -3,7 +3,7 @@
 
 use crate::live::object;
 use crate::objects::{Dice, changed};
-use crate::reference::Handmade;
+use crate::reference::{Engine, Handmade};
 use crate::store::{Phase, Rows};
 use anyhow::{Context as _, Result};
 use ingester_core::Kind;
@@ -12,7 +12,7 @@ use ingester_core::row::Row;
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::SqlServer;
 use serde_json::Value;
-use sqlx::MySql;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,14 +34,15 @@ pub(crate) enum Order {
 }
 
 /// The rows of some objects of each kind, made beforehand.
-pub(crate) struct ByHand<'a> {
+pub(crate) struct ByHand<'a, D> {
     server: &'a SqlServer,
     kinds: Vec<(Kind, Vec<Row>)>,
     bytes: Option<usize>,
     url: String,
+    engine: PhantomData<D>,
 }
 
-impl<'a> ByHand<'a> {
+impl<'a, D: Engine> ByHand<'a, D> {
     pub(crate) fn prepare(server: &'a SqlServer, kinds: &[Kind], objects: usize, bytes: Option<usize>) -> Result<Self> {
         let rows = |kind: &Kind| {
             let mut dice = Dice::new(SEED);
@@ -49,7 +50,13 @@ impl<'a> ByHand<'a> {
                 (0..objects).map(|place| row(kind, &object(&mut dice, kind, place, bytes)?)).collect();
             Ok((*kind, rows?))
         };
-        Ok(ByHand { server, kinds: kinds.iter().map(rows).collect::<Result<_>>()?, bytes, url: String::new() })
+        Ok(ByHand {
+            server,
+            kinds: kinds.iter().map(rows).collect::<Result<_>>()?,
+            bytes,
+            url: String::new(),
+            engine: PhantomData,
+        })
     }
 
     fn batch(&self) -> usize {
@@ -71,7 +78,7 @@ impl<'a> ByHand<'a> {
                 Order::Uid => rows.sort_by(|a, b| a.uid.cmp(&b.uid)),
             }
             let halves = halves(std::mem::take(rows), Phase::Insert);
-            let handmade = Handmade::<MySql>::connect(&self.url, kind.table(), 2).await?;
+            let handmade = Handmade::<D>::connect(&self.url, kind.table(), 2).await?;
             let start = Instant::now();
             handmade.write(&halves, Phase::Insert, batch).await?;
             took += start.elapsed();
@@ -91,7 +98,7 @@ impl<'a> ByHand<'a> {
             .map(|place| row(kind, &changed(&object(&mut dice, kind, place, self.bytes)?, burst)))
             .collect();
         let rows = halves(rows?, Phase::Update);
-        let handmade = Handmade::<MySql>::connect(&self.url, kind.table(), 2).await?;
+        let handmade = Handmade::<D>::connect(&self.url, kind.table(), 2).await?;
         let start = Instant::now();
         handmade.write(&rows, Phase::Update, self.batch()).await?;
         Ok(start.elapsed())

@@ -1,6 +1,6 @@
 //! The databases that are measured, each with its own defaults and commits that are on disk, except for the size of its buffer pool.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use ingester_tests::{Durability, MariaDb, MySql, Postgres, SqlServer};
 
@@ -54,6 +54,32 @@ impl Which {
                 let folder = tempfile::tempdir()?;
                 work(names.map(|name| format!("sqlite://{}?mode=rwc", folder.path().join(name).display())))
             }
+        }
+    }
+
+    /// Starts a server, and does `work` with it. SQLite has none.
+    pub(crate) fn with_server(
+        self,
+        pool: Option<&str>,
+        work: impl AsyncFnOnce(&SqlServer) -> Result<()>,
+    ) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let option = pool.map(|pool| self.buffer_pool(pool));
+        let options: Vec<&str> = option.as_deref().into_iter().collect();
+        match self {
+            Which::Mariadb => {
+                let server = MariaDb::start_with(Durability::Durable, &options)?;
+                runtime.block_on(work(&server))
+            }
+            Which::Mysql => {
+                let server = MySql::start_with(Durability::Durable, &options)?;
+                runtime.block_on(work(&*server.context("there is no MySQL (bash tests/install.sh mysql)")?))
+            }
+            Which::Postgres => {
+                let server = Postgres::start_with(Durability::Durable, &options)?;
+                runtime.block_on(work(&*server.context("there is no PostgreSQL (bash tests/install.sh postgresql)")?))
+            }
+            Which::Sqlite => bail!("SQLite is not a server: measure with --database mariadb, mysql or postgres"),
         }
     }
 

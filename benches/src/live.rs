@@ -8,9 +8,11 @@ mod updates;
 
 use crate::bare::{self, How, Read};
 use crate::by_hand::{ByHand, Order};
+use crate::databases::Which;
 use crate::etcd;
 use crate::objects::{self, Dice};
-use crate::progress::{DEADLINE, WRITTEN, count, cpu, prepared, settled, synced, until};
+use crate::progress::{DEADLINE, WRITTEN, count, cpu, prepared, settled, synced, until, writes};
+use crate::reference::Engine;
 use crate::report::{Report, median};
 use anyhow::{Context as _, Result, ensure};
 use clap::{Args, ValueEnum};
@@ -18,10 +20,9 @@ use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::value::Micros;
-use ingester_tests::{ApiServer, Durability, Ingester, MariaDb, MySql, SqlServer};
+use ingester_tests::{ApiServer, Ingester, SqlServer};
 use kube::Client;
 use serde_json::{Value, json};
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -31,7 +32,7 @@ pub(crate) const AS_INGESTER: &str = "INGESTER_BENCH_AS_INGESTER";
 
 #[derive(Args)]
 pub(crate) struct Live {
-    /// Which database.
+    /// Which database; not SQLite.
     #[arg(long, value_enum, default_value = "mariadb")]
     database: Which,
     /// Which API server: a modern one streams lists, the classic one is a kube-apiserver 1.20.
@@ -74,15 +75,9 @@ pub(crate) struct Live {
     /// slower then.
     #[arg(long)]
     flame: Option<PathBuf>,
-    /// InnoDB's buffer pool, such as `2G`; the server's default without it.
+    /// InnoDB's buffer pool, or PostgreSQL's shared buffers, such as `2G`; the server's default without it.
     #[arg(long)]
     pool: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Which {
-    Mariadb,
-    Mysql,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -97,29 +92,10 @@ pub(crate) const NAMESPACE: &str = "default";
 const LARGE: usize = 900_000;
 
 pub(crate) fn run(arguments: &Live) -> Result<()> {
-    with_database(arguments.database, arguments.pool.as_deref(), async |server| on(server, arguments).await)
-}
-
-/// Starts a database with its own defaults, except for the buffer pool, and does `work` with it.
-pub(crate) fn with_database(
-    database: Which,
-    pool: Option<&str>,
-    work: impl AsyncFnOnce(&SqlServer) -> Result<()>,
-) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let option = pool.map(|pool| format!("--innodb-buffer-pool-size={pool}"));
-    let options: Vec<&str> = option.as_deref().into_iter().collect();
-    match database {
-        Which::Mariadb => {
-            let server = MariaDb::start_with(Durability::Durable, &options)?;
-            runtime.block_on(work(server.deref()))
-        }
-        Which::Mysql => {
-            let server = MySql::start_with(Durability::Durable, &options)?;
-            let server = server.context("there is no MySQL (bash tests/install.sh mysql)")?;
-            runtime.block_on(work(server.deref()))
-        }
-    }
+    arguments.database.with_server(arguments.pool.as_deref(), async |server| match arguments.database {
+        Which::Postgres => on::<sqlx::Postgres>(server, arguments).await,
+        _ => on::<sqlx::MySql>(server, arguments).await,
+    })
 }
 
 impl Live {
@@ -173,7 +149,7 @@ struct Bench<'a> {
     url: String,
 }
 
-async fn on(server: &SqlServer, arguments: &Live) -> Result<()> {
+async fn on<D: Engine>(server: &SqlServer, arguments: &Live) -> Result<()> {
     let kinds = arguments.kinds()?;
     let cluster = arguments.start()?;
     let client = cluster.client().await?;
@@ -193,11 +169,11 @@ async fn on(server: &SqlServer, arguments: &Live) -> Result<()> {
     }
 
     let mut report = Report::default();
-    let mut by_hand = ByHand::prepare(server, &bench.kinds, objects, arguments.bytes())?;
+    let mut by_hand = ByHand::<D>::prepare(server, &bench.kinds, objects, arguments.bytes())?;
     let ingester = bench.rounds(&mut by_hand, &mut report).await?;
     if arguments.kinds == 1 && !arguments.large {
         if arguments.seconds > 0 {
-            bench.latencies(&mut report).await?;
+            bench.latencies::<D>(&mut report).await?;
             report.memory(&ingester, "after the updates")?;
         }
         if arguments.burst > 0 {
@@ -240,7 +216,7 @@ struct Rounds {
     restarts: Vec<Duration>,
     restarts_prepared: Vec<Duration>,
     restart_cpu: Vec<Duration>,
-    /// Statements in the restarts that write.
+    /// [`writes`] in the restarts.
     written: u64,
 }
 
@@ -299,7 +275,7 @@ impl Bench<'_> {
     }
 
     /// Fills an empty database and restarts on the full one, several times. Returns the ingester after the last restart.
-    async fn rounds(&self, by_hand: &mut ByHand<'_>, report: &mut Report) -> Result<Ingester> {
+    async fn rounds<D: Engine>(&self, by_hand: &mut ByHand<'_, D>, report: &mut Report) -> Result<Ingester> {
         let total = self.objects * self.kinds.len();
         let (whole, known) = match self.arguments.edition {
             Edition::Classic => (How::Paged("gzip"), How::Paged("gzip")),
@@ -363,14 +339,13 @@ impl Bench<'_> {
                 ensure!(status.success(), "perf failed: {status}");
             }
             times.known.push(self.read(known).await?.took);
-            let before = self.server.writing_statements().await?;
+            let before = writes(self.server).await?;
             let (start, time) = (Instant::now(), Micros::now());
             ingester.restart()?;
             times.restarts.push(synced(&ingester, self.kinds.len()).await?.duration_since(start));
             times.restarts_prepared.push(prepared(&ingester, time)?);
             times.restart_cpu.push(cpu(ingester.process().id())?);
-            let after = self.server.writing_statements().await?;
-            times.written += after.iter().map(|(name, count)| count - before[name]).sum::<u64>();
+            times.written += writes(self.server).await? - before;
             report.memory(&ingester, "after a restart")?;
             running = Some(ingester);
         }
@@ -436,7 +411,7 @@ impl Rounds {
         report.beside(&format!("restart, nothing changed ({known})"), "s", &self.restarts, &self.known);
         report.seconds("  until it lists", &self.restarts_prepared);
         report.seconds("  CPU time of the ingester", &self.restart_cpu);
-        report.alone("  writing statements in these restarts", "", self.written as f64);
+        report.alone("  writes in these restarts", "", self.written as f64);
     }
 }
 

@@ -3,9 +3,9 @@
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
 use ingester_core::value::Micros;
-use ingester_tests::Ingester;
 use ingester_tests::process::Process;
-use sqlx::{Connection as _, MySqlConnection};
+use ingester_tests::sql::{self, Rows};
+use ingester_tests::{Ingester, SqlServer};
 use std::time::{Duration, Instant};
 
 /// The counter of committed rows.
@@ -80,21 +80,39 @@ fn sum(text: &str, metric: &str) -> f64 {
 
 /// The number of live rows with a later version.
 pub(crate) async fn count(url: &str, kind: &Kind, version: u64) -> Result<u64> {
-    let mut connection = MySqlConnection::connect(url).await?;
     let table = &kind.table().name;
-    let sql = format!("SELECT COUNT(*) FROM {table} WHERE delete_time IS NULL AND res_version > ?");
-    let count: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(version).fetch_one(&mut connection).await?;
-    Ok(count.unsigned_abs())
+    let sql = format!("SELECT COUNT(*) FROM {table} WHERE delete_time IS NULL AND res_version > {version}");
+    number(sql::on(url, &[], &sql).await?)
 }
 
-/// The CPU time of a process.
+/// How many statements have written data or tables since the server started. Of PostgreSQL, which does not count statements, how many
+/// transactions: those that write have numbers.
+pub(crate) async fn writes(server: &SqlServer) -> Result<u64> {
+    if server.url("").starts_with("postgres") {
+        return number(server.sql("", "SELECT pg_snapshot_xmax(pg_current_snapshot())::text").await?);
+    }
+    Ok(server.writing_statements().await?.values().sum())
+}
+
+/// The one number of an answer.
+fn number(rows: Rows) -> Result<u64> {
+    rows.into_iter().flatten().flatten().next().context("an answer")?.parse().context("a number")
+}
+
+/// The CPU time of a process and its children: PostgreSQL has one for each connection.
 pub(crate) fn cpu(process: Option<u32>) -> Result<Duration> {
     let id = process.context("a process does not run")?;
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).context("reading a process's times")?;
-    // The 12th and 13th field after the program's name: hundredths of a second in user and kernel mode.
-    let (_, fields) = stat.rsplit_once(") ").context("a process's times")?;
-    let ticks = fields.split(' ').skip(11).take(2).map(str::parse::<u64>).sum::<Result<u64, _>>()?;
-    Ok(Duration::from_millis(ticks * 10))
+    let ticks = |id: &str, fields: usize| -> Result<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).context("reading a process's times")?;
+        // From the 12th field after the program's name on: hundredths of a second in user and kernel mode, and those of children that
+        // have ended.
+        let (_, rest) = stat.rsplit_once(") ").context("a process's times")?;
+        Ok(rest.split(' ').skip(11).take(fields).map(str::parse::<u64>).sum::<Result<u64, _>>()?)
+    };
+    let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+    // A child that ends meanwhile is counted by its parent the next time.
+    let running: u64 = children.split_whitespace().filter_map(|child| ticks(child, 2).ok()).sum();
+    Ok(Duration::from_millis((ticks(&id.to_string(), 4)? + running) * 10))
 }
 
 /// The memory of a process, in MB: resident now, and at most since it was started.

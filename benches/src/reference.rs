@@ -21,7 +21,7 @@ pub(crate) trait Engine: sqlx::Database {
     /// The statement that empties a table, up to its name.
     const EMPTY: &'static str;
 
-    /// The text of a statement, which has backticks and `?`, in its spelling.
+    /// The text of a statement, which has backticks, `?` and `CAST(... AS CHAR)`, in its spelling.
     fn spelled(sql: &str) -> String {
         sql.to_owned()
     }
@@ -51,6 +51,12 @@ pub(crate) trait Engine: sqlx::Database {
         rows.iter().try_for_each(|param| param.add::<Self>(arguments))
     }
     fn is_deadlock(error: &sqlx::Error) -> bool;
+    /// The one text that a kept statement with a text as its parameter gives.
+    fn text(
+        connection: &mut Self::Connection,
+        sql: String,
+        parameter: &str,
+    ) -> impl Future<Output = Result<String, sqlx::Error>> + Send;
     /// Runs a statement without parameters.
     fn simple(
         connection: &mut Self::Connection,
@@ -71,6 +77,10 @@ macro_rules! run {
     ($engine:ty) => {
         async fn simple(connection: &mut Self::Connection, sql: &'static str) -> Result<(), sqlx::Error> {
             connection.execute(sqlx::raw_sql(sql)).await.map(drop)
+        }
+
+        async fn text(connection: &mut Self::Connection, sql: String, parameter: &str) -> Result<String, sqlx::Error> {
+            sqlx::query_scalar::<$engine, _>(AssertSqlSafe(sql)).bind(parameter.to_owned()).fetch_one(connection).await
         }
 
         async fn empty(connection: &mut Self::Connection, table: &Table) -> Result<(), sqlx::Error> {

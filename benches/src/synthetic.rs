@@ -11,8 +11,10 @@ pub(crate) use source::serve;
 
 use crate::bare::{self, How, Read, Watch};
 use crate::by_hand::{ByHand, Order};
-use crate::live::{self, AS_INGESTER, NAMESPACE, Which};
-use crate::progress::{WRITTEN, count, cpu, prepared, settled, synced, until};
+use crate::databases::Which;
+use crate::live::{self, AS_INGESTER, NAMESPACE};
+use crate::progress::{WRITTEN, count, cpu, prepared, settled, synced, until, writes};
+use crate::reference::Engine;
 use crate::report::{Report, median};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
@@ -33,7 +35,7 @@ pub(crate) const AS_SOURCE: &str = "INGESTER_BENCH_AS_SOURCE";
 
 #[derive(Args)]
 pub(crate) struct Synthetic {
-    /// Which database.
+    /// Which database; not SQLite.
     #[arg(long, value_enum, default_value = "mariadb")]
     database: Which,
     /// Objects in the source. With several numbers, such as `100000,1000000`, each is measured, and the memory of an object between
@@ -61,17 +63,21 @@ pub(crate) struct Synthetic {
     /// Prints the ingester's log after each round.
     #[arg(long)]
     log: bool,
-    /// InnoDB's buffer pool, such as `2G`; the server's default without it.
+    /// InnoDB's buffer pool, or PostgreSQL's shared buffers, such as `2G`; the server's default without it.
     #[arg(long)]
     pool: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Synthetic) -> Result<()> {
-    live::with_database(arguments.database, arguments.pool.as_deref(), async |server| {
+    arguments.database.with_server(arguments.pool.as_deref(), async |server| {
         let mut measured = Vec::new();
         for objects in &arguments.objects {
             let objects = *objects as usize;
-            measured.push((objects, with_objects(server, arguments, objects).await?));
+            let memory = match arguments.database {
+                Which::Postgres => with_objects::<sqlx::Postgres>(server, arguments, objects).await?,
+                _ => with_objects::<sqlx::MySql>(server, arguments, objects).await?,
+            };
+            measured.push((objects, memory));
         }
         if let [(few, before), .., (many, after)] = &measured[..] {
             for (place, when) in ["after the first fill", "after a restart"].into_iter().enumerate() {
@@ -98,14 +104,14 @@ struct Times {
     bursts: Vec<Duration>,
     burst_cpu: [Vec<Duration>; 2],
     restarts: Vec<Duration>,
-    /// Statements in the restarts that write.
+    /// [`writes`] in the restarts.
     written: u64,
     /// Memory in MB after the first fill, and after a restart.
     resident: [Vec<f64>; 2],
 }
 
 /// Measures a source with this many objects. Returns the memory in MB after the first fill and after a restart.
-async fn with_objects(server: &SqlServer, arguments: &Synthetic, objects: usize) -> Result<[f64; 2]> {
+async fn with_objects<D: Engine>(server: &SqlServer, arguments: &Synthetic, objects: usize) -> Result<[f64; 2]> {
     let (kind, events) = (live::kind()?, arguments.events.min(objects));
     let speed = arguments.speed.map(|megabytes| megabytes * 1_000_000);
     let mut source = Running::start(&kind, Parameters { objects, bytes: arguments.bytes, speed, shards: false })?;
@@ -115,7 +121,7 @@ async fn with_objects(server: &SqlServer, arguments: &Synthetic, objects: usize)
     let part = objects.min(arguments.by_hand as usize);
     let mut by_hand = match arguments.without_by_hand {
         true => None,
-        false => Some(ByHand::prepare(server, &[kind], part, arguments.bytes)?),
+        false => Some(ByHand::<D>::prepare(server, &[kind], part, arguments.bytes)?),
     };
 
     let (mut report, mut times, mut bytes) = (Report::default(), Times::default(), 0);
@@ -190,12 +196,11 @@ async fn one_round(
     settled(&ingester).await?;
     ingester.stop()?;
     times.metadata.push(source.read(How::Metadata).await?.took);
-    let before = server.writing_statements().await?;
+    let before = writes(server).await?;
     let start = Instant::now();
     ingester.restart()?;
     times.restarts.push(synced(&ingester, 1).await?.duration_since(start));
-    let after = server.writing_statements().await?;
-    times.written += after.iter().map(|(name, count)| count - before[name]).sum::<u64>();
+    times.written += writes(server).await? - before;
     times.resident[1].push(report.memory(&ingester, "after a restart")?);
     ingester.stop()?;
     if arguments.log {
@@ -241,7 +246,7 @@ impl Times {
             report.seconds("  CPU time of the source", &self.burst_cpu[1]);
         }
         report.beside("restart, nothing changed (bare metadata stream)", "s", &self.restarts, &self.metadata);
-        report.alone("  writing statements in these restarts", "", self.written as f64);
+        report.alone("  writes in these restarts", "", self.written as f64);
     }
 }
 

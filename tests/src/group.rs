@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::{
     mysql::MySql,
@@ -44,7 +44,11 @@ impl Group {
             let options = options(place, &ports, primaries);
             MySql::start_with(Durability::Fast, &options.iter().map(String::as_str).collect::<Vec<_>>())
         };
-        let (Some(one), Some(two), Some(three)) = (start(0)?, start(1)?, start(2)?) else { return Ok(None) };
+        let [one, two, three] = std::thread::scope(|scope| {
+            let starting = [0, 1, 2].map(|place| scope.spawn(move || start(place)));
+            starting.map(|start| start.join().unwrap_or_else(|_| bail!("a member was not started")))
+        });
+        let (Some(one), Some(two), Some(three)) = (one?, two?, three?) else { return Ok(None) };
         let group = Group { members: [one, two, three] };
         if group.members.iter().any(|member| member.port().is_none()) {
             return Ok(None);
@@ -77,6 +81,24 @@ impl Group {
         let host = |place: &usize| Ok(format!("127.0.0.1:{}", self.member(*place).port().context("a port")?));
         let hosts = places.iter().map(host).collect::<Result<Vec<_>>>()?;
         Ok(format!("mysql://root@{}/{database}", hosts.join(",")))
+    }
+
+    /// The only primary, as a member that runs says, once it has been elected.
+    ///
+    /// # Errors
+    /// When none is elected in time.
+    pub async fn primary(&self) -> Result<usize> {
+        let begin = Instant::now();
+        loop {
+            let other = *self.running().first().context("a member that runs")?;
+            let ports = texts(self.member(other).sql("", PRIMARY).await?);
+            let is = |place: &usize| self.member(*place).port().is_some_and(|port| ports == [port.to_string()]);
+            if let Some(primary) = self.running().into_iter().find(is) {
+                return Ok(primary);
+            }
+            ensure!(begin.elapsed() < DEADLINE, "member {other} says that the primary is at {ports:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 
     /// Starts a member that has ended, after the others have noticed its end, and waits until it has all that they have.
@@ -140,6 +162,9 @@ const START: &str = "START GROUP_REPLICATION";
 
 /// The states of all members.
 const STATES: &str = "SELECT member_state FROM performance_schema.replication_group_members";
+
+/// The ports of the primaries.
+const PRIMARY: &str = "SELECT member_port FROM performance_schema.replication_group_members WHERE member_state = 'ONLINE' AND member_role = 'PRIMARY'";
 
 /// The options of a member. The servers have options of group replication only once the plugin is loaded.
 fn options(place: usize, ports: &[u16; MEMBERS], primaries: Primaries) -> Vec<String> {

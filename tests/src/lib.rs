@@ -4,6 +4,7 @@
 //! - [`MariaDb`], [`MySql`] and [`Postgres`]: databases; [`SqlServer`] is what they have in common. [`Galera`]: three MariaDB servers as
 //!   a cluster; [`Group`]: three MySQL servers as a group. [`PgBouncer`]: what stands between a client and PostgreSQL.
 //!   [`Replication`]: two servers, one of which replicates the other.
+//! - [`password`]: a user of one of them whose password changes.
 //! - [`delayed`]: a way to one of them on which every answer is late.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
@@ -30,6 +31,7 @@ pub mod ingester;
 pub mod mariadb;
 pub mod mysql;
 pub mod page;
+pub mod password;
 pub mod postgres;
 pub mod process;
 pub mod replication;

@@ -56,24 +56,40 @@ impl Postgres {
     /// # Errors
     /// When it does not start.
     pub(crate) fn start_standby(primary: &Self, options: &[&str]) -> Result<Option<Self>> {
-        let port = primary.port().context("a server that was started here")?;
-        let copy = |home: Arc<Home>, data: &Path| {
-            let Some(mut backup) = program("pg_basebackup") else { return Ok(()) };
-            folder_of_server(data)?;
-            backup
-                .arg("-D")
-                .arg(data)
-                .args([
-                    "--host=127.0.0.1",
-                    "--username=postgres",
-                    "--checkpoint=fast",
-                    "--write-recovery-conf",
-                    "--no-sync",
-                ])
-                .arg(format!("--port={port}"));
-            home.run("pg_basebackup", backup).context("copying the data of the primary")
-        };
+        let copy = |home: Arc<Home>, data: &Path| primary.back_up(&home, data);
         Self::start_on(copy, Durability::Fast, options)
+    }
+
+    /// Starts a server that has ended as a hot standby of another one, with that one's data in place of its own: what it has written last
+    /// may be on no other server.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(crate) fn restart_as_standby(&self, primary: &Self) -> Result<()> {
+        let home = self.home().context("a server that was started here")?;
+        let data = self.data().context("a server that was started here")?;
+        fs::remove_dir_all(&data)?;
+        primary.back_up(home, &data)?;
+        self.restart()
+    }
+
+    /// Copies its data, for a standby.
+    fn back_up(&self, home: &Arc<Home>, data: &Path) -> Result<()> {
+        let port = self.port().context("a server that was started here")?;
+        let Some(mut backup) = program("pg_basebackup") else { return Ok(()) };
+        folder_of_server(data)?;
+        backup
+            .arg("-D")
+            .arg(data)
+            .args([
+                "--host=127.0.0.1",
+                "--username=postgres",
+                "--checkpoint=fast",
+                "--write-recovery-conf",
+                "--no-sync",
+            ])
+            .arg(format!("--port={port}"));
+        home.run("pg_basebackup", backup).context("copying the data of the primary")
     }
 
     fn start_on(

@@ -1,6 +1,6 @@
 //! Two servers, one of which replicates the other, for tests of a switch-over and of a fail-over.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use std::{fs, time::Duration};
 
 use crate::{
@@ -198,7 +198,7 @@ impl Replication {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        anyhow::bail!("the standby does not follow")
+        bail!("the standby does not follow")
     }
 
     /// The replica at this place becomes the primary, while the other one runs and becomes its replica.
@@ -220,6 +220,27 @@ impl Replication {
         self.promote(place).await?;
         self.become_standby(1 - place)?;
         self.wait_for_standby(place, true).await
+    }
+
+    /// The former primary at this place, which has crashed, becomes the standby of its successor, from whose data it begins. Afterwards whatever
+    /// is acknowledged is on both again. Of PostgreSQL alone: the others have no copy of a server that runs.
+    ///
+    /// # Errors
+    /// When a server does not start, or the standby does not follow.
+    pub async fn replace(&self, place: usize) -> Result<()> {
+        let Servers::Postgres(servers) = &self.servers else { bail!("only PostgreSQL's servers are replaced") };
+        servers[place].restart_as_standby(&servers[1 - place])?;
+        self.wait_for_standby(1 - place, true).await?;
+        let synchronous = "SELECT COUNT(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+        for _ in 0..600 {
+            let standbys: Vec<String> =
+                self.server(1 - place).sql("", synchronous).await?.into_iter().flatten().flatten().collect();
+            if standbys == ["1"] {
+                return self.caught_up(place).await;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        bail!("the standby is not synchronous")
     }
 
     /// A PostgreSQL server that has ended starts as the standby of the other one.

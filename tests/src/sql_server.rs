@@ -243,6 +243,11 @@ impl SqlServer {
         self.running.as_ref().map(|running| running.home.path())
     }
 
+    /// Its folder with the keeper, if the server was started by this process.
+    pub(crate) fn home(&self) -> Option<&Arc<Home>> {
+        self.running.as_ref().map(|running| &running.home)
+    }
+
     /// Its process, if the server was started by this process.
     #[must_use]
     pub fn process(&self) -> Option<&Process> {

@@ -6,6 +6,7 @@ use crate::by_hand::ByHand;
 use crate::etcd;
 use crate::objects::changed;
 use crate::progress::{WRITTEN, count, settled, synced, until, value};
+use crate::reference::Engine;
 use crate::report::Report;
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::Ingester;
@@ -14,7 +15,12 @@ use std::time::Instant;
 impl Bench<'_> {
     /// Measures bursts: a bare watch of one, the same updates by hand, a restart behind what the watch has seen, and the time until
     /// the ingester has written another one.
-    pub(super) async fn bursts(&self, ingester: &Ingester, by_hand: &ByHand<'_>, report: &mut Report) -> Result<()> {
+    pub(super) async fn bursts<D: Engine>(
+        &self,
+        ingester: &Ingester,
+        by_hand: &ByHand<'_, D>,
+        report: &mut Report,
+    ) -> Result<()> {
         let events = self.arguments.burst.min(self.objects);
         let (kind, path) = (self.kinds.first().context("a kind")?, self.paths.first().context("a kind")?);
         let (mut watches, mut hands, mut longer, mut restarts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

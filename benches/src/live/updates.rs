@@ -5,7 +5,7 @@ use crate::bare;
 use crate::by_hand::row;
 use crate::objects::Dice;
 use crate::progress::DEADLINE;
-use crate::reference::{Handmade, Reference};
+use crate::reference::{Engine, Handmade, Reference};
 use crate::report::{Report, median};
 use crate::store::{Phase, Rows};
 use anyhow::{Context as _, Result, ensure};
@@ -13,7 +13,7 @@ use futures::{AsyncBufReadExt as _, StreamExt as _};
 use ingester_core::Kind;
 use ingester_core::row::Row;
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection as _, MySql, MySqlConnection};
+use sqlx::Connection as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,13 +32,13 @@ struct Times {
 
 impl Bench<'_> {
     /// Updates objects one after the other at a steady rate, by the API server and by hand in turns.
-    pub(super) async fn latencies(&self, report: &mut Report) -> Result<()> {
-        let times = self.updates().await?;
+    pub(super) async fn latencies<D: Engine>(&self, report: &mut Report) -> Result<()> {
+        let times = self.updates::<D>().await?;
         let mut rows = times.rows.clone();
         rows.sort();
         let at = |percent: usize| rows.get(rows.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default();
         let p50 = [at(50)];
-        let reference = self.reference_commits().await?;
+        let reference = self.reference_commits::<D>().await?;
         report.beside("an update to its row, p50 (bare guarded UPDATE)", "ms", &p50, &[median(&times.bare)]);
         report.beside("  beside such an UPDATE and seeing its row", "ms", &p50, &[median(&times.seen)]);
         report.beside("  beside the reference's statements", "ms", &p50, &[median(&reference)]);
@@ -48,11 +48,11 @@ impl Bench<'_> {
         Ok(())
     }
 
-    async fn updates(&self) -> Result<Times> {
+    async fn updates<D: Engine>(&self) -> Result<Times> {
         let (kind, path) = self.first()?;
         let mut watch = self.bare_watch().await?;
-        let mut connection = MySqlConnection::connect(&self.url).await?;
-        let by_hand = Arc::new(Handmade::<MySql>::connect(&self.url, kind.table(), 1).await?);
+        let mut connection = D::Connection::connect(&self.url).await?;
+        let by_hand = Arc::new(Handmade::<D>::connect(&self.url, kind.table(), 1).await?);
         let mut dice = Dice::new(13);
         let mut times = Times::default();
         let mut tick = tokio::time::interval(Duration::from_micros(1_000_000 / self.arguments.rate));
@@ -69,7 +69,7 @@ impl Bench<'_> {
             let of = |field: &str| answer["metadata"][field].as_str().unwrap_or_default().to_owned();
             let (uid, version) = (of("uid"), of("resourceVersion").parse::<u64>()?);
             let right = |stored: &str| stored.parse::<u64>().is_ok_and(|stored| stored >= version);
-            seen(&mut connection, kind, "res_version", &uid, right).await?;
+            seen::<D>(&mut connection, kind, "res_version", &uid, right).await?;
             times.rows.push(answered.elapsed());
             loop {
                 let (event, at) = watch.recv().await.context("the bare watch has ended")?;
@@ -88,12 +88,12 @@ impl Bench<'_> {
 
             let row = self.changed_row(&mut dice, number).await?;
             let uid = row.uid.clone();
-            let before = stored(&mut connection, kind, "update_time", &uid).await?;
+            let before = stored::<D>(&mut connection, kind, "update_time", &uid).await?;
             let start = Instant::now();
             let (by_hand, version) = (by_hand.clone(), row.res_version + 1);
             // On a thread of its own: polling blocks this one.
             let done = tokio::spawn(async move { by_hand.update_one(&row, version).await });
-            seen(&mut connection, kind, "update_time", &uid, |stored| stored != before).await?;
+            seen::<D>(&mut connection, kind, "update_time", &uid, |stored| stored != before).await?;
             times.seen.push(start.elapsed());
             done.await??;
         }
@@ -137,9 +137,9 @@ impl Bench<'_> {
 
     /// How long the reference's statements take for one update of the same tables, with nothing else running and no
     /// watch before them.
-    async fn reference_commits(&self) -> Result<Vec<Duration>> {
+    async fn reference_commits<D: Engine>(&self) -> Result<Vec<Duration>> {
         let (kind, _) = self.first()?;
-        let reference = Reference::<MySql>::connect(&self.url, kind.table(), 1).await?;
+        let reference = Reference::<D>::connect(&self.url, kind.table(), 1).await?;
         let (mut took, mut dice) = (Vec::new(), Dice::new(17));
         for number in 0..200 {
             let row = self.changed_row(&mut dice, number).await?;
@@ -153,8 +153,8 @@ impl Bench<'_> {
 }
 
 /// Polls the database until a column of a row has the right value.
-async fn seen(
-    connection: &mut MySqlConnection,
+async fn seen<D: Engine>(
+    connection: &mut D::Connection,
     kind: &Kind,
     column: &'static str,
     uid: &str,
@@ -162,7 +162,7 @@ async fn seen(
 ) -> Result<()> {
     let start = Instant::now();
     loop {
-        let value = stored(connection, kind, column, uid).await?;
+        let value = stored::<D>(connection, kind, column, uid).await?;
         if right(&value) {
             return Ok(());
         }
@@ -173,7 +173,12 @@ async fn seen(
 }
 
 /// A column of a row, as text.
-async fn stored(connection: &mut MySqlConnection, kind: &Kind, column: &'static str, uid: &str) -> Result<String> {
+async fn stored<D: Engine>(
+    connection: &mut D::Connection,
+    kind: &Kind,
+    column: &'static str,
+    uid: &str,
+) -> Result<String> {
     let sql = format!("SELECT CAST({column} AS CHAR) FROM {} WHERE uid = ?", kind.table().name);
-    Ok(sqlx::query_scalar(AssertSqlSafe(sql)).bind(uid).fetch_one(connection).await?)
+    Ok(D::text(connection, D::spelled(&sql), uid).await?)
 }

@@ -17,7 +17,7 @@ impl Engine for Postgres {
     const BEGIN: &'static str = "BEGIN";
     const EMPTY: &'static str = "TRUNCATE TABLE";
 
-    /// With PostgreSQL's quotes and numbered parameters.
+    /// With PostgreSQL's quotes and numbered parameters. Its CHAR is one character.
     fn spelled(sql: &str) -> String {
         let mut spelled = String::with_capacity(sql.len() + 16);
         let mut parameters = 0;
@@ -31,7 +31,7 @@ impl Engine for Postgres {
                 _ => spelled.push(character),
             }
         }
-        spelled
+        spelled.replace(" AS CHAR)", " AS TEXT)")
     }
 
     fn on_conflict(key: &[String]) -> String {

@@ -2,20 +2,20 @@
 
 use super::Running;
 use super::source::Parameters;
-use crate::live::{self, AS_INGESTER, Which};
-use crate::progress::{DEADLINE, WRITTEN, cpu, memory, value};
+use crate::databases::Which;
+use crate::live::{self, AS_INGESTER};
+use crate::progress::{DEADLINE, WRITTEN, count, cpu, memory, value};
 use crate::report::{Report, median};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use ingester_core::Kind;
 use ingester_tests::{Ingester, SqlServer, delayed};
-use sqlx::{Connection as _, MySqlConnection};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
 pub(crate) struct Members {
-    /// Which database.
+    /// Which database; not SQLite.
     #[arg(long, value_enum, default_value = "mariadb")]
     database: Which,
     /// Objects in the source.
@@ -42,7 +42,7 @@ pub(crate) struct Members {
     /// Rounds, each with a database of its own for each candidate.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
-    /// InnoDB's buffer pool, such as `2G`; the server's default without it.
+    /// InnoDB's buffer pool, or PostgreSQL's shared buffers, such as `2G`; the server's default without it.
     #[arg(long)]
     pool: Option<String>,
 }
@@ -67,7 +67,7 @@ struct Fill {
 }
 
 pub(crate) fn run(arguments: &Members) -> Result<()> {
-    live::with_database(arguments.database, arguments.pool.as_deref(), async |server| {
+    arguments.database.with_server(arguments.pool.as_deref(), async |server| {
         let kind = live::kind()?;
         let shards = arguments.shards.unwrap_or(arguments.members);
         let candidates = [
@@ -148,7 +148,6 @@ async fn one(
     let started: Vec<Ingester> = (0..members)
         .map(|_| Ingester::start(&program, &config, &kubeconfig, &[(AS_INGESTER, "1")]))
         .collect::<Result<_>>()?;
-    let mut connection = MySqlConnection::connect(&url).await?;
     let mut first = None;
     loop {
         // What was written is cheap to ask for; the rows are counted only when it may be all.
@@ -161,12 +160,8 @@ async fn one(
         if written > 0 {
             first.get_or_insert_with(Instant::now);
         }
-        if written >= objects {
-            let sql = format!("SELECT COUNT(*) FROM {}", kind.table().name);
-            let rows: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut connection).await?;
-            if rows.unsigned_abs() == objects as u64 {
-                break;
-            }
+        if written >= objects && count(&url, kind, 0).await? == objects as u64 {
+            break;
         }
         ensure!(start.elapsed() < DEADLINE, "{written} of {objects} rows were written");
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -187,6 +182,5 @@ async fn one(
     for member in &started {
         member.stop()?;
     }
-    sqlx::query(sqlx::AssertSqlSafe(format!("DROP DATABASE {database}"))).execute(&mut connection).await?;
-    Ok(())
+    server.run(&[&format!("DROP DATABASE {database}")]).await
 }

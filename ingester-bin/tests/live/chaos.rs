@@ -48,7 +48,7 @@ const OBJECTS: usize = 2_000;
 const KILLS: usize = 20;
 
 /// The kills come at different moments in each run. A failure's message lists them.
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
@@ -90,18 +90,25 @@ async fn only_copies_survive_kills_and_restores(world: &mut World) -> Result<()>
     kill_beside_restores(world, 1, 8).await
 }
 
-/// By hand: `cargo test --workspace --test live sixty_kills -- --ignored`.
-#[test]
-#[ignore = "by hand: it takes ten minutes"]
-fn sixty_kills_of_one_ingester_beside_restores() -> Result<()> {
-    run(module_path!(), Servers::MODERN, Own::CLUSTER, async |world| kill_beside_restores(world, 1, 60).await)
+// By hand: `cargo test --workspace --test live sixty_kills -- --ignored`.
+on_servers! { Own::CLUSTER =>
+    sixty_kills_of_one_ingester_beside_restores
+    [on_modern MODERN #[ignore = "by hand: it takes ten minutes"]]
+    [on_postgres POSTGRES #[ignore = "by hand: it takes ten minutes"]]
 }
 
-/// As [`sixty_kills_of_one_ingester_beside_restores`].
-#[test]
-#[ignore = "by hand: it takes ten minutes"]
-fn sixty_kills_of_two_ingesters_beside_restores() -> Result<()> {
-    run(module_path!(), Servers::MODERN, Own::CLUSTER, async |world| kill_beside_restores(world, 2, 60).await)
+on_servers! { Own::CLUSTER =>
+    sixty_kills_of_two_ingesters_beside_restores
+    [on_modern MODERN #[ignore = "by hand: it takes ten minutes"]]
+    [on_postgres POSTGRES #[ignore = "by hand: it takes ten minutes"]]
+}
+
+async fn sixty_kills_of_one_ingester_beside_restores(world: &mut World) -> Result<()> {
+    kill_beside_restores(world, 1, 60).await
+}
+
+async fn sixty_kills_of_two_ingesters_beside_restores(world: &mut World) -> Result<()> {
+    kill_beside_restores(world, 2, 60).await
 }
 
 /// Objects for each kill: the churn is to last as long as the kills.
@@ -162,11 +169,11 @@ async fn kill_beside_restores(world: &mut World, ingesters: usize, kills: usize)
 
 /// The rows whose eviction was confirmed, as they were when they were seen first, by kind and uid.
 #[derive(Debug, Default)]
-struct OnlyCopies(BTreeMap<(&'static str, String), Vec<Option<String>>>);
+pub(crate) struct OnlyCopies(BTreeMap<(&'static str, String), Vec<Option<String>>>);
 
 impl OnlyCopies {
     /// Compares them with the rows as they are now, and remembers new ones.
-    async fn look(&mut self, world: &World) -> Result<()> {
+    pub(crate) async fn look(&mut self, world: &World) -> Result<()> {
         for kind in kinds() {
             let sql = format!(
                 "SELECT uid, evict_confirmed, name, res_version, evict_time, delete_time, json FROM `{}` WHERE evict_confirmed",
@@ -196,7 +203,7 @@ impl OnlyCopies {
 }
 
 /// No object waits for an ingester, and some were evicted.
-async fn nothing_hangs(world: &World) -> Result<()> {
+pub(crate) async fn nothing_hangs(world: &World) -> Result<()> {
     for kind in kinds() {
         let objects = world.objects.list(kind).await?;
         let stuck = objects.iter().filter(|object| object.metadata.deletion_timestamp.is_some()).count();

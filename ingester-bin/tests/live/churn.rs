@@ -10,6 +10,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
+use crate::database::Database;
 use crate::objects::{KEEP, Objects, kinds, object};
 
 /// Tasks, each with objects of its own.
@@ -56,6 +57,32 @@ fn life(number: usize) -> Vec<Step> {
     life
 }
 
+/// Fails unless the objects of a churn that the ingester itself has removed from the cluster have the rows that it wrote before that.
+pub(crate) async fn removed_objects_have_rows(database: &Database, namespace: &str, count: usize) -> Result<()> {
+    let names: Vec<&'static str> = kinds().collect();
+    for (place, kind) in names.iter().enumerate() {
+        let rows = database.rows(kind, namespace).await?;
+        for number in (place..count).step_by(names.len()) {
+            let name = churn_name(number);
+            let rows: Vec<_> = rows.iter().filter(|row| row.name == name).collect();
+            let holds = match life(number)[..] {
+                [.., Step::Annotate("michelangelo/Deleting")] => rows.len() == 1 && rows[0].deleted,
+                [.., Step::Annotate("michelangelo/Immutable")] | [.., Step::Release] => {
+                    rows.len() == 1 && rows[0].evicted && !rows[0].deleted
+                }
+                // What users delete may be gone before the ingester has seen it.
+                _ => true,
+            };
+            ensure!(holds, "{kind} {name} was removed by the ingester; its rows: {rows:?}");
+        }
+    }
+    Ok(())
+}
+
+fn churn_name(number: usize) -> String {
+    format!("churn-{number:05}")
+}
+
 /// A running churn.
 pub(crate) struct Churn {
     workers: JoinSet<Result<()>>,
@@ -85,7 +112,7 @@ impl Churn {
                             let Some(step) = life(*number).get(place).copied() else { continue };
                             allowed.acquire().await?.forget();
                             let kind = kinds[number % kinds.len()];
-                            persist(&objects, kind, &format!("churn-{number:05}"), step).await?;
+                            persist(&objects, kind, &churn_name(*number), step).await?;
                             counter.send_modify(|done| *done += 1);
                         }
                     }

@@ -12,7 +12,7 @@
 //! | `sweep` | changes made while the ingester was down |
 //! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
-//! | `failover`, `galera` | a primary that crashes and its replica; a cluster of databases whose nodes come and go |
+//! | `failover`, `galera` | a primary that crashes, and comes back or has a successor; a cluster of databases whose nodes come and go |
 //! | `pooler` | PgBouncer between the ingester and PostgreSQL |
 //! | `ghosts` | evicted objects that a restored etcd brings back |
 //! | `rejects` | objects that cannot be stored |

@@ -1,12 +1,13 @@
 //! Outages of the database and of the API server while objects change.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::password::{PasswordFile, Rotated};
 use kube::api::{WatchEvent, WatchParams};
 use kube::core::Request;
 use serde_json::json;
 use std::time::Duration;
 
-use crate::churn::Churn;
+use crate::churn::{Churn, removed_objects_have_rows};
 use crate::eventually::eventually;
 use crate::objects::{Objects, model, version};
 use crate::settings::Settings;
@@ -19,6 +20,11 @@ on_servers! { Own::DATABASE =>
 
 on_every_database! { Own::DATABASE =>
     an_ingester_that_starts_before_its_database_waits_for_it
+}
+
+// The store's own test has every server.
+on_servers! { Own::DATABASE =>
+    every_change_is_stored_while_the_password_changes [mariadb MARIADB] [postgres POSTGRES]
 }
 
 on_both_api_servers! { Own::CLUSTER =>
@@ -52,6 +58,48 @@ async fn every_change_is_stored_after_the_database_was_stopped(world: &mut World
     world.database.restart()?;
     churn.finish().await?;
     world.settled_within(RECOVERY).await?;
+    world.audit_is_clean()
+}
+
+async fn every_change_is_stored_while_the_password_changes(world: &mut World) -> Result<()> {
+    // The user may only use tables, which an administrator makes.
+    world.start()?;
+    world.stop()?;
+    let user = Rotated::of(world.database.on, &world.database, &world.database.name);
+    user.make().await?;
+    user.is_asked().await?;
+    let (file, url) = (PasswordFile::new()?, user.url()?);
+    let path = file.path().display().to_string();
+    let settings = Settings {
+        database_url: Some(url),
+        mysql: None,
+        environment: vec![("DATABASE_PASSWORD_FILE", path)],
+        ..quick(world)
+    };
+    world.start_with(&settings)?;
+    let user = Rotated::of(world.database.on, &world.database, &world.database.name);
+    let refused = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"operator\""]));
+    let mut churn = Churn::new(&world.objects, OBJECTS);
+    let part = churn.steps / 4;
+    churn.allow(part);
+    churn.reached(part / 2).await?;
+    // The file is new before the connections end: nothing is refused.
+    user.change("second").await?;
+    file.replace("second")?;
+    user.end_connections().await?;
+    churn.allow(part);
+    churn.reached(part * 3 / 2).await?;
+    ensure!(refused().await? == 0.0, "the file is read again before a write fails");
+    // The file is late, as a Secret's is.
+    user.change("third").await?;
+    user.end_connections().await?;
+    churn.allow(part);
+    eventually("a write to be refused", refused, |refused| *refused > 0.0).await?;
+    ensure!(world.ingester().probe("/healthz")? == 200, "a password that is refused is no reason to be killed");
+    file.replace("third")?;
+    churn.finish().await?;
+    world.settled_within(RECOVERY).await?;
+    removed_objects_have_rows(&world.database, &world.objects.namespace, OBJECTS).await?;
     world.audit_is_clean()
 }
 

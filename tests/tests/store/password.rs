@@ -4,8 +4,9 @@ use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_store::{Address, ConnectOptions, ErrorClass, PasswordCommand, Store};
 use ingester_tests::databases::On;
+use ingester_tests::password::{PasswordFile, Rotated};
 use ingester_tests::{Replication, SqlServer, with_every_server};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -18,61 +19,6 @@ with_every_server! {
 
 /// A deadline for everything that is waited for.
 const DEADLINE: Duration = Duration::from_secs(60);
-
-/// Has the server ask for passwords, and makes a user who has one. PostgreSQL's server of a test trusts every user.
-async fn make_user(on: On, server: &SqlServer) -> Result<()> {
-    match on {
-        On::Postgres => {
-            let create = "CREATE ROLE rotated LOGIN PASSWORD 'first'";
-            let allow = "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO rotated";
-            server.sql("rotation", &format!("{create}; {allow}")).await.map(drop)
-        }
-        _ => {
-            let create = "CREATE USER 'rotated'@'%' IDENTIFIED BY 'first'";
-            let allow = "GRANT SELECT, INSERT, UPDATE, DELETE ON rotation.* TO 'rotated'@'%'";
-            server.run(&[create, allow]).await.map(drop)
-        }
-    }
-}
-
-async fn ask_for_passwords(on: On, server: &SqlServer) -> Result<()> {
-    if let On::Postgres = on {
-        let rules = "host all rotated 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\nlocal all all trust\n\
-                     host replication all 127.0.0.1/32 trust";
-        let file = server.sql("rotation", "SHOW hba_file").await?;
-        let file = file.into_iter().flatten().flatten().next().context("pg_hba.conf")?;
-        std::fs::write(&file, format!("{rules}\n")).context(file)?;
-        server.sql("rotation", "SELECT pg_reload_conf()").await?;
-    }
-    Ok(())
-}
-
-/// Gives the user another password.
-async fn change_password(on: On, server: &SqlServer, password: &str) -> Result<()> {
-    match on {
-        On::Postgres => server.sql("rotation", &format!("ALTER ROLE rotated PASSWORD '{password}'")).await.map(drop),
-        _ => server.run(&[&format!("ALTER USER 'rotated'@'%' IDENTIFIED BY '{password}'")]).await.map(drop),
-    }
-}
-
-/// Ends the connections of the user.
-pub(crate) async fn end_connections(on: On, server: &SqlServer) -> Result<()> {
-    let sql = match on {
-        On::Postgres => "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'",
-        // MySQL's list of processes is an error while one of them writes bytes.
-        On::MySql => {
-            "SELECT CONCAT('KILL ', processlist_id) FROM performance_schema.threads WHERE processlist_user = 'rotated'"
-        }
-        _ => "SELECT CONCAT('KILL ', id) FROM information_schema.processlist WHERE user = 'rotated'",
-    };
-    for kill in server.sql("rotation", sql).await?.into_iter().flatten().flatten() {
-        if let On::MariaDb | On::MySql = on {
-            // It may have ended by itself.
-            let _ = server.run(&[&kill]).await;
-        }
-    }
-    Ok(())
-}
 
 /// The database of the user, whose password a command prints.
 fn address_by_command(url: &str, file: &Path) -> Result<Address> {
@@ -88,27 +34,6 @@ fn address(url: &str, file: &Path) -> Result<Address> {
         move || std::fs::read_to_string(&file).map_err(|error| error.to_string())
     };
     Ok(url.parse::<Address>()?.password(&read().map_err(anyhow::Error::msg)?, read)?)
-}
-
-/// The file of the password, which is replaced at once, as Kubernetes does.
-struct File(tempfile::TempDir);
-
-impl File {
-    fn new() -> Result<Self> {
-        let file = File(tempfile::tempdir()?);
-        file.replace("first")?;
-        Ok(file)
-    }
-
-    fn path(&self) -> PathBuf {
-        self.0.path().join("password")
-    }
-
-    fn replace(&self, password: &str) -> Result<()> {
-        let new = self.0.path().join("new");
-        std::fs::write(&new, password)?;
-        Ok(std::fs::rename(new, self.path())?)
-    }
 }
 
 /// Waits until a count is reached.
@@ -134,12 +59,10 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
     let Some(server) = on.own()? else { return Ok(()) };
     let admin: Address = server.create_database("rotation").await?.parse()?;
     Store::connect(&admin, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
-    make_user(on, &server).await?;
-    ask_for_passwords(on, &server).await?;
-    let file = File::new()?;
-    let port = server.port().context("a port")?;
-    let scheme = if let On::Postgres = on { "postgres" } else { "mysql" };
-    let url = format!("{scheme}://rotated@127.0.0.1:{port}/rotation");
+    let user = Rotated::of(on, &server, "rotation");
+    user.make().await?;
+    user.is_asked().await?;
+    let (file, url) = (PasswordFile::new()?, user.url()?);
     let without = Store::connect(&url.parse()?, ConnectOptions::default()).await.map(drop);
     assert_eq!(without.expect_err("it asks for a password").class(), ErrorClass::Operator);
     let options = ConnectOptions { connections: 4, ..ConnectOptions::default() };
@@ -171,20 +94,20 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
     soon().await?;
 
     // The file is new before its connections end: no write is refused.
-    change_password(on, &server, "second").await?;
+    user.change("second").await?;
     file.replace("second")?;
-    end_connections(on, &server).await?;
+    user.end_connections().await?;
     soon().await?;
     assert_eq!(refused.load(Ordering::SeqCst), 0, "the file is read before a write fails");
 
     // The file is late, as a Secret's is: writes are refused until it is there.
-    change_password(on, &server, "third").await?;
-    end_connections(on, &server).await?;
+    user.change("third").await?;
+    user.end_connections().await?;
     reached(&refused, 8).await?;
     file.replace("third")?;
     soon().await?;
     let refused_until_now = refused.load(Ordering::SeqCst);
-    end_connections(on, &server).await?;
+    user.end_connections().await?;
     soon().await?;
     assert_eq!(refused.load(Ordering::SeqCst), refused_until_now, "the new password is kept");
 
@@ -211,12 +134,13 @@ async fn a_fail_over_beside_a_changed_password_finds_the_new_primary(on: On) -> 
     let [one, two] = servers(&pair);
     let admin: Address = one.create_database("rotation").await?.parse()?;
     Store::connect(&admin, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
-    make_user(on, one).await?;
+    let user = Rotated::of(on, one, "rotation");
+    user.make().await?;
     pair.caught_up(1).await?;
     for server in [one, two] {
-        ask_for_passwords(on, server).await?;
+        Rotated::of(on, server, "rotation").is_asked().await?;
     }
-    let file = File::new()?;
+    let file = PasswordFile::new()?;
     let store = {
         let retry = ingester_store::Retry { attempts: Some(60), ..ingester_store::Retry::SHORT };
         let options = ConnectOptions { retry, ..ConnectOptions::default() };
@@ -225,7 +149,7 @@ async fn a_fail_over_beside_a_changed_password_finds_the_new_primary(on: On) -> 
     let table = kind("Model").table();
     store.write(table, vec![change(&model("before", 1))]).await?;
 
-    change_password(on, one, "second").await?;
+    user.change("second").await?;
     pair.caught_up(1).await?;
     file.replace("second")?;
     pair.switch_over(1).await?;
