@@ -56,7 +56,7 @@ pub(super) async fn watch(
     let table = question.kind.table();
     // Behind this position is what the rows that were printed may lack. It is read first, so nothing is missing.
     let mut log = position(store, table).await;
-    let (mut named, mut all) = (None, Instant::now());
+    let (mut named, mut all): (Option<HashSet<Box<str>>>, _) = (None, Instant::now());
     loop {
         let now = match &named {
             None => {
@@ -68,12 +68,14 @@ pub(super) async fn watch(
                 read(&store.ask_about(&question.kind, &query, limits).map_err(|error| failed(error.into()))?).await?
             }
         };
-        let is_named = |uid: &str| named.as_ref().is_none_or(|uids: &HashSet<Box<str>>| uids.contains(uid));
+        let is_named = |uid: &str| named.as_ref().is_none_or(|uids| uids.contains(uid));
         let mut changed: Vec<Box<str>> =
             now.iter().filter(|(uid, row)| seen.get(*uid) != Some(row)).map(|(uid, _)| uid.clone()).collect();
         // What is no longer asked for is printed as it is now: deleted, or different.
         let gone: Vec<Box<str>> = seen.keys().filter(|uid| is_named(uid) && !now.contains_key(*uid)).cloned().collect();
-        gone.iter().for_each(|uid| drop(seen.remove(uid)));
+        for uid in &gone {
+            seen.remove(uid);
+        }
         changed.extend(gone);
         changed.sort_unstable();
         for uids in changed.chunks(AT_ONCE) {
