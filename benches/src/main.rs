@@ -36,6 +36,7 @@ mod scale;
 mod serve;
 mod store;
 mod synthetic;
+mod watch;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -64,6 +65,8 @@ enum What {
     Live(live::Live),
     /// The server under load, beside the same SQL by hand and a real API server; its memory with idle connections.
     Serve(serve::Serve),
+    /// Watches of the server: how late events are, beside a real API server; its memory with idle watches.
+    Watch(watch::Watch),
     /// The whole mirror with a source that costs almost nothing: first fill, a burst of updates, memory.
     Synthetic(synthetic::Synthetic),
     /// The first fill by several members beside one, with the source of `synthetic`; their memory.
@@ -103,6 +106,7 @@ fn measure() -> anyhow::Result<()> {
         What::Retention(arguments) => retention::run(&arguments),
         What::Live(arguments) => live::run(&arguments),
         What::Serve(arguments) => serve::run(&arguments),
+        What::Watch(arguments) => watch::run(&arguments),
         What::Synthetic(arguments) => synthetic::run(&arguments),
         What::Members(arguments) => synthetic::members::run(&arguments),
         What::Scale(arguments) => scale::run(&arguments),

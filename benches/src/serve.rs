@@ -56,7 +56,13 @@ pub(crate) struct Serve {
 }
 
 /// Ends with the value.
-struct Running(Child);
+pub(crate) struct Running(Child, #[allow(dead_code, reason = "removed at the end")] tempfile::TempDir);
+
+impl Running {
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -347,14 +353,19 @@ async fn fill(client: &Client, url: &str, arguments: &Serve) -> Result<()> {
 
 /// Starts the server on a free port.
 async fn start(url: &str) -> Result<(Running, u16)> {
+    start_with(url, "{}\n").await
+}
+
+/// Starts the server on a free port, with this configuration.
+pub(crate) async fn start_with(url: &str, configuration: &str) -> Result<(Running, u16)> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let mut process = Running(
-        Command::new(std::env::current_exe()?)
-            .args(["serve", "--insecure-loopback", &port.to_string(), "--database-url", url])
-            .env(AS_INGESTER, "1")
-            .stdin(Stdio::null())
-            .spawn()?,
-    );
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("config.yaml");
+    std::fs::write(&file, configuration)?;
+    let mut process = Command::new(std::env::current_exe()?);
+    process.args(["serve", "--insecure-loopback", &port.to_string(), "--database-url", url, "--config"]).arg(file);
+    let process = process.env(AS_INGESTER, "1").stdin(Stdio::null()).spawn()?;
+    let mut process = Running(process, folder);
     let begin = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
         ensure!(process.0.try_wait()?.is_none(), "the server ended");
