@@ -102,6 +102,11 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
             "--kubeconfig and --context are for --from: objects of files say their states themselves"
         )));
     }
+    files(arguments, program).await
+}
+
+/// Imports files.
+async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
     let Meant { inputs, database } = Meant::of(&arguments, program.kinds)?;
     let interrupt = Interrupt::listen("behind the batch that is being written")?;
     let opening = async {
