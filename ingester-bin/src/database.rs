@@ -65,6 +65,16 @@ impl Database {
         Ok(Database { address, why: Environment::of_process().named_by().map(overrides) })
     }
 
+    /// The database of a URL, with a file that has its password if there is one.
+    pub(crate) fn named(url: &str, password_file: Option<&Path>) -> Result<Self, Failure> {
+        let address = parsed(url)?;
+        let address = match password_file {
+            Some(file) => with_password(address, file).map_err(usage)?,
+            None => address,
+        };
+        Ok(Database { address, why: None })
+    }
+
     fn of_environment(environment: &Environment) -> Result<Self, Failure> {
         match environment.address().map_err(usage)? {
             Some(address) => {

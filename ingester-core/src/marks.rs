@@ -70,6 +70,18 @@ impl fmt::Display for MarkName {
     }
 }
 
+/// The annotations by which a server shows the state of an object. No stored object has them.
+pub mod shown {
+    /// `evicting`, `evicted` or `deleted`; a live object has none.
+    pub const STATE: &str = "mirror.michelangelo.api/state";
+    /// When the object's eviction began.
+    pub const EVICTED_AT: &str = "mirror.michelangelo.api/evicted-at";
+    /// When the object was found to be deleted.
+    pub const DELETED_AT: &str = "mirror.michelangelo.api/deleted-at";
+    /// All of them.
+    pub const ALL: [&str; 3] = [STATE, EVICTED_AT, DELETED_AT];
+}
+
 impl Marks {
     /// The names of the reference system, which a program has unless it says otherwise.
     pub const MICHELANGELO: Marks = Marks { prefix: "michelangelo", former: &[] };

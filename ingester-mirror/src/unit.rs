@@ -77,6 +77,7 @@ impl Unit {
             deletion_delay: config.metadata_storage.deletion_delay,
             immutable: self.kind.immutable(),
             evictable: self.kind.evictable(),
+            evictions: config.ingester.evictions,
             marks: self.kind.marks(),
         }
     }

@@ -18,12 +18,14 @@
 //! - [`query`] reads objects.
 //! - [`changes`] reads the log of what became of rows.
 //! - [`import`] stores the objects of files.
+//! - [`moving`] copies the rows of another database with their states.
 
 pub mod changes;
 mod driver;
 pub mod import;
 mod ledger;
 pub mod migrate;
+pub mod moving;
 pub mod query;
 mod rows;
 mod store;

@@ -1,11 +1,11 @@
 //! `ingester import`.
 
 use super::shared::namespace;
-use super::{Output, Target};
-use clap::Args;
+use super::{Cluster, Output, Target};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Store objects from files or standard input, as kubectl prints them.
+/// Store objects from files, from standard input, or out of another database.
 ///
 /// Reads YAML (many documents), JSON (one document, many, or one per line) and `List` objects, and stores them as rows. Makes the
 /// tables of a database that has none of them (also the file of an SQLite database), and what is missing of declared kinds. Tables that
@@ -15,30 +15,60 @@ use std::path::PathBuf;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Import {
     /// Files, folders (all .yaml, .yml, .json, .jsonl and .ndjson files in them, at any depth), or - for standard input.
-    #[arg(required_unless_present = "filename", value_name = "PATH")]
+    #[arg(required_unless_present_any = ["filename", "from"], conflicts_with = "from", value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// The same as kubectl takes it, separated by commas or given several times: of a folder, only the files directly in it are read,
     /// unless --recursive is given.
-    #[arg(short, long, value_name = "PATH", value_delimiter = ',')]
+    #[arg(short, long, value_name = "PATH", value_delimiter = ',', conflicts_with = "from")]
     pub(crate) filename: Vec<PathBuf>,
     /// Read the folders of --filename at any depth. A PATH without --filename always is.
-    #[arg(short = 'R', long)]
+    #[arg(short = 'R', long, conflicts_with = "from")]
     pub(crate) recursive: bool,
     /// The namespace of objects that have none. An object that has another one is rejected, one of a cluster-wide kind has none.
-    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace)]
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace, conflicts_with = "from")]
     pub(crate) namespace: Option<String>,
     /// Read, decode and check everything, compare it with what is stored, and print what would be written. Nothing is written, and no
     /// table is made.
-    #[arg(long, conflicts_with = "show")]
+    #[arg(long, conflicts_with_all = ["show", "from"])]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) target: Target,
     /// Print the first rows in the database of each kind that was imported (5 unless a number is given). In JSON and YAML they
     /// are in `rows`.
-    #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true, default_missing_value = "5")]
+    #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true, default_missing_value = "5", conflicts_with = "from")]
     pub(crate) show: Option<usize>,
+    /// Take the state and the times of an object from its annotations `mirror.michelangelo.api/...`, as `ingester get --state all -o json`
+    /// prints them: an evicted object becomes an evicted row, a deleted one a deleted row. Without it, files hold live objects.
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) states: bool,
+    /// Copy the rows of this database, with the states and times of their objects: one of the reference system, or of an ingester, on any
+    /// engine. Nothing is written into it. Run it again as often as you like: only what is missing or later is copied. See
+    /// docs/moving.md.
+    #[arg(long, value_name = "URL", help_heading = "Another database")]
+    pub(crate) from: Option<String>,
+    /// A file with the password that the URL of --from leaves out.
+    #[arg(long, value_name = "FILE", requires = "from", help_heading = "Another database")]
+    pub(crate) from_password_file: Option<PathBuf>,
+    /// What rows of the reference system without `delete_time` are, where no --kubeconfig or --context names the cluster that knows it: it
+    /// does not write down which of its objects have left the cluster.
+    #[arg(long, value_enum, value_name = "STATE", requires = "from", conflicts_with_all = ["kubeconfig", "context"], help_heading = "Another database")]
+    pub(crate) assume: Option<Assumed>,
+    /// Compare both databases after that, row by row, and print the counts and a hash of each kind. Exits with 1 on any difference.
+    #[arg(long, requires = "from", help_heading = "Another database")]
+    pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// What rows of the reference system without `delete_time` are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Assumed {
+    /// Rows of objects that are in the cluster. They are copied, and the first list of `ingester run` writes them anew.
+    Live,
+    /// Rows of objects that have left the cluster for good: the rows are the only copies.
+    Evicted,
 }
 
 const EXAMPLES: &str = "\
@@ -48,5 +78,7 @@ Examples:
   ingester import -f model.yaml -n ml                       where the file names no namespace
   ingester import -R -f objects/ --dry-run                  what would be written
   ingester import --show=3 models.ndjson                    and the first three rows
+  ingester get models,pipelines --state all -o json > objects.json; ingester import --states objects.json
+  ingester import --from mysql://reader@old:3306/michelangelo --kubeconfig ~/.kube/config --verify
 
 SIGINT ends it behind the batch that is being written, with exit code 130; a second one ends it at once. The same import again goes on.";

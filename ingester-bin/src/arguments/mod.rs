@@ -32,7 +32,7 @@ pub(crate) use changes::{Changes, ChangesFormat};
 pub(crate) use declare::{Manifests, Rbac, Scaffold};
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat};
 pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};
-pub(crate) use import::Import;
+pub(crate) use import::{Assumed, Import};
 pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
 pub(crate) use rejects::{Rejects, RejectsClear, RejectsCommand, RejectsList};

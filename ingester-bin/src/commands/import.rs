@@ -40,7 +40,10 @@ impl Meant {
                 let url = if rest.contains(['@', ':']) { format!("{scheme}://...") } else { path.to_string() };
                 let remedy = match scheme {
                     "http" | "https" => format!("`curl {url} | ingester import -` imports it"),
-                    scheme if Address::is_scheme(scheme) => "a database is named with --database-url URL".to_owned(),
+                    scheme if Address::is_scheme(scheme) => {
+                        "a database to import into is named with --database-url URL, one to copy with --from URL"
+                            .to_owned()
+                    }
                     _ => continue,
                 };
                 return Err(Failure::Usage(anyhow!("{url} is no file: {remedy}")));
@@ -91,6 +94,19 @@ fn directly(path: &Path) -> Vec<PathBuf> {
 }
 
 pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
+    if let Some(from) = &arguments.from {
+        return super::moving::run(from, &arguments, program).await;
+    }
+    if arguments.cluster.is_named() {
+        return Err(Failure::Usage(anyhow!(
+            "--kubeconfig and --context are for --from: objects of files say their states themselves"
+        )));
+    }
+    files(arguments, program).await
+}
+
+/// Imports files.
+async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
     let Meant { inputs, database } = Meant::of(&arguments, program.kinds)?;
     let interrupt = Interrupt::listen("behind the batch that is being written")?;
     let opening = async {
@@ -117,6 +133,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         kinds: program.kinds,
         inputs,
         namespace: arguments.namespace.clone(),
+        states: arguments.states,
         progress,
         stop: interrupt.stop.clone(),
     };
@@ -185,7 +202,7 @@ fn note_nul(summary: &Summary, database: &Database) {
 }
 
 /// The database, with its tables.
-async fn opened_to_write(database: &Database, program: Program) -> Result<Store, Failure> {
+pub(super) async fn opened_to_write(database: &Database, program: Program) -> Result<Store, Failure> {
     let store = database.open().await?;
     let released = super::built_in(program)?;
     match super::prepare(&store, program, released.as_ref()).await? {

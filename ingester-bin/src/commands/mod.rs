@@ -17,6 +17,7 @@ pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
 pub(crate) mod manifests;
 pub(crate) mod members;
+mod moving;
 pub(crate) mod proto;
 pub(crate) mod queries;
 pub(crate) mod rbac;

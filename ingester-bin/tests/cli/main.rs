@@ -16,6 +16,7 @@ mod kubeconfig;
 mod logging;
 mod manifests;
 mod mistakes;
+mod moving;
 mod namesakes;
 mod program;
 mod proto;

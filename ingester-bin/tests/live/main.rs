@@ -22,7 +22,7 @@
 //! | `reload`, `suspend` | a configuration file that changes, and kinds that are suspended |
 //! | `declared`, `kubedl`, `kubedl_pods` | kinds of a file: one of a CRD in the cluster; KubeDL's jobs, pods and events, and the views over them |
 //! | `backup` | a database that was restored from a backup |
-//! | `identity` | the database of another cluster |
+//! | `identity`, `moving` | the database of another cluster; moving in from the reference system |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
 //!
 //! The other files support them: [`world::World`] is a namespace, a database and an ingester for one test.
@@ -55,6 +55,7 @@ mod lists;
 mod memory;
 mod metrics;
 mod mirror;
+mod moving;
 mod objects;
 mod outages;
 mod pooler;

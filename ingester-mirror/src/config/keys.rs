@@ -26,6 +26,8 @@ const MOST_SHARDS: u32 = 1024;
 const FINALIZERS: &[(&str, Finalizer)] =
     &[("ensure", Finalizer::Ensure), ("existing", Finalizer::Existing), ("never", Finalizer::Never)];
 
+const EVICTIONS: &[(&str, bool)] = &[("on", true), ("off", false)];
+
 const FORMER_OBJECTS: &[(&str, FormerObjects)] =
     &[("granted", FormerObjects::Granted), ("olderHidden", FormerObjects::OlderHidden), ("none", FormerObjects::None)];
 const FRONT_PROXY: &[(&str, FrontProxy)] =
@@ -215,6 +217,10 @@ settings! {
         /// The same for individual kinds, above `finalizer`: `{Pod: ensure}`.
         finalizerMap => finalizer_map: BTreeMap<String, Finalizer> = "{}", "map from kinds to one of `ensure`, `existing`, `never`",
             Restart, map(kind(kinds), choice(FINALIZERS));
+        /// Whether immutable objects leave etcd once they are stored. `off`: another ingester evicts them, such as the reference system's while
+        /// both run, see [moving.md](moving.md#both-side-by-side). Immutable objects then stay live here, and get an `evict_time` once they are
+        /// gone from the cluster.
+        evictions => evictions: bool = "on", "one of `on`, `off`", Restart, read(choice(EVICTIONS));
         /// Finalizers added per second and kind to objects that are older than the ingester.
         finalizerRate => finalizer_rate: u32 = "50", "1 to 10000", Now, read(whole(1..=10_000));
         /// What the names of our finalizer and annotations began with before, see [operations.md](operations.md#a-prefix-of-ones-own):

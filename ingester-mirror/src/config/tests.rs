@@ -89,6 +89,7 @@ ingester:
     Model: 0s
   finalizer: Existing
   finalizerMap: { Model: never }
+  evictions: off
   finalizerRate: 9
   formerPrefixes: [michelangelo]
   namespaces: [team-a]
@@ -164,6 +165,7 @@ log: { format: json, level: WARN }
             requeue_period_map: [("Model".to_owned(), Duration::ZERO)].into(),
             finalizer: Some(Finalizer::Existing),
             finalizer_map: [("Model".to_owned(), Finalizer::Never)].into(),
+            evictions: false,
             finalizer_rate: 9,
             former_prefixes: vec!["michelangelo".into()],
             namespaces: vec!["team-a".into()],

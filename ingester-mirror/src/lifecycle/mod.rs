@@ -22,6 +22,8 @@ pub(crate) struct Rules {
     pub(crate) immutable: bool,
     /// Whether annotations can take an object out of the cluster.
     pub(crate) evictable: bool,
+    /// Whether it is for this ingester to evict objects. If not, another one does.
+    pub(crate) evictions: bool,
     /// The names of the finalizer and the annotations.
     pub(crate) marks: &'static Marks,
 }
@@ -126,11 +128,9 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> O
     };
     let remove = if held { Action::RemoveFinalizer } else { Action::Nothing };
     if circumstances.gone {
-        let state = if circumstances.evicted && immutable && !deleting {
-            LifecycleState::Evicted
-        } else {
-            LifecycleState::Deleted
-        };
+        // Where another ingester evicts, it has evicted this one.
+        let evicted = circumstances.evicted || !rules.evictions;
+        let state = if evicted && immutable && !deleting { LifecycleState::Evicted } else { LifecycleState::Deleted };
         return ObjectPlan::new(state, Action::Nothing);
     }
     if terminating && immutable && !deleting {
@@ -148,7 +148,7 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> O
             None => ObjectPlan::new(LifecycleState::Deleted, Action::Delete),
         };
     }
-    if immutable {
+    if immutable && rules.evictions {
         return ObjectPlan::new(LifecycleState::Evicted, Action::Evict);
     }
     // A live object keeps the finalizer that it has, whatever is configured: another ingester may want it there.
@@ -203,6 +203,7 @@ mod tests {
         deletion_delay: Duration::from_secs(10),
         immutable: false,
         evictable: true,
+        evictions: true,
         marks: &Marks::MICHELANGELO,
     };
     const DELETING: &str = "michelangelo/Deleting";
@@ -242,6 +243,22 @@ mod tests {
             plan(&object(&["x", OURS], &[], false), RULES, NOW),
             ObjectPlan::new(LifecycleState::Live, Action::Nothing)
         );
+    }
+
+    #[test]
+    fn where_another_ingester_evicts_objects_stay_and_are_evicted_once_they_are_gone() {
+        let rules = Rules { evictions: false, finalizer: Finalizer::Existing, ..RULES };
+        let (gone, immutable) = (Circumstances { gone: true, ..NOW }, object(&[OURS], &[(IMMUTABLE, "true")], false));
+        for rules in [rules, Rules { immutable: true, ..rules }] {
+            assert_eq!(plan(&immutable, rules, NOW), ObjectPlan::new(LifecycleState::Live, Action::Nothing));
+            assert_eq!(plan(&immutable, rules, gone), ObjectPlan::new(LifecycleState::Evicted, Action::Nothing));
+        }
+        // What nothing marks was deleted, and so was what is to be deleted.
+        assert_eq!(plan(&object(&[], &[], false), rules, gone).state, LifecycleState::Deleted);
+        let both = object(&[], &[(IMMUTABLE, "true"), (DELETING, "true")], false);
+        assert_eq!(plan(&both, rules, gone).state, LifecycleState::Deleted);
+        // An ingester that evicts has done it itself, or the object was deleted.
+        assert_eq!(plan(&immutable, RULES, gone).state, LifecycleState::Deleted);
     }
 
     #[test]

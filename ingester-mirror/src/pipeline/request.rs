@@ -2,10 +2,10 @@
 
 use super::acknowledge::Acknowledgement;
 use super::work::{Arrival, Item, ObjectRef, Retained, Trail, Why, Work};
-use super::{Pipeline, REQUESTS};
+use super::{Pipeline, REQUESTS, Stopped};
 use crate::cluster::ApiErrorKind;
 use crate::lifecycle;
-use ingester_core::object::Object;
+use ingester_core::object::{ManagedFields, Object};
 use ingester_store::guard::Version;
 use std::sync::Arc;
 use tokio::task::{JoinError, JoinSet};
@@ -150,12 +150,28 @@ impl Pipeline {
                 Work::Broken { identity, reason }
             }
             // No object has this name, or another one has it by now.
-            _ => {
-                let version = object.version.max(seen.map_or(0, |seen| seen.res_version));
-                Work::Gone { object: ObjectRef { version, ..object.clone() }, swept: why == Why::Swept }
-            }
+            _ => match self.evicted_elsewhere(&object, seen).await {
+                Err(Stopped) => return Err(object.uid),
+                Ok(Some(evicted)) => Work::Object { object: Box::new(evicted), arrival: Arrival::Deletion },
+                Ok(None) => {
+                    let version = object.version.max(seen.map_or(0, |seen| seen.res_version));
+                    Work::Gone { object: ObjectRef { version, ..object.clone() }, swept: why == Why::Swept }
+                }
+            },
         };
         Ok(Item { uid: object.uid, work, trail: Trail { held: permit, ..trail } })
+    }
+
+    /// The last state that is stored of an object that is gone, if another ingester has evicted it, because this one is not to.
+    async fn evicted_elsewhere(&self, object: &ObjectRef, seen: Option<Version>) -> Result<Option<Object>, Stopped> {
+        let rules = self.unit.rules();
+        if rules.evictions || !seen.is_some_and(|seen| !seen.deleted && !seen.evicted()) {
+            return Ok(None);
+        }
+        let uids = &[&*object.uid];
+        let stored = self.unit.until_done("reading a row whose object is gone", || self.unit.rows.stored(uids)).await?;
+        let last = stored.first().and_then(|row| Object::parse(row.json(), ManagedFields::Keep).ok());
+        Ok(last.filter(|last| lifecycle::is_evicted(last.meta(), rules)))
     }
 }
 

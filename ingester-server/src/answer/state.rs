@@ -4,17 +4,11 @@
 use super::object::metadata;
 use crate::request::path::OUTER_GROUP;
 use ingester_core::json::{Error, Reader};
+use ingester_core::marks::shown::{self, DELETED_AT, EVICTED_AT, STATE};
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_store::query::FoundRow;
 use std::borrow::Cow;
-
-/// `evicting`, `evicted` or `deleted`.
-const STATE: &str = "mirror.michelangelo.api/state";
-/// When the object's eviction began.
-const EVICTED_AT: &str = "mirror.michelangelo.api/evicted-at";
-/// When the object was found to be deleted.
-const DELETED_AT: &str = "mirror.michelangelo.api/deleted-at";
 
 /// The places of what has to be read of a row for its state.
 pub const STATE_PLACES: [usize; 3] = [base::DELETE_TIME, base::EVICT_TIME, base::EVICT_CONFIRMED];
@@ -40,7 +34,7 @@ impl ShownState {
 
     /// Whether the annotation of this key is one of those that only answers have. A writer's values for them are ignored.
     pub fn is_shown_by(key: &str) -> bool {
-        [STATE, EVICTED_AT, DELETED_AT].contains(&key)
+        shown::ALL.contains(&key)
     }
 
     /// The object of this text in this state. What the text itself says of the state is left out.

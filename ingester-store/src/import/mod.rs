@@ -3,16 +3,18 @@
 //! A thread reads and decodes, the caller's task writes. The short queue between them is bounded by bytes, so neither gets far
 //! ahead of the other.
 //!
-//! May use: ingester-core, ingester-declare, driver, store, rows.
+//! May use: ingester-core, ingester-declare, driver, store, rows, moving.
 //! Must not: print (the program does that).
 
 mod inputs;
 mod namespace;
 mod read;
+mod states;
 
 pub use inputs::{Input, expand, is_of_objects};
 
 use crate::driver::StoreError;
+use crate::moving::{Due, due};
 use crate::rows::guard::{Verdict, verdict};
 use crate::rows::{Reject, Report, RowChange, latest_of_each};
 use crate::store::{Store, unless_stopped};
@@ -235,6 +237,8 @@ pub struct Import<'s> {
     pub inputs: Vec<Input>,
     /// The namespace of objects that have none. Objects of another one are rejected, but not recorded as rejects.
     pub namespace: Option<String>,
+    /// Whether annotations that show the states of objects are taken for what they say, and out of the objects.
+    pub states: bool,
     /// How far it is.
     pub progress: Arc<Progress>,
     /// Ends it behind the batch that is being written, or a few seconds later without that batch.
@@ -254,7 +258,7 @@ pub async fn import(
     problem: impl FnMut(&Problem),
 ) -> Result<Summary, ImportError> {
     let (destination, stop) = (Destination::Store(store), CancellationToken::new());
-    Import { destination, kinds, inputs, namespace: None, progress, stop }.run(problem).await
+    Import { destination, kinds, inputs, namespace: None, states: false, progress, stop }.run(problem).await
 }
 
 impl Import<'_> {
@@ -269,14 +273,14 @@ impl Import<'_> {
 }
 
 async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Summary, ImportError> {
-    let Import { destination, kinds, inputs, namespace, progress, stop } = import;
+    let Import { destination, kinds, inputs, namespace, states, progress, stop } = import;
     let counts = kinds.iter().map(|kind| (*kind, Counts::default())).collect();
     let mut summary = Summary { kinds: counts, ..Summary::default() };
     let mut waiting = Waiting::of(kinds.len());
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<Loaded>>(4);
     let reader = tokio::task::spawn_blocking({
         let progress = progress.clone();
-        move || read::read(inputs, kinds, namespace.as_deref(), &progress, &sender)
+        move || read::read(inputs, kinds, read::Asked { namespace: namespace.as_deref(), states }, &progress, &sender)
     });
 
     'reading: while let Some(chunk) = stop.run_until_cancelled(receiver.recv()).await.flatten() {
@@ -287,7 +291,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
                 Found::Row { place, row, reject } => {
                     summary.kinds[place].1.read += 1;
                     if let Some((place, batch)) = waiting.push(place, Pending { row, origin, reject }) {
-                        let writing = write(destination, &mut summary.kinds[place], batch, &mut problem);
+                        let writing = write((destination, states), &mut summary.kinds[place], batch, &mut problem);
                         match unless_stopped(&stop, writing).await {
                             Some(written) => rejects.extend(written?),
                             None => break 'reading,
@@ -324,7 +328,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
     for (place, batch) in waiting.rows.into_iter().enumerate() {
         if !batch.is_empty() && !stop.is_cancelled() {
             let writing = async {
-                let rejects = write(destination, &mut summary.kinds[place], batch, &mut problem).await?;
+                let rejects = write((destination, states), &mut summary.kinds[place], batch, &mut problem).await?;
                 destination.record(&rejects).await
             };
             if let Some(written) = unless_stopped(&stop, writing).await {
@@ -342,7 +346,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
 
 /// Writes one batch; returns the rejects to be recorded.
 async fn write(
-    destination: Destination<'_>,
+    (destination, states): (Destination<'_>, bool),
     (kind, counts): &mut (Kind, Counts),
     batch: Vec<Pending>,
     problem: &mut impl FnMut(&Problem),
@@ -356,7 +360,7 @@ async fn write(
     }
     // Of several versions of an object in one batch, only the latest is written.
     counts.stale += (objects - known.len()) as u64;
-    let report = destination.write(kind.table(), changes).await?;
+    let report = destination.write(kind, latest_of_each(changes), states).await?;
     counts.written += report.written as u64;
     counts.unchanged += report.unchanged as u64;
     counts.stale += report.stale.len() as u64;
@@ -376,11 +380,19 @@ async fn write(
 }
 
 impl Destination<'_> {
-    async fn write(self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
+    /// Writes the latest changes of each object; with their states, if those were asked for.
+    async fn write(self, kind: &Kind, changes: Vec<RowChange>, states: bool) -> Result<Report, StoreError> {
         match self {
-            Destination::Store(store) => store.write(table, changes).await,
-            Destination::Compared(store) => compared(store, table, &latest_of_each(changes)).await,
-            Destination::Nowhere => Ok(Report { written: latest_of_each(changes).len(), ..Report::default() }),
+            Destination::Store(store) if states => {
+                let rows = changes.into_iter().filter_map(|change| match change {
+                    RowChange::Row(row) => Some(row),
+                    _ => None,
+                });
+                store.put(kind, rows.collect()).await
+            }
+            Destination::Store(store) => store.write_latest(kind.table(), &changes).await,
+            Destination::Compared(store) => compared(store, kind.table(), &changes, states).await,
+            Destination::Nowhere => Ok(Report { written: changes.len(), ..Report::default() }),
         }
     }
 
@@ -392,13 +404,26 @@ impl Destination<'_> {
     }
 }
 
-/// What writing these would come to, as far as the guard decides it.
-async fn compared(store: &Store, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
+/// What writing these would come to, as far as the guard decides it, or the rule of rows with states.
+async fn compared(
+    store: &Store,
+    table: &'static Table,
+    changes: &[RowChange],
+    states: bool,
+) -> Result<Report, StoreError> {
     let uids: Vec<&str> = changes.iter().map(RowChange::uid).collect();
     let stored = store.versions(table, &uids).await?;
     let mut report = Report::default();
     for change in changes {
         let RowChange::Row(row) = change else { continue };
+        if states {
+            match due(stored.get(&row.uid).copied(), row.version()) {
+                Due::Write | Due::Replace(_) => report.written += 1,
+                Due::Nothing => report.unchanged += 1,
+                Due::Keep => report.stale.push(row.uid.clone()),
+            }
+            continue;
+        }
         match stored.get(&row.uid).map(|old| verdict(*old, row.version())) {
             None | Some(Verdict::Write | Verdict::Mark | Verdict::Confirm) => report.written += 1,
             Some(Verdict::Unchanged) => report.unchanged += 1,
@@ -425,8 +450,15 @@ mod tests {
     async fn nothing_is_read_for_two_kinds_with_one_table() {
         const KINDS: &[Kind] = &[kind("ConfigMap"), kind("Secret")];
         let (destination, stop) = (Destination::Nowhere, CancellationToken::new());
-        let import =
-            Import { destination, kinds: KINDS, inputs: Vec::new(), namespace: None, progress: Arc::default(), stop };
+        let import = Import {
+            destination,
+            kinds: KINDS,
+            inputs: Vec::new(),
+            namespace: None,
+            states: false,
+            progress: Arc::default(),
+            stop,
+        };
         let error = import.run(|_| ()).await.unwrap_err().to_string();
         assert!(error.contains("kinds `v1 ConfigMap` and `v1 Secret` have one table"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! The reading thread: files to documents to objects to rows.
 
-use super::{Input, Origin, Progress, namespace};
+use super::{Input, Origin, Progress, namespace, states};
 use crate::rows::Reject;
 use ingester_core::kind::{Kind, find};
 use ingester_core::nearest::nearest;
@@ -35,11 +35,20 @@ pub(super) enum Found {
     Rejected { place: Option<usize>, object: String, reason: String, reject: Option<Reject> },
 }
 
-/// Reads all inputs to their ends, or until the receiver is gone. Objects without a namespace are in that of `into`.
+/// How objects are read.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    /// The namespace of objects without one.
+    pub(super) namespace: Option<&'a str>,
+    /// Whether annotations say the states of objects.
+    pub(super) states: bool,
+}
+
+/// Reads all inputs to their ends, or until the receiver is gone.
 pub(super) fn read(
     inputs: Vec<Input>,
     kinds: &[Kind],
-    into: Option<&str>,
+    asked: Asked<'_>,
     progress: &Progress,
     sender: &Sender<Vec<Loaded>>,
 ) {
@@ -58,7 +67,7 @@ pub(super) fn read(
             match document {
                 Ok(document) => {
                     bytes += document.content.as_ref().map_or(64, String::len);
-                    chunk.push(load(&name, document, kinds, into));
+                    chunk.push(load(&name, document, kinds, asked));
                 }
                 // The documents end here.
                 Err(error) => chunk.push(unreadable(&name, &error)),
@@ -92,12 +101,14 @@ fn unreadable(input: &Arc<str>, error: &io::Error) -> Loaded {
     Loaded { origin, found: Found::Unreadable { reason: format!("cannot be read: {error}") } }
 }
 
-fn load(input: &Arc<str>, document: Document, kinds: &[Kind], into: Option<&str>) -> Loaded {
+fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>) -> Loaded {
+    let into = asked.namespace;
     let origin = Origin { input: input.clone(), document: document.number, line: document.line };
     let found = match document.content {
         Ok(text) => match into {
-            Some(into) => namespace::put(text, kinds, into).map_or_else(|refused| *refused, |text| decode(text, kinds)),
-            None => decode(text, kinds),
+            Some(into) => namespace::put(text, kinds, into)
+                .map_or_else(|refused| *refused, |text| decode(text, kinds, asked.states)),
+            None => decode(text, kinds, asked.states),
         },
         Err(error) => {
             let mut identity = Identity::probe(&document.fragment);
@@ -114,7 +125,14 @@ fn load(input: &Arc<str>, document: Document, kinds: &[Kind], into: Option<&str>
     Loaded { origin, found }
 }
 
-fn decode(text: String, kinds: &[Kind]) -> Found {
+fn decode(text: String, kinds: &[Kind], states: bool) -> Found {
+    let (text, said) = match states {
+        true => match states::taken(text.clone()) {
+            Ok(taken) => taken,
+            Err(reason) => return broken(&Identity::probe(&text), kinds, reason),
+        },
+        false => (text, states::Said::default()),
+    };
     // The metadata comes first: objects of unknown kinds are not decoded, and a broken object of a known kind is recorded under
     // its identity.
     let object = match Object::parse(text.as_str(), ManagedFields::Prune) {
@@ -140,7 +158,10 @@ fn decode(text: String, kinds: &[Kind]) -> Found {
         reason: String::new(),
     };
     match kinds[place].row(&object) {
-        Ok(Some(row)) => Found::Row { place, row, reject },
+        Ok(Some(mut row)) => {
+            said.put(&mut row);
+            Found::Row { place, row, reject }
+        }
         Ok(None) => Found::LeftOut { place },
         Err(error) => {
             reject.reason = error.to_string();

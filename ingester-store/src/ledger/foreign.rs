@@ -99,7 +99,7 @@ fn foreign_to(ours: &TableDef, found: &FoundTable, dialect: Dialect) -> Option<S
 
 /// Whether this is a main table of the reference system, beside its table of labels: both have columns like ours, other types and keys,
 /// and none of the columns that came with us.
-fn is_of_reference(main: Ident, catalog: &Catalog) -> bool {
+pub(crate) fn is_of_reference(main: Ident, catalog: &Catalog) -> bool {
     let has = |table: &FoundTable, columns: &[&str]| columns.iter().all(|column| table.column(column).is_some());
     let (Some(main), Some(labels)) = (catalog.tables.get(main.as_str()), catalog.tables.get(&format!("{main}_labels")))
     else {
@@ -122,7 +122,8 @@ impl Foreign {
                 doing,
                 "the database is one of the reference system: Michelangelo's own tables have other types and keys than the \
                  ingester's, and none of them was changed",
-                "name another database for the ingester",
+                "name another database for the ingester, and copy these rows into it with `ingester import --from URL`: docs/moving.md has the \
+                 whole way",
             ),
             Whose::Other(differs) if harm == Harm::Changed => StoreError::wrong(
                 doing,

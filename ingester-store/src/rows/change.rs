@@ -88,7 +88,7 @@ pub struct Rejected {
 }
 
 impl Report {
-    pub(super) fn add(&mut self, other: Report) {
+    pub(crate) fn add(&mut self, other: Report) {
         self.written += other.written;
         self.unchanged += other.unchanged;
         self.nul_values += other.nul_values;

@@ -17,6 +17,7 @@ mod galera;
 mod guard;
 mod lists;
 mod many;
+mod moving;
 mod partitions;
 mod password;
 mod plan_summary;

@@ -219,3 +219,51 @@ async fn an_object_that_a_person_has_decided_for_is_mirrored_again() {
     sleep(700 * SECOND).await;
     assert!(!scene.is_live("a"));
 }
+
+/// A configuration by which another ingester evicts.
+fn evicted_by_another() -> Config {
+    let mut config = Config::default();
+    config.ingester.evictions = false;
+    config
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_ingester_evicts_stays_until_it_is_gone_and_is_evicted_then() {
+    let (scene, stop) = (Scene::new(quiet), CancellationToken::new());
+    scene.put("a", IMMUTABLE);
+    scene.put("b", |_| {});
+    scene.play_with(evicted_by_another(), &stop, &stop);
+    let _playing = stop.clone().drop_guard();
+    sleep(60 * SECOND).await;
+    assert!(scene.is_live("a") && scene.row("a").unwrap().evict_time.is_none() && scene.calls("delete").is_empty());
+    // The other one has evicted the first, and a user has deleted the second.
+    for name in ["a", "b"] {
+        scene.put(name, |object| {
+            object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+            object["metadata"]["finalizers"] = json!([]);
+        });
+    }
+    sleep(60 * SECOND).await;
+    let rows = ["a", "b"].map(|name| scene.row(name).unwrap());
+    let states = rows.map(|row| (row.eviction, row.delete_time.is_some()));
+    assert_eq!(states, [(Eviction::Confirmed, false), (Eviction::None, true)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_ingester_evicted_while_this_one_was_down_is_evicted_by_its_row() {
+    let (scene, stop) = (Scene::new(quiet), CancellationToken::new());
+    scene.put("a", IMMUTABLE);
+    scene.put("b", |_| {});
+    scene.put("c", |_| {});
+    for name in ["a", "b", "c"] {
+        scene.stored(name, None);
+    }
+    scene.state().objects.remove("a");
+    scene.state().objects.remove("b");
+    scene.play_with(evicted_by_another(), &stop, &stop);
+    let _playing = stop.clone().drop_guard();
+    sleep(60 * SECOND).await;
+    let states =
+        ["a", "b", "c"].map(|name| scene.row(name).unwrap()).map(|row| (row.eviction, row.delete_time.is_some()));
+    assert_eq!(states, [(Eviction::Confirmed, false), (Eviction::None, true), (Eviction::None, false)]);
+}

@@ -57,6 +57,43 @@ fn whole(text: &str) -> Result<JsonValue<'_>, Error> {
     node(&mut reader).and_then(|node| reader.finish().map(|()| node)).map_err(|error| error.locate(text))
 }
 
+/// See [`canonical`](super::canonical).
+pub(super) fn canonical(text: &str) -> Result<String, Error> {
+    let mut spelled = String::with_capacity(text.len());
+    spell(&whole(text)?, &mut spelled);
+    Ok(spelled)
+}
+
+fn spell(value: &JsonValue<'_>, spelled: &mut String) {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    match &value.tree {
+        Tree::Literal => spelled.push_str(value.raw),
+        Tree::Number => match Decimal::of(value.raw).and_then(|number| number.whole()) {
+            Some(whole) => spelled.push_str(&whole.to_string()),
+            None => spelled.push('#'),
+        },
+        Tree::Text(text) => spelled.push_str(&quoted(text)),
+        Tree::Array(elements) => {
+            spelled.push('[');
+            for element in elements {
+                spell(element, spelled);
+                spelled.push(',');
+            }
+            spelled.push(']');
+        }
+        Tree::Object(members) => {
+            spelled.push('{');
+            for (key, member) in members {
+                spelled.push_str(&quoted(key));
+                spelled.push(':');
+                spell(member, spelled);
+                spelled.push(',');
+            }
+            spelled.push('}');
+        }
+    }
+}
+
 /// Recursive; the reader refuses more than [`MAX_DEPTH`](ingester_core::json::MAX_DEPTH) levels.
 fn node<'a>(reader: &mut Reader<'a>) -> Result<JsonValue<'a>, Error> {
     let start = reader.offset();
@@ -218,9 +255,40 @@ impl Decimal {
     }
 }
 
+impl Decimal {
+    /// The number, if it is whole and has 64 bits, signed or unsigned.
+    fn whole(&self) -> Option<i128> {
+        let power =
+            10_i128.checked_pow(u32::try_from(self.exponent).ok().filter(|_| !self.digits.is_empty()).unwrap_or(0))?;
+        if self.exponent < 0 && !self.digits.is_empty() {
+            return None;
+        }
+        let digits: i128 = if self.digits.is_empty() { 0 } else { self.digits.parse().ok()? };
+        let number = digits.checked_mul(power)?;
+        let number = if self.negative { -number } else { number };
+        (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&number).then_some(number)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{differences, same_number};
+    use super::{canonical, differences, same_number};
+
+    #[test]
+    fn the_canonical_form_is_the_same_however_a_database_spells_it() {
+        for (text, spelled) in [
+            (r#"{"b": [1.0, 2e1, -0.0, 0.5], "a":{"x" : "\u00e9\n"}}"#, r##"{"a":{"x":"é\n",},"b":[1,20,0,#,],}"##),
+            ("18446744073709551615", "18446744073709551615"),
+            ("-9223372036854775808", "-9223372036854775808"),
+            ("12345678901234567890123", "#"),
+            ("1.5e300", "#"),
+            ("1e-400", "#"),
+            ("null", "null"),
+        ] {
+            assert_eq!(canonical(text).unwrap(), spelled);
+        }
+        assert!(canonical("{").is_err());
+    }
 
     #[test]
     fn numbers_compare_by_value_however_they_are_written() {

@@ -96,6 +96,15 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
     differences
 }
 
+/// The one spelling of an object's JSON that all databases keep: keys in order, without blanks, whole numbers of 64 bits in digits. Any other
+/// number is the same sign, because databases round it in their own ways; [`differences`] compares them.
+///
+/// # Errors
+/// If the text is not JSON.
+pub(crate) fn canonical(text: &str) -> Result<String, ingester_core::json::Error> {
+    json::canonical(text)
+}
+
 /// Every difference between the content of an object and of the evicted object that a row holds. What changes while an object leaves
 /// etcd or comes back is not content: its version and generation, its finalizers, and that it was to be deleted.
 pub fn content_differences(object: &str, stored: &StoredRow) -> Vec<Difference> {

@@ -1,0 +1,313 @@
+//! `ingester import --from`: copies the rows of another database.
+
+use super::import::opened_to_write;
+use super::interrupt::Interrupt;
+use super::warn_unchecked;
+use crate::arguments::{Assumed, Cluster as ClusterArguments, Format, Import as Arguments};
+use crate::database::Database;
+use crate::ending::{Ending, Failure};
+use crate::output::{Table, note, one_line, show};
+use crate::program::Program;
+use crate::progress;
+use anyhow::anyhow;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use ingester_core::Kind;
+use ingester_mirror::identity::{IdentityError, Names, identify};
+use ingester_store::moving::{Cluster, Living, MoveError, Moved, OtherDatabase, OtherObject, Pass, Passed, Verified};
+use ingester_store::{ConnectOptions, Store};
+use kube::Client;
+use kube::api::{Api, DynamicObject, ListParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+
+/// How many objects are listed at once.
+const PAGE: u32 = 1000;
+
+/// How many characters of a line about an object are shown.
+const SHOWN: usize = 1000;
+
+pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> Result<Ending, Failure> {
+    let database = arguments.target.database(program.kinds)?;
+    let origin = Database::named(from, arguments.from_password_file.as_deref())?;
+    if origin.address().to_string() == database.address().to_string() {
+        return Err(Failure::Usage(anyhow!(
+            "{origin} is both copied and written: name another database with --database-url"
+        )));
+    }
+    let interrupt = Interrupt::listen("behind the rows that are being written")?;
+    let opening = Box::pin(open(&origin, &database, arguments, program));
+    let Some(opened) = interrupt.stop.run_until_cancelled(opening).await else {
+        note(&format!("interrupted: nothing was copied into {database}"));
+        return Ok(interrupt.ending());
+    };
+    let (source, store, cluster) = opened?;
+    let living = match (&cluster, arguments.assume) {
+        (Some(cluster), _) => Living::Asked(cluster),
+        (None, Some(Assumed::Evicted)) => Living::Evicted,
+        // An ingester's rows say it themselves.
+        (None, Some(Assumed::Live) | None) => Living::Live,
+    };
+    let pass = Pass { source: &source, store: &store, living, stop: interrupt.stop.clone() };
+    let done = copy(&pass, &database).await?;
+    let verified = match arguments.verify && !done.stopped {
+        true => Some(verify(&pass).await?),
+        false => None,
+    };
+    let ending = report(arguments.output.output, &done, verified.as_deref())?;
+    let stopped = interrupt.stop.is_cancelled();
+    if stopped {
+        note(&format!("interrupted: what was copied stays in {database}: run the same command again to go on"));
+    }
+    explain(&done, &database);
+    source.close().await;
+    store.close().await;
+    Ok(if stopped { interrupt.ending() } else { ending })
+}
+
+/// Both databases, and the cluster if one is named.
+async fn open(
+    origin: &Database,
+    database: &Database,
+    arguments: &Arguments,
+    program: Program,
+) -> Result<(OtherDatabase, Store, Option<Listed>), Failure> {
+    let options = ConnectOptions { create: false, read_only: true, ..ConnectOptions::default() };
+    let source = OtherDatabase::new(origin.open_with(options).await?, program.kinds).await?;
+    let asks = arguments.cluster.is_named();
+    match (source.is_of_reference(), asks || arguments.assume.is_some()) {
+        (true, false) => {
+            return Err(Failure::Usage(anyhow!(
+                "{origin} is a database of the reference system, which does not write down which of its objects have left the cluster: name \
+                 the cluster with --kubeconfig FILE, or say with --assume live or --assume evicted what rows without `delete_time` are; \
+                 docs/moving.md has the whole way"
+            )));
+        }
+        (false, true) => {
+            return Err(Failure::Usage(anyhow!(
+                "the rows of {origin} say the states of their objects: leave out --assume, --kubeconfig and --context"
+            )));
+        }
+        _ => {}
+    }
+    let missing: Vec<&str> = program
+        .kinds
+        .iter()
+        .filter(|kind| !source.kinds().any(|its| its.name() == kind.name()))
+        .map(Kind::name)
+        .collect();
+    if !missing.is_empty() {
+        note(&format!("{origin} has no table of {}", missing.join(", ")));
+    }
+    let store = opened_to_write(database, program).await?;
+    if let (Some(its), Some(ours)) = (source.cluster().await?, store.cluster().await?)
+        && its != ours
+    {
+        return Err(Failure::Usage(anyhow!(
+            "{origin} belongs to the cluster {its} and {database} to {ours}: rows of two clusters would be taken for each other's"
+        )));
+    }
+    let cluster = match asks {
+        true => Some(listed(&arguments.cluster, &source, &store, program).await?),
+        false => None,
+    };
+    Ok((source, store, cluster))
+}
+
+async fn copy(pass: &Pass<'_>, database: &Database) -> Result<Passed, Failure> {
+    let bar = progress::spinner("{spinner} {pos} rows passed  {per_sec}");
+    let problem = |object: &str, reason: &str| {
+        bar.suspend(|| note(&one_line(&format!("rejected: {object}: {reason}"), SHOWN)));
+    };
+    let passed = pass.run(problem, |rows| bar.inc(rows)).await;
+    bar.finish_and_clear();
+    passed.map_err(|error| {
+        Failure::Work(anyhow!(
+            "{error}; what was written before stays in {database}: run the same command again to go on"
+        ))
+    })
+}
+
+async fn verify(pass: &Pass<'_>) -> Result<Vec<(Kind, Verified)>, Failure> {
+    let bar = progress::spinner("{spinner} {pos} rows compared  {per_sec}");
+    let different = |object: &str, what: &str| {
+        bar.suspend(|| note(&one_line(&format!("different: {object}: {what}"), SHOWN)));
+    };
+    let verified = pass.verify(different, |rows| bar.inc(rows)).await;
+    bar.finish_and_clear();
+    verified.map_err(|error: MoveError| Failure::Work(anyhow!("{error}; the comparison ended early")))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    kind: &'a str,
+    table: &'a str,
+    #[serde(flatten)]
+    moved: Moved,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<&'a Verified>,
+}
+
+fn report(format: Format, passed: &Passed, verified: Option<&[(Kind, Verified)]>) -> anyhow::Result<Ending> {
+    let of = |kind: &Kind| verified?.iter().find(|(its, _)| its.name() == kind.name()).map(|(_, verified)| verified);
+    let line = |(kind, moved): &(Kind, Moved)| {
+        let (name, table) = (kind.name(), kind.table().name.as_str());
+        Line { kind: name, table, moved: *moved, verified: of(kind) }
+    };
+    let lines: Vec<Line<'_>> = passed.kinds.iter().map(line).collect();
+    show(format, &lines, || {
+        let mut table = Table::new([
+            "kind",
+            "read",
+            "live",
+            "evicted",
+            "deleted",
+            "written",
+            "unchanged",
+            "kept",
+            "left",
+            "left out",
+            "rejected",
+        ]);
+        for Line { kind, moved: m, .. } in &lines {
+            let numbers =
+                [m.read, m.live, m.evicted, m.deleted, m.written, m.unchanged, m.kept, m.left, m.left_out, m.rejected];
+            table.row(std::iter::once((*kind).to_owned()).chain(numbers.map(|number| number.to_string())));
+        }
+        let Some(verified) = verified else { return table.to_string() };
+        let mut compared =
+            Table::new(["kind", "read", "equal", "different", "kept", "left", "mirrored", "not stored", "hash"]);
+        for (kind, v) in verified {
+            let numbers = [v.read, v.equal, v.different, v.kept, v.left, v.mirrored, v.not_stored];
+            let hash = match v.source_hash == v.stored_hash {
+                true => v.stored_hash.get(..16).unwrap_or_default().to_owned(),
+                false => "differs".to_owned(),
+            };
+            let cells = std::iter::once(kind.name().to_owned()).chain(numbers.map(|number| number.to_string()));
+            compared.row(cells.chain([hash]));
+        }
+        format!("{table}\n{compared}")
+    })?;
+    let is_different = |(_, v): &(Kind, Verified)| v.different > 0 || v.source_hash != v.stored_hash;
+    let rejected = passed.kinds.iter().any(|(_, moved)| moved.rejected > 0);
+    let different = verified.is_some_and(|verified| verified.iter().any(is_different));
+    Ok(if rejected || different { Ending::Problem } else { Ending::Done })
+}
+
+/// What the counts mean that a person should look at.
+fn explain(passed: &Passed, database: &Database) {
+    let sum = |of: fn(&Moved) -> u64| passed.kinds.iter().map(|(_, moved)| of(moved)).sum::<u64>();
+    for (count, means) in [
+        (sum(|moved| moved.left), "live rows are left to `ingester run`, which writes them from the cluster".to_owned()),
+        (
+            sum(|moved| moved.unmarked),
+            "of the rows copied as evicted are of objects without the annotation that makes them immutable: that is right for kinds which \
+             the reference system evicts as a whole (Model); of others, it may have missed the deletion"
+                .to_owned(),
+        ),
+        (
+            sum(|moved| moved.proto_differs),
+            "rows have a `proto` that says something else than their `json`, out of which it was made anew".to_owned(),
+        ),
+        (
+            sum(|moved| moved.nul_values),
+            format!("values have NUL (U+0000), which {} has in no text: they are NULL", database.address().dialect().title()),
+        ),
+        (
+            sum(|moved| moved.kept),
+            format!("rows are kept: {database} has something later of them, or the mirror has seen their deletion"),
+        ),
+    ] {
+        if count > 0 {
+            note(&format!("{count} {means}"));
+        }
+    }
+}
+
+/// The objects of a cluster.
+struct Listed {
+    client: Client,
+    kinds: HashMap<&'static str, Uids>,
+}
+
+struct Uids {
+    resource: ApiResource,
+    uids: HashSet<Box<str>>,
+    /// The cluster's version when they were listed.
+    version: u64,
+}
+
+/// Lists the objects of all kinds, before a row is read.
+async fn listed(
+    arguments: &ClusterArguments,
+    source: &OtherDatabase,
+    store: &Store,
+    program: Program,
+) -> Result<Listed, Failure> {
+    let client = arguments.client().await?;
+    let identity = identify(&client, store, Names::Read(program.marks)).await.map_err(|error| match error {
+        IdentityError::Store(error) => error.into(),
+        error => Failure::Usage(anyhow!("nothing is copied: {error}")),
+    })?;
+    warn_unchecked(&identity);
+    let mut kinds = HashMap::new();
+    for kind in source.kinds() {
+        let gvk = GroupVersionKind::gvk(kind.group(), kind.version(), kind.kind());
+        let resource = ApiResource::from_gvk_with_plural(&gvk, &kind.plural());
+        let uids = uids(&client, resource).await.map_err(|error| {
+            Failure::Usage(anyhow!(
+                "nothing is copied: the cluster does not list {}: {error}; is it the right one, and are its CRDs installed?",
+                super::resource(kind)
+            ))
+        })?;
+        kinds.insert(kind.name(), uids);
+    }
+    if kinds.values().all(|kind| kind.uids.is_empty()) {
+        return Err(Failure::Usage(anyhow!(
+            "the cluster has no object of any of these kinds, so that every row would be an evicted one: is it the right cluster? \
+             --assume evicted says that they are"
+        )));
+    }
+    Ok(Listed { client, kinds })
+}
+
+async fn uids(client: &Client, resource: ApiResource) -> Result<Uids, kube::Error> {
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let mut uids = HashSet::new();
+    let (mut version, mut page) = (None, ListParams::default().limit(PAGE));
+    loop {
+        let list = api.list_metadata(&page).await?;
+        // All pages are of the version of the first one.
+        let its = list.metadata.resource_version.as_deref().and_then(|version| version.parse().ok());
+        version = version.or(its);
+        uids.extend(list.items.into_iter().filter_map(|object| object.metadata.uid.map(String::into_boxed_str)));
+        match list.metadata.continue_.filter(|next| !next.is_empty()) {
+            Some(next) => page = page.continue_token(&next),
+            None => return Ok(Uids { resource, uids, version: version.unwrap_or(0) }),
+        }
+    }
+}
+
+impl Cluster for Listed {
+    fn has<'a>(&'a self, kind: &'a Kind, object: &'a OtherObject) -> BoxFuture<'a, Result<bool, String>> {
+        async move {
+            let Some(listed) = self.kinds.get(kind.name()) else { return Ok(true) };
+            if listed.uids.contains(&object.uid) {
+                return Ok(true);
+            }
+            // It was written before the list, and an object that is gone does not come back with its uid.
+            if object.res_version <= listed.version {
+                return Ok(false);
+            }
+            let api: Api<DynamicObject> = match kind.namespaced() {
+                true => Api::namespaced_with(self.client.clone(), &object.namespace, &listed.resource),
+                false => Api::all_with(self.client.clone(), &listed.resource),
+            };
+            let found = api.get_metadata_opt(&object.name).await.map_err(|error| error.to_string())?;
+            Ok(found.is_some_and(|found| found.metadata.uid.as_deref() == Some(&*object.uid)))
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,141 @@
+//! Rows of another database, and files that say the states of their objects.
+
+use crate::program::{Folder, Ran, SAMPLES, model_json, query};
+use serde_json::{Value, json};
+
+const MODELS: &str = "SELECT name, res_version, delete_time, evict_time, evict_confirmed FROM model ORDER BY name";
+
+/// A database with a live, an evicted, an evicting and a deleted model.
+fn with_states(folder: &Folder) {
+    let objects: String = ["live", "evicted", "evicting", "deleted"]
+        .iter()
+        .enumerate()
+        .map(|(place, name)| {
+            let metadata = json!({"namespace": "ml", "name": name, "uid": name, "resourceVersion": (place + 5).to_string(),
+                "annotations": {"note": "é"}});
+            model_json(metadata, json!({"algorithm": "xgboost", "performance": 1.50}))
+        })
+        .collect();
+    folder.write("in.ndjson", objects);
+    folder.import(&["in.ndjson"]).exits(0);
+    for sql in [
+        "UPDATE model SET evict_time = '2026-05-01 10:00:00.123456', evict_confirmed = 1 WHERE name = 'evicted'",
+        "UPDATE model SET evict_time = '2026-05-01 10:00:00.000000', evict_confirmed = 0 WHERE name = 'evicting'",
+        "UPDATE model SET delete_time = '2026-05-02 11:00:00.500000' WHERE name = 'deleted'",
+    ] {
+        folder.query(sql);
+    }
+}
+
+fn json_of(ran: &Ran, kind: &str) -> Value {
+    let lines: Vec<Value> = serde_json::from_str(&ran.out).unwrap();
+    lines.into_iter().find(|line| line["kind"] == kind).unwrap()
+}
+
+fn copied(folder: &Folder, arguments: &[&str]) -> Ran {
+    folder.run(&[&["import", "--database-url", "sqlite://copy.db"], arguments].concat())
+}
+
+#[test]
+fn all_rows_of_another_database_are_copied_with_their_states_and_compared() {
+    let folder = Folder::new();
+    with_states(&folder);
+    let from = ["--from", "sqlite://test.db", "--verify", "-o", "json"];
+    let ran = copied(&folder, &from).exits(0);
+    let line = json_of(&ran, "Model");
+    assert_eq!([&line["read"], &line["written"], &line["evicted"], &line["deleted"]], [4, 4, 2, 1], "{line}");
+    assert_eq!((&line["verified"]["equal"], &line["verified"]["different"]), (&json!(4), &json!(0)), "{line}");
+    assert_eq!(line["verified"]["sourceHash"], line["verified"]["storedHash"]);
+    assert_eq!(query(&folder.path().join("copy.db"), MODELS), folder.query(MODELS));
+    let jsons = "SELECT json FROM model ORDER BY name";
+    assert_eq!(query(&folder.path().join("copy.db"), jsons), folder.query(jsons));
+    // Once more there is nothing to do; a change by hand is found.
+    let again = json_of(&copied(&folder, &from).exits(0), "Model");
+    assert_eq!((&again["written"], &again["unchanged"]), (&json!(0), &json!(4)));
+    query(&folder.path().join("copy.db"), "UPDATE model SET algorithm = 'other' WHERE name = 'evicted'");
+    copied(&folder, &from).exits(1).says(&["different: Model ml/evicted", "algorithm: \"other\" is stored"]);
+}
+
+#[test]
+fn what_get_prints_is_imported_with_its_states_if_that_is_asked_for() {
+    let folder = Folder::new();
+    with_states(&folder);
+    let printed =
+        folder.run(&["get", "models", "--state", "all", "-o", "json", "--database-url", "sqlite://test.db"]).exits(0);
+    folder.write("printed.json", &printed.out);
+    copied(&folder, &["--states", "printed.json"]).exits(0);
+    assert_eq!(query(&folder.path().join("copy.db"), MODELS), folder.query(MODELS));
+    let annotations = "SELECT COUNT(*) FROM model_annotations WHERE \"key\" LIKE 'mirror.%'";
+    assert_eq!(query(&folder.path().join("copy.db"), annotations), ["0"]);
+    let same: Value =
+        serde_json::from_str(&query(&folder.path().join("copy.db"), "SELECT json FROM model ORDER BY name")[1])
+            .unwrap();
+    let wanted: Value = serde_json::from_str(&folder.query("SELECT json FROM model ORDER BY name")[1]).unwrap();
+    assert_eq!(same, wanted);
+    copied(&folder, &["--states", "printed.json"]).exits(0);
+    assert_eq!(query(&folder.path().join("copy.db"), MODELS), folder.query(MODELS), "nothing is new");
+    // Without the option a file holds live objects, whatever their annotations say.
+    folder.run(&["import", "--database-url", "sqlite://plain.db", "printed.json"]).exits(0);
+    let others = "SELECT COUNT(*) FROM model WHERE delete_time IS NOT NULL OR evict_time IS NOT NULL";
+    assert_eq!(query(&folder.path().join("plain.db"), others), ["0"]);
+}
+
+#[test]
+fn a_state_that_says_nothing_clear_is_rejected_alone() {
+    let folder = Folder::new();
+    let object = |name: &str, annotations: Value| {
+        model_json(json!({"namespace": "ml", "name": name, "uid": name, "annotations": annotations}), json!({}))
+    };
+    let wrong = object("wrong", json!({"mirror.michelangelo.api/state": "evicted"}));
+    folder.write("in.ndjson", format!("{wrong}{}", object("good", json!({}))));
+    let says =
+        "the annotation mirror.michelangelo.api/state is `evicted`, and there is no mirror.michelangelo.api/evicted-at";
+    folder.import(&["--states", "in.ndjson"]).exits(1).says(&[says]);
+    assert_eq!(folder.query("SELECT name FROM model"), ["good"]);
+}
+
+/// Two tables in the shape of the reference system's.
+const REFERENCE: [&str; 2] = [
+    "CREATE TABLE model (uid VARCHAR(255) PRIMARY KEY, group_ver TEXT, namespace TEXT, name TEXT, res_version BIGINT, create_time TEXT, \
+     update_time TEXT, delete_time TEXT, proto BLOB, json TEXT)",
+    "CREATE TABLE model_labels (id INTEGER PRIMARY KEY, obj_uid TEXT, \"key\" TEXT, value TEXT)",
+];
+
+#[test]
+fn a_person_or_the_cluster_says_what_has_left_it() {
+    let folder = Folder::new();
+    REFERENCE.iter().for_each(|sql| drop(folder.query(sql)));
+    let object = model_json(json!({"namespace": "ml", "name": "a", "uid": "a", "resourceVersion": "5"}), json!({}));
+    folder.query(&format!(
+        "INSERT INTO model VALUES ('a', 'michelangelo.api/v2', 'ml', 'a', 5, '2026-01-01 00:00:00', '2026-01-02 00:00:00', NULL, NULL, '{}')",
+        object.trim()
+    ));
+    let from = ["--from", "sqlite://test.db"];
+    copied(&folder, &from).exits(2).says(&["--kubeconfig FILE", "--assume live or --assume evicted", "docs/moving.md"]);
+    assert!(!folder.path().join("copy.db").exists(), "nothing was made");
+    copied(&folder, &["--from", "sqlite://test.db", "--assume", "evicted", "--verify"])
+        .exits(0)
+        .says(&["has no table of"]);
+    let rows = query(&folder.path().join("copy.db"), MODELS);
+    assert_eq!(rows, ["a|5|NULL|2026-01-02 00:00:00.000000|1"]);
+    // What would change its tables names the way.
+    folder
+        .run(&["schema", "apply", "--database-url", "sqlite://test.db"])
+        .exits(2)
+        .says(&["reference system", "docs/moving.md"]);
+}
+
+#[test]
+fn what_is_not_another_database_of_objects_is_refused() {
+    let folder = Folder::new();
+    folder.import(&[SAMPLES]).exits(0);
+    folder.import(&["--from", "sqlite://test.db"]).exits(2).says(&["is both copied and written"]);
+    copied(&folder, &["--from", "sqlite://none.db"]).exits(2).says(&["none.db"]);
+    copied(&folder, &["--from", "sqlite://test.db", "--assume", "live"])
+        .exits(2)
+        .says(&["say the states of their objects"]);
+    copied(&folder, &["--kubeconfig", "k", SAMPLES]).exits(2).says(&["--kubeconfig and --context are for --from"]);
+    query(&folder.path().join("empty.db"), "CREATE TABLE other (id INTEGER)");
+    copied(&folder, &["--from", "sqlite://empty.db"]).exits(2).says(&["none of the tables of these kinds"]);
+    assert!(!folder.path().join("none.db").exists());
+}

@@ -1,0 +1,68 @@
+//! Rows of a database that is moved from, which may have fewer columns than ours.
+
+use super::RowsToBackfill;
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::{Column, Ident};
+use ingester_core::value::Value;
+
+/// Reads these columns of a table in the order of its uids, without locks.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT {% for column in columns.iter() %}{% if !loop.first %}, {% endif %}{{ column|read }}{% endfor %}
+FROM {{ table|ident }}
+{%- match rows %}
+{%- when RowsToBackfill::After { limit, .. } %}
+WHERE "uid" > ?
+ORDER BY "uid"
+LIMIT {{ **limit|number }}
+{%- when RowsToBackfill::These(uids) %}
+WHERE {{ "uid"|is_one_of(uids.len()) }}
+ORDER BY "uid"
+{%- endmatch %}"#
+)]
+pub struct ReadOther<'a> {
+    /// The table.
+    pub table: Ident,
+    /// The columns, all of which the table has.
+    pub columns: &'a [Column],
+    /// Which rows.
+    pub rows: RowsToBackfill<'a>,
+}
+
+impl Statement for ReadOther<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        match self.rows {
+            RowsToBackfill::After { uid, .. } => vec![Param::Text(uid)],
+            RowsToBackfill::These(uids) => Param::texts(uids),
+        }
+    }
+}
+
+impl Query for ReadOther<'_> {
+    /// The values of the columns, in their order.
+    type Row = Box<[Value]>;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        self.columns.iter().enumerate().map(|(place, column)| row.value(place, column.ty)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let rows = RowsToBackfill::After { uid: "a", limit: 2 };
+        let page = ReadOther { table: TABLE.name, columns: &TABLE.columns[..8], rows };
+        let these = ReadOther { rows: RowsToBackfill::These(UIDS), ..page };
+        snapshot_of("ReadOther", &[&page, &these]);
+    }
+}

@@ -1,0 +1,286 @@
+//! The database that is moved from: which of its tables are whose, and its rows.
+
+use super::Cluster;
+use crate::driver::StoreError;
+use crate::ledger::foreign::is_of_reference;
+use crate::store::Store;
+use ingester_core::kind::Kind;
+use ingester_core::row::Eviction;
+use ingester_core::schema::{BASE_COLUMNS, Column, Ident, Stays, base};
+use ingester_core::value::{Micros, Value};
+use ingester_sql::dialect::statements::{ReadOther, RowsToBackfill};
+
+/// Who has made a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// An ingester: each row says the state of its object.
+    Ours,
+    /// The reference system: a row has no `evict_time`, and its `json` lacks fields with zero values.
+    Reference,
+}
+
+/// A database whose objects are to be moved. Nothing is written into it.
+pub struct OtherDatabase {
+    pub(super) store: Store,
+    pub(super) tables: Vec<OtherTable>,
+}
+
+/// The table of one kind.
+pub(super) struct OtherTable {
+    pub(super) kind: Kind,
+    pub(super) name: Ident,
+    pub(super) layout: Layout,
+    /// The places in the kind's table of the columns that are read.
+    places: Vec<usize>,
+}
+
+/// What is known of a row's object without its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherObject {
+    /// `uid`
+    pub uid: Box<str>,
+    /// `namespace`
+    pub namespace: Box<str>,
+    /// `name`
+    pub name: Box<str>,
+    /// `res_version`
+    pub res_version: u64,
+}
+
+/// A row, or as much of it as was read: a value for each column of the kind's table, NULL for one that was not.
+pub(super) struct OtherRow {
+    pub(super) values: Vec<Value>,
+}
+
+/// What a row needs beside its object's text, and what says its state.
+const HEAD: [usize; 8] = [
+    base::UID,
+    base::NAMESPACE,
+    base::NAME,
+    base::RES_VERSION,
+    base::UPDATE_TIME,
+    base::DELETE_TIME,
+    base::EVICT_TIME,
+    base::EVICT_CONFIRMED,
+];
+
+impl OtherDatabase {
+    /// The tables of these kinds in a database, which is to be opened read-only.
+    ///
+    /// # Errors
+    /// If the database cannot be read, has none of the tables, or another program has made one of them.
+    pub async fn new(store: Store, kinds: &[Kind]) -> Result<Self, StoreError> {
+        let catalog = store.catalog().await?;
+        let mut tables = Vec::new();
+        for kind in kinds {
+            let names = [kind.table().name, Ident::new(&snake_case(kind.table().name.as_str(), kind.kind()))];
+            let Some((name, found)) =
+                names.into_iter().find_map(|name| Some((name, catalog.tables.get(name.as_str())?)))
+            else {
+                continue;
+            };
+            let has = |column: &Column| found.column(column.name.as_str()).is_some();
+            let layout = match has(&BASE_COLUMNS[base::EVICT_TIME]) {
+                true => Layout::Ours,
+                false if is_of_reference(name, &catalog) => Layout::Reference,
+                false => return Err(foreign(name, "it is neither an ingester's nor the reference system's")),
+            };
+            let needed = [base::UID, base::GROUP_VER, base::NAMESPACE, base::NAME, base::RES_VERSION, base::JSON];
+            if let Some(lacking) = needed.into_iter().find(|place| !has(&BASE_COLUMNS[*place])) {
+                return Err(foreign(name, &format!("it has no column `{}`", BASE_COLUMNS[lacking].name)));
+            }
+            let columns = kind.table().columns.iter().enumerate();
+            let is_read = |(place, column): &(usize, &Column)| {
+                (*place < BASE_COLUMNS.len() || column.stays != Stays::None && layout == Layout::Ours) && has(column)
+            };
+            let places = columns.filter(is_read).map(|(place, _)| place).collect();
+            tables.push(OtherTable { kind: *kind, name, layout, places });
+        }
+        if tables.is_empty() {
+            return Err(StoreError::wrong(
+                "looking for tables to move",
+                "the database has none of the tables of these kinds",
+                "name the database that has them, and the kinds of a file with --kinds",
+            ));
+        }
+        Ok(OtherDatabase { store, tables })
+    }
+
+    /// Whether the rows of a table do not say which objects have left the cluster, because the reference system has made it.
+    pub fn is_of_reference(&self) -> bool {
+        self.tables.iter().any(|table| table.layout == Layout::Reference)
+    }
+
+    /// The kinds of which it has a table.
+    pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        self.tables.iter().map(|table| &table.kind)
+    }
+
+    /// Which cluster the database says that it belongs to.
+    ///
+    /// # Errors
+    /// If that cannot be read.
+    pub async fn cluster(&self) -> Result<Option<String>, StoreError> {
+        match self.is_of_reference() {
+            true => Ok(None),
+            false => self.store.cluster().await,
+        }
+    }
+
+    /// Closes its connections.
+    pub async fn close(self) {
+        self.store.close().await;
+    }
+
+    /// The beginnings of up to `limit` rows behind the uid `after`, in the order of the table's uids.
+    pub(super) async fn heads(
+        &self,
+        table: &OtherTable,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<OtherRow>, StoreError> {
+        let places: Vec<usize> = table.places.iter().copied().filter(|place| HEAD.contains(place)).collect();
+        self.read(table, &places, RowsToBackfill::After { uid: after, limit }).await
+    }
+
+    /// The rows of these uids.
+    pub(super) async fn rows(&self, table: &OtherTable, uids: &[&str]) -> Result<Vec<OtherRow>, StoreError> {
+        self.read(table, &table.places, RowsToBackfill::These(uids)).await
+    }
+
+    async fn read(
+        &self,
+        table: &OtherTable,
+        places: &[usize],
+        rows: RowsToBackfill<'_>,
+    ) -> Result<Vec<OtherRow>, StoreError> {
+        let columns: Vec<Column> = places.iter().map(|place| table.kind.table().columns[*place]).collect();
+        let read = &ReadOther { table: table.name, columns: &columns, rows };
+        let doing = || format!("reading `{}`", table.name);
+        let found = self.store.with_retries(doing, || async { self.store.pool.fetch(read).await }).await?;
+        let row = |read: Box<[Value]>| {
+            let mut values = vec![Value::Null; table.kind.table().columns.len()];
+            for (place, value) in places.iter().zip(read) {
+                values[*place] = value;
+            }
+            OtherRow { values }
+        };
+        Ok(found.into_iter().map(row).collect())
+    }
+}
+
+fn foreign(table: Ident, why: &str) -> StoreError {
+    StoreError::wrong(
+        format!("looking for tables to move: the table {table}"),
+        why,
+        "name a database whose tables an ingester or the reference system has made",
+    )
+}
+
+/// The name of a table as the reference system's schema job has it: `pipeline_run` for the kind PipelineRun, whose table is `pipelinerun`
+/// elsewhere.
+fn snake_case(table: &str, kind: &str) -> String {
+    if !kind.eq_ignore_ascii_case(table) {
+        return table.to_owned();
+    }
+    let mut name = String::with_capacity(kind.len() + 4);
+    for (place, letter) in kind.chars().enumerate() {
+        if place > 0 && letter.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+impl OtherRow {
+    pub(super) fn text(&self, place: usize) -> &str {
+        match &self.values[place] {
+            Value::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    pub(super) fn time(&self, place: usize) -> Option<Micros> {
+        match &self.values[place] {
+            Value::Null => None,
+            Value::Time(time) => Some(*time),
+            // Something that is not a time, which SQLite and old modes of MySQL accept.
+            _ => Some(Micros(0)),
+        }
+    }
+
+    pub(super) fn object(&self) -> OtherObject {
+        let res_version = match self.values[base::RES_VERSION] {
+            Value::UInt(version) => version,
+            _ => 0,
+        };
+        let text = |place| self.text(place).into();
+        OtherObject { uid: text(base::UID), namespace: text(base::NAMESPACE), name: text(base::NAME), res_version }
+    }
+}
+
+/// What becomes of rows of the reference system that have no `delete_time`: whether an object is in the cluster or was evicted.
+#[derive(Clone, Copy)]
+pub enum Living<'c> {
+    /// The cluster is asked. What is there is left to the mirror, what is not there was evicted.
+    Asked(&'c dyn Cluster),
+    /// All are taken for live. They are copied as of no known version, so the first list of the mirror writes them anew.
+    Live,
+    /// All are taken for evicted.
+    Evicted,
+}
+
+/// The state in which a row is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is not copied: the mirror writes it, from the object in the cluster.
+    Left,
+    /// It is live, and its text is not the cluster's.
+    Assumed,
+    /// What its times say.
+    Of { delete: Option<Micros>, evict: Option<(Micros, bool)> },
+}
+
+impl OtherTable {
+    /// The state of a row.
+    ///
+    /// # Errors
+    /// What is wrong with the cluster that was asked.
+    pub(super) async fn state(&self, row: &OtherRow, living: Living<'_>) -> Result<Fate, String> {
+        let delete = row.time(base::DELETE_TIME);
+        if self.layout == Layout::Ours {
+            let evict = row.time(base::EVICT_TIME);
+            // Where nothing is recorded, the row is taken for the only copy.
+            let confirmed = Eviction::stored(true, &row.values[base::EVICT_CONFIRMED]).is_only_copy();
+            return Ok(Fate::Of { delete, evict: evict.map(|evict| (evict, confirmed)) });
+        }
+        if delete.is_some() {
+            return Ok(Fate::Of { delete, evict: None });
+        }
+        let is_there = match living {
+            Living::Asked(cluster) => cluster.has(&self.kind, &row.object()).await?,
+            Living::Live => return Ok(Fate::Assumed),
+            Living::Evicted => false,
+        };
+        if is_there {
+            return Ok(Fate::Left);
+        }
+        // The reference system writes a row just before it deletes the object.
+        let evict = row.time(base::UPDATE_TIME).unwrap_or(Micros(0));
+        Ok(Fate::Of { delete: None, evict: Some((evict, true)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snake_case;
+
+    #[test]
+    fn the_schema_job_has_words_apart() {
+        assert_eq!(snake_case("pipelinerun", "PipelineRun"), "pipeline_run");
+        assert_eq!(snake_case("model", "Model"), "model");
+        // A table that is named otherwise has no such spelling.
+        assert_eq!(snake_case("apps_deployment", "Deployment"), "apps_deployment");
+    }
+}

@@ -1,0 +1,150 @@
+//! Rows with the states of their objects, written over what is stored.
+
+use crate::driver::StoreError;
+use crate::rows::RowChange;
+use crate::rows::guard::{Eviction, Version};
+use crate::rows::{Rejected, Report};
+use crate::store::Store;
+use ingester_core::kind::Kind;
+use ingester_core::row::Row;
+
+/// What is to be done with a row that says the state of its object, beside the stored one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// It is written under the guard.
+    Write,
+    /// It takes the place of this one, which the guard would keep because it is, or may become, the only copy: a person says so.
+    Replace(Version),
+    /// The stored row says the same.
+    Nothing,
+    /// The stored row says something later, or something that only its own writer can judge.
+    Keep,
+}
+
+/// The rule. The guard judges what a cluster says; a person who moves rows says more: an evicted object of a higher version was changed by
+/// its users, and one that is deleted now was deleted by them.
+pub(crate) fn due(stored: Option<Version>, new: Version) -> Due {
+    let Some(old) = stored else { return Due::Write };
+    let (later, same) = (new.res_version > old.res_version, new.res_version == old.res_version);
+    if old.deleted {
+        return match (new.deleted, later) {
+            (true, false) => Due::Nothing,
+            (true, true) if old.evicted() => Due::Replace(old),
+            (true, true) => Due::Write,
+            (false, _) => Due::Keep,
+        };
+    }
+    match old.eviction {
+        _ if !later && !same => Due::Keep,
+        Eviction::None if later || new.deleted || new.evicted() || new.res_version == 0 => Due::Write,
+        Eviction::None => Due::Nothing,
+        _ if new.deleted => Due::Replace(old),
+        Eviction::Intended if later || new.eviction.is_only_copy() => Due::Write,
+        Eviction::Intended if new.evicted() => Due::Nothing,
+        Eviction::Confirmed | Eviction::Unrecorded if later && new.eviction.is_only_copy() => Due::Replace(old),
+        Eviction::Confirmed if new.eviction.is_only_copy() => Due::Nothing,
+        Eviction::Unrecorded if new.eviction.is_only_copy() => Due::Write,
+        Eviction::Intended | Eviction::Confirmed | Eviction::Unrecorded => Due::Keep,
+    }
+}
+
+impl Store {
+    /// Writes rows with the states of their objects. Those that are kept are in the report's `stale`.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub(crate) async fn put(&self, kind: &Kind, rows: Vec<Row>) -> Result<Report, StoreError> {
+        let uids: Vec<&str> = rows.iter().map(|row| &*row.uid).collect();
+        let stored = self.versions(kind.table(), &uids).await?;
+        let (mut report, mut writes) = (Report::default(), Vec::with_capacity(rows.len()));
+        for row in rows {
+            match due(stored.get(&row.uid).copied(), row.version()) {
+                Due::Write => writes.push(RowChange::Row(row)),
+                Due::Nothing => report.unchanged += 1,
+                Due::Keep => report.stale.push(row.uid),
+                Due::Replace(seen) => match self.replace_evicted(kind, &row, seen).await {
+                    Ok(true) => report.written += 1,
+                    Ok(false) => report.stale.push(row.uid),
+                    Err(error) if error.class() == crate::driver::ErrorClass::Object => {
+                        report.rejected.push(Rejected { uid: row.uid, reason: error.reason().to_owned() });
+                    }
+                    Err(error) => return Err(error),
+                },
+            }
+        }
+        if !writes.is_empty() {
+            report.add(self.write(kind.table(), writes).await?);
+        }
+        Ok(report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Due, due};
+    use crate::rows::guard::{Eviction, Verdict, Version, verdict};
+
+    const EVICTIONS: [Eviction; 4] = [Eviction::None, Eviction::Intended, Eviction::Confirmed, Eviction::Unrecorded];
+
+    fn version(res_version: u64, deleted: bool, eviction: Eviction) -> Version {
+        Version { res_version, ingest_version: 1, deleted, eviction }
+    }
+
+    fn all() -> impl Iterator<Item = (Version, Version)> {
+        let states = || [false, true].into_iter().flat_map(|deleted| EVICTIONS.map(|eviction| (deleted, eviction)));
+        let olds = states().map(|(deleted, eviction)| version(5, deleted, eviction));
+        olds.flat_map(move |old| {
+            [4, 5, 6].into_iter().flat_map(move |number| {
+                states().map(move |(deleted, eviction)| (old, version(number, deleted, eviction)))
+            })
+        })
+    }
+
+    #[test]
+    fn nothing_goes_back_to_an_earlier_version_and_nothing_that_is_deleted_lives_again() {
+        for (old, new) in all() {
+            let due = due(Some(old), new);
+            let is_write = matches!(due, Due::Write | Due::Replace(_));
+            assert!(!is_write || new.res_version >= old.res_version, "{old:?} {new:?} {due:?}");
+            assert!(!is_write || !old.deleted || new.deleted, "{old:?} {new:?} {due:?}");
+        }
+    }
+
+    #[test]
+    fn an_only_copy_gives_way_to_an_only_copy_or_a_deletion_alone() {
+        for (old, new) in all().filter(|(old, _)| old.eviction.is_only_copy()) {
+            if let Due::Replace(seen) = due(Some(old), new) {
+                assert_eq!(seen, old);
+                assert!(new.deleted || new.eviction.is_only_copy(), "{old:?} {new:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_under_the_guard_passes_it() {
+        for (old, new) in all().filter(|(_, new)| new.eviction != Eviction::Unrecorded) {
+            if due(Some(old), new) == Due::Write {
+                let verdict = verdict(old, new);
+                assert!(!matches!(verdict, Verdict::Stale | Verdict::Unchanged), "{old:?} {new:?} {verdict:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_was_copied_is_not_due_again() {
+        for deleted in [false, true] {
+            for eviction in EVICTIONS {
+                let new = version(5, deleted, eviction);
+                let stored = Version {
+                    eviction: if eviction == Eviction::Unrecorded { Eviction::Confirmed } else { eviction },
+                    ..new
+                };
+                assert_eq!(due(Some(stored), new), Due::Nothing, "{new:?}");
+            }
+        }
+        // Of no known version: it may have changed.
+        let assumed = version(0, false, Eviction::None);
+        assert_eq!(due(Some(assumed), assumed), Due::Write);
+        assert_eq!(due(Some(version(7, false, Eviction::None)), assumed), Due::Keep);
+    }
+}

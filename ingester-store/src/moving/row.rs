@@ -1,0 +1,131 @@
+//! A row of the source as it goes into our tables. Pure.
+
+use super::other::{Fate, Layout, OtherRow, OtherTable};
+use ingester_core::kind::Kind;
+use ingester_core::marks::Mark;
+use ingester_core::object::{Identity, ManagedFields, Object};
+use ingester_core::row::Row;
+use ingester_core::schema::{Stays, base};
+use ingester_core::value::Value;
+use serde_json::Value as Json;
+
+/// A row that is made anew out of the object's text.
+pub(super) struct Made {
+    pub(super) row: Row,
+    /// Whether the `proto` of the source says something else than the one that was made.
+    pub(super) proto_differs: bool,
+    /// Whether neither its kind nor an annotation says that the object may leave the cluster.
+    pub(super) unmarked: bool,
+}
+
+impl OtherTable {
+    /// The row of an object in this state; `None` if its kind leaves it out.
+    ///
+    /// # Errors
+    /// Why the object has no row.
+    pub(super) fn made(&self, source: &OtherRow, state: Fate) -> Result<Option<Made>, String> {
+        let kind = &self.kind;
+        let Value::Text(text) = &source.values[base::JSON] else {
+            return Err("its `json` is NULL: there is no object to copy".to_owned());
+        };
+        let text = with_type(text, source.text(base::GROUP_VER), kind.kind());
+        let object = Object::parse(&*text, ManagedFields::Prune).map_err(|error| error.to_string())?;
+        let group = object.api_version().rsplit_once('/').map_or("", |(group, _)| group);
+        if (group, object.kind()) != (kind.group(), kind.kind()) {
+            let (its, of) = (object.kind(), object.api_version());
+            return Err(format!("its `json` is a {its} of {of}, and no {}", kind.full_name()));
+        }
+        let Some(mut row) = kind.row(&object).map_err(|error| error.to_string())? else { return Ok(None) };
+        self.set_state(&mut row, source, state);
+        let annotations = &object.meta().annotations;
+        let unmarked = !kind.immutable() && kind.marks().asked(annotations, Mark::Immutable).is_none();
+        let proto_differs = self.layout == Layout::Reference && proto_differs(kind, source, &row);
+        Ok(Some(Made { row, proto_differs, unmarked }))
+    }
+
+    /// What a row has that its object's text does not say.
+    fn set_state(&self, row: &mut Row, source: &OtherRow, state: Fate) {
+        // A tombstone has the version at which the object was gone, and a change of an evicted row counts on.
+        row.res_version = row.res_version.max(source.object().res_version);
+        match state {
+            Fate::Left => {}
+            // Any version that a list has is later, and any definition: the mirror reads the object itself.
+            Fate::Assumed => (row.res_version, row.ingest_version) = (0, 0),
+            Fate::Of { delete, evict } => {
+                row.delete_time = delete;
+                row.evict_time = evict.map(|(time, _)| time);
+                row.evict_confirmed = evict.is_some_and(|(_, confirmed)| confirmed);
+            }
+        }
+        row.values[base::RES_VERSION] = Value::UInt(row.res_version);
+        row.values[base::INGEST_VERSION] = Value::UInt(row.ingest_version.into());
+        if row.values[base::CREATE_TIME] == Value::Null
+            && let Value::Time(time) = source.values[base::CREATE_TIME]
+        {
+            row.values[base::CREATE_TIME] = Value::Time(time);
+        }
+        // Values that stay are in no object any more.
+        for (place, column) in self.kind.table().columns.iter().enumerate() {
+            if column.stays != Stays::None && source.values[place] != Value::Null {
+                row.values[place] = source.values[place].clone();
+            }
+        }
+    }
+}
+
+/// An object's text with its type, which the reference system leaves out where its client did not know it.
+fn with_type<'t>(text: &'t str, group_ver: &str, kind: &str) -> std::borrow::Cow<'t, str> {
+    let identity = Identity::probe(text);
+    let is_absent = |part: &Option<Box<str>>| part.as_deref().is_none_or(str::is_empty);
+    let members: Vec<String> = [("apiVersion", &identity.api_version, group_ver), ("kind", &identity.kind, kind)]
+        .into_iter()
+        .filter(|(_, there, _)| is_absent(there))
+        .map(|(name, _, value)| format!(r#""{name}":{},"#, Json::from(value)))
+        .collect();
+    match text.trim_start().strip_prefix('{') {
+        Some(rest) if !members.is_empty() && !rest.trim_start().starts_with('}') => {
+            format!("{{{}{rest}", members.concat()).into()
+        }
+        _ => text.into(),
+    }
+}
+
+/// Whether the bytes of the source decode to another object than those that were made, apart from what is not copied: managed fields, and
+/// the object's type, which the text may have lacked.
+fn proto_differs(kind: &Kind, source: &OtherRow, row: &Row) -> bool {
+    let (Some(protobuf), Value::Bytes(stored)) = (kind.protobuf(), &source.values[base::PROTO]) else { return false };
+    let (Ok((descriptors, message)), Value::Bytes(made)) = (protobuf.get(), &row.values[base::PROTO]) else {
+        return true;
+    };
+    let decoded = |bytes: &[u8]| {
+        let text = descriptors.decode(message, bytes).ok()?;
+        let mut object: Json = serde_json::from_str(&text).ok()?;
+        for name in ["apiVersion", "kind"] {
+            object.as_object_mut()?.remove(name);
+        }
+        if let Some(metadata) = object.get_mut("metadata").and_then(Json::as_object_mut) {
+            metadata.remove("managedFields");
+        }
+        Some(object)
+    };
+    let stored = decoded(stored);
+    stored.is_none() || stored != decoded(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_type;
+
+    #[test]
+    fn a_text_without_its_type_gets_it() {
+        for (text, expected) in [
+            (r#"{"metadata":{}}"#, r#"{"apiVersion":"g/v1","kind":"A","metadata":{}}"#),
+            (r#"{"kind":"A","metadata":{}}"#, r#"{"apiVersion":"g/v1","kind":"A","metadata":{}}"#),
+            (r#"{"apiVersion":"g/v2","kind":"B"}"#, r#"{"apiVersion":"g/v2","kind":"B"}"#),
+            ("{}", "{}"),
+            ("[1]", "[1]"),
+        ] {
+            assert_eq!(with_type(text, "g/v1", "A"), expected);
+        }
+    }
+}
