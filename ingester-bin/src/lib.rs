@@ -158,6 +158,10 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::audit::run(&arguments, config, program))
         }
+        Command::Doctor(arguments) => {
+            let config = configuration(&arguments.config, kinds)?;
+            wait_for(commands::doctor::run(&arguments, config, program))
+        }
         Command::Ghosts(arguments) => ghosts(arguments, program),
         Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {

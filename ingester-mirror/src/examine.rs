@@ -19,11 +19,7 @@ fn server(client: &kube::Client, kind: &Kind, namespace: Option<&str>) -> ApiSer
 ///
 /// # Errors
 /// If it does not answer, refuses the request, or does not serve the kind.
-pub async fn has_streamed_lists(
-    client: &kube::Client,
-    kind: &Kind,
-    namespace: Option<&str>,
-) -> Result<bool, ApiError> {
+pub async fn has_streamed_lists(client: &kube::Client, kind: &Kind, namespace: Option<&str>) -> Result<bool, ApiError> {
     Ok(server(client, kind, namespace).stream_metadata().await?.is_some())
 }
 
@@ -43,11 +39,7 @@ pub enum Admission {
 ///
 /// # Errors
 /// If the API server does not answer, refuses a request, or something in it refuses the finalizer; the error names it.
-pub async fn try_finalizer(
-    client: &kube::Client,
-    kind: &Kind,
-    namespace: Option<&str>,
-) -> Result<Admission, ApiError> {
+pub async fn try_finalizer(client: &kube::Client, kind: &Kind, namespace: Option<&str>) -> Result<Admission, ApiError> {
     let server = server(client, kind, namespace);
     let page = server.list_metadata(None).await?;
     let any = !page.items.is_empty();
@@ -62,8 +54,7 @@ pub async fn try_finalizer(
             Ok(()) => return Ok(Admission::Admitted(format!("{}/{}", meta.namespace, meta.name))),
             // It has changed meanwhile, or is gone: another one will do.
             Err(error)
-                if attempt < ATTEMPTS
-                    && matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound) => {}
+                if attempt < ATTEMPTS && matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound) => {}
             Err(error) => return Err(error),
         }
     }

@@ -210,7 +210,9 @@ fn is(
             within(of, &|found| is_made(found) || !has_name(of, name))
         }
         (Name::Key(of, name), _) => within(of, &|_| true) && !has_name(of, name),
-        (Name::PrimaryKey(of), InCatalog::Key(columns)) => within(of, &|found| same_names(&named(columns), &found.primary_key)),
+        (Name::PrimaryKey(of), InCatalog::Key(columns)) => {
+            within(of, &|found| same_names(&named(columns), &found.primary_key))
+        }
         (Name::PrimaryKey(_), _) => true,
     }
 }
