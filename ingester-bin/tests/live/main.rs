@@ -23,6 +23,7 @@
 //! | `declared`, `kubedl`, `kubedl_pods` | kinds of a file: one of a CRD in the cluster; KubeDL's jobs, pods and events, and the views over them |
 //! | `backup` | a database that was restored from a backup |
 //! | `identity` | the database of another cluster |
+//! | `doctor` | what `ingester doctor` says of set-ups that are broken in one place |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
 //!
 //! The other files support them: [`world::World`] is a namespace, a database and an ingester for one test.
@@ -39,6 +40,7 @@ mod cluster;
 mod cost;
 mod database;
 mod declared;
+mod doctor;
 mod endpoints;
 mod events;
 mod eventually;
