@@ -164,7 +164,7 @@ async fn streamed(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: 
 ///
 /// # Errors
 /// Why there was no answer, without a secret.
-pub(super) async fn ask(
+pub(in crate::commands) async fn ask(
     client: &Client,
     method: Method,
     path: &str,

@@ -14,7 +14,7 @@ const SETTINGS: &str = "database-settings";
 const CLOCK: &str = "database-clock";
 const SIZE: &str = "database-size";
 
-/// Apart by more seconds, an alert is raised (`IngesterClocksApart`).
+/// Apart by more seconds, an alert is raised (`IngesterDatabaseClock`).
 const APART: f64 = 120.0;
 
 /// What was found, for what is looked at beside the cluster.

@@ -15,6 +15,8 @@ mod both;
 mod database;
 mod kinds;
 
+pub(super) use api_server::ask;
+
 use crate::arguments::{Doctor, Format};
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};

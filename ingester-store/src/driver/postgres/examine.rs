@@ -1,6 +1,7 @@
 //! What settings and rights of PostgreSQL mean for the ingester.
 
 use crate::driver::examine::{Answers, CHARSET, Finding, SORT, WRITABLE, rights};
+use std::collections::BTreeMap;
 
 /// Below it each of our lists is sorted on disk. The default is four times as much.
 const SORT_KIB: u64 = 1024;
@@ -23,17 +24,22 @@ pub(super) fn examine(answers: &Answers) -> Vec<Finding> {
         let (right, table) = line.split_once(' ')?;
         answers.tables.iter().any(|ours| ours == table).then(|| (right.to_owned(), table.to_owned()))
     };
-    let (mut rows, mut tables) = (Vec::new(), Vec::new());
+    // By right, the tables that lack it.
+    let mut lacking: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (right, table) in answers.grants.iter().filter_map(missing) {
-        match &*right {
-            "OWNER" => tables.push(format!("alter {table}")),
-            _ => rows.push(format!("{right} on {table}")),
+        lacking.entry(right).or_default().push(table);
+    }
+    let (mut rows, mut tables) = (Vec::new(), Vec::new());
+    for (right, of) in &lacking {
+        match &**right {
+            "OWNER" => tables.push(format!("alter {}", few(of))),
+            _ => rows.push(format!("{right} on {}", few(of))),
         }
     }
     if answers.grants.iter().any(|line| line == "CREATE") {
         tables.push("CREATE in the schema".to_owned());
     }
-    let mut found = vec![writable, rights(&few(rows), &few(tables), answers.defines)];
+    let mut found = vec![writable, rights(&rows, &tables, answers.defines)];
     found.push(match answers.of("client_encoding") {
         "UTF8" => Finding::fine(CHARSET, "UTF8"),
         other => Finding::unfit(
@@ -55,15 +61,13 @@ pub(super) fn examine(answers: &Answers) -> Vec<Finding> {
     found
 }
 
-/// The first few of a list.
-fn few(mut all: Vec<String>) -> Vec<String> {
-    const MOST: usize = 6;
-    let more = all.len().saturating_sub(MOST);
-    if more > 0 {
-        all.truncate(MOST);
-        all.push(format!("{more} more"));
+/// The first of a list, and how many more there are.
+fn few(all: &[String]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first, more @ ..] => format!("{first} and {} more", more.len()),
     }
-    all
 }
 
 #[cfg(test)]
@@ -77,7 +81,7 @@ mod tests {
         let answers = Answers {
             variables: variables.collect(),
             grants: grants.iter().map(|line| (*line).to_owned()).collect(),
-            tables: vec!["model".to_owned()],
+            tables: ["model", "project"].map(str::to_owned).to_vec(),
             defines: true,
         };
         let found = examine(&answers).into_iter().filter(|finding| finding.verdict != Verdict::Fine);
@@ -100,6 +104,7 @@ mod tests {
                 Verdict::Unfit,
                 "DELETE on model, INSERT on model",
             ),
+            (&[], &["DELETE model", "DELETE project"], "database-rights", Verdict::Unfit, "DELETE on model and 1 more"),
             (&[], &["OWNER model"], "database-rights", Verdict::Doubtful, "alter model, which migrations need"),
             (&[], &["CREATE"], "database-rights", Verdict::Doubtful, "CREATE in the schema"),
         ] {
