@@ -162,6 +162,10 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::doctor::run(&arguments, config, program))
         }
+        Command::Validate(arguments) => {
+            let config = configuration(&arguments.config, kinds)?;
+            wait_for(commands::validate::run(&arguments, config, program))
+        }
         Command::Ghosts(arguments) => ghosts(arguments, program),
         Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {

@@ -29,6 +29,7 @@ pub(crate) mod scaffold;
 pub(crate) mod schema;
 pub(crate) mod serve;
 mod start;
+pub(crate) mod validate;
 mod view_settings;
 
 use crate::arguments::{Cluster, Migrations};

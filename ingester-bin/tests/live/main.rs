@@ -24,6 +24,7 @@
 //! | `backup` | a database that was restored from a backup |
 //! | `identity` | the database of another cluster |
 //! | `doctor` | what `ingester doctor` says of set-ups that are broken in one place |
+//! | `validate` | test objects of `ingester validate` |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
 //!
 //! The other files support them: [`world::World`] is a namespace, a database and an ingester for one test.
@@ -75,5 +76,6 @@ mod suspend;
 mod sweep;
 mod tutorial;
 mod uninstall;
+mod validate;
 mod world;
 mod written;
