@@ -189,7 +189,6 @@ fn reader(on: On, database: &str) -> Vec<String> {
             "CREATE ROLE standby SUPERUSER LOGIN",
             "ALTER ROLE standby SET default_transaction_read_only = on",
             "ALTER ROLE standby SET work_mem = '64kB'",
-            "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
         ],
         _ => &[
             "CREATE USER 'reader'@'%'",
@@ -279,8 +278,6 @@ fn of_databases(world: &World) -> Vec<Case> {
                 .settings(other_url(world, &url_of(world, "standby"))),
             case("little memory for sorting", "database-sort-buffer", "warning", "64 kB")
                 .settings(other_url(world, &url_of(world, "standby"))),
-            case("a database of another encoding", "database", "error", "LATIN1")
-                .settings(other_url(world, &world.database.url.replace(name, "latin"))),
         ]),
         _ => cases.extend(of_mysql(world)),
     }
