@@ -6,7 +6,7 @@ use clap::Args;
 
 const VALIDATE: &str = "\
 Examples:
-  kubectl label namespace ingester-test michelangelo/Validate=true
+  kubectl label namespace ingester-test PREFIX/Validate=true
   ingester validate --config ingester.yaml -n ingester-test --yes models projects
   ingester validate --config ingester.yaml -n ingester-test --yes models -o json";
 

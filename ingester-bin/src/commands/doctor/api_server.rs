@@ -160,16 +160,14 @@ async fn streamed(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: 
     }
 }
 
+/// The status and the content of an answer, or why there was none.
+pub(in crate::commands) type Answer = Result<(StatusCode, Value), String>;
+
 /// One request; the answer's status and what it says. What is not JSON is null.
 ///
 /// # Errors
 /// Why there was no answer, without a secret.
-pub(in crate::commands) async fn ask(
-    client: &Client,
-    method: Method,
-    path: &str,
-    body: Option<&Value>,
-) -> Result<(StatusCode, Value), String> {
+pub(in crate::commands) async fn ask(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Answer {
     let text = body.map(Value::to_string).unwrap_or_default().into_bytes();
     let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
     let request = request.body(Body::from(text)).map_err(|error| error.to_string())?;

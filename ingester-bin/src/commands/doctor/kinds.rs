@@ -1,6 +1,6 @@
 //! What the API server says about each kind: whether it serves it, what the ingester may do, and whether it would take the finalizer.
 
-use super::api_server::{ask, root};
+use super::api_server::{Answer, ask, root};
 use super::{Lines, Wanted};
 use crate::commands::{rbac, resource};
 use futures::StreamExt as _;
@@ -11,6 +11,7 @@ use ingester_mirror::examine::{Admission, try_finalizer};
 use kube::Client;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 pub(super) const CRD: &str = "crd";
 pub(super) const RIGHTS: &str = "rights";
@@ -21,12 +22,12 @@ const REQUESTS: usize = 8;
 
 /// The kinds that are served.
 pub(super) async fn served(client: &Client, wanted: &Wanted<'_>, lines: &mut Lines) -> Vec<Kind> {
-    let mut groups: BTreeMap<(&str, &str), Result<(StatusCode, Value), String>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, &str), Answer> = BTreeMap::new();
     let mut served = Vec::new();
     for kind in &wanted.kinds {
         let of = (kind.group(), kind.version());
-        if !groups.contains_key(&of) {
-            groups.insert(of, ask(client, Method::GET, &root(of.0, of.1), None).await);
+        if let Entry::Vacant(group) = groups.entry(of) {
+            group.insert(ask(client, Method::GET, &root(of.0, of.1), None).await);
         }
         let subject = resource(kind);
         match groups.get(&of) {
