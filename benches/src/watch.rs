@@ -68,7 +68,11 @@ async fn on(server: &ingester_tests::SqlServer, arguments: &Watch) -> Result<()>
     install(&cluster, &crds).await?;
     let created = stream::iter(0..arguments.namespaces).map(|n| {
         let api = api(&cluster, Some(n));
-        async move { api.create(&PostParams::default(), &serde_json::from_value(object(n, 0))?).await.map_err(anyhow::Error::from) }
+        async move {
+            api.create(&PostParams::default(), &serde_json::from_value(object(n, 0))?)
+                .await
+                .map_err(anyhow::Error::from)
+        }
     });
     created.buffer_unordered(16).try_for_each(|_| async { Ok(()) }).await?;
     let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
@@ -76,7 +80,8 @@ async fn on(server: &ingester_tests::SqlServer, arguments: &Watch) -> Result<()>
     store.switch_changes(true).await?;
     store.write(kind()?.table(), (0..arguments.namespaces).map(|n| row(n, 0)).collect::<Result<_>>()?).await?;
     let watches = 3 * (arguments.idle + arguments.namespaces);
-    let (process, port) = start_with(&url, &format!("serve:\n  maxWatches: {watches}\n  maxConnections: {watches}\n")).await?;
+    let (process, port) =
+        start_with(&url, &format!("serve:\n  maxWatches: {watches}\n  maxConnections: {watches}\n")).await?;
     let ours = Client::try_from(kube::Config::new(format!("http://127.0.0.1:{port}").parse()?))?;
     let writers = [Writer::Sql(Box::new(store)), Writer::Cluster(cluster.clone())];
     let parts = [
@@ -84,7 +89,9 @@ async fn on(server: &ingester_tests::SqlServer, arguments: &Watch) -> Result<()>
         ("watches of everything", true, arguments.everything, arguments.rate.div_ceil(10)),
     ];
     for (name, everything, watches, rate) in parts {
-        for (candidate, (client, writer)) in ["ours", "API server"].into_iter().zip([&ours, &cluster].into_iter().zip(&writers)) {
+        for (candidate, (client, writer)) in
+            ["ours", "API server"].into_iter().zip([&ours, &cluster].into_iter().zip(&writers))
+        {
             let id = if candidate == "ours" { Some(process.id()) } else { real.process().id() };
             let before = progress::cpu(id)?;
             let [p50, p99, most] = lags(client, writer, everything, watches, rate, arguments).await?;
@@ -119,7 +126,8 @@ fn row(namespace: usize, change: usize) -> Result<RowChange> {
 }
 
 fn api(client: &Client, namespace: Option<usize>) -> Api<DynamicObject> {
-    let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("michelangelo.api", "v2", "Model"), "models");
+    let resource =
+        ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("michelangelo.api", "v2", "Model"), "models");
     match namespace {
         Some(namespace) => Api::namespaced_with(client.clone(), &format!("n{namespace}"), &resource),
         None => Api::all_with(client.clone(), &resource),
@@ -228,6 +236,9 @@ async fn idle(process: &Running, port: u16, watches: usize) -> Result<()> {
         ensure!(answer[..read].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer[..read]));
     }
     let with = resident(Some(process.id()))?;
-    println!("{watches} idle watches: {before} MB before, {with} MB with them ({:.1} kB each)", (with - before) as f64 * 1024.0 / watches as f64);
+    println!(
+        "{watches} idle watches: {before} MB before, {with} MB with them ({:.1} kB each)",
+        (with - before) as f64 * 1024.0 / watches as f64
+    );
     Ok(())
 }

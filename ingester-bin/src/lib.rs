@@ -158,6 +158,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::audit::run(&arguments, config, program))
         }
+        Command::Doctor(arguments) => doctor(&arguments, program),
+        Command::Validate(arguments) => validate(&arguments, program),
         Command::Ghosts(arguments) => ghosts(arguments, program),
         Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {
@@ -181,6 +183,18 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Manifests(arguments) => commands::manifests::run(&arguments, program),
         Command::Members(arguments) => wait_for(commands::members::run(arguments, kinds)),
     }
+}
+
+/// Looks at everything that a mirror needs.
+fn doctor(arguments: &arguments::Doctor, program: Program) -> Result<Ending, Failure> {
+    let config = configuration(&arguments.config, program.kinds)?;
+    wait_for(commands::doctor::run(arguments, config, program))
+}
+
+/// Runs the life of test objects.
+fn validate(arguments: &arguments::Validate, program: Program) -> Result<Ending, Failure> {
+    let config = configuration(&arguments.config, program.kinds)?;
+    wait_for(commands::validate::run(arguments, config, program))
 }
 
 /// Lists ghosts, or decides about one.

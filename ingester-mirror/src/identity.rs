@@ -106,6 +106,24 @@ pub async fn identify(client: &Client, store: &Store, names: Names) -> Result<Cl
     claim(cluster(client).await?, store, names).await
 }
 
+/// Checks the same as [`claim`] for a mirror, and records nothing: a database that belongs to no cluster, or whose objects have no names
+/// yet, would be this one's. The table of settings has to be there.
+///
+/// # Errors
+/// As [`claim`].
+pub async fn examine(cluster: ClusterUid, store: &Store, marks: &Marks) -> Result<ClusterCheck, IdentityError> {
+    let check = match cluster {
+        ClusterUid::Known(found) => match store.cluster().await.map_err(IdentityError::Store)? {
+            Some(recorded) => judge(recorded, found)?,
+            None => ClusterCheck::Own,
+        },
+        ClusterUid::Unknown(reason) => ClusterCheck::Unchecked(reason),
+    };
+    let recorded = store.recorded_prefix(Marks::MICHELANGELO.prefix()).await.map_err(IdentityError::Store)?;
+    judge_prefix(recorded.as_deref(), marks)?;
+    Ok(check)
+}
+
 /// Checks that a database belongs to this cluster, once the cluster has answered, as [`identify`] does.
 ///
 /// # Errors
@@ -134,18 +152,27 @@ async fn claim_prefix(cluster: &ClusterUid, store: &Store, marks: &Marks, writes
     let (prefix, usual) = (marks.prefix(), Marks::MICHELANGELO.prefix());
     loop {
         let recorded = store.recorded_prefix(usual).await.map_err(IdentityError::Store)?;
+        judge_prefix(recorded.as_deref(), marks)?;
         match recorded.as_deref() {
             Some(recorded) if recorded == prefix => return Ok(()),
             Some(recorded) if marks.former().contains(&recorded) && !writes => return Ok(()),
-            Some(recorded) if !recorded.is_empty() && !marks.former().contains(&recorded) => {
-                return Err(IdentityError::OtherPrefix { recorded: recorded.to_owned(), prefix });
-            }
             None if prefix == usual && matches!(cluster, ClusterUid::Known(_)) => return Ok(()),
             Some(_) | None => {}
         }
         if store.record_prefix(recorded.as_deref(), prefix).await.map_err(IdentityError::Store)? {
             return Ok(());
         }
+    }
+}
+
+/// Checks that the prefix that is recorded is that of a program, one of its former ones, or none.
+fn judge_prefix(recorded: Option<&str>, marks: &Marks) -> Result<(), IdentityError> {
+    let prefix = marks.prefix();
+    match recorded {
+        Some(recorded) if recorded != prefix && !recorded.is_empty() && !marks.former().contains(&recorded) => {
+            Err(IdentityError::OtherPrefix { recorded: recorded.to_owned(), prefix })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -202,7 +229,7 @@ pub(crate) fn judge(recorded: String, found: String) -> Result<ClusterCheck, Ide
 
 #[cfg(test)]
 mod tests {
-    use super::{ClusterCheck, IdentityError, Names, identify, release_prefix};
+    use super::{ClusterCheck, IdentityError, Names, cluster as asked, examine, identify, release_prefix};
     use http::{Request, Response};
     use ingester_core::marks::Marks;
     use ingester_store::{ConnectOptions, Store};
@@ -306,6 +333,26 @@ mod tests {
             let error = started(&store, &cluster("one"), USUAL).await.unwrap_err();
             assert!(error.contains("formerPrefixes: [data.example.com]"), "{error}");
         }
+    }
+
+    #[tokio::test]
+    async fn examining_records_nothing_and_finds_what_a_start_would() {
+        let store = store().await;
+        for client in [cluster("one"), refusing(403)] {
+            examine(asked(&client).await.unwrap(), &store, &OWN).await.unwrap();
+            assert_eq!(store.cluster().await.unwrap(), None);
+            assert_eq!(store.recorded_prefix("usual").await.unwrap(), None);
+        }
+        started(&store, &cluster("one"), USUAL).await.unwrap();
+        let examined = async |client: &Client, marks: &Marks| {
+            examine(asked(client).await.unwrap(), &store, marks).await.map_err(|error| error.to_string())
+        };
+        assert_eq!(examined(&cluster("one"), &Marks::MICHELANGELO).await.unwrap(), ClusterCheck::Own);
+        assert_eq!(examined(&cluster("one"), &MOVED).await.unwrap(), ClusterCheck::Own);
+        let unchecked = examined(&refusing(403), &Marks::MICHELANGELO).await.unwrap();
+        assert!(matches!(unchecked, ClusterCheck::Unchecked(_)), "{unchecked:?}");
+        assert!(examined(&cluster("other"), &MOVED).await.unwrap_err().contains("another cluster"));
+        assert!(examined(&refusing(404), &OWN).await.unwrap_err().contains("`michelangelo`"));
     }
 
     #[tokio::test]

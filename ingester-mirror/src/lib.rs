@@ -38,7 +38,7 @@
 //! }
 //! ```
 //!
-//! [`replicas`] shares the work with other processes. [`retention`] purges rows of objects that were deleted long ago. [`suspend`] keeps kinds from being written. [`identity`] keeps the
+//! [`examine`] asks an API server what it would say to a mirror. [`replicas`] shares the work with other processes. [`retention`] purges rows of objects that were deleted long ago. [`suspend`] keeps kinds from being written. [`identity`] keeps the
 //! rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
 //! server of metrics and probes shows, [`audit`] the report of an audit.
 
@@ -50,6 +50,7 @@ mod cluster;
 #[cfg_attr(test, allow(clippy::too_many_lines, reason = "a test names every key"))]
 pub mod config;
 pub mod events;
+pub mod examine;
 #[cfg(test)]
 mod fixture;
 mod follow;

@@ -31,7 +31,8 @@ mod rows;
 mod store;
 
 pub use driver::{
-    Address, ConnectOptions, Connections, ErrorClass, PasswordCommand, Retry, StoreError, Tls, TlsMistake, TlsMode,
+    Address, ConnectOptions, Connections, ErrorClass, Finding, PasswordCommand, Retry, StoreError, Tls, TlsMistake,
+    TlsMode, Verdict,
 };
 pub use ledger::Catalog;
 pub use rows::{

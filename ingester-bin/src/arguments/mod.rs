@@ -10,12 +10,14 @@
 //! | `changes.rs` | what has changed in SQL |
 //! | `which.rs` | which objects `get` asks for, out of the table of keys |
 //! | `mirror.rs`, `kubeconfig.rs` | beside a cluster |
+//! | `doctor.rs`, `validate.rs` | whether everything is there that a mirror needs; test objects in a cluster |
 //! | `schema.rs`, `declare.rs` | tables, columns, kinds |
 //!
 //! Every command has an example in its help, which the tests parse.
 
 mod changes;
 mod declare;
+mod doctor;
 mod get;
 mod ghosts;
 mod import;
@@ -26,10 +28,12 @@ mod schema;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod validate;
 mod which;
 
 pub(crate) use changes::{Changes, ChangesFormat};
 pub(crate) use declare::{Manifests, Rbac, Scaffold};
+pub(crate) use doctor::Doctor;
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat};
 pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};
 pub(crate) use import::{Assumed, Import};
@@ -41,6 +45,7 @@ pub(crate) use schema::{
     SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
 pub(crate) use shared::{Cluster, ConfigFile, Format, Migrations, Output, Target};
+pub(crate) use validate::Validate;
 pub(crate) use which::Which;
 
 use clap::builder::Resettable;
@@ -91,6 +96,8 @@ impl Command {
         let target = match self {
             Command::Run(its) => return its.config.as_deref(),
             Command::Audit(its) => return Some(&its.config.config),
+            Command::Doctor(its) => return Some(&its.config.config),
+            Command::Validate(its) => return Some(&its.config.config),
             Command::Finalizers(Finalizers::Remove(its)) => return Some(&its.config.config),
             Command::Ghosts(its) => match &its.command {
                 Some(GhostsCommand::Resolve(its)) => return Some(&its.config.config),
@@ -142,6 +149,8 @@ pub(crate) enum Command {
     Run(Run),
     Serve(Serve),
     Audit(Audit),
+    Doctor(Doctor),
+    Validate(Validate),
     Restore(Restore),
     Ghosts(Ghosts),
     /// The finalizer that the ingester adds to objects.

@@ -8,6 +8,7 @@ pub(crate) mod backfill;
 pub(crate) mod changes;
 pub(crate) mod completions;
 pub(crate) mod crds;
+pub(crate) mod doctor;
 pub(crate) mod finalizers;
 pub(crate) mod get;
 pub(crate) mod ghosts;
@@ -29,6 +30,7 @@ pub(crate) mod scaffold;
 pub(crate) mod schema;
 pub(crate) mod serve;
 mod start;
+pub(crate) mod validate;
 mod view_settings;
 
 use crate::arguments::{Cluster, Migrations};

@@ -82,6 +82,11 @@ impl Changes {
     }
 }
 
+/// The verbs that the ingester needs on the objects of a kind.
+pub(super) fn verbs(kind: &Kind, config: &Ingester) -> impl Iterator<Item = &'static str> {
+    Changes::of(kind, config).verbs().split(", ")
+}
+
 /// The role as people write it, with why each right is needed.
 pub(super) fn role(name: &str, kinds: &[Kind], config: &Ingester) -> String {
     // Resources by what is done with their objects, and by their groups.

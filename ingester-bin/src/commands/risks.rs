@@ -21,8 +21,7 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
         let risks = store.risks();
         if !risks.is_empty() {
             for kind in &kinds {
-                let is_new = !evicting.contains(&kind.name());
-                if is_new && (kind.immutable() || has_evicted(&store, kind).await) {
+                if !evicting.contains(&kind.name()) && evicts(&store, kind).await {
                     evicting.push(kind.name());
                 }
             }
@@ -42,8 +41,13 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
     }
 }
 
+/// Whether rows of a kind are the only copies of their objects, or will be.
+pub(super) async fn evicts(store: &Store, kind: &Kind) -> bool {
+    kind.immutable() || has_evicted(store, kind).await
+}
+
 /// What is lost by these risks; `None` while the cluster has everything.
-fn warning(risks: &[String], evicting: &[&str]) -> Option<String> {
+pub(super) fn warning(risks: &[String], evicting: &[&str]) -> Option<String> {
     let (risks, kinds) = (risks.join("; "), evicting.join(", "));
     (!evicting.is_empty()).then(|| {
         format!(

@@ -18,11 +18,12 @@ use indicatif::ProgressBar;
 use ingester_core::schema::{Absent, Column};
 use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{self, Schema, ServerVersion, Servers};
+use ingester_sql::dialect::Dialect;
 use ingester_store::migrate::{
     Applied, ApplyError, Drift, Folder, GenerateOptions, Ledger, May, MigrationInfo, MigrationState, Planned, Progress,
     Released, drift, own_drift,
 };
-use ingester_store::{ConnectOptions, Store};
+use ingester_store::{Catalog, ConnectOptions, Store};
 use serde::Serialize;
 use std::fs::File;
 use std::path::Path;
@@ -325,17 +326,8 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
         None => Default::default(),
     };
     let catalog = store.catalog().await?;
-    let mut drift = drift(&schema, &catalog, store.dialect());
-    if arguments.migrations.sql.is_none() {
-        // What is not declared any more is left as it is.
-        let of_declared = self::drift(&Schema::of(program.of_declared()), &catalog, store.dialect());
-        drift.extend(
-            of_declared
-                .into_iter()
-                .filter(|drift| !matches!(drift, Drift::ExtraColumn { .. } | Drift::ExtraKey { .. })),
-        );
-    }
-    drift.extend(own_drift(&catalog, store.dialect()));
+    let registry = if arguments.migrations.sql.is_none() { program.of_declared() } else { Registry::default() };
+    let drift = differences(&schema, registry, &catalog, store.dialect());
     store.close().await;
 
     #[derive(Serialize)]
@@ -362,6 +354,17 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
         );
     }
     Ok(Ending::Problem)
+}
+
+/// How the tables of a database differ from those that migrations make, from those of declared kinds, and the ingester's own.
+pub(super) fn differences(schema: &Schema, declared: Registry<'_>, catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
+    let mut differences = drift(schema, catalog, dialect);
+    // What is not declared any more is left as it is.
+    let left = |drift: &Drift| matches!(drift, Drift::ExtraColumn { .. } | Drift::ExtraKey { .. });
+    let of_declared = drift(&Schema::of(declared), catalog, dialect);
+    differences.extend(of_declared.into_iter().filter(|drift| !left(drift)));
+    differences.extend(own_drift(catalog, dialect));
+    differences
 }
 
 /// Prints what `schema apply` would run, as a script of the database's dialect.

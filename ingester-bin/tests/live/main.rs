@@ -23,6 +23,8 @@
 //! | `declared`, `kubedl`, `kubedl_pods` | kinds of a file: one of a CRD in the cluster; KubeDL's jobs, pods and events, and the views over them |
 //! | `backup` | a database that was restored from a backup |
 //! | `identity`, `moving` | the database of another cluster; moving in from the reference system |
+//! | `doctor` | what `ingester doctor` says of set-ups that are broken in one place |
+//! | `validate` | test objects of `ingester validate` |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
 //!
 //! The other files support them: [`world::World`] is a namespace, a database and an ingester for one test.
@@ -39,6 +41,7 @@ mod cluster;
 mod cost;
 mod database;
 mod declared;
+mod doctor;
 mod endpoints;
 mod events;
 mod eventually;
@@ -74,5 +77,6 @@ mod suspend;
 mod sweep;
 mod tutorial;
 mod uninstall;
+mod validate;
 mod world;
 mod written;

@@ -168,6 +168,26 @@ impl ApiServer {
         }
     }
 
+    async fn send_patch(
+        &self,
+        namespace: &str,
+        name: &str,
+        patch: &Value,
+        parameters: &str,
+    ) -> Result<Box<str>, ApiError> {
+        let (_, doing) = self.one("patching the finalizers of", namespace, name)?;
+        let request = http::Request::patch(format!("{}/{name}{parameters}", self.url(Some(namespace))))
+            .header(http::header::CONTENT_TYPE, "application/json-patch+json")
+            .body(patch.to_string().into_bytes())
+            .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
+        self.text(&doing, request).await.map(Into::into)
+    }
+
+    /// Asks whether a JSON patch would be applied, by everything that may refuse it: nothing is changed (`dryRun`, Kubernetes 1.18).
+    pub(crate) async fn try_patch(&self, namespace: &str, name: &str, patch: &Value) -> Result<(), ApiError> {
+        self.send_patch(namespace, name, patch, "?dryRun=All").await.map(drop)
+    }
+
     /// The answer to a list. "Not found" counts only from a server that is ready: one that is starting answers so for every
     /// CustomResourceDefinition that it has not read yet.
     async fn listed(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
@@ -372,15 +392,7 @@ impl Cluster for ApiServer {
         name: &'a str,
         patch: &'a Value,
     ) -> BoxFuture<'a, Result<Box<str>, ApiError>> {
-        async move {
-            let (_, doing) = self.one("patching the finalizers of", namespace, name)?;
-            let request = http::Request::patch(format!("{}/{name}", self.url(Some(namespace))))
-                .header(http::header::CONTENT_TYPE, "application/json-patch+json")
-                .body(patch.to_string().into_bytes())
-                .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
-            self.text(&doing, request).await.map(Into::into)
-        }
-        .boxed()
+        self.send_patch(namespace, name, patch, "").boxed()
     }
 
     fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>> {

@@ -168,6 +168,12 @@ pub(super) trait Rules: Sync {
 
     /// See [`statements::ReadServer`](super::statements::ReadServer).
     fn server(&self) -> &'static str;
+    /// See [`statements::ReadVariables`](super::statements::ReadVariables).
+    fn variables(&self) -> &'static str;
+    /// See [`statements::ReadGrants`](super::statements::ReadGrants).
+    fn grants(&self) -> &'static str;
+    /// See [`statements::ReadSize`](super::statements::ReadSize).
+    fn size(&self) -> &'static str;
     /// See [`statements::ReadClock`](super::statements::ReadClock).
     fn clock(&self) -> &'static str;
     /// See [`statements::ReadTables`](super::statements::ReadTables).

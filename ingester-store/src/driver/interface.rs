@@ -1,6 +1,7 @@
 //! What a driver is for the rest of the crate: traits that fit into a box, which sqlx's own do not.
 
 use super::error::StoreError;
+use super::examine::{Answers, Finding};
 use super::facts::Facts;
 use super::hosts::Looked;
 use super::options::ConnectOptions;
@@ -131,6 +132,9 @@ pub(crate) trait Driver: Send + Sync {
 
     /// New connections use this password.
     fn use_password<'d>(&'d self, password: &'d str) -> BoxFuture<'d, ()>;
+
+    /// What its settings and the user's rights mean.
+    fn examine(&self, answers: &Answers) -> Vec<Finding>;
 
     /// What the connections do now.
     fn usage(&self) -> Usage;

@@ -172,6 +172,10 @@ mod tests {
             std::future::ready(()).boxed()
         }
 
+        fn examine(&self, _: &crate::driver::Answers) -> Vec<crate::driver::Finding> {
+            Vec::new()
+        }
+
         fn usage(&self) -> Usage {
             Usage { open: 0, idle: 0, limit: 0 }
         }

@@ -2,6 +2,7 @@
 
 use super::connections::{Connections, Waits};
 use super::error::is_about;
+use super::examine::{Answers, Finding};
 use super::facts::About;
 use super::hosts::Looked;
 use super::interface::{Call, Driver, End, Migrations, Session, read};
@@ -121,6 +122,11 @@ impl Pool {
     /// Runs a definition of a table. MySQL does not prepare definitions, and ends a transaction before one.
     pub(crate) async fn define(&self, sql: &Sql) -> Result<(), sqlx::Error> {
         self.session().await?.run(sql.shared()).await
+    }
+
+    /// What its settings and the user's rights mean.
+    pub(crate) fn examine(&self, answers: &Answers) -> Vec<Finding> {
+        self.driver.examine(answers)
     }
 
     /// What the connections do now.

@@ -7,6 +7,7 @@
 mod clock;
 mod connect;
 mod doubts;
+mod examine;
 mod logged;
 mod recorded;
 mod retry;

@@ -4,6 +4,16 @@ use ingester_core::schema::SqlType;
 
 pub(super) const SERVER: &str = "SELECT CONCAT(VERSION(), ' ', @@version_comment), @@max_allowed_packet";
 
+// Unlike @@name, it is not an error on a server that does not know a variable. Those of the session come before the server's.
+pub(super) const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('character_set_connection', 'character_set_database', 'sql_mode', \
+     'transaction_isolation', 'tx_isolation', 'max_allowed_packet', 'sort_buffer_size', 'read_only', 'innodb_read_only', 'wsrep_on', \
+     'wsrep_cluster_name', 'group_replication_group_name', 'max_connections')";
+
+pub(super) const GRANTS: &str = "SHOW GRANTS";
+
+// The server's statistics of tables, which may be a day old.
+pub(super) const SIZE: &str = "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS UNSIGNED) FROM information_schema.tables WHERE table_schema = DATABASE()";
+
 pub(super) const CLOCK: &str = "SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)";
 
 pub(super) const TABLES: &str = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()";

@@ -6,6 +6,25 @@ use std::borrow::Cow;
 // The second column is the most bytes of one statement. The protocol allows 1 GiB; a batch is to stay far below.
 pub(super) const SERVER: &str = "SELECT VERSION(), CAST(67108864 AS BIGINT)";
 
+// `reset_val` is what a session has before it sets anything itself.
+pub(super) const VARIABLES: &str = "SELECT name, CASE WHEN name = 'default_transaction_read_only' THEN reset_val ELSE setting END FROM pg_settings \
+     WHERE name IN ('server_encoding', 'client_encoding', 'default_transaction_isolation', 'default_transaction_read_only', 'in_hot_standby', \
+     'work_mem', 'max_connections')";
+
+// What is missing, as `RIGHT table`, and `CREATE` for the schema. A table is altered by its owner alone.
+pub(super) const GRANTS: &str = "\
+SELECT CONCAT(rights.name, ' ', tables.tablename)
+FROM pg_tables AS tables
+CROSS JOIN (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE'), ('OWNER')) AS rights (name)
+WHERE tables.schemaname = CURRENT_SCHEMA()
+  AND NOT CASE WHEN rights.name = 'OWNER' THEN pg_has_role(tables.tableowner, 'USAGE')
+    ELSE has_table_privilege(QUOTE_IDENT(tables.schemaname) || '.' || QUOTE_IDENT(tables.tablename), rights.name) END
+UNION ALL
+SELECT 'CREATE' WHERE NOT COALESCE(has_schema_privilege(CURRENT_SCHEMA(), 'CREATE'), FALSE)
+ORDER BY 1";
+
+pub(super) const SIZE: &str = "SELECT pg_database_size(CURRENT_DATABASE())";
+
 pub(super) const CLOCK: &str = "SELECT TO_CHAR(CLOCK_TIMESTAMP() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')";
 
 pub(super) const TABLES: &str = "\

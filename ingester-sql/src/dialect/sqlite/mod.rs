@@ -271,6 +271,18 @@ impl Rules for Sqlite {
         catalog::SERVER
     }
 
+    fn variables(&self) -> &'static str {
+        catalog::VARIABLES
+    }
+
+    fn grants(&self) -> &'static str {
+        catalog::GRANTS
+    }
+
+    fn size(&self) -> &'static str {
+        catalog::SIZE
+    }
+
     fn clock(&self) -> &'static str {
         catalog::CLOCK
     }

@@ -6,6 +6,7 @@ mod abandoned;
 mod address;
 mod connect;
 mod error;
+mod examine;
 mod holder;
 mod migrations;
 mod pool;

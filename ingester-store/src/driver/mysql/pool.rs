@@ -2,8 +2,10 @@
 
 use super::abandoned::Abandoned;
 use super::connect::connect;
+use super::examine::examine;
 use super::migrations::Migrating;
 use super::session::Lent;
+use crate::driver::examine::{Answers, Finding};
 use crate::driver::hosts::{Hosts, Looked, first};
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
@@ -84,6 +86,11 @@ impl Driver for Pool {
             }
         }
         .boxed()
+    }
+
+    fn examine(&self, answers: &Answers) -> Vec<Finding> {
+        let database = self.pool.connect_options().get_database().unwrap_or_default().to_owned();
+        examine(answers, &database)
     }
 
     fn usage(&self) -> Usage {

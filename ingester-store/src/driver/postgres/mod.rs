@@ -5,6 +5,7 @@
 mod address;
 mod connect;
 mod error;
+mod examine;
 mod migrations;
 mod pool;
 mod servers;

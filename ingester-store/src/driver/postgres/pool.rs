@@ -1,9 +1,11 @@
 //! The connections to a server, or to one of a list.
 
 use super::connect::{Server, connect};
+use super::examine::examine;
 use super::migrations::Migrating;
 use super::session::Lent;
 use super::values::Prepared;
+use crate::driver::examine::{Answers, Finding};
 use crate::driver::hosts::{Hosts, Looked, first};
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
@@ -79,6 +81,10 @@ impl Driver for Pool {
             }
         }
         .boxed()
+    }
+
+    fn examine(&self, answers: &Answers) -> Vec<Finding> {
+        examine(answers)
     }
 
     fn usage(&self) -> Usage {

@@ -34,14 +34,17 @@ pub(super) async fn connect(
     durability: &Durability,
 ) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+    let connect = match options.read_only {
+        // The file says how it is written, and stays as it is.
+        true => connect.clone(),
+        false => connect.clone().journal_mode(SqliteJournalMode::Wal),
+    };
     let connect = connect
-        .clone()
         .create_if_missing(options.create)
         .busy_timeout(BUSY)
         .foreign_keys(false)
-        // Readers do not wait for the writer. A commit survives a crash of the program; a crash of the machine may lose the
+        // Readers do not wait for the writer, whose log is ahead of the file. A commit survives a crash of the program; a crash of the machine may lose the
         // last few commits. What must not be lost raises that (`durability.rs`).
-        .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
         // Every row changes a page of each index. With SQLite's default of 2 MB, these pages are written and read repeatedly.
         // A positive number would be a number of pages.

@@ -7,6 +7,7 @@ mod connect;
 mod deadline;
 mod durability;
 mod error;
+mod examine;
 mod migrations;
 mod pool;
 mod session;

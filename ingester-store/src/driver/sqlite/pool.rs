@@ -3,8 +3,10 @@
 use super::connect::{connect, connections};
 use super::deadline::Deadline;
 use super::durability::Durability;
+use super::examine::examine;
 use super::migrations::Migrating;
 use super::session::Lent;
+use crate::driver::examine::{Answers, Finding};
 use crate::driver::hosts::Looked;
 use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
@@ -51,6 +53,10 @@ impl Driver for Pool {
 
     fn use_password<'d>(&'d self, _: &'d str) -> BoxFuture<'d, ()> {
         async {}.boxed()
+    }
+
+    fn examine(&self, _: &Answers) -> Vec<Finding> {
+        examine(self.pool.connect_options().get_filename())
     }
 
     fn usage(&self) -> Usage {

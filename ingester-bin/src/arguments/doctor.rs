@@ -1,0 +1,25 @@
+//! Whether everything is there that a mirror needs.
+
+use super::{Cluster, ConfigFile, Output};
+use clap::Args;
+
+const DOCTOR: &str = "\
+Examples:
+  ingester doctor --config ingester.yaml
+  ingester doctor --config ingester.yaml -o json | jq '.[] | select(.result == \"error\")'";
+
+/// Check the cluster, the database, and both beside each other, and say what to do about what is wrong.
+///
+/// Asks what `ingester run` with this configuration would find: the API server, CRDs, rights and admission; the database's server, rights and
+/// settings; the identity of both, migrations, tables, definitions, and how far the rows are behind. Changes nothing: it also runs beside
+/// the mirror. Each line is ok, warning, error, or skipped because of another one. Exits with 1 on errors.
+#[derive(Debug, Args)]
+#[command(after_help = DOCTOR)]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}

@@ -1,0 +1,36 @@
+//! The life of a test object, from the cluster into SQL.
+
+use super::shared::namespace;
+use super::{Cluster, ConfigFile, Output};
+use clap::Args;
+
+const VALIDATE: &str = "\
+Examples:
+  kubectl label namespace ingester-test PREFIX/Validate=true
+  ingester validate --config ingester.yaml -n ingester-test --yes models projects
+  ingester validate --config ingester.yaml -n ingester-test --yes models -o json";
+
+/// Run the life of a test object of each kind, and report what SQL has of it.
+///
+/// Beside an `ingester run` with the same configuration. Of each kind one object is created, updated, labelled and deleted; another one is
+/// evicted, unless the kind is not evictable. After each step the row is compared with the object. In the end objects and rows are gone. What controls objects of these kinds acts on these, too: a PipelineRun runs. So it needs --yes, and a
+/// namespace that has the label PREFIX/Validate=true, where PREFIX is michelangelo unless the program has another one. Exits with 1 if a step failed.
+#[derive(Debug, Args)]
+#[command(after_help = VALIDATE)]
+pub(crate) struct Validate {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// The namespace of the test objects.
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace)]
+    pub(crate) namespace: String,
+    /// Objects may be created there, and deleted.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// The kinds.
+    #[arg(value_name = "KIND", required = true)]
+    pub(crate) kinds: Vec<String>,
+}

@@ -1,0 +1,219 @@
+//! Whether the API server answers, and what it is.
+
+use super::{Lines, Wanted, kinds};
+use crate::arguments::Cluster;
+use crate::cluster::said;
+use crate::ending::Failure;
+use http::{Method, Request, StatusCode};
+use ingester_core::Kind;
+use ingester_mirror::examine::has_streamed_lists;
+use ingester_mirror::identity::{self, ClusterUid};
+use kube::Client;
+use kube::client::Body;
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long one answer may take.
+const ANSWER: Duration = Duration::from_secs(15);
+
+/// The first release of Kubernetes that is supported, and tested: 1.20.
+const FIRST: (u32, u32) = (1, 20);
+
+const KUBECONFIG: &str = "kubeconfig";
+const ANSWERS: &str = "api-server";
+const VERSION: &str = "api-server-version";
+const STREAMED: &str = "streamed-lists";
+const CLUSTER: &str = "cluster-identity";
+
+/// What was found, for what is looked at beside the database.
+pub(super) struct Found {
+    pub(super) lines: Lines,
+    /// It is `None` if the API server does not answer.
+    pub(super) client: Option<Client>,
+    /// Which cluster it is.
+    pub(super) uid: Option<ClusterUid>,
+    /// The kinds that it serves, of those that are mirrored.
+    pub(super) served: Vec<Kind>,
+}
+
+pub(super) async fn examine(cluster: &Cluster, wanted: &Wanted<'_>) -> Found {
+    let mut found = Found { lines: Lines::default(), client: None, uid: None, served: Vec::new() };
+    let client = match cluster.client().await {
+        Ok(client) => client,
+        Err(Failure::Usage(error) | Failure::Work(error)) => {
+            found.lines.error(
+                KUBECONFIG,
+                "",
+                error.to_string(),
+                "name a kubeconfig that can be used: --kubeconfig FILE or KUBECONFIG",
+            );
+            let rest = [ANSWERS, VERSION, CLUSTER, kinds::CRD, kinds::RIGHTS, STREAMED, kinds::ADMISSION];
+            found.lines.skip(&rest, "there is no kubeconfig");
+            return found;
+        }
+    };
+    found.lines.ok(KUBECONFIG, "", format!("namespace {}", client.default_namespace()));
+    if !answers(&client, &mut found.lines).await {
+        let rest = [VERSION, CLUSTER, kinds::CRD, kinds::RIGHTS, STREAMED, kinds::ADMISSION];
+        found.lines.skip(&rest, "the API server does not answer");
+        return found;
+    }
+    found.uid = which(&client, &mut found.lines).await;
+    found.served = kinds::served(&client, wanted, &mut found.lines).await;
+    kinds::rights(&client, wanted, &mut found.lines).await;
+    streamed(&client, wanted, &found.served, &mut found.lines).await;
+    kinds::admission(&client, wanted, &found.served, &mut found.lines).await;
+    found.client = Some(client);
+    found
+}
+
+/// Whether the API server answers at all, and its version.
+async fn answers(client: &Client, lines: &mut Lines) -> bool {
+    match ask(client, Method::GET, "/version", None).await {
+        Err(why) => {
+            let remedy = match why.contains("certificate") {
+                true => {
+                    "have the kubeconfig name the authority that signed the API server's certificate (`certificate-authority`), and an address that the certificate is for"
+                }
+                false => {
+                    "check the address in the kubeconfig, and that the API server runs and can be reached from here"
+                }
+            };
+            lines.error(ANSWERS, "", why, remedy);
+            false
+        }
+        Ok((StatusCode::UNAUTHORIZED, _)) => {
+            lines.error(
+                ANSWERS,
+                "",
+                "401 Unauthorized: the API server does not accept this token or certificate",
+                "it may have expired: renew that of the kubeconfig, or of the service account",
+            );
+            false
+        }
+        Ok((status, answer)) => {
+            lines.ok(ANSWERS, "", "it answers");
+            version(status, &answer, lines);
+            true
+        }
+    }
+}
+
+fn version(status: StatusCode, answer: &Value, lines: &mut Lines) {
+    // `20+` on some platforms.
+    let number = |name: &str| answer[name].as_str()?.trim_end_matches('+').parse::<u32>().ok();
+    let shown = answer["gitVersion"].as_str().unwrap_or_default();
+    match (number("major"), number("minor")) {
+        (Some(major), Some(minor)) if (major, minor) < FIRST => lines.error(
+            VERSION,
+            "",
+            format!("Kubernetes {major}.{minor} ({shown})"),
+            format!("the ingester needs Kubernetes {}.{} or later", FIRST.0, FIRST.1),
+        ),
+        (Some(major), Some(minor)) => lines.ok(VERSION, "", format!("Kubernetes {major}.{minor} ({shown})")),
+        _ => lines.skipped(VERSION, "", format!("/version answers {status}, without a version")),
+    }
+}
+
+/// Which cluster it is.
+async fn which(client: &Client, lines: &mut Lines) -> Option<ClusterUid> {
+    match identity::cluster(client).await {
+        Ok(ClusterUid::Known(uid)) => {
+            lines.ok(CLUSTER, "", format!("the uid of namespace kube-system is {uid}"));
+            Some(ClusterUid::Known(uid))
+        }
+        Ok(ClusterUid::Unknown(reason)) => {
+            lines.warning(
+                CLUSTER,
+                "",
+                format!("{reason}: nothing keeps two clusters from one database"),
+                "grant the ingester `get` on the namespace kube-system, see `ingester rbac`",
+            );
+            Some(ClusterUid::Unknown(reason))
+        }
+        Err(error) => {
+            lines.error(
+                CLUSTER,
+                "",
+                error.to_string(),
+                "see what the API server says: `ingester run` waits for its answer",
+            );
+            None
+        }
+    }
+}
+
+/// Whether lists are streamed.
+async fn streamed(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: &mut Lines) {
+    let Some(kind) = served.first() else {
+        lines.skipped(STREAMED, "", "no kind is served");
+        return;
+    };
+    let namespace = wanted.namespaces(kind).first().copied().flatten();
+    match tokio::time::timeout(ANSWER, has_streamed_lists(client, kind, namespace)).await {
+        Ok(Ok(true)) => lines.ok(STREAMED, "", "the API server streams lists"),
+        Ok(Ok(false)) => {
+            lines.ok(STREAMED, "", "the API server has none (Kubernetes 1.32): objects are listed page by page")
+        }
+        Ok(Err(error)) => lines.skipped(STREAMED, "", error.to_string()),
+        Err(_) => lines.skipped(STREAMED, "", format!("no answer within {} s", ANSWER.as_secs())),
+    }
+}
+
+/// The status and the content of an answer, or why there was none.
+pub(in crate::commands) type Answer = Result<(StatusCode, Value), String>;
+
+/// One request; the answer's status and what it says. What is not JSON is null.
+///
+/// # Errors
+/// Why there was no answer, without a secret.
+pub(in crate::commands) async fn ask(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Answer {
+    let text = body.map(Value::to_string).unwrap_or_default().into_bytes();
+    let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
+    let request = request.body(Body::from(text)).map_err(|error| error.to_string())?;
+    let reason = |error: kube::Error| {
+        let said = said(&error);
+        said.strip_prefix("ServiceError: ").unwrap_or(&said).to_owned()
+    };
+    let answer = async {
+        let response = client.send(request).await.map_err(reason)?;
+        let status = response.status();
+        let body = response.into_body().collect_bytes().await.map_err(reason)?;
+        Ok((status, serde_json::from_slice(&body).unwrap_or(Value::Null)))
+    };
+    let silent = || Err(format!("no answer within {} s", ANSWER.as_secs()));
+    tokio::time::timeout(ANSWER, answer).await.unwrap_or_else(|_| silent())
+}
+
+/// The path of a kind's objects, in one namespace or in all.
+pub(super) fn path(kind: &Kind, namespace: Option<&str>) -> String {
+    let namespace = namespace.map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
+    format!("{}{namespace}/{}", root(kind.group(), kind.version()), kind.plural())
+}
+
+/// The path of a version of a group.
+pub(super) fn root(group: &str, version: &str) -> String {
+    if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lines, StatusCode, version};
+    use crate::commands::doctor::Outcome;
+    use serde_json::json;
+
+    #[test]
+    fn an_api_server_that_is_too_old_is_named() {
+        for (status, answer, result, says) in [
+            (200, json!({"major": "1", "minor": "19+", "gitVersion": "v1.19.4"}), Outcome::Error, "1.19 (v1.19.4)"),
+            (200, json!({"major": "1", "minor": "20+", "gitVersion": "v1.20.2"}), Outcome::Ok, "1.20"),
+            (200, json!({"major": "1", "minor": "36", "gitVersion": "v1.36.0"}), Outcome::Ok, "1.36"),
+            (403, json!({"kind": "Status"}), Outcome::Skipped, "403"),
+        ] {
+            let mut lines = Lines::default();
+            version(StatusCode::from_u16(status).unwrap(), &answer, &mut lines);
+            assert_eq!(lines.0[0].result, result);
+            assert!(lines.0[0].message.contains(says), "{lines:?}");
+        }
+    }
+}

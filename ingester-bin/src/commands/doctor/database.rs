@@ -1,0 +1,129 @@
+//! Whether the database answers, and whether it is fit.
+
+use super::{Lines, Wanted};
+use crate::database::Database;
+use crate::ending::Failure;
+use ingester_sql::ddl::Schema;
+use ingester_sql::dialect::own_schema;
+use ingester_store::{ConnectOptions, Finding, Retry, Store, Verdict};
+use std::time::Duration;
+
+const ANSWERS: &str = "database";
+const SERVER: &str = "database-server";
+const SETTINGS: &str = "database-settings";
+const CLOCK: &str = "database-clock";
+const SIZE: &str = "database-size";
+
+/// Apart by more seconds, an alert is raised (`IngesterDatabaseClock`).
+const APART: f64 = 120.0;
+
+/// What was found, for what is looked at beside the cluster.
+pub(super) struct Found {
+    pub(super) lines: Lines,
+    /// `None` if the database is not reached.
+    pub(super) store: Option<Store>,
+}
+
+pub(super) async fn examine(wanted: &Wanted<'_>) -> Found {
+    let mut lines = Lines::default();
+    let store = open(wanted, &mut lines).await;
+    match &store {
+        None => lines.skip(&[SERVER, SETTINGS, CLOCK, SIZE], "the database is not reached"),
+        Some(store) => fit(wanted, store, &mut lines).await,
+    }
+    Found { lines, store }
+}
+
+async fn open(wanted: &Wanted<'_>, lines: &mut Lines) -> Option<Store> {
+    let database = match Database::of(wanted.config, wanted.file) {
+        Ok(database) => database,
+        Err(Failure::Usage(error) | Failure::Work(error)) => {
+            lines.error(
+                ANSWERS,
+                "",
+                error.to_string(),
+                "name the database in the configuration; docs/configuration.md lists the keys",
+            );
+            return None;
+        }
+    };
+    let address = database.address();
+    let subject = address.to_string();
+    if let Some(file) = address.missing_file() {
+        lines.warning(
+            ANSWERS,
+            &subject,
+            format!("{} is not there", file.display()),
+            "`ingester run` and `ingester schema apply` make it",
+        );
+        return None;
+    }
+    let options = ConnectOptions {
+        create: false,
+        // A file stays as it is. Of several servers that one is looked for which takes writes.
+        read_only: address.dialect().is_embedded(),
+        connections: 2,
+        retry: Retry { attempts: Some(2), election: Duration::ZERO, ..Retry::SHORT },
+        ..wanted.config.mysql.connect_options()
+    };
+    match Store::connect(address, options).await {
+        Ok(store) => {
+            let why = database.why().map(|why| format!(" ({why})")).unwrap_or_default();
+            lines.ok(ANSWERS, &subject, format!("it answers{why}"));
+            Some(store)
+        }
+        Err(error) => {
+            let remedy =
+                "check address, user and password of the database in the configuration, and that its server runs";
+            lines.error(ANSWERS, &subject, error.to_string(), remedy);
+            None
+        }
+    }
+}
+
+async fn fit(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
+    lines.ok(SERVER, "", store.server());
+    let tables = Schema::of(&wanted.kinds).tables.into_iter().chain(own_schema(store.dialect()).tables);
+    let tables = tables.map(|table| table.name.to_string()).collect();
+    match examined(wanted, store, tables).await {
+        Ok(found) => found.into_iter().for_each(|finding| add(finding, lines)),
+        Err(why) => lines.skipped(SETTINGS, "", why),
+    }
+    if !store.dialect().is_embedded() {
+        let apart = store.clock_offset();
+        let message = match apart {
+            apart if apart.abs() < 1.0 => "within a second of this machine's".to_owned(),
+            apart if apart > 0.0 => format!("{apart:.0} s ahead of this machine's"),
+            apart => format!("{:.0} s behind this machine's", -apart),
+        };
+        match apart.abs() > APART {
+            true => lines.warning(
+                CLOCK,
+                "",
+                message,
+                "set both clocks, with NTP; the ingester goes by that of the database",
+            ),
+            false => lines.ok(CLOCK, "", message),
+        }
+    }
+    match store.size().await {
+        Ok(bytes) => lines.ok(SIZE, "", format!("{} MiB", bytes.div_ceil(1 << 20))),
+        Err(error) => lines.skipped(SIZE, "", error.to_string()),
+    }
+}
+
+/// What settings and rights mean, as far as the tables are there.
+async fn examined(wanted: &Wanted<'_>, store: &Store, ours: Vec<String>) -> Result<Vec<Finding>, String> {
+    let there = store.tables().await.map_err(|error| error.to_string())?;
+    let tables = ours.into_iter().filter(|table| there.contains(table)).collect();
+    store.examine(tables, wanted.config.ingester.create_tables).await.map_err(|error| error.to_string())
+}
+
+fn add(finding: Finding, lines: &mut Lines) {
+    let Finding { check, verdict, message, remedy } = finding;
+    match verdict {
+        Verdict::Fine => lines.ok(check, "", message),
+        Verdict::Doubtful => lines.warning(check, "", message, remedy),
+        Verdict::Unfit => lines.error(check, "", message, remedy),
+    }
+}

@@ -1,0 +1,62 @@
+//! What an API server would say to a mirror, found out without changing anything.
+//!
+//! May use: ingester-core, cluster, lifecycle, replicas.
+
+use crate::cluster::{ApiError, ApiErrorKind, ApiServer, Cluster as _, StreamedLists};
+use crate::lifecycle::finalizer;
+use crate::replicas::shard::Shard;
+use ingester_core::kind::Kind;
+
+/// How many objects that change meanwhile are left for another one. A webhook may refuse with the code of a conflict, too.
+const ATTEMPTS: usize = 3;
+
+fn server(client: &kube::Client, kind: &Kind, namespace: Option<&str>) -> ApiServer {
+    ApiServer::new(client.clone(), *kind, namespace.map(Into::into), Shard::WHOLE, StreamedLists::default())
+}
+
+/// Whether the API server sends the objects of a kind as a stream (`sendInitialEvents`, Kubernetes 1.32); else the mirror lists them page by
+/// page. The stream is begun, and read no further.
+///
+/// # Errors
+/// If it does not answer, refuses the request, or does not serve the kind.
+pub async fn has_streamed_lists(client: &kube::Client, kind: &Kind, namespace: Option<&str>) -> Result<bool, ApiError> {
+    Ok(server(client, kind, namespace).stream_metadata().await?.is_some())
+}
+
+/// What became of an attempt to add our finalizer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// The API server would add it to this object.
+    Admitted(String),
+    /// Every object of the first page has it already, or is terminating.
+    There,
+    /// There are no objects.
+    NoObjects,
+}
+
+/// Asks the API server to add our finalizer to one object of a kind, as a mirror does first, but to change nothing (`dryRun`): webhooks and
+/// policies that would refuse it do so now.
+///
+/// # Errors
+/// If the API server does not answer, refuses a request, or something in it refuses the finalizer; the error names it.
+pub async fn try_finalizer(client: &kube::Client, kind: &Kind, namespace: Option<&str>) -> Result<Admission, ApiError> {
+    let server = server(client, kind, namespace);
+    let page = server.list_metadata(None).await?;
+    let any = !page.items.is_empty();
+    let without = page.items.into_iter().filter(|partial| !partial.terminating()).filter_map(|partial| {
+        let meta = partial.into_meta();
+        let patch = finalizer::addition(&meta, kind.marks())?;
+        Some((meta, patch))
+    });
+    for (attempt, (meta, patch)) in without.enumerate() {
+        match server.try_patch(&meta.namespace, &meta.name, &patch).await {
+            Ok(()) if meta.namespace.is_empty() => return Ok(Admission::Admitted(meta.name.into())),
+            Ok(()) => return Ok(Admission::Admitted(format!("{}/{}", meta.namespace, meta.name))),
+            // It has changed meanwhile, or is gone: another one will do.
+            Err(error)
+                if attempt < ATTEMPTS && matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(if any { Admission::There } else { Admission::NoObjects })
+}

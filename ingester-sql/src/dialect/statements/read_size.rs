@@ -1,0 +1,32 @@
+//! Size of the database.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
+
+/// Reads how many bytes the database takes, as far as the server knows.
+#[derive(Debug)]
+pub struct ReadSize;
+
+impl Statement for ReadSize {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        Sql::new(dialect.rules().size())
+    }
+}
+
+impl Query for ReadSize {
+    type Row = u64;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        row.uint(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&ReadSize);
+    }
+}

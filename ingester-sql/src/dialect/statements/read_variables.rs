@@ -1,0 +1,33 @@
+//! Settings of the server and of the session.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
+
+/// Reads settings by which a database may be unfit, or slow, for what the ingester does: names and values. A server leaves out those that it
+/// does not have. The driver says what they mean.
+#[derive(Debug)]
+pub struct ReadVariables;
+
+impl Statement for ReadVariables {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        Sql::new(dialect.rules().variables())
+    }
+}
+
+impl Query for ReadVariables {
+    type Row = (String, String);
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok((row.text(0)?, row.text(1)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&ReadVariables);
+    }
+}
