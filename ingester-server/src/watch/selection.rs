@@ -135,7 +135,7 @@ impl Selection {
         let States { live, evicted, deleted } = self.rest.states;
         match row.state() {
             "live" => live,
-            "evicted" => evicted,
+            "evicting" | "evicted" => evicted,
             _ => deleted,
         }
     }

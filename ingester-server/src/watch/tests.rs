@@ -94,6 +94,11 @@ impl World {
         self.write(evicted).await;
     }
 
+    /// Its eviction is intended, and not confirmed.
+    async fn evicting(&self, name: &str, version: u64) {
+        self.write(Row { evict_time: Some(Micros(1)), ..row(name, version, &json!({})) }).await;
+    }
+
     async fn deleted(&self, name: &str, version: u64) {
         self.write(Row { delete_time: Some(Micros(1)), ..row(name, version, &json!({})) }).await;
     }
@@ -276,6 +281,21 @@ async fn initial_events_end_with_a_bookmark_that_says_so() {
     let mut new = world.watch("sendInitialEvents=false&resourceVersionMatch=NotOlderThan").await;
     world.live("c", 3, json!({})).await;
     assert_eq!(new.said().await, "ADDED c 3");
+}
+
+#[tokio::test]
+async fn an_object_exists_before_its_eviction_is_confirmed_and_afterwards() {
+    let world = World::new().await;
+    world.live("a", 1, json!({})).await;
+    let list = world.list().await;
+    let mut events = world.live_watch(&format!("resourceVersion={list}")).await;
+    let mut evicted = world.live_watch(&format!("state=evicted&resourceVersion={list}")).await;
+    world.evicting("a", 2).await;
+    assert_eq!([events.said().await, evicted.said().await], ["MODIFIED a 2", "ADDED a 2"]);
+    world.evicted("a", 2).await;
+    assert_eq!([events.said().await, evicted.said().await], ["MODIFIED a 2", "MODIFIED a 2"]);
+    let told = events.until(&world, "last").await;
+    assert!(told.is_empty(), "{told:?}");
 }
 
 #[tokio::test]
