@@ -298,6 +298,44 @@ async fn an_object_exists_before_its_eviction_is_confirmed_and_afterwards() {
     assert!(told.is_empty(), "{told:?}");
 }
 
+/// Clients do not expect a deletion before that bookmark: kube's watcher passes over it.
+#[tokio::test]
+async fn a_deletion_comes_behind_the_bookmark_that_ends_initial_events() {
+    let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    for selector in ["", "&labelSelector=team%3Da"] {
+        let world = World::new().await;
+        for (name, version) in [("a", 1), ("b", 2), ("c", 3), ("d", 4), ("e", 5)] {
+            world.live(name, version, json!({"team": "a"})).await;
+        }
+        // With it the log is read.
+        let mut other = world.live_watch(&format!("resourceVersion={}", world.list().await)).await;
+        let mut events = world.watch(&format!("{initial}{selector}")).await;
+        // All of them are read by now, and the last ones wait to be taken.
+        assert_eq!(events.said().await, "ADDED a 1");
+        if selector.is_empty() {
+            world.deleted("a", 6).await;
+        } else {
+            world.live("a", 6, json!({"team": "b"})).await;
+        }
+        world.live("b", 7, json!({"team": "a", "more": "x"})).await;
+        while other.said().await != "MODIFIED b 7" {}
+        let (mut said, mut bookmark) = (Vec::new(), None);
+        while bookmark.is_none() || said.len() < 6 {
+            let event = events.next().await.unwrap();
+            if event.0 != "BOOKMARK" {
+                said.push(event.said());
+            } else if event.1["metadata"]["annotations"].is_object() {
+                assert!(said.iter().all(|said| !said.starts_with("DELETED")), "{said:?}");
+                bookmark = Some(event.version());
+            }
+        }
+        assert_eq!(said, ["ADDED b 2", "ADDED c 3", "ADDED d 4", "ADDED e 5", "MODIFIED b 7", "DELETED a 6"]);
+        // Who takes no more than the bookmark is told it afterwards.
+        let mut later = world.watch(&format!("resourceVersion={}{selector}", bookmark.unwrap())).await;
+        assert_eq!(later.all().await, ["DELETED a 6", "MODIFIED b 7"]);
+    }
+}
+
 #[tokio::test]
 async fn an_object_that_leaves_a_selection_is_deleted_and_one_that_comes_is_added() {
     let world = World::new().await;
