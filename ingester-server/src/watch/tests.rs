@@ -337,6 +337,24 @@ async fn a_deletion_comes_behind_the_bookmark_that_ends_initial_events() {
 }
 
 #[tokio::test]
+async fn a_deletion_has_the_object_if_there_is_its_row() {
+    let world = World::new().await;
+    world.live("a", 1, json!({"team": "a"})).await;
+    let list = world.list().await;
+    world.live("a", 2, json!({"team": "b"})).await;
+    world.live("a", 3, json!({"team": "c"})).await;
+    let query = format!("labelSelector=team%3Da&resourceVersion={list}");
+    let mut events = world.watch(&query).await;
+    let event = events.next().await.unwrap();
+    assert_eq!((&*event.said(), &event.1["spec"]["algorithm"]), ("DELETED a 2", &json!("xgboost")));
+    // Not if that is purged.
+    world.deleted("a", 4).await;
+    world.store.purge(models(), Micros(2)).await.unwrap();
+    let event = world.watch(&query).await.next().await.unwrap();
+    assert_eq!((&*event.said(), &event.1["spec"]), ("DELETED a 2", &json!({})));
+}
+
+#[tokio::test]
 async fn an_object_that_leaves_a_selection_is_deleted_and_one_that_comes_is_added() {
     let world = World::new().await;
     world.live("a", 1, json!({"team": "a"})).await;
@@ -537,7 +555,7 @@ async fn former_objects_that_the_caller_may_not_see_are_not_sent() {
             break event;
         }
     };
-    assert_eq!((&*ty, &object["metadata"]["name"], &object["spec"]), ("DELETED", &json!("a"), &Json::Null));
+    assert_eq!((&*ty, &object["metadata"]["name"], &object["spec"]), ("DELETED", &json!("a"), &json!({})));
 }
 
 #[tokio::test]
