@@ -86,6 +86,12 @@ pub fn kubectl() -> Option<PathBuf> {
     program("kubectl/kubectl")
 }
 
+/// The informer of client-go, which is built with the modern API server; `None` if it is not installed: the test then calls
+/// [`skipped_without_modern_apiserver`] and ends.
+pub fn informer() -> Option<PathBuf> {
+    program("modern-apiserver/informer")
+}
+
 /// The program promtool, which checks Prometheus' rules; `None`, after it has said so, if it is not installed.
 pub fn promtool() -> Option<PathBuf> {
     let found = program("tools/promtool");
