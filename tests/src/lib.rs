@@ -4,7 +4,7 @@
 //! - [`MariaDb`], [`MySql`] and [`Postgres`]: databases; [`SqlServer`] is what they have in common. [`Galera`]: three MariaDB servers as
 //!   a cluster; [`Group`]: three MySQL servers as a group. [`PgBouncer`]: what stands between a client and PostgreSQL.
 //!   [`Replication`]: two servers, one of which replicates the other.
-//! - [`delayed`]: a way to one of them on which every answer is late.
+//! - [`delayed`]: a way to one of them on which every answer is late. [`Way`]: one on which connections end at a commit.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
 //! - [`Page`]: the commands of a document, run in its order.
@@ -33,6 +33,7 @@ pub mod page;
 pub mod postgres;
 pub mod process;
 pub mod replication;
+pub mod sever;
 pub mod sql;
 pub mod sql_server;
 
@@ -50,6 +51,7 @@ pub use mysql::{MySql, shared_mysql};
 pub use page::Page;
 pub use postgres::{PgBouncer, Postgres, shared_postgres};
 pub use replication::Replication;
+pub use sever::{Severed, Way};
 pub use sql_server::{Durability, SqlServer};
 
 /// The command that installs every server, for error messages.
