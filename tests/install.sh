@@ -21,9 +21,9 @@
 #   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some minutes, once).
 #   modern-apiserver
 #              Kubernetes' server of custom resources as Debian unstable has it, built by tests/modern-apiserver/ from
-#              unstable's packages of Go sources, with unstable's etcd (three minutes, 3 GB of disk meanwhile; once, and
-#              again when that folder changes). It may be missing: then the tests that need it print "skipped: no modern
-#              API server".
+#              unstable's packages of Go sources, with unstable's etcd, and a client with an informer of client-go (three
+#              minutes, 3 GB of disk meanwhile; once, and again when that folder changes). They may be missing: then the tests
+#              that need them print "skipped: no modern API server".
 #   kubectl    kubectl from Debian unstable, unpacked into the cache. It may be missing: then the tests that need it print
 #              "skipped: no kubectl".
 #   tools      promtool and mariadb-dump from this Debian (20 MB), unpacked into the cache. They may be missing: then the tests
@@ -526,16 +526,18 @@ build_apiserver() {
 modern_apiserver() {
   local started=$SECONDS key part="$cache/modern-apiserver.part"
   # It is built again when its recipe changes, not when unstable does.
-  key="$(cat "$here/modern-apiserver/build.sh" "$here/modern-apiserver/main.go" | sha256sum)"
+  key="$(cat "$here/modern-apiserver/build.sh" "$here/modern-apiserver/main.go" "$here/modern-apiserver/informer/main.go" | sha256sum)"
   if [[ "$(cat "$cache/modern-apiserver/key" || true)" == "$key" ]]; then
     say "modern API server: ready (cached)"
     return
   fi
-  rm -rf "$cache/modern-apiserver" "$part"
+  rm -rf "$part"
   # shellcheck source=tests/modern-apiserver/build.sh
   source "$here/modern-apiserver/build.sh"
   say "building the modern API server (three minutes, once)"
   try build_modern_apiserver "$part"
+  # Not before: tests that run meanwhile use the former one.
+  rm -rf "$cache/modern-apiserver"
   if [[ $tried -eq 0 ]]; then
     echo "$key" >"$part/out/key"
     mv "$part/out" "$cache/modern-apiserver"

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# Builds the modern API server. Part of tests/install.sh, whose functions it uses; its text and main.go are the key of what is cached.
+# Builds the modern API server, and the informer, a client in Go. Part of tests/install.sh, whose functions it uses; its text and the
+# sources beside it are the key of what is cached.
 
-# Builds main.go into FOLDER/out, and puts unstable's etcd beside it, which is newer than Debian 12's. Installs nothing.
+# Builds both programs into FOLDER/out, and puts unstable's etcd beside them, which is newer than Debian 12's. Installs nothing.
 build_modern_apiserver() {
   local part="$1" source
   mkdir -p "$part/apt" "$part/debs" "$part/root" "$part/tmp" "$part/out"
@@ -17,7 +18,7 @@ build_modern_apiserver() {
   local library=golang-k8s-apiextensions-apiserver-dev libraries go
   libraries="$(needs "$part" "$library" | grep -E '^golang-.*-dev$')"
   go="$(needs "$part" golang-any | grep -E '^golang-[0-9.]+-(go|src)$')"
-  # Four fifths of the bytes are in packages that this program does not import. Should it ever, they are fetched after all.
+  # Four fifths of the bytes are in packages that these programs do not import. Should they ever, they are fetched after all.
   local large='aws|circl|compress|lz4|google-(cloud-dev|api)|gonum|mongo|nats|tail|image|sha1cd|pprof|envoy|bubbletea|x-tools|toml'
 
   do_now "downloading Go and the sources of the modern API server"
@@ -26,7 +27,8 @@ build_modern_apiserver() {
   GOROOT="$(echo "$part"/root/usr/lib/go-[0-9]*)"
   export GOROOT GOPATH="$part/root/usr/share/gocode" GOCACHE="$part/gocache" GOTMPDIR="$part/tmp" HOME="$part/tmp" GO111MODULE=off \
     CGO_ENABLED=0 GOENV=off GOFLAGS="" GOWORK=off GOTOOLCHAIN=local GOPROXY=off GOTELEMETRY=off
-  if ! "$GOROOT/bin/go" list -deps "$here/modern-apiserver/main.go" >/dev/null; then
+  if ! "$GOROOT/bin/go" list -deps "$here/modern-apiserver/main.go" >/dev/null ||
+    ! "$GOROOT/bin/go" list -deps "$here/modern-apiserver/informer/main.go" >/dev/null; then
     # shellcheck disable=SC2046 # one word a package
     unpack_packages "$part" $(grep -E "$large" <<<"$libraries")
   fi
@@ -38,6 +40,9 @@ build_modern_apiserver() {
   IFS=. read -r major minor _ <<<"$version"
   nice "$GOROOT/bin/go" build -trimpath -o "$part/out/apiserver" \
     -ldflags "-s -w -X $at.gitVersion=v$version -X $at.gitMajor=$major -X $at.gitMinor=$minor" "$here/modern-apiserver/main.go"
+
+  do_now "building the informer"
+  nice "$GOROOT/bin/go" build -trimpath -o "$part/out/informer" -ldflags "-s -w" "$here/modern-apiserver/informer/main.go"
 
   do_now "starting the programs of the modern API server"
   install "$part/root/usr/bin/etcd" "$part/out/etcd"

@@ -6,6 +6,7 @@
 //!   [`Replication`]: two servers, one of which replicates the other.
 //! - [`password`]: a user of one of them whose password changes.
 //! - [`delayed`]: a way to one of them on which every answer is late.
+//! - [`delayed`]: a way to one of them on which every answer is late. [`Way`]: one on which connections end at a commit.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
 //! - [`Page`]: the commands of a document, run in its order.
@@ -35,6 +36,7 @@ pub mod password;
 pub mod postgres;
 pub mod process;
 pub mod replication;
+pub mod sever;
 pub mod sql;
 pub mod sql_server;
 
@@ -52,6 +54,7 @@ pub use mysql::{MySql, shared_mysql};
 pub use page::Page;
 pub use postgres::{PgBouncer, Postgres, shared_postgres};
 pub use replication::Replication;
+pub use sever::{Severed, Way};
 pub use sql_server::{Durability, SqlServer};
 
 /// The command that installs every server, for error messages.
@@ -86,6 +89,12 @@ pub fn skipped_without_kubectl() {
 /// The program kubectl; `None` if it is not installed: the test then calls [`skipped_without_kubectl`] and ends.
 pub fn kubectl() -> Option<PathBuf> {
     program("kubectl/kubectl")
+}
+
+/// The informer of client-go, which is built with the modern API server; `None` if it is not installed: the test then calls
+/// [`skipped_without_modern_apiserver`] and ends.
+pub fn informer() -> Option<PathBuf> {
+    program("modern-apiserver/informer")
 }
 
 /// The program promtool, which checks Prometheus' rules; `None`, after it has said so, if it is not installed.

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
 mod answers;
+mod beside;
 mod callers;
 mod clients;
 mod conformance;
+mod cuts;
 mod kubectl;
 mod page;
 mod program;

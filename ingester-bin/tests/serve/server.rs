@@ -9,7 +9,7 @@ use ingester_store::{ConnectOptions, RowChange, Store};
 use serde_json::{Value as Json, json};
 use std::ffi::OsStr;
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -49,6 +49,17 @@ pub(crate) fn model(namespace: &str, name: &str, version: u64, labels: &Json) ->
         },
         "spec": {"algorithm": "xgboost", "trainingFramework": "spark", "owner": {"name": "ann"}},
     })
+}
+
+/// A kubeconfig of a server that asks for no name.
+pub(crate) fn kubeconfig(url: &str) -> String {
+    json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "it",
+        "clusters": [{"name": "it", "cluster": {"server": url}}],
+        "users": [{"name": "it", "user": {}}],
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+    })
+    .to_string()
 }
 
 /// A port of this machine that is free.
@@ -192,6 +203,15 @@ impl Server {
     /// A folder of the test's own.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// A kubeconfig whose cluster is this server.
+    pub(crate) fn kubeconfig(&self) -> Result<PathBuf> {
+        let path = self.folder().join("kubeconfig");
+        if !path.exists() {
+            std::fs::write(&path, kubeconfig(&self.url))?;
+        }
+        Ok(path)
     }
 
     /// A client of kube.

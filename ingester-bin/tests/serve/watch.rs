@@ -21,7 +21,7 @@ use kube::runtime::{self, WatchStreamExt as _, watcher};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,15 +30,16 @@ on_every_database! {
     kubectl_waits_until_an_object_is_deleted
     pythons_client_goes_on_over_a_restart
     kube_follows_with_both_ways_to_list
+    watchers_end_with_the_rows_whose_writers_were_killed
 }
 
 /// Far more than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server over a database, into which the test writes as the mirror does.
-struct World {
+pub(crate) struct World {
     store: Store,
-    server: Server,
+    pub(crate) server: Server,
     probes: u16,
 }
 
@@ -47,7 +48,7 @@ fn kind() -> Result<&'static Kind> {
 }
 
 impl World {
-    async fn start(database: &Database) -> Result<Self> {
+    pub(crate) async fn start(database: &Database) -> Result<Self> {
         let store = Store::connect(&database.url.parse()?, ConnectOptions::default()).await?;
         store.create_missing(KINDS).await?;
         let (folder, probes) = (tempfile::tempdir()?, free_port()?);
@@ -59,7 +60,7 @@ impl World {
         Ok(World { store, server: Server::start_in(folder)?, probes })
     }
 
-    async fn write(&self, name: &str, version: u64, labels: &Json, fate: Fate) -> Result<()> {
+    pub(crate) async fn write(&self, name: &str, version: u64, labels: &Json, fate: Fate) -> Result<()> {
         let mut object = model("ml", name, version, labels);
         object["metadata"]["uid"] = name.into();
         let object = Object::parse(object.to_string(), ManagedFields::Prune)?;
@@ -82,7 +83,7 @@ impl World {
 }
 
 /// Waits for a condition.
-async fn until(what: &str, mut condition: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
+pub(crate) async fn until(what: &str, mut condition: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
     let begin = Instant::now();
     while !condition().await? {
         ensure!(begin.elapsed() < PATIENCE, "{what}");
@@ -92,8 +93,8 @@ async fn until(what: &str, mut condition: impl AsyncFnMut() -> Result<bool>) -> 
 }
 
 /// A program that goes on, and what it prints.
-struct Going {
-    process: Child,
+pub(crate) struct Going {
+    pub(crate) process: Child,
     out: PathBuf,
 }
 
@@ -105,13 +106,13 @@ impl Drop for Going {
 }
 
 impl Going {
-    fn start(command: &mut Command, out: PathBuf) -> Result<Self> {
+    pub(crate) fn start(command: &mut Command, out: PathBuf) -> Result<Self> {
         let process = command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(Stdio::inherit()).spawn()?;
         Ok(Going { process, out })
     }
 
     /// The lines, each with single blanks.
-    fn lines(&self) -> Result<Vec<String>> {
+    pub(crate) fn lines(&self) -> Result<Vec<String>> {
         let text = std::fs::read_to_string(&self.out)?;
         Ok(text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect())
     }
@@ -176,14 +177,19 @@ async fn kubectl_waits_until_an_object_is_deleted(database: Database) -> Result<
     Ok(())
 }
 
+/// Python's client, which follows the models of `ml` in the cluster of this kubeconfig.
+pub(crate) fn python(kubeconfig: &Path) -> Command {
+    let mut command = Command::new("/usr/bin/python3");
+    command.args(["-c", include_str!("watch.py")]).arg(kubeconfig).arg("ml").env("NO_PROXY", "127.0.0.1");
+    command
+}
+
 async fn pythons_client_goes_on_over_a_restart(database: Database) -> Result<()> {
     let mut world = World::start(&database).await?;
     world.write("a", 1, &json!({}), Fate::Live).await?;
     world.write("b", 2, &json!({}), Fate::Live).await?;
-    let mut command = Command::new("/usr/bin/python3");
-    command.args(["-c", include_str!("watch.py"), &world.server.url]).env("NO_PROXY", "127.0.0.1");
-    let python = Going::start(&mut command, world.server.folder().join("python"))?;
-    python.prints("WATCHES").await?;
+    let python = Going::start(&mut python(&world.server.kubeconfig()?), world.server.folder().join("python"))?;
+    python.prints("SYNCED").await?;
     world.write("c", 3, &json!({}), Fate::Live).await?;
     python.prints("ADDED c").await?;
     world.server.stop()?;
@@ -195,37 +201,56 @@ async fn pythons_client_goes_on_over_a_restart(database: Database) -> Result<()>
     }
     world.write("b", 6, &json!({"x": "y"}), Fate::Live).await?;
     python.prints("MODIFIED b").await?;
-    assert_eq!(python.lines()?.iter().filter(|line| *line == "WATCHES").count(), 1, "it did not list again");
+    assert_eq!(python.lines()?.iter().filter(|line| *line == "SYNCED").count(), 1, "it did not list again");
     Ok(())
 }
+
+/// kube's reflectors: with both ways to list, and of a selection.
+struct Reflectors([runtime::reflector::Store<Model>; 3]);
+
+impl Reflectors {
+    fn start(world: &World) -> Result<Self> {
+        let models: Api<Model> = Api::namespaced(world.server.client()?, "ml");
+        let configs = [
+            watcher::Config::default(),
+            watcher::Config::default().streaming_lists(),
+            watcher::Config::default().streaming_lists().labels(SELECTED),
+        ];
+        Ok(Reflectors(configs.map(|config| {
+            let (reader, writer) = runtime::reflector::store();
+            let events = runtime::reflector(writer, watcher(models.clone(), config)).backoff(Short);
+            tokio::spawn(events.for_each(async |_| {}));
+            reader
+        })))
+    }
+
+    /// Waits until each has what SQL has.
+    async fn agree(&self, world: &World, when: &str) -> Result<()> {
+        let versions = |models: &mut dyn Iterator<Item = &Model>| -> BTreeMap<String, String> {
+            models.map(|model| (model.name_any(), model.resource_version().unwrap_or_default())).collect()
+        };
+        for (place, store) in self.0.iter().enumerate() {
+            let parameters = kube::api::ListParams::default();
+            let parameters = if place == 2 { parameters.labels(SELECTED) } else { parameters };
+            let listed = Api::<Model>::namespaced(world.server.client()?, "ml").list(&parameters).await?;
+            let expected = versions(&mut listed.items.iter());
+            let known = || versions(&mut store.state().iter().map(|model| &**model));
+            until("its store is as SQL", async || Ok(known() == expected))
+                .await
+                .with_context(|| format!("{when}, {place}: {:?} instead of {expected:?}", known()))?;
+        }
+        Ok(())
+    }
+}
+
+const SELECTED: &str = "n=3";
 
 async fn kube_follows_with_both_ways_to_list(database: Database) -> Result<()> {
     let mut world = World::start(&database).await?;
     for n in 0..5 {
         world.write(&format!("m-{n}"), n + 1, &json!({"n": n.to_string()}), Fate::Live).await?;
     }
-    let models: Api<Model> = Api::namespaced(world.server.client()?, "ml");
-    let configs = [
-        watcher::Config::default(),
-        watcher::Config::default().streaming_lists(),
-        watcher::Config::default().streaming_lists().labels("n=3"),
-    ];
-    let stores = configs.map(|config| {
-        let (reader, writer) = runtime::reflector::store();
-        let events = runtime::reflector(writer, watcher(models.clone(), config)).backoff(Short);
-        tokio::spawn(events.for_each(async |_| {}));
-        reader
-    });
-    let rows = async |world: &World, selected: bool| -> Result<BTreeMap<String, String>> {
-        let parameters = kube::api::ListParams::default();
-        let parameters = if selected { parameters.labels("n=3") } else { parameters };
-        let listed = Api::<Model>::namespaced(world.server.client()?, "ml").list(&parameters).await?;
-        Ok(listed.items.iter().map(|model| (model.name_any(), model.resource_version().unwrap_or_default())).collect())
-    };
-    let known = |place: usize| -> BTreeMap<String, String> {
-        let all = stores[place].state();
-        all.iter().map(|model| (model.name_any(), model.resource_version().unwrap_or_default())).collect()
-    };
+    let reflectors = Reflectors::start(&world)?;
     for round in 0..3_u64 {
         let version = 100 * (round + 1);
         world.write("m-0", version, &json!({"n": "3"}), Fate::Live).await?;
@@ -233,12 +258,7 @@ async fn kube_follows_with_both_ways_to_list(database: Database) -> Result<()> {
         world.write(&format!("new-{round}"), version + 2, &json!({"n": "3"}), Fate::Evicted).await?;
         world.write("m-0", version + 3, &json!({"n": round.to_string()}), Fate::Live).await?;
         world.write("m-3", version + 4, &json!({"n": "4"}), Fate::Deleted).await?;
-        for (place, selected) in [(0, false), (1, false), (2, true)] {
-            let expected = rows(&world, selected).await?;
-            until("its store is as SQL", async || Ok(known(place) == expected))
-                .await
-                .with_context(|| format!("round {round}, {place}: {:?} instead of {expected:?}", known(place)))?;
-        }
+        reflectors.agree(&world, &format!("round {round}")).await?;
         world.server.stop()?;
         world.write("m-4", version + 5, &json!({"n": "9"}), Fate::Deleted).await?;
         world.server.restart()?;
@@ -246,8 +266,47 @@ async fn kube_follows_with_both_ways_to_list(database: Database) -> Result<()> {
     Ok(())
 }
 
+async fn watchers_end_with_the_rows_whose_writers_were_killed(database: Database) -> Result<()> {
+    // Some batches of an import.
+    const OBJECTS: u64 = 600;
+    let world = World::start(&database).await?;
+    world.write("m-1", 1, &json!({"n": "3"}), Fate::Live).await?;
+    let reflectors = Reflectors::start(&world)?;
+    world.watched(3.0).await?;
+    let file = world.server.folder().join("objects.ndjson");
+    for round in 1..=8_u64 {
+        let version = round * 10_000;
+        let object = |n: u64| {
+            let mut object = model("ml", &format!("m-{n}"), version + n, &json!({"n": ((n + round) % 5).to_string()}));
+            object["metadata"]["uid"] = format!("m-{n}").into();
+            format!("{object}\n")
+        };
+        std::fs::write(&file, (0..OBJECTS).map(object).collect::<String>())?;
+        let mut writer = Command::new(env!("CARGO_BIN_EXE_ingester"))
+            .args(["import", "--database-url", &database.url])
+            .arg(&file)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        // Behind none of its commits, the first, a later one, and at any moment before its end.
+        let wanted = [1, OBJECTS / 2, OBJECTS, 0][usize::try_from(round % 4)?];
+        let stored = async || Ok(database.count(&format!("model WHERE res_version >= {version}")).await? >= wanted);
+        let told = until("the import to write", stored).await;
+        writer.kill()?;
+        writer.wait()?;
+        told?;
+        world.write("m-1", version + OBJECTS, &json!({"n": "3"}), Fate::Deleted).await?;
+        world.write("m-2", version + OBJECTS, &json!({"n": "3"}), Fate::Live).await?;
+    }
+    reflectors.agree(&world, "at the end").await?;
+    let relisted = metric(world.probes, "ingester_serve_watches_ended_total{reason=\"expired\"}").await?;
+    ensure!(relisted.unwrap_or(0.0) == 0.0, "they listed again");
+    Ok(())
+}
+
 /// A short pause after an error.
-struct Short;
+pub(crate) struct Short;
 
 impl Iterator for Short {
     type Item = Duration;

@@ -52,7 +52,8 @@ impl Renderer {
         if !namespace.is_empty() {
             metadata["namespace"] = namespace.into();
         }
-        self.made(metadata, name, version, columns)
+        // Clients with types take no object without a spec.
+        self.made(json!({"metadata": metadata, "spec": {}}), name, version, columns)
     }
 
     /// A bookmark at this version. The one after the initial events says so.
@@ -61,12 +62,12 @@ impl Renderer {
         if ends_initial_events {
             metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        self.made(metadata, "", version, false)
+        self.made(json!({"metadata": metadata}), "", version, false)
     }
 
-    /// An object that has these metadata and nothing else.
-    fn made(&self, metadata: Json, name: &str, version: u64, columns: bool) -> String {
-        let object = json!({"kind": self.kind.kind(), "apiVersion": self.kind.api_version(), "metadata": metadata});
+    /// This object, as one of the kind.
+    fn made(&self, mut object: Json, name: &str, version: u64, columns: bool) -> String {
+        (object["kind"], object["apiVersion"]) = (self.kind.kind().into(), self.kind.api_version().into());
         let cell = |column: &AnswerColumn| if column.is_name() { Json::from(name) } else { Json::Null };
         let mut out = self.begin_event(columns);
         self.item(self.columns.iter().map(cell).collect(), object, &mut out);
@@ -130,10 +131,12 @@ mod tests {
     const GONE: Bare<'_> = Bare { namespace: "ml", name: "a", uid: "u", version: 7 };
 
     #[test]
-    fn an_object_without_its_row_has_its_metadata() {
+    fn an_object_without_its_row_has_its_metadata_and_can_be_decoded() {
         let metadata = json!({"namespace": "ml", "name": "a", "uid": "u", "resourceVersion": "7"});
         let object = json(&renderer(Form::Objects).bare(&GONE, true));
-        assert_eq!(object, json!({"kind": "Model", "apiVersion": "michelangelo.api/v2", "metadata": metadata}));
+        let expected = json!({"kind": "Model", "apiVersion": "michelangelo.api/v2", "metadata": metadata, "spec": {}});
+        assert_eq!(object, expected);
+        serde_json::from_value::<crd_specs::model::Model>(object).expect("kube's clients decode it");
         let partial = json(&renderer(Form::Partial).bare(&GONE, true));
         assert_eq!((&partial["kind"], &partial["metadata"]), (&json!("PartialObjectMetadata"), &metadata));
         let table = json(&renderer(Form::Table).bare(&GONE, true));

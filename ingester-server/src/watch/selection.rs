@@ -135,7 +135,7 @@ impl Selection {
         let States { live, evicted, deleted } = self.rest.states;
         match row.state() {
             "live" => live,
-            "evicted" => evicted,
+            "evicting" | "evicted" => evicted,
             _ => deleted,
         }
     }
@@ -182,7 +182,8 @@ impl Selection {
         // An import may evict what was live. Of what is hidden, nothing is said on a suspicion.
         before.live |= entry.change.what == What::Evicted && !self.is_narrowed;
         let may_have = !certain && intersects(before, self.shown(row));
-        let bare = self.is_narrowed || !had || !has_row || row.is_none();
+        // A client with types decodes the whole object, or passes over its deletion: it has one, even if that has changed again.
+        let bare = self.is_narrowed || row.is_none();
         (had || may_have).then_some(Sent { event: EventType::Deleted, bare })
     }
 

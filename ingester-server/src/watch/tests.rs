@@ -94,6 +94,11 @@ impl World {
         self.write(evicted).await;
     }
 
+    /// Its eviction is intended, and not confirmed.
+    async fn evicting(&self, name: &str, version: u64) {
+        self.write(Row { evict_time: Some(Micros(1)), ..row(name, version, &json!({})) }).await;
+    }
+
     async fn deleted(&self, name: &str, version: u64) {
         self.write(Row { delete_time: Some(Micros(1)), ..row(name, version, &json!({})) }).await;
     }
@@ -276,6 +281,77 @@ async fn initial_events_end_with_a_bookmark_that_says_so() {
     let mut new = world.watch("sendInitialEvents=false&resourceVersionMatch=NotOlderThan").await;
     world.live("c", 3, json!({})).await;
     assert_eq!(new.said().await, "ADDED c 3");
+}
+
+#[tokio::test]
+async fn an_object_exists_before_its_eviction_is_confirmed_and_afterwards() {
+    let world = World::new().await;
+    world.live("a", 1, json!({})).await;
+    let list = world.list().await;
+    let mut events = world.live_watch(&format!("resourceVersion={list}")).await;
+    let mut evicted = world.live_watch(&format!("state=evicted&resourceVersion={list}")).await;
+    world.evicting("a", 2).await;
+    assert_eq!([events.said().await, evicted.said().await], ["MODIFIED a 2", "ADDED a 2"]);
+    world.evicted("a", 2).await;
+    assert_eq!([events.said().await, evicted.said().await], ["MODIFIED a 2", "MODIFIED a 2"]);
+    let told = events.until(&world, "last").await;
+    assert!(told.is_empty(), "{told:?}");
+}
+
+/// Clients do not expect a deletion before that bookmark: kube's watcher passes over it.
+#[tokio::test]
+async fn a_deletion_comes_behind_the_bookmark_that_ends_initial_events() {
+    let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    for selector in ["", "&labelSelector=team%3Da"] {
+        let world = World::new().await;
+        for (name, version) in [("a", 1), ("b", 2), ("c", 3), ("d", 4), ("e", 5)] {
+            world.live(name, version, json!({"team": "a"})).await;
+        }
+        // With it the log is read.
+        let mut other = world.live_watch(&format!("resourceVersion={}", world.list().await)).await;
+        let mut events = world.watch(&format!("{initial}{selector}")).await;
+        // All of them are read by now, and the last ones wait to be taken.
+        assert_eq!(events.said().await, "ADDED a 1");
+        if selector.is_empty() {
+            world.deleted("a", 6).await;
+        } else {
+            world.live("a", 6, json!({"team": "b"})).await;
+        }
+        world.live("b", 7, json!({"team": "a", "more": "x"})).await;
+        while other.said().await != "MODIFIED b 7" {}
+        let (mut said, mut bookmark) = (Vec::new(), None);
+        while bookmark.is_none() || said.len() < 6 {
+            let event = events.next().await.unwrap();
+            if event.0 != "BOOKMARK" {
+                said.push(event.said());
+            } else if event.1["metadata"]["annotations"].is_object() {
+                assert!(said.iter().all(|said| !said.starts_with("DELETED")), "{said:?}");
+                bookmark = Some(event.version());
+            }
+        }
+        assert_eq!(said, ["ADDED b 2", "ADDED c 3", "ADDED d 4", "ADDED e 5", "MODIFIED b 7", "DELETED a 6"]);
+        // Who takes no more than the bookmark is told it afterwards.
+        let mut later = world.watch(&format!("resourceVersion={}{selector}", bookmark.unwrap())).await;
+        assert_eq!(later.all().await, ["DELETED a 6", "MODIFIED b 7"]);
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_has_the_object_if_there_is_its_row() {
+    let world = World::new().await;
+    world.live("a", 1, json!({"team": "a"})).await;
+    let list = world.list().await;
+    world.live("a", 2, json!({"team": "b"})).await;
+    world.live("a", 3, json!({"team": "c"})).await;
+    let query = format!("labelSelector=team%3Da&resourceVersion={list}");
+    let mut events = world.watch(&query).await;
+    let event = events.next().await.unwrap();
+    assert_eq!((&*event.said(), &event.1["spec"]["algorithm"]), ("DELETED a 2", &json!("xgboost")));
+    // Not if that is purged.
+    world.deleted("a", 4).await;
+    world.store.purge(models(), Micros(2)).await.unwrap();
+    let event = world.watch(&query).await.next().await.unwrap();
+    assert_eq!((&*event.said(), &event.1["spec"]), ("DELETED a 2", &json!({})));
 }
 
 #[tokio::test]
@@ -479,7 +555,7 @@ async fn former_objects_that_the_caller_may_not_see_are_not_sent() {
             break event;
         }
     };
-    assert_eq!((&*ty, &object["metadata"]["name"], &object["spec"]), ("DELETED", &json!("a"), &Json::Null));
+    assert_eq!((&*ty, &object["metadata"]["name"], &object["spec"]), ("DELETED", &json!("a"), &json!({})));
 }
 
 #[tokio::test]

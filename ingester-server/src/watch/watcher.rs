@@ -103,7 +103,8 @@ impl Hub {
             renderer,
             has_columns: false,
             bookmarks: watch.bookmarks,
-            ends_initial: watch.initial == Some(true),
+            ends_initial: watch.bookmarks && watch.initial == Some(true),
+            withheld: false,
             deadline: Instant::now() + time,
             sender,
         };
@@ -146,6 +147,15 @@ impl Shared {
     }
 }
 
+/// Which events are sent of what has become of objects. Clients do not expect a deletion before the bookmark that ends what there is, and
+/// kube's watcher passes it over: it comes behind that bookmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    All,
+    ButDeletions,
+    Deletions,
+}
+
 /// The task of one watch.
 struct Follower {
     shared: Arc<Shared>,
@@ -159,7 +169,10 @@ struct Follower {
     /// Whether the client has the columns of a table.
     has_columns: bool,
     bookmarks: bool,
+    /// Whether a bookmark ends what there is.
     ends_initial: bool,
+    /// Whether that bookmark comes before a deletion which lies behind what there is.
+    withheld: bool,
     deadline: Instant,
     sender: mpsc::Sender<Bytes>,
 }
@@ -194,21 +207,27 @@ impl Follower {
             }
         };
         let selection = Selection::new(self.query.clone(), self.reach);
+        let told = if self.ends_initial { Told::ButDeletions } else { Told::All };
         // Most of it before the reader keeps anything for this watcher.
-        let from = self.catch_up(&selection, from, None).await?;
-        let Joined { watcher, at } = self.join(selection.clone(), from).await?;
+        let caught_up = self.catch_up(&selection, from, None, told).await?;
+        let Joined { watcher, at } = self.join(selection.clone(), caught_up).await?;
         // Ends what waits for it, whatever comes.
         let _ends = Ends(watcher.clone());
         self.learn(&watcher.selector).await?;
-        self.catch_up(&selection, from, Some(at)).await?;
+        self.catch_up(&selection, caught_up, Some(at), told).await?;
+        if self.ends_initial {
+            // Who resumes there is told the deletions, too.
+            let ends = if self.withheld { from } else { at };
+            let bookmark = self.renderer.bookmark(ends.version(), true);
+            self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await?;
+        }
+        if self.withheld {
+            self.catch_up(&selection, from, Some(at), Told::Deletions).await?;
+        }
         // Behind all that this watcher can have read.
         watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?);
         watcher.queue.limit(self.shared.limits.bytes);
         drop((share, place));
-        if self.ends_initial && self.bookmarks {
-            let bookmark = self.renderer.bookmark(at.version(), true);
-            self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await?;
-        }
         let _standing = self.stands(watcher.clone(), standing);
         self.live(&watcher).await
     }
@@ -245,7 +264,13 @@ impl Follower {
 
     /// Sends what has become of objects behind one position and up to another, else for as long as there is much. Returns where it has
     /// come to.
-    async fn catch_up(&mut self, selection: &Selection, from: Position, to: Option<Position>) -> Result<Position, End> {
+    async fn catch_up(
+        &mut self,
+        selection: &Selection,
+        from: Position,
+        to: Option<Position>,
+        told: Told,
+    ) -> Result<Position, End> {
         let (shared, table) = (self.shared.clone(), self.kind.table());
         let places = self.renderer.wanted().places;
         let (mut at, mut skipped) = (from, Skipped::default());
@@ -274,8 +299,11 @@ impl Follower {
                 let entry = skipped.complete(entry, row.as_deref());
                 let matches = is_selected(selection, row.as_deref(), found.selected.first());
                 let seen = Seen { entry: &entry, row: row.as_deref(), matches, had: false, was_sent: false };
-                if let Some(sent) = selection.sent(seen, false) {
-                    self.event(sent, &Settled::new(entry, row)).await?;
+                let Some(sent) = selection.sent(seen, false) else { continue };
+                match (told, sent.event) {
+                    (Told::ButDeletions, EventType::Deleted) => self.withheld = true,
+                    (Told::Deletions, EventType::Added | EventType::Modified) => {}
+                    _ => self.event(sent, &Settled::new(entry, row)).await?,
                 }
             }
             at = last;

@@ -9,7 +9,7 @@ use ingester_core::value::Micros;
 use ingester_store::changes::{Change, Position, What};
 use ingester_store::guard::{Eviction, Version};
 use ingester_store::{ConnectOptions, Effect, Purged, Retry, RowChange, Store};
-use ingester_tests::{on_every_database, on_every_server, on_galera};
+use ingester_tests::{Severed, Way, on_every_database, on_every_server, on_galera};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -35,6 +35,7 @@ on_every_database! {
 
 on_every_server! {
     an_entry_that_is_committed_late_gets_a_late_number
+    a_follower_agrees_with_rows_whose_writers_ended_at_a_commit
 }
 
 on_galera! {
@@ -712,4 +713,72 @@ async fn a_follower_from_any_position_ends_with_the_state_of_the_rows(world: Wor
         assert_eq!(state, rows, "from {from:?}");
     }
     Ok(())
+}
+
+async fn a_follower_agrees_with_rows_whose_writers_ended_at_a_commit(world: World) -> Result<()> {
+    let reader = world.store().await?;
+    let table = models();
+    reader.write(table, (0..6).map(|n| live(&format!("u{n}"), 1)).collect()).await?;
+    let address = address(&world.url)?;
+    let (mut at, mut state) = (begin(), BTreeMap::new());
+    let severed = [Severed::Before, Severed::During, Severed::After].into_iter().cycle();
+    for (round, severed) in (0..36_u64).zip(severed) {
+        // With the entries of the log their transaction is committed.
+        let way = Way::to(address, severed, "ingester_changes").await?;
+        let options =
+            ConnectOptions { retry: Retry { attempts: Some(1), ..Retry::SHORT }, ..ConnectOptions::default() };
+        let url = world.url.replace(address, &format!("127.0.0.1:{}", way.port()));
+        let url = if world.on == On::Postgres {
+            url
+        } else {
+            format!("{url}{}ssl-mode=disabled", if url.contains('?') { '&' } else { '?' })
+        };
+        let writer = Store::connect(&url.parse()?, options).await?;
+        way.arm();
+        let version = 10 + round;
+        let (one, other) = (format!("u{}", round % 6), format!("u{}", (round + 1) % 6));
+        let changes = match round / 3 % 4 {
+            0 => vec![new(&format!("v{round}"), version)],
+            1 => vec![live(&one, version)],
+            2 => vec![live(&one, version), live(&other, version), live(&format!("w{round}"), version)],
+            _ => vec![tombstone(&one, version), gone(&other, version)],
+        };
+        let uids: Vec<String> = changes.iter().map(|change| change.uid().to_owned()).collect();
+        let told = writer.write(table, changes).await;
+        ensure!(told.is_err(), "{round}, {severed:?}: {told:?}");
+        drop(writer);
+        let deadline = std::time::Instant::now() + Duration::from_secs(20);
+        let seen = loop {
+            reader.number_changes(table).await?;
+            let seen = reader.changes_after(table, at, 100_000).await?;
+            let is_of = |entry: &Change| uids.iter().any(|uid| **uid == *entry.uid) && entry.res_version == version;
+            match severed {
+                Severed::Before => assert!(!seen.iter().any(is_of), "{round}: {seen:?}"),
+                Severed::After if !seen.iter().any(is_of) => {
+                    ensure!(std::time::Instant::now() < deadline, "{round}: {seen:?}");
+                    continue;
+                }
+                Severed::During | Severed::After => {}
+            }
+            break seen;
+        };
+        for change in seen {
+            apply(&mut state, &change);
+            at = change.position;
+        }
+    }
+    // Whatever a server still does for a writer that is gone is over once another one has written the same rows.
+    reader.write(table, (0..6).map(|n| live(&format!("u{n}"), 100)).collect()).await?;
+    let all = all(&reader, table).await?;
+    for change in all.iter().filter(|change| change.position > at) {
+        apply(&mut state, change);
+    }
+    assert_eq!(state, rows(&world, "model").await?);
+    agrees(&world, &all, "model").await
+}
+
+/// Host and port of a URL.
+fn address(url: &str) -> Result<&str> {
+    let (_, rest) = url.split_once('@').context("a user")?;
+    rest.split_once('/').map(|(address, _)| address).context("a database")
 }
