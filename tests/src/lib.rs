@@ -5,7 +5,6 @@
 //!   a cluster; [`Group`]: three MySQL servers as a group. [`PgBouncer`]: what stands between a client and PostgreSQL.
 //!   [`Replication`]: two servers, one of which replicates the other.
 //! - [`password`]: a user of one of them whose password changes.
-//! - [`delayed`]: a way to one of them on which every answer is late.
 //! - [`delayed`]: a way to one of them on which every answer is late. [`Way`]: one on which connections end at a commit.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
