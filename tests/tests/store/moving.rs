@@ -272,7 +272,7 @@ async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_kil
         };
         match fate {
             Fate::Live => {
-                drop(cluster.0.lock().unwrap().insert(object["metadata"]["uid"].as_str().unwrap().to_owned()))
+                cluster.0.lock().unwrap().insert(object["metadata"]["uid"].as_str().unwrap().to_owned());
             }
             Fate::Deleted => reference.delete(&object).await?,
             Fate::Evicted => {}
