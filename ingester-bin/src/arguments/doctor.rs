@@ -8,7 +8,7 @@ Examples:
   ingester doctor --config ingester.yaml
   ingester doctor --config ingester.yaml -o json | jq '.[] | select(.result == \"error\")'";
 
-/// Check the cluster, the database, and both beside each other, and say what to do about what is wrong.
+/// Check the cluster and the database, and say how to mend what is wrong.
 ///
 /// Asks what `ingester run` with this configuration would find: the API server, CRDs, rights and admission; the database's server, rights and
 /// settings; the identity of both, migrations, tables, definitions, and how far the rows are behind. Changes nothing: it also runs beside
