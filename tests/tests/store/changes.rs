@@ -228,11 +228,13 @@ fn apply(state: &mut BTreeMap<String, (u64, State)>, change: &Change) {
 }
 
 /// The statements that write main rows, each with the files that run it: they record that. A new one belongs here once it does.
-const WRITERS: [(&str, &[&str]); 7] = [
+const WRITERS: [(&str, &[&str]); 9] = [
     ("Insert {", &["batch.rs", "single.rs"]),
     ("Overwrite {", &["batch.rs"]),
+    ("OverwriteExpected {", &["judged.rs"]),
     ("Update {", &["single.rs"]),
     ("Tombstone {", &["backfill.rs", "batch.rs", "evicted.rs"]),
+    ("TombstoneOlder {", &["judged.rs"]),
     ("ConfirmEvictions {", &["batch.rs"]),
     ("Purge {", &["purge.rs"]),
     // The same version of the object, in other columns.

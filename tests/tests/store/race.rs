@@ -1,18 +1,23 @@
 //! Concurrent writers on the same rows.
 
 use crate::world::{Stores as _, World, change, kind, model, row};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
 use ingester_store::{ConnectOptions, Retry, RowChange, Store};
-use ingester_tests::on_every_database;
+use ingester_tests::{on_databases, on_every_database};
+use sqlx::{Connection as _, Executor as _, PgConnection};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 on_every_database! {
     racing_writers_leave_the_highest_version_of_every_object
     many_workers_inserting_the_same_objects_lose_nothing
 }
+
+// Only there can one statement write the row and its labels.
+on_databases! { (two_writers_leave_no_stale_label_where_one_statement_would) [postgres Postgres] }
 
 const OBJECTS: u64 = 1000;
 
@@ -137,5 +142,53 @@ async fn many_workers_inserting_the_same_objects_lose_nothing(world: World) -> R
     assert_eq!(world.count(&format!("model WHERE algorithm = '{}", newest("algorithm"))).await?, 500);
     assert_eq!(world.count(&format!("model_labels WHERE `key` = '{}", newest("only"))).await?, 500);
     assert_eq!(world.count("model_labels").await?, 1500);
+    Ok(())
+}
+
+/// A statement with CTEs has one snapshot: that of its begin. Where it waits for a row that another writer has locked, it goes on with that
+/// writer's row, and does not see the labels that were committed with it.
+async fn two_writers_leave_no_stale_label_where_one_statement_would(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    let mut labels = Vec::new();
+    for in_one_statement in [true, false] {
+        let uid = if in_one_statement { "one" } else { "ours" };
+        store.write(table, vec![change(&model(uid, 1))]).await?;
+        let mut other = PgConnection::connect(&world.url).await?;
+        other.execute("BEGIN").await?;
+        let writes = format!(
+            "UPDATE model SET res_version = 2 WHERE uid = '{uid}'; DELETE FROM model_labels WHERE obj_uid = '{uid}';
+             INSERT INTO model_labels VALUES ('{uid}', 'only-2', 'yes')"
+        );
+        other.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(writes))).await?;
+        let late = async {
+            if !in_one_statement {
+                let report = store.write(table, vec![change(&model(uid, 3))]).await?;
+                ensure!(report.written == 1, "{report:?}");
+                return Ok(());
+            }
+            let sql = format!(
+                "WITH written AS (UPDATE model SET res_version = 3 WHERE uid = '{uid}' AND res_version < 3 RETURNING uid),
+                 gone AS (DELETE FROM model_labels USING written WHERE obj_uid = written.uid AND key <> 'only-3')
+                 INSERT INTO model_labels SELECT uid, 'only-3', 'yes' FROM written"
+            );
+            PgConnection::connect(&world.url).await?.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(sql))).await?;
+            Ok(())
+        };
+        let commit = async {
+            let waits = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'";
+            while world.cell(waits).await?.as_deref() == Some("0") {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            other.execute("COMMIT").await?;
+            anyhow::Ok(())
+        };
+        tokio::try_join!(late, commit)?;
+        let version = world.cell(&format!("SELECT res_version FROM model WHERE uid = '{uid}'")).await?;
+        ensure!(version.as_deref() == Some("3"), "{version:?}");
+        let keys = format!("SELECT STRING_AGG(key, ' ' ORDER BY key) FROM model_labels WHERE obj_uid = '{uid}'");
+        labels.push(world.cell(&keys).await?.unwrap_or_default());
+    }
+    assert_eq!(labels, ["only-2 only-3", "only-3 same version"], "the first is stale");
     Ok(())
 }
