@@ -64,7 +64,8 @@ async fn the_reference_system_evicts_and_the_cluster_says_what_has_left_it(world
             .await?;
     }
     let before = world.row("Model", "marked").await?.context("a row")?.version;
-    let kubeconfig = world.cluster.service_account_kubeconfig();
+    // The ingester's own user may not get objects, only list them.
+    let kubeconfig = world.cluster.kubeconfig();
     let kubeconfig = kubeconfig.to_str().context("a path")?;
     let url = format!("sqlite://{}", reference.url.trim_start_matches("sqlite://").trim_end_matches("?mode=rwc"));
     let arguments = ["import", "--from", &url, "--kubeconfig", kubeconfig, "--verify"];

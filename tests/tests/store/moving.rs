@@ -339,7 +339,7 @@ async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_kil
             continue;
         }
         let stored = stored.first().with_context(|| format!("{fate:?}: {object}"))?;
-        let deleted = (*fate == Fate::Deleted).then(|| Micros(1_777_633_933_000_000));
+        let deleted = (*fate == Fate::Deleted).then_some(Micros(1_777_633_933_000_000));
         assert_eq!(stored.delete_time, deleted, "{fate:?} {object}");
         let eviction = if *fate == Fate::Evicted { Eviction::Confirmed } else { stored.eviction };
         assert_eq!(stored.eviction, eviction, "{object}");
