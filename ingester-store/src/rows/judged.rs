@@ -1,7 +1,9 @@
-//! A batch of which the database itself judges each change: the statement that writes a row has the guard as its condition. So the rows
-//! are neither read nor locked before, which costs as much as writing them where a lock is written into the row.
+//! A batch that the database itself judges: the statement that writes the rows has the guard as its condition. So they are not read and locked
+//! first; where a lock is written into the row, that costs as much as writing the row.
 //!
-//! What the condition does not hold for is written as any other batch. It is the usual case of the guard alone: a later version of a live row.
+//! The condition is the guard's usual case alone: a later version of a live row. All other changes are written as in any batch.
+//!
+//! The statement locks rows in the order of the server's plan, not of their uids. Two writers of the same rows may deadlock; that is retried.
 
 use super::batch::Batch;
 use super::change::RowChange;
@@ -22,7 +24,7 @@ pub(super) struct Judged<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Writes a batch of changes that are all of one sort. Of several sorts, rows would not be locked in the order of their uids.
+    /// Writes a batch of changes that are all of one sort. With several sorts, there would be several statements, and more deadlocks.
     pub(super) async fn write_judged(
         &self,
         tx: &mut Transaction,
