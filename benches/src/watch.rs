@@ -24,6 +24,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+
+/// How long all watches of a part may take to begin.
+const OPENING: Duration = Duration::from_secs(60);
 
 #[derive(Args)]
 pub(crate) struct Watch {
@@ -69,9 +73,10 @@ async fn on(server: &ingester_tests::SqlServer, arguments: &Watch) -> Result<()>
     let created = stream::iter(0..arguments.namespaces).map(|n| {
         let api = api(&cluster, Some(n));
         async move {
-            api.create(&PostParams::default(), &serde_json::from_value(object(n, 0))?)
-                .await
-                .map_err(anyhow::Error::from)
+            let mut object: DynamicObject = serde_json::from_value(object(n, 0))?;
+            // The server gives both.
+            (object.metadata.uid, object.metadata.resource_version) = (None, None);
+            api.create(&PostParams::default(), &object).await.map_err(anyhow::Error::from)
         }
     });
     created.buffer_unordered(16).try_for_each(|_| async { Ok(()) }).await?;
@@ -165,13 +170,15 @@ async fn lags(
     CHANGES.fetch_add(changes, Ordering::SeqCst);
     let answered: Answered = Arc::new((0..changes).map(|_| OnceLock::new()).collect());
     let received = Arc::new(Mutex::new(Vec::new()));
+    let open = Arc::new(Semaphore::new(0));
     let mut tasks = tokio::task::JoinSet::new();
     for watch in 0..watches {
-        let api = api(client, (!everything).then_some(watch));
+        let (api, open) = (api(client, (!everything).then_some(watch)), open.clone());
         let version = api.list(&Default::default()).await?.metadata.resource_version.context("a version")?;
         let received = received.clone();
         tasks.spawn(async move {
             let mut events = api.watch(&WatchParams::default().timeout(290), &version).await?.boxed();
+            open.add_permits(1);
             while let Some(event) = events.try_next().await? {
                 let WatchEvent::Modified(object) = event else { continue };
                 let number = object.metadata.annotations.and_then(|all| all.get("change")?.parse::<usize>().ok());
@@ -182,8 +189,8 @@ async fn lags(
             anyhow::Ok(())
         });
     }
-    // Watches have answered by then, in either server.
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    let all = u32::try_from(watches)?;
+    tokio::time::timeout(OPENING, open.acquire_many(all)).await.context("watches that do not begin")??.forget();
     let begin = Instant::now();
     let written = stream::iter(0..changes).map(|place| {
         let answered = answered.clone();

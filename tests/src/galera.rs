@@ -258,13 +258,20 @@ impl Galera {
     /// # Errors
     /// As [`Galera::join`].
     pub fn bootstrap(&self, node: usize) -> Result<()> {
+        self.start_first(node)?;
+        self.wait()
+    }
+
+    /// Starts a node with the data that it has, as a cluster of its own.
+    fn start_first(&self, node: usize) -> Result<()> {
         let at = self.position(node)?;
         let state = self.data(node).join("grastate.dat");
-        let text = fs::read_to_string(&state)?.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1");
-        fs::write(&state, text)?;
+        // One that ended before it was ready may have none.
+        if let Ok(text) = fs::read_to_string(&state) {
+            fs::write(&state, text.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1"))?;
+        }
         let _ = fs::remove_file(self.data(node).join("gvwstate.dat"));
-        self.spawn(node, &[&at, "--wsrep-new-cluster"])?;
-        self.wait()
+        self.spawn(node, &[&at, "--wsrep-new-cluster"])
     }
 
     /// The option that says where a node's data are. After a crash only its tables know.
@@ -296,8 +303,10 @@ impl Galera {
     pub fn wait_for(&self, nodes: &[usize], size: usize) -> Result<()> {
         let wanted = format!("{size} Primary Synced ON");
         let mut aborts = 0;
-        for node in nodes {
-            wait_until(&format!("node {node} to be ready"), DEADLINE, || {
+        // All of them each time: the others wait for one that has ended.
+        let ready = wait_until(&format!("nodes {nodes:?} to be ready"), DEADLINE, || {
+            let mut ready = true;
+            for node in nodes {
                 let ended = match &*self.running(*node) {
                     Some(process) => process.exit_status()?.map(|status| (status, process.last_words())),
                     None => None,
@@ -308,12 +317,21 @@ impl Galera {
                     aborts += 1;
                     ensure!(aborts <= ABORTS, "node {node} has ended: {status}; {words}");
                     self.running(*node).take();
-                    self.start_again(*node)?;
+                    // The only one of a cluster has no other to join.
+                    if size == 1 { self.start_first(*node)? } else { self.start_again(*node)? }
                 }
-                Ok(self.state(*node).is_ok_and(|state| state == wanted))
-            })?;
-        }
-        Ok(())
+                ready &= self.state(*node).is_ok_and(|state| state == wanted);
+            }
+            Ok(ready)
+        });
+        ready.with_context(|| {
+            let says = |node: &usize| {
+                let state = self.state(*node).unwrap_or_else(|error| format!("{error:#}"));
+                let words = self.running(*node).as_ref().map(Process::last_words).unwrap_or_default();
+                format!("node {node}, {state}; {words}")
+            };
+            nodes.iter().map(says).collect::<Vec<_>>().join("\n")
+        })
     }
 
     /// Waits until a node says that it has lost the quorum.

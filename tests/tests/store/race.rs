@@ -176,7 +176,9 @@ async fn two_writers_leave_no_stale_label_where_one_statement_would(world: World
             Ok(())
         };
         let commit = async {
-            let waits = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'";
+            // Of this database: a lock on a transaction names none, and other tests use the server.
+            let waits = "SELECT COUNT(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+                WHERE NOT granted AND locktype = 'transactionid' AND datname = CURRENT_DATABASE()";
             while world.cell(waits).await?.as_deref() == Some("0") {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
