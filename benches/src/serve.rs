@@ -353,7 +353,7 @@ async fn fill(client: &Client, url: &str, arguments: &Serve) -> Result<()> {
 
 /// Starts the server on a free port.
 async fn start(url: &str) -> Result<(Running, u16)> {
-    start_with(url, "{}\n").await
+    start_with(url, "").await
 }
 
 /// Starts the server on a free port, with this configuration.
@@ -361,10 +361,12 @@ pub(crate) async fn start_with(url: &str, configuration: &str) -> Result<(Runnin
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("config.yaml");
-    std::fs::write(&file, configuration)?;
+    std::fs::write(&file, format!("metadataStorage:\n  enableMetadataStorage: true\n{configuration}"))?;
     let mut process = Command::new(std::env::current_exe()?);
-    process.args(["serve", "--insecure-loopback", &port.to_string(), "--database-url", url, "--config"]).arg(file);
-    let process = process.env(AS_INGESTER, "1").stdin(Stdio::null()).spawn()?;
+    process.args(["serve", "--insecure-loopback", &port.to_string(), "--config"]).arg(file);
+    // The configuration is not the place of a URL here: the environment stands above it.
+    let process =
+        process.env(AS_INGESTER, "1").env("DATABASE_URL", url).env("RUST_LOG", "warn").stdin(Stdio::null()).spawn()?;
     let mut process = Running(process, folder);
     let begin = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).await.is_err() {

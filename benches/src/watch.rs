@@ -86,7 +86,7 @@ async fn on(server: &ingester_tests::SqlServer, arguments: &Watch) -> Result<()>
     store.write(kind()?.table(), (0..arguments.namespaces).map(|n| row(n, 0)).collect::<Result<_>>()?).await?;
     let watches = 3 * (arguments.idle + arguments.namespaces);
     let (process, port) =
-        start_with(&url, &format!("serve:\n  maxWatches: {watches}\n  maxConnections: {watches}\n")).await?;
+        start_with(&url, &format!("serve:\n  rate: 0\n  maxWatches: {watches}\n  maxConnections: {watches}\n")).await?;
     let ours = Client::try_from(kube::Config::new(format!("http://127.0.0.1:{port}").parse()?))?;
     let writers = [Writer::Sql(Box::new(store)), Writer::Cluster(cluster.clone())];
     let parts = [
