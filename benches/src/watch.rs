@@ -235,12 +235,10 @@ async fn idle(process: &Running, port: u16, watches: usize) -> Result<()> {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
         let path = format!("/apis/michelangelo.api/v2/namespaces/idle-{watch}/models?watch=true");
         stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await?;
-        open.push(stream);
-    }
-    for stream in &mut open {
-        let mut answer = [0; 64];
+        let mut answer = [0; 2048];
         let read = stream.read(&mut answer).await?;
         ensure!(answer[..read].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer[..read]));
+        open.push(stream);
     }
     let with = resident(Some(process.id()))?;
     println!(
