@@ -65,6 +65,7 @@ mod pipeline;
 pub mod replicas;
 pub mod retention;
 mod rows;
+mod selection;
 #[cfg(test)]
 mod simulation;
 pub mod suspend;

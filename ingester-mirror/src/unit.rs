@@ -1,6 +1,6 @@
 //! A unit of work: one kind, in all namespaces or in one. What everything that works on it shares.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, health, lifecycle, metrics, replicas, rows.
+//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, health, lifecycle, metrics, replicas, rows, selection.
 
 use crate::backoff::DATABASE;
 use crate::budget::Quota;
@@ -14,6 +14,7 @@ use crate::metrics::ControllerMetrics;
 use crate::replicas::Assignment;
 use crate::replicas::shard::Shard;
 use crate::rows::Rows;
+use crate::selection::Selection;
 use backon::Retryable as _;
 use futures::FutureExt as _;
 use ingester_core::kind::Kind;
@@ -40,6 +41,8 @@ pub(crate) struct Unit {
     pub(crate) kind: Kind,
     pub(crate) namespace: Option<Box<str>>,
     pub(crate) shard: Shard,
+    /// The objects that are read.
+    pub(crate) selection: Arc<Selection>,
     pub(crate) cluster: Arc<dyn Cluster>,
     pub(crate) rows: Arc<dyn Rows>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -129,9 +132,12 @@ impl Unit {
         parse(&self.kind, text, managed_fields).map_err(|(text, reason)| (Box::new(Identity::probe(&text)), reason))
     }
 
-    /// The object's row; `None` if the kind's predicate leaves the object out. A decoder that panics is an error of this object,
+    /// The object's row; `None` if the kind's predicate or the selection leaves the object out. A decoder that panics is an error of this object,
     /// like any other.
     pub(crate) fn row(&self, object: &Object) -> Result<Option<Row>, String> {
+        if !self.selection.has(object) {
+            return Ok(None);
+        }
         match std::panic::catch_unwind(AssertUnwindSafe(|| self.kind.row(object))) {
             Ok(row) => {
                 if let Ok(Some(row)) = &row

@@ -71,6 +71,7 @@ mod report;
 mod restore;
 mod rolling;
 mod secrets;
+mod select;
 mod selectors;
 mod settings;
 mod suspend;

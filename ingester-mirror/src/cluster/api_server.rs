@@ -7,6 +7,7 @@ use super::error::{ApiError, ApiErrorKind};
 use super::events::{Event, Events, FromText, left_out, readable};
 use super::{Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
 use crate::replicas::shard::Shard;
+use crate::selection::Selection;
 use futures::future::BoxFuture;
 use futures::{AsyncBufRead, AsyncBufReadExt as _, FutureExt as _, StreamExt as _};
 use ingester_core::json::{self, Reader};
@@ -85,6 +86,8 @@ pub(crate) struct ApiServer {
     namespace: Option<Box<str>>,
     /// The part of the objects that the API server is asked for. One that has no shards sends all of them.
     shard: Shard,
+    /// The objects that it is asked for.
+    selection: Arc<Selection>,
     streams: StreamedLists,
     /// How many objects a page of metadata has: fewer once a page took too long.
     metadata_page: Arc<AtomicU32>,
@@ -98,20 +101,30 @@ impl ApiServer {
         shard: Shard,
         streams: StreamedLists,
     ) -> Self {
-        ApiServer { client, kind, namespace, shard, streams, metadata_page: Arc::new(AtomicU32::new(METADATA_PAGE)) }
+        let metadata_page = Arc::new(AtomicU32::new(METADATA_PAGE));
+        ApiServer { client, kind, namespace, shard, selection: Arc::default(), streams, metadata_page }
     }
 
-    /// The same request for the objects of the shard.
-    fn of_shard(&self, mut request: http::Request<Vec<u8>>) -> http::Request<Vec<u8>> {
-        if self.shard.is_whole() {
+    /// The same, with lists and watches of these objects alone.
+    pub(crate) fn selecting(self, selection: Arc<Selection>) -> Self {
+        ApiServer { selection, ..self }
+    }
+
+    /// The same request for the selected objects of the shard.
+    fn of_part(&self, mut request: http::Request<Vec<u8>>) -> http::Request<Vec<u8>> {
+        let mut parameters = self.selection.parameters();
+        if !self.shard.is_whole() {
+            // It has no character that a query must not have.
+            let separator = if parameters.is_empty() { "" } else { "&" };
+            parameters.push_str(&format!("{separator}shardSelector={}", self.shard.selector()));
+        }
+        if parameters.is_empty() {
             return request;
         }
-        // It has no character that a query must not have.
-        let selector = self.shard.selector();
         let uri = request.uri().to_string();
         let separator = if uri.contains('?') { '&' } else { '?' };
         // What was a URI before is one with more parameters.
-        if let Ok(uri) = format!("{uri}{separator}shardSelector={selector}").parse() {
+        if let Ok(uri) = format!("{uri}{separator}{parameters}").parse() {
             *request.uri_mut() = uri;
         }
         request
@@ -215,7 +228,7 @@ impl ApiServer {
     async fn metadata(&self, limit: u32, next: Option<&str>) -> Result<MetadataPage, ApiError> {
         let doing = format!("listing the metadata of {}", self.kind.plural());
         let request = self.all().list_metadata(&page(limit, next)).map_err(|error| built(&doing, error))?;
-        let text = self.listed(&doing, self.of_shard(request)).await?;
+        let text = self.listed(&doing, self.of_part(request)).await?;
         let Page { version, next, items } = split(&text).map_err(|error| no_list(&doing, &error, &text))?;
         let read = |item: Box<str>| match PartialObjectMeta::from_text(&item) {
             Ok(partial) => Some(partial),
@@ -267,7 +280,7 @@ impl ApiServer {
         let doing = format!("watching {}", self.kind.plural());
         let parameters = WatchParams::default().timeout(WATCH_SECONDS);
         let request = self.all().watch(&parameters, &version.to_string()).map_err(|error| built(&doing, error))?;
-        let lines = self.open(&doing, self.of_shard(request)).await?;
+        let lines = self.open(&doing, self.of_part(request)).await?;
         let events = futures::stream::unfold(Some(Events::new(lines, doing)), |events| async {
             let mut events = events?;
             let event = match events.next(SILENCE).await? {
@@ -295,8 +308,10 @@ impl ApiServer {
         );
         let request = http::Request::get(url).header(http::header::ACCEPT, accept).body(Vec::new());
         let request = request.map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
-        let request = self.of_shard(request);
+        let request = self.of_part(request);
         let lines = match self.open(&doing, request.clone()).await {
+            // A field that no selector may have is refused with the same code, and its reason comes with a list of pages.
+            Err(error) if error.code == 400 && !self.selection.is_all() => return Ok(None),
             // Older servers refuse the parameters.
             Err(error) if matches!(error.code, 400 | 422) => {
                 self.streams.refused(&error);
@@ -346,7 +361,7 @@ impl Cluster for ApiServer {
         async move {
             let doing = format!("listing {}", self.kind.plural());
             let request = self.all().list(&page(limit, next)).map_err(|error| built(&doing, error))?;
-            let text = self.listed(&doing, self.of_shard(request)).await?;
+            let text = self.listed(&doing, self.of_part(request)).await?;
             split(&text).map_err(|error| no_list(&doing, &error, &text))
         }
         .boxed()

@@ -1,6 +1,6 @@
 //! The API server, as the mirror sees it: one kind's objects as JSON texts, listed, watched, looked up, patched and deleted.
 //!
-//! May use: ingester-core, replicas.
+//! May use: ingester-core, replicas, selection.
 //!
 //! [`Cluster`] is what the mirror needs. `api_server` is the real one, over kube's client; `events` reads what a watch sends, and
 //! `partial` an object's metadata. `properties` tests all of it against the bytes of answers.
@@ -49,7 +49,7 @@ pub(crate) struct MetadataPage {
 pub(crate) enum RemoteEvent {
     /// An object was created or changed.
     Applied(Box<str>),
-    /// An object was deleted; its last state.
+    /// An object was deleted, or is not selected any more; its last state.
     Deleted(Box<str>),
     /// All events up to this version were sent.
     Bookmark(u64),
@@ -69,7 +69,7 @@ pub(crate) enum Listed<T> {
 /// A streamed list. If it ends without [`Listed::End`], there was no list.
 pub(crate) type ListStream<T> = BoxStream<'static, Result<Listed<T>, ApiError>>;
 
-/// The objects of one kind, in all namespaces or in one.
+/// The objects of one kind, in all namespaces or in one, or those of them that are selected.
 ///
 /// # Guarantees of an implementation
 /// - Lists, streamed or not, and [`Cluster::look`] are consistent reads: they show everything that was there when they were asked.
@@ -94,7 +94,7 @@ pub(crate) trait Cluster: Send + Sync {
     /// The events after `version`, until the server or the connection ends the watch.
     fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>>;
 
-    /// The object of this name as it is now; `None` if there is none.
+    /// The object of this name as it is now, whether it is selected or not; `None` if there is none.
     fn look<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>>;
 
     /// Applies a JSON patch; returns the patched object.

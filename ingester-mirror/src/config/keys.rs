@@ -9,6 +9,7 @@ use super::values::{
     or_never, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
 use super::{ConfigChanges, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, Secret, SweepLimit};
+use crate::selection::Selector;
 use ingester_core::KindNames;
 use ingester_core::kind::RETENTION;
 use ingester_store::{PasswordCommand, Tls, TlsMode};
@@ -234,6 +235,14 @@ settings! {
         /// A file that declares kinds in YAML, see [kinds.md](kinds.md). A relative path begins in the folder in which the program is started.
         /// `--kinds FILE` overrides it. The file itself is read at the start only.
         kindsFile => kinds_file: Option<PathBuf> = "", "path", Restart, read(path);
+        /// The objects of individual kinds that are read, by a label selector: `{Pod: "app=trainer,tier notin (test)"}`. The API server
+        /// sends no others. Not for kinds with the finalizer `ensure`. See [operations.md](operations.md#read-less).
+        labelSelectorMap => label_selector_map: BTreeMap<String, Selector> = "{}", "map from kinds to label selectors", Restart,
+            map(kind(kinds), Selector::labels);
+        /// The same by a field selector: `{Pod: "status.phase!=Pending"}`. Both together: objects that both match. The API server
+        /// takes `metadata.name`, `metadata.namespace` and the `selectableFields` of a CustomResourceDefinition (Kubernetes 1.30).
+        fieldSelectorMap => field_selector_map: BTreeMap<String, Selector> = "{}", "map from kinds to field selectors", Restart,
+            map(kind(kinds), Selector::fields);
         /// Values that [views](kinds.md#views) read as `{setting: NAME}`: `{deploy_region: eu-1}`. Each is written to `ingester_settings` at the
         /// start; `""` takes it away there. A name that leaves the file keeps its value. Where `deploy_region` is not among them and a view reads it,
         /// the environment variable `REGION` is written. A warning names those that no view reads. At most 64 bytes for a name and 256 characters for

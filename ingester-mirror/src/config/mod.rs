@@ -4,7 +4,7 @@
 //! our own. `docs/configuration.md` lists every key. Everything here takes text and returns values; only [`Config::load`]
 //! and what is about the password's file read one.
 //!
-//! May use: ingester-core, ingester-declare, ingester-store.
+//! May use: ingester-core, ingester-declare, ingester-store, selection.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -47,10 +47,12 @@ pub use live::{ConfigChanges, Live};
 pub use secret::Secret;
 pub use serve::{FormerObjects, FrontProxy};
 
+use crate::selection::{Selection, Selector};
 use ingester_core::{Kind, KindNames};
 use ingester_store::fuse::Fuse;
 use ingester_store::{Address, ConnectOptions, PasswordCommand, Retry};
 use row::Settings as _;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -356,6 +358,29 @@ impl Ingester {
     /// Which objects of `kind` carry our finalizer: what is configured for it, else for all kinds, else what the kind says.
     pub fn finalizer_of(&self, kind: &Kind) -> Finalizer {
         self.finalizer_map.get(kind.name()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
+    }
+
+    /// The objects of `kind` that are read.
+    pub(crate) fn selection_of(&self, kind: &str) -> Selection {
+        let of = |map: &BTreeMap<String, Selector>| map.get(kind).cloned().unwrap_or_default();
+        Selection { labels: of(&self.label_selector_map), fields: of(&self.field_selector_map) }
+    }
+
+    /// Whether the keys about these kinds agree with each other.
+    ///
+    /// # Errors
+    /// If the objects of a kind carry our finalizer and not all of them are read.
+    pub fn check(&self, kinds: &[Kind]) -> Result<(), ConfigError> {
+        for kind in kinds.iter().filter(|kind| self.has_kind(kind.name())) {
+            let name = kind.name();
+            if self.finalizer_of(kind) == Finalizer::Ensure && !self.selection_of(name).is_all() {
+                return Err(ConfigError::of(format!(
+                    "`ingester.labelSelectorMap` or `fieldSelectorMap` names {name}, whose objects get our finalizer: one that is not \
+                     selected any more would keep it for ever; set `ingester.finalizerMap: {{{name}: never}}`, or `existing`"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The fuse of the sweeps of `kind`; `None` without a limit.

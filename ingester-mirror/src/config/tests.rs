@@ -98,6 +98,8 @@ ingester:
   kinds:
   - Model
   - PipelineRun
+  labelSelectorMap: {Model: "team in (a, b),!draft"}
+  fieldSelectorMap: {Model: "metadata.name!=x"}
   suspend: [PipelineRun]
   pruneManagedFields: false
   resyncPeriod: 0s
@@ -171,6 +173,8 @@ log: { format: json, level: WARN }
             namespaces: vec!["team-a".into()],
             kinds: vec!["Model".into(), "PipelineRun".into()],
             kinds_file: Some("kinds.yaml".into()),
+            label_selector_map: [("Model".to_owned(), Selector::labels("team in (a, b),!draft").unwrap())].into(),
+            field_selector_map: [("Model".to_owned(), Selector::fields("metadata.name!=x").unwrap())].into(),
             view_settings: [("deploy_region".to_owned(), "eu-1".to_owned()), ("gone".to_owned(), String::new())].into(),
             suspend: vec!["PipelineRun".into()],
             prune_managed_fields: false,
@@ -336,4 +340,18 @@ fn kinds_of_one_name_have_settings_of_their_own() {
     // A kind whose name is its own may be named with its group, too, and is called by its name.
     let config = parse("ingester: {suspend: [Pipeline.michelangelo.api]}").unwrap();
     assert_eq!(config.ingester.suspend, ["Pipeline"]);
+}
+
+#[test]
+fn a_kind_with_our_finalizer_has_no_selection() {
+    let check = |text: &str| parse(text).unwrap().ingester.check(&[MODEL]).map_err(|error| error.to_string());
+    let selected = "ingester: {labelSelectorMap: {Model: a=b}, finalizerMap: {Model: FINALIZER}}";
+    for finalizer in ["existing", "never"] {
+        assert_eq!(check(&selected.replace("FINALIZER", finalizer)), Ok(()));
+    }
+    let refused = check(&selected.replace("FINALIZER", "ensure")).unwrap_err();
+    assert!(refused.contains("set `ingester.finalizerMap: {Model: never}`, or `existing`"), "{refused}");
+    assert_eq!(check("ingester: {labelSelectorMap: {Model: ''}}"), Ok(()));
+    // Of a kind that is not mirrored, nothing is read.
+    assert_eq!(check("ingester: {labelSelectorMap: {Model: a=b}, kinds: [Pipeline]}"), Ok(()));
 }

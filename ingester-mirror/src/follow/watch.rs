@@ -6,6 +6,7 @@ use crate::cluster::{ApiError, ApiErrorKind, RemoteEvent};
 use crate::metrics::Restart;
 use crate::pipeline::Arrival;
 use futures::StreamExt as _;
+use ingester_core::object::Identity;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -77,12 +78,27 @@ impl Follower {
             self.unit().metrics.event_received();
             let observed = match event {
                 RemoteEvent::Applied(text) => self.receive(text, Arrival::Watch, Memory::Taken).await,
-                RemoteEvent::Deleted(text) => self.receive(text, Arrival::Deletion, Memory::Taken).await,
+                RemoteEvent::Deleted(text) => self.deleted(text).await.map_err(Ended::Api)?,
                 RemoteEvent::Bookmark(version) => Some(version),
             };
             *version = (*version).max(observed.unwrap_or_default());
             self.observed.store(*version, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// An object was deleted; or it was changed and is not selected any more, which the API server tells in the same words. Returns the
+    /// version of the event.
+    pub(super) async fn deleted(&self, text: Box<str>) -> Result<Option<u64>, ApiError> {
+        if !self.unit().selection.is_all() {
+            let Identity { uid, namespace, name, .. } = Identity::probe(&text);
+            if let Some(name) = name {
+                let found = self.unit().cluster.look(namespace.as_deref().unwrap_or_default(), &name).await?;
+                if let Some(found) = found.filter(|found| Identity::probe(found).uid == uid) {
+                    return Ok(self.receive(found, Arrival::Watch, Memory::Taken).await);
+                }
+            }
+        }
+        Ok(self.receive(text, Arrival::Deletion, Memory::Taken).await)
     }
 }

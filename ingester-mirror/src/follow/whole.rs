@@ -95,7 +95,7 @@ impl Follower {
                     self.receive(text, Arrival::List { behind }, Memory::Taken).await;
                 }
                 Listed::Deleted(text) => {
-                    self.receive(text, Arrival::Deletion, Memory::Taken).await;
+                    self.deleted(text).await?;
                 }
                 Listed::End(version) => return Ok((version, objects)),
             }

@@ -319,6 +319,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         kind: client.kind,
         namespace: client.namespace.map(Into::into),
         shard: Shard::WHOLE,
+        selection: Arc::default(),
         cluster: client.clone(),
         rows: client.clone(),
         clock: client,

@@ -87,12 +87,18 @@ pub fn names(kinds: &[Kind], config: &Config) -> Vec<String> {
 pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &CancellationToken) -> Vec<Unit> {
     let Context { client, store, metrics, health, publisher, assignment } = context;
     let (budget, streams) = (Budget::new(MEMORY), StreamedLists::default());
-    let scopes = scopes(kinds, &live.now()).into_iter();
+    let config = live.now();
+    let scopes = scopes(kinds, &config).into_iter();
     scopes
-        .map(|Scope { kind, namespace, shard }| Unit {
+        .map(|scope| (Arc::new(config.ingester.selection_of(scope.kind.name())), scope))
+        .map(|(selection, Scope { kind, namespace, shard })| Unit {
             kind,
+            selection: selection.clone(),
             cluster: Arc::new(PartOfCluster {
-                whole: Arc::new(ApiServer::new(client.clone(), kind, namespace.clone(), shard, streams.clone())),
+                whole: Arc::new(
+                    ApiServer::new(client.clone(), kind, namespace.clone(), shard, streams.clone())
+                        .selecting(selection),
+                ),
                 shard,
                 assignment: assignment.clone(),
             }),

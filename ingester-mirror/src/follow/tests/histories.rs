@@ -1,6 +1,8 @@
 //! What a unit does with slow, silent and refusing servers, and with objects that cannot be read.
 
 use super::*;
+use crate::config::Environment;
+use ingester_core::KindNames;
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_request_holds_up_no_other_object() {
@@ -306,4 +308,59 @@ async fn a_finalizer_that_something_else_removes_again_is_given_up() {
     assert_eq!(scene.calls("patch a").len(), 3);
     assert_eq!(scene.metric("ingester_finalizers_given_up_total removed"), 1);
     assert!(scene.is_live("a") && scene.calls("patch b").len() == 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_is_told_as_deleted_because_it_left_the_selection_is_looked_at() {
+    let scene = Scene::new(quiet);
+    let stop = CancellationToken::new();
+    let text = "ingester: {finalizer: never, labelSelectorMap: {Model: team=a}}";
+    let config = Config::parse(text, &Environment::default(), &KindNames::of(&[MODEL])).unwrap();
+    scene.play_with(config, &stop, &stop);
+    sleep(SECOND).await;
+    let labelled = |team: &'static str| {
+        move |object: &mut Json| {
+            object["metadata"]["labels"] = json!({ "team": team });
+            object["metadata"]["finalizers"] = json!([]);
+        }
+    };
+    scene.put("a", labelled("a"));
+    sleep(SECOND).await;
+    assert!(scene.is_live("a"));
+    // The server sends the state before the change, with the version of the change.
+    let leave = || {
+        let mut before = scene.state().objects["a"].clone();
+        scene.put("a", labelled("b"));
+        let mut events = scene.events.all();
+        let (version, gone, _) = events.pop().unwrap();
+        before["metadata"]["resourceVersion"] = json!(version.to_string());
+        assert!(!gone);
+        events.push((version, true, before));
+        drop(events);
+        scene.events.changed.notify_waiters();
+    };
+    leave();
+    sleep(SECOND).await;
+    assert!(!scene.is_live("a") && !scene.calls("look a").is_empty());
+    scene.put("a", labelled("a"));
+    sleep(SECOND).await;
+    assert!(scene.is_live("a"), "it is selected again");
+    // If it cannot be looked at, its event comes again.
+    scene.state().trouble = |call| if call == "look a" { Trouble::Status(500) } else { Trouble::None };
+    leave();
+    sleep(20 * SECOND).await;
+    assert!(scene.is_live("a"), "nothing is known of it");
+    scene.state().trouble = quiet;
+    sleep(100 * SECOND).await;
+    assert!(!scene.is_live("a"));
+    // What is really gone leaves its last state.
+    scene.put("a", labelled("a"));
+    sleep(SECOND).await;
+    scene.put("a", |object| {
+        object["spec"]["description"] = json!("last");
+        object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    });
+    sleep(SECOND).await;
+    let row = scene.row("a").unwrap();
+    assert!(row.delete_time.is_some() && row.json().contains("last"), "{}", row.json());
 }

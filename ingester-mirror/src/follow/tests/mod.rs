@@ -234,6 +234,7 @@ impl Scene {
             kind: MODEL,
             namespace: None,
             shard: Shard::WHOLE,
+            selection: Arc::new(config.ingester.selection_of("Model")),
             cluster: self.clone(),
             rows: self.clone(),
             clock: Arc::new(SystemClock),
