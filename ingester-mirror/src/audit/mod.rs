@@ -23,6 +23,8 @@ use futures::StreamExt as _;
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, Object};
 use ingester_core::row::Eviction;
+use ingester_core::schema::base;
+use ingester_core::value::Value;
 use ingester_store::{Evicted, LiveRow, StoreError, StoredRow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -42,6 +44,9 @@ const REQUESTS: usize = 16;
 /// The pauses between readings of the suspects: the mirror may need some time to write them.
 const PAUSES: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(2)];
+
+/// How long the write of what settled may take, beside the time for which changes are gathered.
+const WRITTEN: Duration = Duration::from_secs(10);
 
 /// Attempts to repair.
 const REPAIRS: usize = 3;
@@ -278,6 +283,15 @@ impl<'a> Auditor<'a> {
         Ok(suspects)
     }
 
+    /// Whether a row is older than its object because changes are gathered.
+    fn settles(&self, finding: &Finding, stored: Option<&StoredRow>) -> bool {
+        let settle = self.unit().config().ingester.settle_of(self.unit().kind.name());
+        let (Finding::Stale { .. }, false, Some(stored)) = (finding, settle.is_zero(), stored) else { return false };
+        let Some(Value::Time(written)) = stored.values.get(base::UPDATE_TIME) else { return false };
+        let passed = self.unit().clock.now().0.saturating_sub(written.0);
+        passed <= i64::try_from((settle + WRITTEN).as_micros()).unwrap_or(i64::MAX)
+    }
+
     fn judge(&self, object: Option<&Object>, stored: Option<&StoredRow>) -> Option<Finding> {
         let table = self.unit().kind.table();
         let Some(object) = object else { return judge(table, &Wanted::Nothing, stored) };
@@ -295,7 +309,7 @@ impl<'a> Auditor<'a> {
                     released: is_released(meta, rules),
                     rejected: self.rejects.get(&meta.uid).map(String::as_str),
                 };
-                judge(table, &wanted, stored)
+                judge(table, &wanted, stored).filter(|finding| !self.settles(finding, stored))
             }
             Ok(None) => judge(table, &Wanted::Nothing, stored),
             Err(reason) => judge(table, &Wanted::Undecodable(&reason), stored),

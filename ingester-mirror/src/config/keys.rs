@@ -5,8 +5,8 @@ use super::row::Row;
 use super::row::{Effect, Settings, settings};
 use super::section::Section;
 use super::values::{
-    DURATION, PAUSE, TIME, address, argument, audience, choice, duration, host, kind, lease_name, listen, namespace,
-    or_never, path, prefix, setting_name, setting_value, text, truth, variable, whole,
+    DURATION, PAUSE, SETTLE, TIME, address, argument, audience, choice, duration, host, kind, lease_name, listen,
+    namespace, or_never, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
 use super::{ConfigChanges, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, Secret, SweepLimit};
 use crate::selection::Selector;
@@ -250,6 +250,13 @@ settings! {
         /// `sweep/` or `marks/`, are the ingester's.
         viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
             map(setting_name, setting_value);
+        /// How long after a write an object's further changes are gathered: they become one write. For controllers that touch their
+        /// objects every second. Deletions, evictions and what concerns finalizers do not wait. `0s`: not at all. See
+        /// [operations.md](operations.md#write-less).
+        settle => settle: Duration = "0s", "duration up to `1h`", Now, read(duration(SETTLE));
+        /// The same for individual kinds: `{PipelineRun: 30s}`.
+        settleMap => settle_map: BTreeMap<String, Duration> = "{}", "map from kinds to durations up to `1h`", Now,
+            map(kind(kinds), duration(SETTLE));
         /// Kinds for which nothing is written for now, neither to the database nor to the cluster; see [operations.md](operations.md#suspend-a-kind).
         suspend => suspend: Vec<String> = "[]", "list of kinds", Now, list(kind(kinds));
         /// Cuts `metadata.managedFields` out of the stored objects.

@@ -360,6 +360,11 @@ impl Ingester {
         self.finalizer_map.get(kind.name()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
     }
 
+    /// How long changes of an object of `kind` are gathered after a write; zero: not at all.
+    pub(crate) fn settle_of(&self, kind: &str) -> Duration {
+        self.settle_map.get(kind).copied().unwrap_or(self.settle)
+    }
+
     /// The objects of `kind` that are read.
     pub(crate) fn selection_of(&self, kind: &str) -> Selection {
         let of = |map: &BTreeMap<String, Selector>| map.get(kind).cloned().unwrap_or_default();

@@ -100,6 +100,8 @@ ingester:
   - PipelineRun
   labelSelectorMap: {Model: "team in (a, b),!draft"}
   fieldSelectorMap: {Model: "metadata.name!=x"}
+  settle: 2s
+  settleMap: {Model: 30s}
   suspend: [PipelineRun]
   pruneManagedFields: false
   resyncPeriod: 0s
@@ -176,6 +178,8 @@ log: { format: json, level: WARN }
             label_selector_map: [("Model".to_owned(), Selector::labels("team in (a, b),!draft").unwrap())].into(),
             field_selector_map: [("Model".to_owned(), Selector::fields("metadata.name!=x").unwrap())].into(),
             view_settings: [("deploy_region".to_owned(), "eu-1".to_owned()), ("gone".to_owned(), String::new())].into(),
+            settle: Duration::from_secs(2),
+            settle_map: [("Model".to_owned(), Duration::from_secs(30))].into(),
             suspend: vec!["PipelineRun".into()],
             prune_managed_fields: false,
             resync_period: None,

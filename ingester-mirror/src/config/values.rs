@@ -12,6 +12,9 @@ use std::time::Duration;
 /// A duration.
 pub(super) const DURATION: Bounds = Bounds::new("0s", "365d");
 
+/// How long changes may be gathered.
+pub(super) const SETTLE: Bounds = Bounds::new("0s", "1h");
+
 /// A time in which something must be done.
 pub(super) const TIME: Bounds = Bounds::new("1s", "365d");
 

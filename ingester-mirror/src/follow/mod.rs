@@ -275,6 +275,9 @@ impl Follower {
         match self.sift(meta, arrival) {
             News::Nothing => {}
             News::Contradiction => self.pipeline.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0)),
+            News::LifecycleState if arrival == Arrival::Watch && self.pipeline.gather(meta) => {
+                self.unit().metrics.skipped(Skip::Settling, 1);
+            }
             News::LifecycleState => {
                 self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), arrival }).holding(hold));
             }

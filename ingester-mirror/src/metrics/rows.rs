@@ -62,11 +62,13 @@ pub(crate) enum Skip {
     Unchanged,
     /// SQL has a newer version, or a tombstone.
     Stale,
+    /// The object settles: it is written with later changes.
+    Settling,
 }
 
 impl Skip {
     /// Indexed by reason.
-    const LABELS: [&str; 2] = ["unchanged", "stale"];
+    const LABELS: [&str; 3] = ["unchanged", "stale", "settling"];
 }
 
 /// The classes of database errors.

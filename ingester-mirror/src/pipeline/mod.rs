@@ -10,7 +10,7 @@
 //! | `commit` | the writes of a batch, in one transaction | an `Acknowledgement` of each object that is stored |
 //! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
 //!
-//! `known` is what is remembered of each object, `evictions` of those that were evicted last. `additions` adds our finalizer, `ghost`
+//! `known` is what is remembered of each object, `evictions` of those that were evicted last. `additions` adds our finalizer, `settling` gathers changes, `ghost`
 //! leaves alone what had left etcd, `ignored` reports annotations without effect. Requests to the API server run beside the batches: one that is slow holds up its
 //! own object and no other.
 //!
@@ -33,6 +33,7 @@ mod known;
 mod prepare;
 mod queue;
 mod request;
+mod settling;
 mod work;
 
 pub(crate) use evictions::{EvictedObject, Evictions};
@@ -42,7 +43,9 @@ pub(crate) use queue::Queue;
 pub(crate) use work::{Arrival, Item, ObjectRef, Why, Work, bytes_of, uid_of};
 
 use crate::unit::{Stopped, Unit};
+use ingester_core::object::Meta;
 use request::Requests;
+use settling::Settling;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, RwLock, Semaphore};
@@ -65,6 +68,7 @@ pub(crate) struct Pipeline {
     pub(crate) queue: Queue,
     known: Mutex<Known>,
     evictions: Mutex<Evictions>,
+    settling: Mutex<Settling>,
     /// Some objects lack our finalizer.
     pub(crate) finalizers_missing: Notify,
     /// Counts how often the cluster went back to an earlier state.
@@ -81,6 +85,7 @@ impl Pipeline {
             queue: Queue::new(unit.metrics.clone()),
             known: Mutex::default(),
             evictions: Mutex::default(),
+            settling: Mutex::default(),
             finalizers_missing: Notify::new(),
             restores: AtomicU32::new(0),
             writing: RwLock::default(),
@@ -102,6 +107,20 @@ impl Pipeline {
     /// Some objects lack our finalizer: add it soon.
     pub(crate) fn request_finalizers(&self) {
         self.finalizers_missing.notify_one();
+    }
+
+    /// A change of a stored object arrives in a watch. If it may wait for those that follow it, the object is looked at later; returns whether
+    /// it is.
+    pub(crate) fn gather(&self, meta: &Meta) -> bool {
+        let settle = self.unit.config().ingester.settle_of(self.unit.kind.name());
+        if settle.is_zero() || !self.may_wait(meta) {
+            return false;
+        }
+        let delay = {
+            let mut settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+            settling.arrives(&meta.uid, settle)
+        };
+        delay.is_some_and(|delay| self.queue.gather(Item::look(ObjectRef::of(meta), Why::Due, 0), delay))
     }
 
     /// The cluster went back to an earlier state, which is listed next. What was received before is from a time that is lost: it is

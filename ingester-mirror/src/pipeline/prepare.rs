@@ -441,6 +441,16 @@ impl Pipeline {
         state == plan.state && plan.again.is_none() && plan.then == Action::Nothing
     }
 
+    /// Whether a change may be written later, with others: the object is stored and stays, and nothing but its row depends on it.
+    pub(super) fn may_wait(&self, meta: &Meta) -> bool {
+        let entry = self.known().get(&meta.uid);
+        let is_live = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Live));
+        is_live && {
+            let plan = self.plan(meta, false, None);
+            plan.state == LifecycleState::Live && plan.again.is_none() && plan.then == Action::Nothing
+        }
+    }
+
     /// Whether an object that was received is in the cluster although it had left it.
     fn is_ghost(&self, uid: &str, arrival: Arrival) -> bool {
         !matches!(arrival, Arrival::Look { .. })

@@ -79,15 +79,25 @@ impl Queue {
         if contents.waiting.contains_key(&item.uid) {
             return;
         }
-        contents.number += 1;
-        let due = (Instant::now() + delay, contents.number);
-        if let Some(old) = contents.due.insert(item.uid.clone(), due) {
-            contents.later.remove(&old);
-        }
-        contents.later.insert(due, item);
+        contents.add_later(item, Instant::now() + delay);
         drop(contents);
         // A worker may be waiting for an item that is due later than this one.
         self.ready.notify_one();
+    }
+
+    /// Adds after `delay`, unless something waits for the object: then nothing is added, and `false` returned. What is due sooner stays.
+    pub(crate) fn gather(&self, item: Item, delay: Duration) -> bool {
+        let mut contents = self.contents();
+        if contents.waiting.contains_key(&item.uid) {
+            return false;
+        }
+        let due = Instant::now() + delay.max(SHORTEST);
+        if contents.due.get(&item.uid).is_none_or(|(sooner, _)| *sooner > due) {
+            contents.add_later(item, due);
+            drop(contents);
+            self.ready.notify_one();
+        }
+        true
     }
 
     /// Takes up to `most` objects of up to `most_bytes` in total, and at least one; waits for the first. No other worker
@@ -247,6 +257,16 @@ impl Contents {
                 self.waiting.insert(item.uid.clone(), item);
             }
         }
+    }
+
+    /// Adds delayed work, in the place of any for the same object.
+    fn add_later(&mut self, item: Item, at: Instant) {
+        self.number += 1;
+        let due = (at, self.number);
+        if let Some(old) = self.due.insert(item.uid.clone(), due) {
+            self.later.remove(&old);
+        }
+        self.later.insert(due, item);
     }
 
     /// Moves delayed work that is due now to `waiting`.

@@ -85,6 +85,7 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
             clusters: troubles.clusters,
             more,
             resyncs: !troubles.unaided,
+            settle: Duration::from_secs([0, 0, 0, 5, 0][(seed / 3 % 5) as usize]),
             shards,
         };
         if shards.is_some() {
@@ -176,6 +177,8 @@ struct Setup {
     more: More,
     /// Whether rows are compared from time to time.
     resyncs: bool,
+    /// For how long changes are gathered.
+    settle: Duration,
     /// Into how many shards the kind is split, if the ingesters share the work.
     shards: Option<u32>,
 }
@@ -310,6 +313,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         resync_period: setup.resyncs.then_some(Duration::from_secs(40)),
         sweep_limit: SweepLimit::of(if low { SWEEP_LIMIT } else { 1000 }),
         prune_managed_fields: false,
+        settle: setup.settle,
         ..config.ingester
     };
     if let Some(shards) = setup.shards {

@@ -364,3 +364,41 @@ async fn an_object_that_is_told_as_deleted_because_it_left_the_selection_is_look
     let row = scene.row("a").unwrap();
     assert!(row.delete_time.is_some() && row.json().contains("last"), "{}", row.json());
 }
+
+#[tokio::test(start_paused = true)]
+async fn changes_that_follow_each_other_closely_are_one_write_and_deletions_do_not_wait() {
+    let scene = Scene::new(quiet);
+    let stop = CancellationToken::new();
+    let text = "ingester: {settle: 10s, resyncPeriod: 0s}";
+    let config = Config::parse(text, &Environment::default(), &KindNames::of(&[MODEL])).unwrap();
+    scene.play_with(config, &stop, &stop);
+    sleep(SECOND).await;
+    scene.put("a", |_| {});
+    sleep(SECOND / 2).await;
+    assert!(scene.is_live("a"), "a new object does not wait");
+    let first = scene.calls("write").len();
+    for number in 0..60 {
+        scene.put("a", |object| object["status"]["beat"] = json!(number));
+        sleep(SECOND).await;
+    }
+    let writes = scene.calls("write").len() - first;
+    assert!((6..=7).contains(&writes), "{writes} writes");
+    assert_eq!(scene.metric("ingester_rows_skipped_total settling"), 59);
+    sleep(10 * SECOND).await;
+    let last = scene.row("a").unwrap();
+    assert!(last.json().contains(r#""beat":59"#), "{}", last.json());
+    // What is gathered does not hold up the end of the object.
+    for number in 60..63 {
+        scene.put("a", |object| object["status"]["beat"] = json!(number));
+        sleep(SECOND).await;
+    }
+    scene.put("a", |object| {
+        object["status"]["beat"] = json!("last");
+        object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    });
+    sleep(2 * SECOND).await;
+    let row = scene.row("a").unwrap();
+    assert!(row.json().contains(r#""beat":"last""#), "{}", row.json());
+    sleep(30 * SECOND).await;
+    assert!(scene.row("a").unwrap().delete_time.is_some() && scene.state().objects.is_empty());
+}
