@@ -74,6 +74,7 @@ mod secrets;
 mod select;
 mod selectors;
 mod settings;
+mod settle;
 mod suspend;
 mod sweep;
 mod tutorial;

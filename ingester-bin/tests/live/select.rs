@@ -4,13 +4,12 @@ use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use crate::objects::model;
-use crate::on_both_api_servers;
+use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_api_servers! { Own::CLUSTER =>
-    what_leaves_the_selection_is_left_out_and_not_gone
-}
+// What a selector does depends on the API server.
+on_servers! { Own::CLUSTER => what_leaves_the_selection_is_left_out_and_not_gone [mariadb MARIADB] [modern MODERN] }
 
 /// A row's state and its text.
 async fn stored(world: &World, name: &str) -> Result<(String, String)> {
