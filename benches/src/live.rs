@@ -65,6 +65,9 @@ pub(crate) struct Live {
     /// Creates objects without the ingester's finalizer, and measures how long it takes until all have it.
     #[arg(long)]
     add_finalizers: bool,
+    /// Switches the log of changes on.
+    #[arg(long)]
+    changes: bool,
     /// Reaches the database over TCP instead of its Unix socket.
     #[arg(long)]
     tcp: bool,
@@ -185,11 +188,12 @@ async fn on<D: Engine>(server: &SqlServer, arguments: &Live) -> Result<()> {
         println!("{}", ingester.logs()?);
     }
     println!(
-        "{objects} objects of each of {} kinds, {:?} API server, {:?} with pool {}, medians of {} rounds",
+        "{objects} objects of each of {} kinds, {:?} API server, {:?} with pool {}, log of changes {}, medians of {} rounds",
         arguments.kinds,
         arguments.edition,
         arguments.database,
         arguments.pool.as_deref().unwrap_or("default"),
+        if arguments.changes { "on" } else { "off" },
         arguments.rounds
     );
     report.print();
@@ -359,7 +363,10 @@ impl Bench<'_> {
     }
 
     fn start(&self) -> Result<Ingester> {
-        let (program, config) = (std::env::current_exe()?, configuration(&self.url, &self.kinds));
+        let (program, mut config) = (std::env::current_exe()?, configuration(&self.url, &self.kinds));
+        if self.arguments.changes {
+            config.push_str("changes: {enabled: true}\n");
+        }
         Ingester::start(&program, &config, &self.cluster.kubeconfig(), &[(AS_INGESTER, "1")])
     }
 }

@@ -143,11 +143,15 @@ impl Queue {
             }
         }
         let drained = contents.undone.as_ref().is_some_and(HashSet::is_empty);
+        let more = !contents.order.is_empty();
         drop(contents);
         if drained {
             self.worked.notify_waiters();
         }
-        self.ready.notify_one();
+        // Else another worker would look for nothing, just when this one sends its statement.
+        if more {
+            self.ready.notify_one();
+        }
     }
 
     /// A request for the object has ended: this is to be worked on now, merged with what arrived meanwhile.

@@ -30,6 +30,9 @@ pub(super) fn entries(changes: Vec<Change>) -> Vec<Entry> {
     changes.into_iter().map(entry).collect()
 }
 
+/// The states between which a user's change of an evicted row and a change in the cluster are not told apart by their entries.
+const LIVING: States = States { evicted: true, ..States::LIVE };
+
 impl Entry {
     /// Whether it has the row as it is now, and no later entry has.
     pub(super) fn has(&self, row: Option<&FoundRow>) -> bool {
@@ -50,7 +53,9 @@ impl Entry {
     pub(super) fn state_before(&self, row: Option<&FoundRow>) -> States {
         match self.change.what {
             What::Inserted | What::Reset => States::NONE,
+            What::Updated if row.is_none_or(|row| row.time(base::EVICT_TIME).is_some()) => LIVING,
             What::Updated | What::Evicting => States::LIVE,
+            What::Revived => States { evicted: true, ..States::DELETED },
             What::Evicted => States::EVICTED,
             What::Purged => States::DELETED,
             What::Deleted => match row {
@@ -64,7 +69,8 @@ impl Entry {
     /// The state behind it.
     pub(super) fn state_after(&self) -> States {
         match self.change.what {
-            What::Inserted | What::Updated => States::LIVE,
+            What::Inserted | What::Revived => States::LIVE,
+            What::Updated => LIVING,
             What::Evicting | What::Evicted => States::EVICTED,
             What::Deleted => States::DELETED,
             What::Purged | What::Reset => States::NONE,
@@ -116,7 +122,8 @@ mod tests {
         let of = |what| entries(vec![change(1, "a", 5, what)]).remove(0);
         for (what, before, after) in [
             (What::Inserted, States::NONE, States::LIVE),
-            (What::Updated, States::LIVE, States::LIVE),
+            (What::Updated, LIVING, LIVING),
+            (What::Revived, States { evicted: true, ..States::DELETED }, States::LIVE),
             (What::Evicting, States::LIVE, States::EVICTED),
             (What::Evicted, States::EVICTED, States::EVICTED),
             (What::Deleted, States::default(), States::DELETED),

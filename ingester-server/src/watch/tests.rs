@@ -18,9 +18,10 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
 use ingester_store::query::{Limits, Wanted};
-use ingester_store::{RowChange, Store};
+use ingester_store::{Effect, RowChange, Store, StoredRow};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -97,6 +98,13 @@ impl World {
     /// Its eviction is intended, and not confirmed.
     async fn evicting(&self, name: &str, version: u64) {
         self.write(Row { evict_time: Some(Micros(1)), ..row(name, version, &json!({})) }).await;
+    }
+
+    /// A user labels it, if it is evicted and still there.
+    async fn changed_by_a_user(&self, name: &str, is_of_a: bool) {
+        let labels = json!({"team": if is_of_a { "a" } else { "b" }});
+        let edit = |stored: &StoredRow| Ok::<_, Infallible>(Some(row(name, stored.res_version + 1, &labels)));
+        self.store.change_evicted(models(), name, Effect::Written, edit).await.unwrap();
     }
 
     async fn deleted(&self, name: &str, version: u64) {
@@ -355,6 +363,54 @@ async fn a_deletion_has_the_object_if_there_is_its_row() {
 }
 
 #[tokio::test]
+async fn what_is_sent_live_of_a_deletion_is_what_is_sent_afterwards() {
+    let world = World::new().await;
+    let labels = json!({"team": "a"});
+    for (name, version) in [("leaves", 1), ("deleted", 2), ("evicted", 3)] {
+        world.live(name, version, labels.clone()).await;
+    }
+    for query in ["labelSelector=team%3Da", "labelSelector=team%3Da&state=live"] {
+        let from = world.hub.log().number(models().table()).await.unwrap();
+        let query = format!("{query}&resourceVersion={}", from.version());
+        let (begin, mut live) = (world.version(), world.live_watch(&query).await);
+        world.live("leaves", begin, json!({"team": "b"})).await;
+        world.write(Row { delete_time: Some(Micros(1)), ..row("deleted", begin + 1, &labels) }).await;
+        world.write(Row { evict_time: Some(Micros(1)), ..row("evicted", begin + 2, &json!({})) }).await;
+        let mut afterwards = world.watch(&query).await;
+        for name in ["leaves", "deleted", "evicted"] {
+            let was_told = loop {
+                let event = live.next().await.unwrap();
+                if event.0 != "BOOKMARK" {
+                    break event;
+                }
+            };
+            let is_told = afterwards.next().await.unwrap();
+            assert_eq!((&*was_told.0, was_told.name()), ("DELETED", name), "{query}");
+            assert_eq!((&was_told.0, &was_told.1), (&is_told.0, &is_told.1), "{query}");
+            assert_eq!(was_told.1["spec"]["algorithm"], "xgboost", "the last state");
+        }
+        for name in ["leaves", "deleted", "evicted"] {
+            world.live(name, begin + 5, labels.clone()).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_evicted_object_that_a_user_changes_is_changed_for_those_who_select_it() {
+    let world = World::new().await;
+    world.evicted("a", 2).await;
+    world.changed_by_a_user("a", true).await;
+    let query = format!("state=evicted&labelSelector=team%3Da&resourceVersion={}", world.list().await);
+    let mut events = world.live_watch(&query).await;
+    world.changed_by_a_user("a", true).await;
+    assert_eq!(events.said().await, "MODIFIED a 4");
+    world.changed_by_a_user("a", false).await;
+    assert_eq!(events.said().await, "DELETED a 5");
+    // Who comes later is told that it has left, too.
+    assert_eq!(world.watch(&query).await.said().await, "DELETED a 4");
+}
+
+#[tokio::test]
 async fn an_object_that_leaves_a_selection_is_deleted_and_one_that_comes_is_added() {
     let world = World::new().await;
     world.live("a", 1, json!({"team": "a"})).await;
@@ -582,8 +638,10 @@ async fn write_by_chance(world: &World, chance: &mut Chance, writes: u64) {
     for _ in 0..writes {
         version += chance.below(2);
         let name = format!("m-{}", chance.below(6));
-        match chance.below(30) {
+        match chance.below(34) {
             0 => world.evicted(&name, version).await,
+            30 | 31 => world.evicting(&name, version).await,
+            32 | 33 => world.changed_by_a_user(&name, chance.below(2) == 0).await,
             1..=3 => world.deleted(&name, version).await,
             4..=6 => world.swept(&name, version).await,
             7..=9 => drop(world.store.purge(models(), Micros(2)).await.unwrap()),
@@ -638,6 +696,9 @@ async fn resuming_after_every_new_event_loses_nothing() {
             resume_always(&world, "labelSelector=team%3Da", false, &done),
             resume_always(&world, "labelSelector=team%3Da", true, &done),
             resume_always(&world, "state=live", true, &done),
+            resume_always(&world, "state=deleted", true, &done),
+            resume_always(&world, "state=evicted", true, &done),
+            resume_always(&world, "state=evicted&labelSelector=team%3Da", true, &done),
         );
     }
 }
@@ -673,7 +734,9 @@ async fn who_begins_at_any_moment_ends_with_what_there_is() {
             done.store(true, Ordering::Relaxed);
         };
         let watchers = (0..20).map(|n| {
-            let (selector, pause) = (["", "labelSelector=team%3Da", "state=live"][n % 3], chance.below(2000));
+            let selectors =
+                ["", "labelSelector=team%3Da", "state=live", "state=deleted", "state=evicted&labelSelector=team%3Da"];
+            let (selector, pause) = (selectors[n % selectors.len()], chance.below(2000));
             let (world, done) = (&world, &done);
             async move {
                 for _ in 0..pause {

@@ -37,7 +37,10 @@ impl Store {
                 }
             }
         };
-        self.with_retries(|| format!("numbering the changes of `{}` in {CHANGES}", table.name), number).await
+        let last =
+            self.with_retries(|| format!("numbering the changes of `{}` in {CHANGES}", table.name), number).await?;
+        self.readers().found(table, true);
+        Ok(last)
     }
 
     /// Numbers up to [`AT_ONCE`] entries; returns the last position if there were no more.
@@ -48,14 +51,17 @@ impl Store {
             let Some(state) = tx.fetch(&ReadPosition { table, lock: true }).await?.pop() else { return Ok(None) };
             // What others have committed, without locks: a writer is not waited for.
             let entries = tx.fetch(&UnnumberedChanges { table, limit: AT_ONCE }).await?;
-            let ids: Vec<i64> = entries.into_iter().map(|(id, _)| id).collect();
+            let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
             let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Some(Position::of(state.seq))) };
             // The clock keeps the numbers of a database that was restored above those that it had given since.
             let offset = now.max(state.seq.saturating_add(1)).saturating_sub(*first);
             for ids in crate::rows::chunks(&ids, AT_ONCE, self.dialect) {
                 tx.execute(&NumberChanges { ids, offset }).await?;
             }
-            let to = LogState { seq: last.saturating_add(offset), ..state };
+            // Of a row that a reset stands for there is no entry, so a later one of its version is not the first.
+            let reset_version = entries.iter().map(|entry| entry.reset_version).max().unwrap_or(0);
+            let horizon_version = state.horizon_version.max(reset_version);
+            let to = LogState { seq: last.saturating_add(offset), horizon_version, ..state };
             tx.execute(&MovePosition { table, to }).await?;
             Ok((ids.len() < AT_ONCE).then(|| Position::of(to.seq)))
         }
@@ -70,8 +76,15 @@ impl Store {
         let begun = async {
             if state.is_none() {
                 tx.execute(&BeginPositions { table }).await?;
+            } else {
+                // Another reader may have recorded it meanwhile.
+                let state = tx.fetch(&ReadPosition { table, lock: true }).await?.pop();
+                let is_begun = state.is_none_or(|state| state.seq > 0);
+                if is_begun || !tx.fetch(&UnnumberedChanges { table, limit: 1 }).await?.is_empty() {
+                    return Ok(0);
+                }
             }
-            tx.execute(&RecordResets { table: Some(table), at }).await
+            tx.execute(&RecordResets { table: Some(table.name), at }).await
         }
         .await;
         match tx.end(begun).await {

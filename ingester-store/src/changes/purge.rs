@@ -31,7 +31,7 @@ impl Store {
         // What is not old needs no number from here, so where nothing is purged nothing is written.
         let oldest = || async { self.pool.fetch(&UnnumberedChanges { table, limit: 1 }).await };
         let oldest = self.with_retries(|| format!("reading {CHANGES}"), oldest).await?;
-        if oldest.first().is_some_and(|(_, at)| *at < before) {
+        if oldest.first().is_some_and(|entry| entry.at < before) {
             self.number_changes(table).await?;
         }
         let first = || async {

@@ -4,9 +4,11 @@
 //! Every writer keeps what it has read for a short time. So the program that switches the log on waits until no writer goes by what was before, and
 //! records then that the log does not have what was done meanwhile.
 
+use super::migrations::Migrating;
 use crate::driver::StoreError;
 use crate::store::{Logged, Store};
-use ingester_sql::dialect::statements::{ReadTables, RecordResets, WriteSetting};
+use ingester_core::schema::{Ident, Table};
+use ingester_sql::dialect::statements::{ReadPosition, ReadTables, RecordResets, WriteSetting};
 use ingester_sql::dialect::{CHANGES, POSITIONS, SETTINGS};
 use std::time::Duration;
 
@@ -30,6 +32,33 @@ impl Store {
     /// Whether the log can be read.
     pub(crate) async fn has_log(&self) -> Result<bool, sqlx::Error> {
         Ok(self.log_state().await?.is_some_and(|value| value == ON))
+    }
+
+    /// Whether a table's log was ever read, as it was known at most a moment ago. Only where there is a log.
+    pub(crate) async fn is_read(&self, table: &'static Table) -> Result<bool, sqlx::Error> {
+        if let Some(is_read) = self.readers().fresh(table) {
+            return Ok(is_read);
+        }
+        let is_read = !self.pool.fetch(&ReadPosition { table, lock: false }).await?.is_empty();
+        self.readers().found(table, is_read);
+        Ok(is_read)
+    }
+
+    /// Records that these tables have other rows now, of which the log has nothing. Those whose logs were never read need no entry, and
+    /// a log that is switched off gets its resets when it is switched on.
+    pub(crate) async fn reset_logs(
+        &self,
+        migrating: &mut Migrating,
+        tables: impl Iterator<Item = Ident>,
+    ) -> Result<(), StoreError> {
+        let mut tables = tables.peekable();
+        if tables.peek().is_none() || !self.with_retries(|| format!("looking for {CHANGES}"), || self.logs()).await? {
+            return Ok(());
+        }
+        for table in tables {
+            migrating.reset_log(table, self.now()).await?;
+        }
+        Ok(())
     }
 
     /// Whether there are the tables of the log, on or off.

@@ -4,10 +4,10 @@ use super::catalog::{Catalog, CatalogRows};
 use crate::driver::{Call, End, Migrations, Session, StoreError, read};
 use crate::store::Store;
 use ingester_core::schema::Ident;
-use ingester_core::value::Value;
+use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::{
     AnyRow, CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadViewRecords,
-    RecordInterrupted, SettleMigration,
+    RecordInterrupted, RecordResets, SettleMigration,
 };
 use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement};
 use serde::{Deserialize, Serialize};
@@ -193,6 +193,13 @@ impl Migrating {
             Ok(Catalog::new(rows))
         };
         read.await.map_err(|error| failed("reading the catalog of the database", error))
+    }
+
+    /// Records that the log of a table begins anew, if it was ever read.
+    pub(super) async fn reset_log(&mut self, table: Ident, at: Micros) -> Result<(), StoreError> {
+        let (reset, dialect) = (RecordResets { table: Some(table), at }, self.dialect);
+        let recorded = self.session().execute(Call::of(&reset, dialect)).await;
+        recorded.map(drop).map_err(|error| failed(&format!("recording that the log of `{table}` begins anew"), error))
     }
 
     async fn fetch<Q: Query>(&mut self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {

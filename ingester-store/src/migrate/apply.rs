@@ -122,6 +122,10 @@ impl Released {
                 false => 0,
             };
             let done = behind == steps;
+            if done {
+                // Before the ledger says so: it may be that nothing comes to it afterwards.
+                store.reset_logs(&mut migrating, replaced_tables(&released.changes)).await?;
+            }
             match (done, recorded) {
                 (true, true) => migrating.settle(migration.version, true).await?,
                 (true, false) => migrating.skip(&migration).await?,
@@ -129,6 +133,7 @@ impl Released {
                     Run { released, migration: &migration, dialect, up: true, behind, recorded }
                         .run(&mut migrating)
                         .await?;
+                    store.reset_logs(&mut migrating, replaced_tables(&released.changes)).await?;
                     made.extend(created_views(&released.changes));
                 }
             }
@@ -205,6 +210,8 @@ impl Released {
                 let run = Run { released, migration: &migration, dialect, up: false, behind, recorded: true };
                 run.run(&mut migrating).await?;
             }
+            let changes: Vec<SchemaChange> = released.changes.iter().map(SchemaChange::inverse).collect();
+            store.reset_logs(&mut migrating, replaced_tables(&changes)).await?;
             reverted.push(released.name());
         }
         migrating.end().await?;
@@ -362,6 +369,15 @@ fn concerned<'r>(
         }
     }
     names
+}
+
+/// The tables that have other rows than a table of their name had before.
+pub(super) fn replaced_tables(changes: &[SchemaChange]) -> impl Iterator<Item = Ident> {
+    changes.iter().filter_map(|change| match change {
+        SchemaChange::CreateTable(table) => Some(table.name),
+        SchemaChange::RenameTable { to, .. } => Some(*to),
+        _ => None,
+    })
 }
 
 /// The views that changes make.

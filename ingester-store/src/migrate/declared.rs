@@ -1,7 +1,7 @@
 //! Tables of kinds that no lock file has, those of a file and those of structs in a program without migrations: they follow what is declared.
 //! The database itself counts the definitions of such a kind.
 
-use super::apply::schema_of;
+use super::apply::{replaced_tables, schema_of};
 use super::keys;
 use crate::driver::{ErrorClass, StoreError};
 use crate::ledger::Ledger;
@@ -251,6 +251,7 @@ impl Store {
         }
         for step in ddl::plan(&live, &changes) {
             self.make_step(&mut migrating, &step).await?;
+            self.reset_logs(&mut migrating, replaced_tables(&step.changes)).await?;
             declared.made.extend(step.changes.iter().map(SchemaChange::sentence));
         }
         migrating.end().await?;

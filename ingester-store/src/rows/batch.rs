@@ -64,7 +64,7 @@ impl<'a> Sorted<'a> {
             RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
                 Some((Verdict::Write, old)) if has_its_companions(row, old) => {
                     self.alike.push(row);
-                    self.news.extend(is_news(row, old).then(|| (row, what(row, true))));
+                    self.news.extend(is_news(row, old).then(|| (row, what(row, Some(old)))));
                 }
                 judged => self.add_row(row, judged, report),
             },
@@ -75,7 +75,7 @@ impl<'a> Sorted<'a> {
                 if let Some((Verdict::Write, old)) = judged
                     && !is_news(row, old)
                 {
-                    self.news.push((row, what(row, true)));
+                    self.news.push((row, what(row, Some(old))));
                 }
             }
             RowChange::Tombstone { uid, res_version, delete_time } => {
@@ -98,7 +98,7 @@ impl<'a> Sorted<'a> {
             None => self.absent.push(row),
             Some((Verdict::Write, old)) => {
                 self.present.push(row);
-                self.news.extend(is_news(row, old).then(|| (row, what(row, true))));
+                self.news.extend(is_news(row, old).then(|| (row, what(row, Some(old)))));
             }
             Some((Verdict::Mark, _)) => self.gone.extend(as_gone(row)),
             Some((Verdict::Confirm, _)) => self.confirmed.push(&row.uid),
@@ -125,7 +125,7 @@ impl<'a> Batch<'a> {
         }
         let inserted = self.insert_absent(tx, &mut sorted, &mut report).await?;
         let Sorted { present, alike, gone, confirmed, news, .. } = sorted;
-        inserted.iter().for_each(|row| log.row(row, what(row, false)));
+        inserted.iter().for_each(|row| log.inserted(row));
         news.into_iter().for_each(|(row, what)| log.row(row, what));
         log.stored(What::Deleted, gone.iter().map(|gone| gone.uid));
         log.stored(What::Evicted, confirmed.iter().copied());

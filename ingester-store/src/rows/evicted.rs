@@ -215,7 +215,7 @@ impl Store {
                         return Ok(false);
                     }
                     self.overwrite_one(&mut tx, table, row).await?;
-                    log.row(row, what(row, true));
+                    log.row(row, what(row, Some(seen)));
                     Ok(true)
                 }
                 .await;

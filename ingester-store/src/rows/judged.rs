@@ -8,6 +8,7 @@
 use super::batch::Batch;
 use super::change::RowChange;
 use super::chunks::{MOST_ROWS, chunks};
+use super::guard::{Eviction, Version};
 use super::log::{Log, what};
 use crate::driver::Transaction;
 use ingester_core::row::{Expected, Row};
@@ -55,10 +56,13 @@ impl<'a> Batch<'a> {
                 let expected: Vec<(&Row, u64)> = rows.iter().map(|(row, version, _)| (*row, *version)).collect();
                 let overwrite = OverwriteExpected { table: self.table, rows: &expected, update_time: self.now };
                 let written: HashSet<String> = tx.fetch(&overwrite).await?.into_iter().collect();
-                for (row, _, is_alike) in rows.into_iter().filter(|(row, ..)| written.contains(&*row.uid)) {
+                for (row, res_version, is_alike) in rows.into_iter().filter(|(row, ..)| written.contains(&*row.uid)) {
                     judged.written.insert(&row.uid);
                     judged.with_companions.extend((!is_alike).then_some(row));
-                    log.row(row, what(row, true));
+                    // By the statement's condition.
+                    let (ingest_version, eviction) = (row.ingest_version, Eviction::None);
+                    let stored = Version { res_version, ingest_version, deleted: false, eviction };
+                    log.row(row, what(row, Some(stored)));
                 }
             }
         }

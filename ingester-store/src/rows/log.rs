@@ -1,5 +1,9 @@
 //! What a writer records in the log of changes: an entry for each row that it changes, in its own transaction, at its end. An entry locks
 //! nothing that another writer waits for.
+//!
+//! A first fill is many rows of which no reader has heard. While a log has never been read, a transaction that only inserts rows, several of
+//! them, records one reset instead of their entries. The reset is as good as the entries, whoever has begun to read since: it is committed
+//! with the rows, so a reader that was before it meets it and reads the rows anew, and one that is behind it has read them.
 
 use super::chunks::{MOST_ROWS, chunks, packets, room};
 use crate::driver::Transaction;
@@ -16,15 +20,25 @@ pub(super) struct Log<'a> {
     at: Micros,
     /// Whether the database has a log.
     is_on: bool,
+    /// Whether no reader of it was known a moment ago.
+    is_unread: bool,
     /// Rows that the writer knows.
     known: Vec<Recorded<'a>>,
+    /// How many of them it has inserted.
+    inserted: usize,
     /// The uids of rows that are stored and locked, by what has become of them.
     stored: Vec<(What, &'a str)>,
 }
 
 impl<'a> Log<'a> {
-    pub(super) fn new(table: &'static Table, at: Micros, is_on: bool) -> Self {
-        Log { table, at, is_on, known: Vec::new(), stored: Vec::new() }
+    fn new(table: &'static Table, at: Micros, is_on: bool) -> Self {
+        Log { table, at, is_on, is_unread: false, known: Vec::new(), inserted: 0, stored: Vec::new() }
+    }
+
+    /// A row is inserted.
+    pub(super) fn inserted(&mut self, row: &'a Row) {
+        self.inserted += 1;
+        self.row(row, what(row, None));
     }
 
     /// A row is written that the writer knows.
@@ -41,6 +55,14 @@ impl<'a> Log<'a> {
         }
     }
 
+    /// The one entry that takes the place of all, if it may.
+    fn reset(&self) -> Option<Recorded<'static>> {
+        let is_fill =
+            self.is_unread && self.stored.is_empty() && self.inserted == self.known.len() && self.inserted > 1;
+        let res_version = self.known.iter().map(|entry| entry.res_version).max().unwrap_or(0);
+        is_fill.then_some(Recorded { uid: "", namespace: "", name: "", res_version, what: What::Reset })
+    }
+
     /// Records the entries, commits if `done` is a success, else rolls back. Returns `done`.
     pub(super) async fn end<T>(
         &self,
@@ -50,7 +72,9 @@ impl<'a> Log<'a> {
     ) -> Result<T, sqlx::Error> {
         let (&Log { table, at, .. }, dialect) = (self, tx.dialect());
         let bytes = |entry: &Recorded<'_>| entry.uid.len() + entry.namespace.len() + entry.name.len() + 128;
-        let known = match packets(&self.known, 4 * MOST_ROWS, max_packet, dialect, bytes) {
+        let reset = self.reset();
+        let known = reset.as_ref().map_or(&self.known[..], std::slice::from_ref);
+        let known = match packets(known, 4 * MOST_ROWS, max_packet, dialect, bytes) {
             Ok(packets) => packets,
             Err(error) => return tx.end(Err(error)).await,
         };
@@ -78,13 +102,16 @@ pub(super) fn recorded(row: &Row, what: What) -> Recorded<'_> {
 }
 
 /// What becomes of an object by a row that takes the place of the stored one, or of none.
-pub(super) fn what(row: &Row, is_stored: bool) -> What {
-    match (row.delete_time, row.eviction(), is_stored) {
+pub(super) fn what(row: &Row, stored: Option<Version>) -> What {
+    match (row.delete_time, row.eviction(), stored) {
         (Some(_), _, _) => What::Deleted,
         (None, Eviction::Confirmed, _) => What::Evicted,
         (None, Eviction::Intended, _) => What::Evicting,
-        (None, Eviction::None | Eviction::Unrecorded, false) => What::Inserted,
-        (None, Eviction::None | Eviction::Unrecorded, true) => What::Updated,
+        (None, Eviction::None | Eviction::Unrecorded, None) => What::Inserted,
+        (None, Eviction::None | Eviction::Unrecorded, Some(stored)) if stored.deleted || stored.evicted() => {
+            What::Revived
+        }
+        (None, Eviction::None | Eviction::Unrecorded, Some(_)) => What::Updated,
     }
 }
 
@@ -100,5 +127,17 @@ impl Store {
     /// The log of one transaction.
     pub(super) async fn log<'a>(&self, table: &'static Table, at: Micros) -> Result<Log<'a>, sqlx::Error> {
         Ok(Log::new(table, at, self.logs().await?))
+    }
+
+    /// The log of a transaction that writes this many objects, if `is_on`.
+    pub(super) async fn log_of_batch<'a>(
+        &self,
+        table: &'static Table,
+        at: Micros,
+        is_on: bool,
+        objects: usize,
+    ) -> Result<Log<'a>, sqlx::Error> {
+        let is_unread = is_on && objects > 1 && !self.is_read(table).await?;
+        Ok(Log { is_unread, ..Log::new(table, at, is_on) })
     }
 }

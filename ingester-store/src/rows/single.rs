@@ -42,7 +42,7 @@ impl Batch<'_> {
                 if !write || self.clear_rejects || row.bytes() > self.room() {
                     return None;
                 }
-                let record = (logs && is_news(row, stored)).then(|| recorded(row, what(row, true)));
+                let record = (logs && is_news(row, stored)).then(|| recorded(row, what(row, Some(stored))));
                 let is_text = record.is_some() && !dialect.records_in_one_statement() && !dialect.is_embedded();
                 if is_text && !self.fits_a_text(row) {
                     return None;
@@ -80,7 +80,7 @@ impl Batch<'_> {
         if self.clear_rejects {
             statements.push(&clear);
         }
-        let record = RecordChanges { table: self.table, changes: &[recorded(row, what(row, false))], at: self.now };
+        let record = RecordChanges { table: self.table, changes: &[recorded(row, what(row, None))], at: self.now };
         if logs {
             statements.push(&record);
         }

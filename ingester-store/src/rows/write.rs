@@ -2,7 +2,6 @@
 
 use super::batch::Batch;
 use super::change::{Rejected, Report, RowChange, latest_of_each};
-use super::log::Log;
 use super::single::{Single, write_single};
 use crate::driver::{ErrorClass, StoreError};
 use crate::store::Store;
@@ -99,7 +98,7 @@ impl Store {
                     Single::Refused => batch.trusting = false,
                     Single::NotPossible => {}
                 }
-                let mut log = Log::new(table, batch.now, logs);
+                let mut log = self.log_of_batch(table, batch.now, logs, changes.len()).await?;
                 let mut tx = self.pool.begin_durably(changes.iter().any(RowChange::is_eviction)).await?;
                 let report = batch.write(&mut tx, &mut log).await;
                 log.end(tx, report, self.max_packet).await

@@ -1,7 +1,7 @@
 //! Connecting to a database.
 
 use super::retry::Election;
-use super::{Doubts, Logged, Recorded, Store};
+use super::{Doubts, Recorded, Store};
 use crate::driver::{self, About, Address, ConnectOptions, ErrorClass, Looked, StoreError};
 use backon::Retryable as _;
 use ingester_core::Registry;
@@ -87,7 +87,8 @@ impl Store {
             retry: options.retry,
             recorded: Mutex::new(Recorded::Unknown),
             doubts: Mutex::new(Doubts::new(options.patience)),
-            logged: Mutex::new(Logged::default()),
+            logged: Mutex::default(),
+            readers: Mutex::default(),
             query_time: options.query_time,
         };
         // A proxy may not answer what a new connection asks.

@@ -1,5 +1,7 @@
-//! What this process has read of whether changes are logged.
+//! What this process has read of whether changes are logged, and whether the log is read.
 
+use ingester_core::schema::Table;
+use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -26,5 +28,22 @@ impl Logged {
     /// Whether there were the tables of the log.
     pub(crate) fn has_tables(self) -> bool {
         matches!(self.read, Some((Some(_), _)))
+    }
+}
+
+/// What this process has read of whose logs were ever read.
+#[derive(Debug, Default)]
+pub(crate) struct Readers(HashMap<&'static str, (bool, Instant)>);
+
+impl Readers {
+    /// Whether a table's log was ever read. What was is for good; what was not counts for a while.
+    pub(crate) fn fresh(&self, table: &Table) -> Option<bool> {
+        let (is_read, at) = self.0.get(table.name.as_str())?;
+        (*is_read || at.elapsed() < Logged::FRESH).then_some(*is_read)
+    }
+
+    /// That is found now.
+    pub(crate) fn found(&mut self, table: &'static Table, is_read: bool) {
+        self.0.insert(table.name.as_str(), (is_read, Instant::now()));
     }
 }

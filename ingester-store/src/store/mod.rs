@@ -13,7 +13,7 @@ mod recorded;
 mod retry;
 
 pub(crate) use doubts::Doubts;
-pub(crate) use logged::Logged;
+pub(crate) use logged::{Logged, Readers};
 pub(crate) use recorded::Recorded;
 pub(crate) use retry::database;
 pub use retry::{unless_stopped, waiting_for};
@@ -38,6 +38,8 @@ pub struct Store {
     doubts: Mutex<Doubts>,
     /// Whether changes are logged.
     logged: Mutex<Logged>,
+    /// Whose logs were ever read.
+    readers: Mutex<Readers>,
     /// [`ConnectOptions::query_time`]
     query_time: Duration,
 }
@@ -76,6 +78,11 @@ impl Store {
     /// What was read of whether changes are logged.
     pub(crate) fn logged(&self) -> MutexGuard<'_, Logged> {
         self.logged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was read of whose logs were ever read.
+    pub(crate) fn readers(&self) -> MutexGuard<'_, Readers> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The objects that were refused with an unknown error.

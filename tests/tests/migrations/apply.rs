@@ -2,6 +2,7 @@
 
 use crate::kinds::{FIRST_KIND, SECOND, SECOND_KIND, apply, connect, first, job, releases, second, write};
 use anyhow::{Context as _, Result, ensure};
+use ingester_store::changes::What;
 use ingester_store::migrate::{MigrationState, Released};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::databases::{Database, On};
@@ -14,6 +15,7 @@ on_every_database! {
     concurrent_programs_run_each_migration_once
     existing_tables_without_migrations_are_recorded_as_they_are
     an_interrupted_migration_is_resumed
+    a_table_that_is_made_again_resets_its_log
     a_migration_taken_over_half_done_is_recorded_before_it_goes_on
     a_database_of_a_later_release_is_left_alone
     a_migration_that_differs_from_the_released_one_is_named
@@ -134,6 +136,25 @@ async fn an_interrupted_migration_is_resumed(database: Database) -> Result<()> {
 }
 
 /// Tables that something else has made, up to the middle of a migration whose rest fails.
+async fn a_table_that_is_made_again_resets_its_log(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.second, &store).await?;
+    let table = SECOND_KIND.table();
+    write(&store, &SECOND_KIND, (0..3).map(|number| job(number, 1))).await?;
+    let at = store.number_changes(table).await?;
+    releases.second.revert(&store, 0, &mut |_| {}).await?;
+    apply(&releases.second, &store).await?;
+    let last = store.number_changes(table).await?;
+    let news = store.changes_after(table, at, 9).await?;
+    ensure!(news.iter().any(|change| change.what == What::Reset), "{news:?}");
+    ensure!(database.count("job").await? == 0);
+    // Nothing is left to be done, and nothing is recorded.
+    apply(&releases.second, &store).await?;
+    ensure!(store.number_changes(table).await? == last);
+    Ok(())
+}
+
 async fn a_migration_taken_over_half_done_is_recorded_before_it_goes_on(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;

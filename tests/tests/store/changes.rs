@@ -24,6 +24,11 @@ on_every_database! {
     single_writes_are_recorded_with_their_rows
     a_cancelled_write_is_recorded_if_it_is_stored
     two_who_number_at_once_give_each_entry_one_number
+    readers_that_come_first_at_once_begin_a_log_with_one_reset
+    a_fill_records_one_reset_until_the_log_is_read
+    who_begins_to_follow_during_a_fill_ends_with_the_rows
+    a_version_that_a_fill_may_have_stored_is_found_at_no_entry
+    a_row_that_lives_again_says_so
     a_position_is_known_until_something_behind_it_is_purged
     a_version_is_found_at_its_lowest_entry
     the_last_entry_is_kept
@@ -130,7 +135,7 @@ async fn each_writer_records_what_it_has_done(world: World) -> Result<()> {
     assert_eq!(sorted(&store, table, &mut at).await?, ["a updated 2", "b evicting 2", "c evicted 1"]);
 
     store.write(table, vec![tombstone("a", 7), evicted("b", 2), live("e", 3)]).await?;
-    assert_eq!(sorted(&store, table, &mut at).await?, ["a deleted 7", "b evicted 2", "e updated 3"]);
+    assert_eq!(sorted(&store, table, &mut at).await?, ["a deleted 7", "b evicted 2", "e revived 3"]);
 
     // The cluster went back.
     let seen = Version {
@@ -160,7 +165,7 @@ async fn each_writer_records_what_it_has_done(world: World) -> Result<()> {
 
     let seen = Version { res_version: 4, eviction: Eviction::Confirmed, ..seen };
     assert!(store.replace_evicted(kind("Model"), &row(&model("h", 3)), seen).await?);
-    assert_eq!(news(&store, table, &mut at).await?, ["h updated 3"]);
+    assert_eq!(news(&store, table, &mut at).await?, ["h revived 3"]);
 
     store.write(table, vec![gone("i", 6), gone("j", 6)]).await?;
     assert_eq!(news(&store, table, &mut at).await?.len(), 2);
@@ -216,7 +221,7 @@ enum State {
 /// What a follower knows after an entry.
 fn apply(state: &mut BTreeMap<String, (u64, State)>, change: &Change) {
     let is = match change.what {
-        What::Inserted | What::Updated | What::Evicting | What::Evicted => State::Live,
+        What::Inserted | What::Updated | What::Revived | What::Evicting | What::Evicted => State::Live,
         What::Deleted => State::Deleted,
         What::Purged => {
             state.remove(&*change.uid);
@@ -415,6 +420,9 @@ async fn two_who_number_at_once_give_each_entry_one_number(world: World) -> Resu
     let stores = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
     stores[0].create_missing(crd_specs::KINDS).await?;
     let table = models();
+    // Now it is read: each object has an entry.
+    stores[0].number_changes(table).await?;
+    stores[1].number_changes(table).await?;
     let mut tasks = tokio::task::JoinSet::new();
     for (writer, of_writer) in stores.iter().enumerate() {
         let store = of_writer.clone();
@@ -446,6 +454,136 @@ async fn two_who_number_at_once_give_each_entry_one_number(world: World) -> Resu
     let objects: u32 = 2 * (0..30).map(|batch| 1 + batch % 40).sum::<u32>();
     assert_eq!(all.iter().filter(|change| change.what == What::Inserted).count(), objects as usize);
     assert_eq!(world.count("ingester_changes WHERE seq IS NULL").await?, 0);
+    Ok(())
+}
+
+async fn readers_that_come_first_at_once_begin_a_log_with_one_reset(world: World) -> Result<()> {
+    let first = world.store().await?;
+    let stores = futures::future::try_join_all((0..4).map(|_| world.connect(ConnectOptions::default()))).await?;
+    let resets = async || -> Result<usize> {
+        let all = all(&first, models()).await?;
+        Ok(all.iter().filter(|change| change.what == What::Reset).count())
+    };
+    first.write(models(), vec![live("a", 1)]).await?;
+    futures::future::try_join_all(stores.iter().map(|store| store.number_changes(models()))).await?;
+    assert_eq!(resets().await?, 1);
+    // A reader was killed after it had begun, and its reset is lost.
+    world.sql("DELETE FROM ingester_changes").await?;
+    world.sql("UPDATE ingester_positions SET seq = 0").await?;
+    futures::future::try_join_all(stores.iter().map(|store| store.number_changes(models()))).await?;
+    assert_eq!(resets().await?, 1);
+    Ok(())
+}
+
+async fn a_fill_records_one_reset_until_the_log_is_read(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = models();
+    // They will know for a while that the log was never read.
+    let others = [world.connect(ConnectOptions::default()).await?, world.connect(ConnectOptions::default()).await?];
+    store.write(table, vec![live("a", 5), new("b", 9), gone("c", 7)]).await?;
+    assert_eq!(world.count("ingester_changes").await?, 1);
+    assert_eq!(others[0].write(table, vec![live("d", 1), live("e", 1)]).await?.written, 2);
+    assert_eq!(world.count("ingester_changes").await?, 2);
+    // A row alone, and what is not new, have entries.
+    store.write(table, vec![live("f", 1)]).await?;
+    store.write(table, vec![live("g", 1), live("a", 6)]).await?;
+    assert_eq!(world.count("ingester_changes").await?, 5);
+    let entries = all(&store, table).await?;
+    let said = |entry: &Change| format!("{} {} {}", entry.uid, entry.what.text(), entry.res_version);
+    let mut said: Vec<String> = entries.iter().map(said).collect();
+    assert_eq!(said[..3], [" reset 9", " reset 1", "f inserted 1"]);
+    said[3..5].sort();
+    assert_eq!(said[3..], ["a updated 6", "g inserted 1", " reset 0"]);
+
+    // Now it is read.
+    let mut at = entries.last().context("the last entry")?.position;
+    for store in [&store, &others[1]] {
+        store.write(table, vec![live("h", 1), live("i", 1)]).await?;
+        assert_eq!(sorted(store, table, &mut at).await?, ["h inserted 1", "i inserted 1"]);
+        for uid in ["h", "i"] {
+            store.write(table, vec![gone(uid, 2)]).await?;
+        }
+        store.purge_rows(kind("Model"), &["h", "i"], Micros::now()).await?;
+        at = store.number_changes(table).await?;
+    }
+    // Who does not know it yet records what is as good.
+    others[0].write(table, vec![live("k", 3), live("l", 2)]).await?;
+    assert_eq!(news(&store, table, &mut at).await?, [" reset 3"]);
+    Ok(())
+}
+
+async fn who_begins_to_follow_during_a_fill_ends_with_the_rows(world: World) -> Result<()> {
+    let reader = world.store().await?;
+    let table = models();
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..2 {
+        let store = world.connect(ConnectOptions { retry: Retry::SHORT, ..ConnectOptions::default() }).await?;
+        writers.spawn(async move {
+            for batch in 0..30_u64 {
+                let uid = |n| format!("u{writer}-{batch:02}-{n}");
+                store.write(table, (0..4).map(|n| live(&uid(n), batch + 1)).collect()).await?;
+                store.write(table, vec![live(&uid(0), 100), tombstone(&uid(1), 100)]).await?;
+            }
+            Ok::<_, anyhow::Error>(())
+        });
+    }
+    while world.count("model").await? < 20 {
+        tokio::task::yield_now().await;
+    }
+    // The position before the rows, as for any list.
+    let mut at = reader.number_changes(table).await?;
+    let mut state = rows(&world, "model").await?;
+    let mut left = true;
+    while left {
+        left = !writers.is_empty();
+        while let Some(writer) = writers.try_join_next() {
+            writer??;
+        }
+        reader.number_changes(table).await?;
+        for change in reader.changes_after(table, at, 50).await? {
+            (at, left) = (change.position, true);
+            if change.what == What::Reset {
+                at = reader.number_changes(table).await?;
+                state = rows(&world, "model").await?;
+                break;
+            }
+            apply(&mut state, &change);
+        }
+    }
+    assert_eq!(state.len(), 240);
+    assert_eq!(state, rows(&world, "model").await?);
+    Ok(())
+}
+
+async fn a_version_that_a_fill_may_have_stored_is_found_at_no_entry(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = models();
+    store.write(table, vec![leaving("a", 7), live("b", 9)]).await?;
+    store.number_changes(table).await?;
+    // A client may have been sent this version of `a`, and nothing since: this is not the first that became of it.
+    store.write(table, vec![evicted("a", 7)]).await?;
+    store.write(table, vec![live("b", 10)]).await?;
+    let entries = all(&store, table).await?;
+    assert!(entries.iter().any(|entry| entry.res_version == 7 && entry.what == What::Evicted), "{entries:?}");
+    assert_eq!(store.position_of(table, 7).await?, None);
+    let position = store.position_of(table, 10).await?.context("a position")?;
+    assert_eq!(&*store.changes_after(table, position, 1).await?[0].uid, "b");
+    Ok(())
+}
+
+async fn a_row_that_lives_again_says_so(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = models();
+    let mut at = store.number_changes(table).await?;
+    store.write(table, vec![gone("a", 1), leaving("b", 1), live("c", 1), evicted("d", 1)]).await?;
+    let is = ["a deleted 1", "b evicting 1", "c inserted 1", "d evicted 1"];
+    assert_eq!(sorted(&store, table, &mut at).await?, is);
+    store.write(table, ["a", "b", "c", "d"].map(|uid| live(uid, 2)).into()).await?;
+    assert_eq!(sorted(&store, table, &mut at).await?, ["a revived 2", "b revived 2", "c updated 2"]);
+    // A user changes an evicted one.
+    let edit = |_: &_| Ok::<_, Infallible>(Some(row(&model("d", 3))));
+    store.change_evicted(kind("Model"), "d", Effect::Written, edit).await?;
+    assert_eq!(news(&store, table, &mut at).await?, ["d updated 3"]);
     Ok(())
 }
 
@@ -562,6 +700,7 @@ async fn the_last_entry_is_kept(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = models();
     let count = 1100;
+    store.number_changes(table).await?;
     for batch in 0..11 {
         store.write(table, (0..100).map(|n| live(&format!("u{batch:02}-{n:02}"), 1)).collect()).await?;
     }

@@ -152,7 +152,7 @@ pub use settle_rejects::SettleRejects;
 pub use step_backfill::StepBackfill;
 pub use tombstone::{Gone, Tombstone};
 pub use tombstone_older::TombstoneOlder;
-pub use unnumbered_changes::UnnumberedChanges;
+pub use unnumbered_changes::{UnnumberedChange, UnnumberedChanges};
 pub use update::Update;
 pub use versions::Versions;
 pub use write_backfilled::{Backfilled, WriteBackfilled};

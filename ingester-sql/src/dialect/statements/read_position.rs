@@ -26,7 +26,7 @@ pub struct LogState {
     pub seq: i64,
     /// The number of the last entry that was purged; 0 if none was.
     pub horizon: i64,
-    /// The highest `res_version` of an entry that was purged.
+    /// The highest `res_version` of an entry that was purged, or of a row that a numbered reset was recorded with.
     pub horizon_version: u64,
 }
 

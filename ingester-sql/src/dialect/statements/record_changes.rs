@@ -56,8 +56,10 @@ impl Recorded<'_> {
 pub enum What {
     /// There is a row, and there was none.
     Inserted,
-    /// It has another state of the object.
+    /// It has another state of the object, which is live as before, or evicted as before: a user has changed it then.
     Updated,
+    /// It is live again: it was marked as deleted, or as evicted.
+    Revived,
     /// It is marked as deleted.
     Deleted,
     /// Its object is to leave etcd, and may still be there.
@@ -66,20 +68,30 @@ pub enum What {
     Evicted,
     /// It is gone for good, some time after it was marked as deleted.
     Purged,
-    /// Of no single row: what was done to the table before is not in the log, so its readers read the rows anew.
+    /// Of no single row: the log does not have all of what was done to the table before, so its readers read the rows anew. Its
+    /// `res_version` is the highest of the rows that it was recorded with; 0 if it was recorded without any.
     Reset,
 }
 
 impl What {
     /// All of them.
-    pub const ALL: [What; 7] =
-        [What::Inserted, What::Updated, What::Deleted, What::Evicting, What::Evicted, What::Purged, What::Reset];
+    pub const ALL: [What; 8] = [
+        What::Inserted,
+        What::Updated,
+        What::Revived,
+        What::Deleted,
+        What::Evicting,
+        What::Evicted,
+        What::Purged,
+        What::Reset,
+    ];
 
     /// As the column `change` has it.
     pub fn text(self) -> &'static str {
         match self {
             What::Inserted => "inserted",
             What::Updated => "updated",
+            What::Revived => "revived",
             What::Deleted => "deleted",
             What::Evicting => "evicting",
             What::Evicted => "evicted",

@@ -3,7 +3,7 @@
 use crate::dialect::statements::What;
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;
-use ingester_core::schema::Table;
+use ingester_core::schema::Ident;
 use ingester_core::value::Micros;
 
 /// Records in the log that it does not have what was done to a table before, or to any table whose log was ever read.
@@ -17,20 +17,20 @@ FROM "ingester_positions"
 WHERE "table_name" = ?
 {%- endif %}"#
 )]
-pub struct RecordResets<'a> {
-    /// The kind's tables; `None` for those of all kinds.
-    pub table: Option<&'a Table>,
+pub struct RecordResets {
+    /// The kind's main table; `None` for those of all kinds.
+    pub table: Option<Ident>,
     /// The time.
     pub at: Micros,
 }
 
-impl Statement for RecordResets<'_> {
+impl Statement for RecordResets {
     fn sql(&self, dialect: Dialect) -> Sql {
         dialect.render(self)
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        let name = self.table.map(|table| Param::Text(table.name.as_str()));
+        let name = self.table.as_ref().map(|table| Param::Text(table.as_str()));
         [Param::Text(What::Reset.text()), Param::Time(self.at)].into_iter().chain(name).collect()
     }
 }
@@ -43,6 +43,6 @@ mod tests {
     #[test]
     fn reads_well() {
         let all = RecordResets { table: None, at: NOW };
-        snapshot_of("RecordResets", &[&all, &RecordResets { table: Some(&TABLE), ..all }]);
+        snapshot_of("RecordResets", &[&all, &RecordResets { table: Some(TABLE.name), ..all }]);
     }
 }

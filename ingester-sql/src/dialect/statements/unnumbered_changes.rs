@@ -1,16 +1,17 @@
 //! Entries of the log without a number.
 
 use super::changes_after::time_of;
+use crate::dialect::statements::What;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Reads the ids and times of committed entries of a table's log that have no number yet, in their order. It waits for no writer.
+/// Reads the committed entries of a table's log that have no number yet, in their order. It waits for no writer.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "id", {{ "at"|read_time }}
+    source = r#"SELECT "id", {{ "at"|read_time }}, "res_version", "change"
 FROM {{ "ingester_changes"|by_key("seq") }}
 WHERE "table_name" = ? AND "seq" IS NULL
 ORDER BY {{ "seq"|in_order(false) }}, "id"
@@ -21,6 +22,17 @@ pub struct UnnumberedChanges<'a> {
     pub table: &'a Table,
     /// At most so many.
     pub limit: usize,
+}
+
+/// An entry that has no number yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnnumberedChange {
+    /// Its id.
+    pub id: i64,
+    /// Its time.
+    pub at: Micros,
+    /// If it is a reset, the highest `res_version` of the rows that it was recorded with; else 0.
+    pub reset_version: u64,
 }
 
 impl Statement for UnnumberedChanges<'_> {
@@ -34,10 +46,12 @@ impl Statement for UnnumberedChanges<'_> {
 }
 
 impl Query for UnnumberedChanges<'_> {
-    type Row = (i64, Micros);
+    type Row = UnnumberedChange;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.int(0)?, time_of(row, 1)?))
+        let is_reset = What::of(&row.text(3)?) == What::Reset;
+        let reset_version = if is_reset { row.uint(2)? } else { 0 };
+        Ok(UnnumberedChange { id: row.int(0)?, at: time_of(row, 1)?, reset_version })
     }
 }
 
