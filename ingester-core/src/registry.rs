@@ -390,4 +390,16 @@ mod tests {
     fn kinds_that_the_derive_refused_are_not_reported_again() {
         assert_eq!(check_registry(&[Kind::refused(), MODEL, Kind::refused()]), Ok(()));
     }
+
+    #[test]
+    fn a_kind_that_prunes_and_is_evictable_can_be_in_no_registry() {
+        let kind = |evictable| {
+            Kind::new(Definition { evictable, ..*MODEL.definition() }, *MODEL.functions()).pruning(&[".spec.token"])
+        };
+        assert_eq!(check_registry(&[kind(Some(false))]), Ok(()));
+        for evictable in [None, Some(true)] {
+            let message = check_registry(&[kind(evictable)]).unwrap_err().to_string();
+            assert!(message.contains("`michelangelo.api/v2 Model` does not store `.spec.token`"), "{message}");
+        }
+    }
 }
