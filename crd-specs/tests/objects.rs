@@ -24,7 +24,8 @@ impl Refusal {
             Refusal::Object(ObjectError::Json(error)) | Refusal::Decode(DecodeError::Json(error)) => Some(error.path()),
             Refusal::Object(ObjectError::Missing(path)) => Some(path),
             Refusal::Object(ObjectError::ResourceVersion(_)) => Some("metadata.resourceVersion"),
-            Refusal::Decode(DecodeError::Row(_) | DecodeError::Protobuf(_)) => None,
+            Refusal::Object(ObjectError::Unprunable(_))
+            | Refusal::Decode(DecodeError::Row(_) | DecodeError::Protobuf(_) | DecodeError::Object(_)) => None,
         }
     }
 }

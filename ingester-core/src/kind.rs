@@ -3,7 +3,7 @@
 //! `#[derive(Ingestable)]` fills in a [`Definition`] and names the structs; everything that runs is compiled here, once
 //! for each kind, behind the function pointers of [`Kind`]. The engine is written for [`Kind`] and is not generic.
 //!
-//! May use: duration, schema, value, json, marks, object, protobuf, row.
+//! May use: duration, schema, value, json, marks, object, protobuf, prune, row.
 
 mod counted;
 mod crd;
@@ -13,8 +13,9 @@ pub(crate) mod derived;
 use crate::duration::Bounds;
 use crate::json;
 use crate::marks::Marks;
-use crate::object::Object;
+use crate::object::{ManagedFields, Object, ObjectError};
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
+use crate::prune;
 use crate::row::{Row, RowError};
 use crate::schema::{Field, Fingerprint, Ident, Table, Text, base};
 use crate::value::{Value, Values};
@@ -64,6 +65,10 @@ pub struct Kind {
     /// What it is called in a program where another kind has its name.
     called: Option<&'static str>,
     marks: &'static Marks,
+    /// The paths of what is not stored of its objects.
+    prune: &'static [&'static str],
+    /// Whether a filter may leave objects out.
+    filtered: bool,
 }
 
 /// How a kind knows which of its definitions it is.
@@ -247,6 +252,9 @@ pub enum DecodeError {
     /// A value does not fit its column.
     #[error(transparent)]
     Row(#[from] RowError),
+    /// What is not stored of the object cannot be cut out.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
 }
 
 impl Kind {
@@ -301,7 +309,7 @@ impl Kind {
     /// A kind from its parts, for those that no struct describes.
     pub const fn new(definition: Definition, functions: Functions) -> Self {
         let version = Numbered::Known(IngestVersion { number: 0, of_unmarked: 0 });
-        Kind { definition, functions, version, called: None, marks: &Marks::MICHELANGELO }
+        Kind { definition, functions, version, called: None, marks: &Marks::MICHELANGELO, prune: &[], filtered: false }
     }
 
     /// Stands in for a kind that the derive refused, in a program that does not compile; and for kinds that are still
@@ -326,6 +334,21 @@ impl Kind {
             definition,
             Functions { plural: Plural::Literal(""), decode: Decode::Function(|_, _| Ok(false)), crd: None },
         )
+    }
+
+    /// The same kind without what is at these paths of its objects (`#[ingest(prune = [...])]`): it is stored nowhere. They were checked
+    /// ([`check_prune`](crate::schema::check_prune)).
+    #[must_use]
+    pub const fn pruning(mut self, paths: &'static [&'static str]) -> Self {
+        self.prune = paths;
+        self
+    }
+
+    /// The same kind, whose filter may leave objects out (`#[ingest(filter = function)]`).
+    #[must_use]
+    pub const fn filtering(mut self) -> Self {
+        self.filtered = true;
+        self
     }
 
     /// The same kind as a program has it that knows which of the kind's definitions this one is.
@@ -398,6 +421,7 @@ impl Kind {
         if !self.table().companions {
             recipes.row = recipes.row.text("without companions");
         }
+        recipes.row = self.and_prune(recipes.row);
         if let Some(protobuf) = &self.definition.protobuf {
             let (descriptors, message) = protobuf.get()?;
             let name = self.table().columns[base::PROTO].name;
@@ -417,9 +441,15 @@ impl Kind {
             true => self.definition.fingerprint,
             false => self.definition.fingerprint.text("without companions"),
         };
+        let fingerprint = self.and_prune(fingerprint);
         let Some(protobuf) = &self.definition.protobuf else { return Ok(fingerprint) };
         let (descriptors, message) = protobuf.get()?;
         Ok(fingerprint.text(protobuf.message).and(descriptors.fingerprint(message)))
+    }
+
+    fn and_prune(&self, fingerprint: Fingerprint) -> Fingerprint {
+        let path = |path: &&str| Fingerprint::NONE.text("prune").text(path);
+        self.prune.iter().map(path).fold(fingerprint, Fingerprint::beside)
     }
 
     /// Its data.
@@ -521,6 +551,36 @@ impl Kind {
         !matches!(self.definition.evictable, Some(false))
     }
 
+    /// The paths of what is not stored of its objects, as they are written: `.spec.users[*].token`.
+    pub const fn prune(&self) -> &'static [&'static str] {
+        self.prune
+    }
+
+    /// Whether a filter may leave objects out, which then have no rows.
+    pub const fn filtered(&self) -> bool {
+        self.filtered
+    }
+
+    /// An object's text without what is not stored of it. Whoever receives an object of the kind reads this text alone.
+    ///
+    /// # Errors
+    /// [`ObjectError::Unprunable`] when the text is not JSON.
+    pub fn stored_text<'t>(&self, text: &'t str) -> Result<Cow<'t, str>, ObjectError> {
+        if self.prune.is_empty() {
+            return Ok(Cow::Borrowed(text));
+        }
+        let cut = prune::cut(text, self.prune).map_err(|error| ObjectError::Unprunable(error.offset()))?;
+        Ok(cut.map_or(Cow::Borrowed(text), Cow::Owned))
+    }
+
+    /// The object without what is not stored of it, whoever has parsed it.
+    fn pruned<'o>(&self, object: &'o Object) -> Result<Cow<'o, Object>, ObjectError> {
+        match self.stored_text(object.text())? {
+            Cow::Borrowed(_) => Ok(Cow::Borrowed(object)),
+            Cow::Owned(text) => Object::parse(text, ManagedFields::Prune).map(Cow::Owned),
+        }
+    }
+
     /// The protobuf message of the `proto` column.
     pub const fn protobuf(&self) -> Option<Protobuf> {
         self.definition.protobuf
@@ -548,6 +608,7 @@ impl Kind {
     /// [`DecodeError`] when the text is not JSON, a field's JSON is not of the field's type, a value does not fit its
     /// column, or the kind's protobuf message cannot be used.
     pub fn row(&self, object: &Object) -> Result<Option<Row>, DecodeError> {
+        let object = &*self.pruned(object)?;
         let mut values = Values::with_capacity(self.table().indexed().len());
         if !self.functions.decode.decode(object, &mut values)? {
             return Ok(None);
@@ -565,6 +626,7 @@ impl Kind {
     /// # Errors
     /// [`DecodeError`] when the text is not JSON or the metadata do not fit their columns.
     pub fn bare_row(&self, object: &Object) -> Result<Row, DecodeError> {
+        let object = &*self.pruned(object)?;
         object.parts()?;
         let indexed = self.table().indexed().len();
         let mut values = Values::with_capacity(indexed);

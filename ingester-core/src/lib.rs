@@ -49,6 +49,7 @@ pub mod object;
 pub mod place;
 #[cfg_attr(not(feature = "protobuf"), allow(dead_code, reason = "nothing reads descriptors"))]
 pub mod protobuf;
+pub mod prune;
 pub mod query;
 mod registry;
 pub mod row;
@@ -81,7 +82,7 @@ pub mod __private {
         check_table_was, check_type, check_was,
     };
     pub use crate::schema::{
-        Absent, Column, Field, Key, Many, Named, Part, Shape, SqlType, Stays, Table, TableParts, refuse,
+        Absent, Column, Field, Key, Many, Named, Part, Shape, SqlType, Stays, Table, TableParts, check_prune, refuse,
     };
     pub use crate::value::class::{Anything, NamesOf};
     pub use crate::value::derived::{

@@ -26,6 +26,8 @@ pub enum Mark {
     RestoredFrom,
     /// The annotation of an object that was brought back through the server: the user who asked for it.
     RestoredBy,
+    /// The label of namespaces for test objects (`ingester validate`), and of these objects, which take their rows away themselves.
+    Validate,
     /// An annotation that the reference system keeps itself: when it has changed the object last.
     UpdateTimestamp,
     /// The same for the spec.
@@ -43,6 +45,7 @@ impl Mark {
             Mark::Deleting => "Deleting",
             Mark::RestoredFrom => "RestoredFrom",
             Mark::RestoredBy => "RestoredBy",
+            Mark::Validate => "Validate",
             Mark::UpdateTimestamp => "UpdateTimestamp",
             Mark::SpecUpdateTimestamp => "SpecUpdateTimestamp",
         }
@@ -70,7 +73,7 @@ impl fmt::Display for MarkName {
     }
 }
 
-/// The annotations by which a server shows the state of an object. No stored object has them.
+/// The annotations by which a server shows the state of an object, and what of it is not stored. No stored object has them.
 pub mod shown {
     /// `evicting`, `evicted` or `deleted`; a live object has none.
     pub const STATE: &str = "mirror.michelangelo.api/state";
@@ -78,8 +81,10 @@ pub mod shown {
     pub const EVICTED_AT: &str = "mirror.michelangelo.api/evicted-at";
     /// When the object was found to be deleted.
     pub const DELETED_AT: &str = "mirror.michelangelo.api/deleted-at";
+    /// The paths of what is not stored of the object, with commas between them; an object that is stored as a whole has none.
+    pub const PRUNED: &str = "mirror.michelangelo.api/pruned";
     /// All of them.
-    pub const ALL: [&str; 3] = [STATE, EVICTED_AT, DELETED_AT];
+    pub const ALL: [&str; 4] = [STATE, EVICTED_AT, DELETED_AT, PRUNED];
 }
 
 impl Marks {

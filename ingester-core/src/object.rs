@@ -109,6 +109,11 @@ pub enum ObjectError {
         "metadata.resourceVersion: `{0}` is not a number up to 18446744073709551615; the API server gives numbers, take it out of a hand-written object"
     )]
     ResourceVersion(Box<str>),
+    /// The text is not JSON, at this byte, so what its kind does not store cannot be cut out of it. The text is not shown.
+    #[error(
+        "byte {0}: the text is not JSON, and what its kind does not store (`prune`) cannot be cut out: nothing of it is stored or shown"
+    )]
+    Unprunable(usize),
 }
 
 /// As much of an object's identity as can be read from a text that may be broken.

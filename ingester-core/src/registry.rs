@@ -158,7 +158,7 @@ pub const fn join_registries<const N: usize>(registries: &[&[Kind]]) -> [Kind; N
     joined
 }
 
-/// Two kinds that cannot be in one registry.
+/// Two kinds that cannot be in one registry, or one that can be in none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RegistryError(String);
@@ -166,15 +166,18 @@ pub struct RegistryError(String);
 /// Checks a registry as [`registry!`](crate::registry) does: for lists of kinds that are put together without it.
 ///
 /// # Errors
-/// When two kinds have one table, or one kind is there twice. The message names both.
+/// When two kinds have one table, or one kind is there twice; the message names both. When a kind that prunes its objects is evictable.
 pub fn check_registry(kinds: &[Kind]) -> Result<(), RegistryError> {
     first_clash(kinds).map_or(Ok(()), |clash| Err(RegistryError(clash.as_str().to_owned())))
 }
 
-/// What is wrong with the first two kinds that cannot be in one registry.
+/// What is wrong with the first kinds that cannot be in one registry.
 const fn first_clash(kinds: &[Kind]) -> Option<Text> {
     let mut a = 0;
     while a < kinds.len() {
+        if let Some(fault) = alone(&kinds[a]) {
+            return Some(fault);
+        }
         let mut b = a + 1;
         while b < kinds.len() {
             if let Some(clash) = clash(&kinds[a], &kinds[b]) {
@@ -185,6 +188,19 @@ const fn first_clash(kinds: &[Kind]) -> Option<Text> {
         a += 1;
     }
     None
+}
+
+/// Why a kind can be in no registry.
+const fn alone(kind: &Kind) -> Option<Text> {
+    if kind.prune().is_empty() || !kind.evictable() && !kind.immutable() {
+        return None;
+    }
+    let text = kind
+        .named(Text::new("kind "))
+        .str(" does not store `")
+        .str(kind.prune()[0])
+        .str("`, so its row can never be the only copy of an object");
+    Some(text.str(": say of it that it is not evictable (`evictable` is false), or leave out `prune`"))
 }
 
 /// Why two kinds cannot be in one registry. Every controller takes the rows of its tables for its objects', and marks those as
@@ -373,5 +389,17 @@ mod tests {
     #[test]
     fn kinds_that_the_derive_refused_are_not_reported_again() {
         assert_eq!(check_registry(&[Kind::refused(), MODEL, Kind::refused()]), Ok(()));
+    }
+
+    #[test]
+    fn a_kind_that_prunes_and_is_evictable_can_be_in_no_registry() {
+        let kind = |evictable| {
+            Kind::new(Definition { evictable, ..*MODEL.definition() }, *MODEL.functions()).pruning(&[".spec.token"])
+        };
+        assert_eq!(check_registry(&[kind(Some(false))]), Ok(()));
+        for evictable in [None, Some(true)] {
+            let message = check_registry(&[kind(evictable)]).unwrap_err().to_string();
+            assert!(message.contains("`michelangelo.api/v2 Model` does not store `.spec.token`"), "{message}");
+        }
     }
 }

@@ -74,6 +74,9 @@ use syn::{DeriveInput, parse_macro_input};
 /// - `companions = false`: no tables of labels and annotations, which are in `json` all the same; queries cannot select by them;
 /// - `crd = "strict"`: the CRD keeps what the struct asks of its objects (required fields, defaults, nulls, ranges of integers), so that what the
 ///   API server takes can be read; `"relaxed"`, the default, takes them out, so that the server keeps what it was sent;
+/// - `prune = [".spec.password", ".spec.users[*].token"]`: what is stored nowhere of an object, by paths from the object inwards as files of
+///   kinds have them, of names and `[*]`. It is cut out of the text before anything else reads it, so fields there have to be optional. A kind
+///   with it says `evictable = false`, too;
 /// - `retention = "90d"`: how long after its object's deletion a row is kept (a duration from `1s` to `36500d`, see `ingester_core::duration`),
 ///   unless the configuration says it of this kind;
 /// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the

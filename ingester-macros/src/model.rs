@@ -123,6 +123,8 @@ pub(crate) struct KindDeclaration {
     pub(crate) companions: bool,
     /// A duration, which constant evaluation reads.
     pub(crate) retention: Option<LitStr>,
+    /// Paths of what is not stored, which constant evaluation checks.
+    pub(crate) prune: Vec<LitStr>,
     /// What is stored where an object has no value.
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) protobuf: Option<Message>,

@@ -213,13 +213,12 @@ pub(crate) async fn in_time<T>(
     tokio::time::timeout(SILENCE, work).await.unwrap_or_else(|_| Err(StoreError::silent(doing, SILENCE)))
 }
 
-/// Parses an object, with the `apiVersion` and `kind` that an item of a list may lack. An error has the text and the reason.
+/// Parses an object without what its kind does not store, with the `apiVersion` and `kind` that an item of a list may lack. An error has the
+/// text and the reason.
 pub(crate) fn parse(kind: &Kind, text: Box<str>, managed_fields: ManagedFields) -> Result<Object, (Box<str>, String)> {
-    match Object::parse(&*text, managed_fields) {
-        Ok(object) => Ok(object),
-        Err(ObjectError::Missing("apiVersion" | "kind")) => {
-            Object::parse(with_type(&text, kind), managed_fields).map_err(|error| (text, error.to_string()))
-        }
-        Err(error) => Err((text, error.to_string())),
-    }
+    let parsed = kind.stored_text(&text).and_then(|stored| match Object::parse(&*stored, managed_fields) {
+        Err(ObjectError::Missing("apiVersion" | "kind")) => Object::parse(with_type(&stored, kind), managed_fields),
+        parsed => parsed,
+    });
+    parsed.map_err(|error| (text, error.to_string()))
 }

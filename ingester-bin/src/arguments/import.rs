@@ -14,8 +14,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Import {
-    /// Files, folders (all .yaml, .yml, .json, .jsonl and .ndjson files in them, at any depth), or - for standard input.
-    #[arg(required_unless_present_any = ["filename", "from"], conflicts_with = "from", value_name = "PATH")]
+    /// Files, folders (all .yaml, .yml, .json, .jsonl and .ndjson files in them, at any depth), or - for standard input. With --from: the
+    /// kinds whose rows are copied; all without one.
+    #[arg(required_unless_present_any = ["filename", "from"], value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// The same as kubectl takes it, separated by commas or given several times: of a folder, only the files directly in it are read,
     /// unless --recursive is given.
@@ -29,7 +30,7 @@ pub(crate) struct Import {
     pub(crate) namespace: Option<String>,
     /// Read, decode and check everything, compare it with what is stored, and print what would be written. Nothing is written, and no
     /// table is made.
-    #[arg(long, conflicts_with_all = ["show", "from"])]
+    #[arg(long, conflicts_with_all = ["show", "verify"])]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) target: Target,
@@ -80,5 +81,6 @@ Examples:
   ingester import --show=3 models.ndjson                    and the first three rows
   ingester get models,pipelines --state all -o json > objects.json; ingester import --states objects.json
   ingester import --from mysql://reader@old:3306/michelangelo --kubeconfig ~/.kube/config --verify
+  ingester import --from mysql://reader@old:3306/michelangelo --assume evicted --dry-run models pipelines
 
 SIGINT ends it behind the batch that is being written, with exit code 130; a second one ends it at once. The same import again goes on.";

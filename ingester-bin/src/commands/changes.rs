@@ -302,7 +302,7 @@ impl Feed<'_> {
         if let Some(row) = row {
             text.pop();
             text.push_str(",\"object\":");
-            text.push_str(&answer::object(row));
+            text.push_str(&answer::object(kind, row));
             text.push('}');
         }
         text.push('\n');

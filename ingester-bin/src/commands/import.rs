@@ -216,7 +216,7 @@ pub(super) async fn opened_to_write(database: &Database, program: Program) -> Re
 }
 
 /// The database, to be read; `None` if the import would make it, or its tables.
-async fn opened_to_compare(database: &Database, program: Program) -> Result<Option<Store>, Failure> {
+pub(super) async fn opened_to_compare(database: &Database, program: Program) -> Result<Option<Store>, Failure> {
     if database.address().missing_file().is_some() {
         database.announce();
         note(&format!("dry run: the import would make {database}"));

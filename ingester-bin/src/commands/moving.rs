@@ -1,9 +1,9 @@
 //! `ingester import --from`: copies the rows of another database.
 
-use super::import::opened_to_write;
+use super::import::{opened_to_compare, opened_to_write};
 use super::interrupt::Interrupt;
-use super::warn_unchecked;
-use crate::arguments::{Assumed, Cluster as ClusterArguments, Format, Import as Arguments};
+use super::{chosen, warn_unchecked};
+use crate::arguments::{Assumed, Format, Import as Arguments};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, one_line, show};
@@ -13,9 +13,9 @@ use anyhow::anyhow;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::Kind;
-use ingester_mirror::identity::{IdentityError, Names, identify};
+use ingester_mirror::identity::{IdentityError, Names, cluster, examine, identify};
 use ingester_store::moving::{Cluster, Living, MoveError, Moved, OtherDatabase, OtherObject, Pass, Passed, Verified};
-use ingester_store::{ConnectOptions, Store};
+use ingester_store::{ConnectOptions, Effect, Store};
 use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -36,8 +36,10 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
             "{origin} is both copied and written: name another database with --database-url"
         )));
     }
+    let names: Vec<String> = arguments.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let kinds = chosen(program.kinds, &names)?;
     let interrupt = Interrupt::listen("behind the rows that are being written")?;
-    let opening = Box::pin(open(&origin, &database, arguments, program));
+    let opening = Box::pin(open(&origin, &database, &kinds, arguments, program));
     let Some(opened) = interrupt.stop.run_until_cancelled(opening).await else {
         note(&format!("interrupted: nothing was copied into {database}"));
         return Ok(interrupt.ending());
@@ -49,7 +51,9 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
         // An ingester's rows say it themselves.
         (None, Some(Assumed::Live) | None) => Living::Live,
     };
-    let pass = Pass { source: &source, store: &store, living, stop: interrupt.stop.clone() };
+    let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
+    let pass = Pass { source: &source, store: store.as_ref(), effect, living, stop: interrupt.stop.clone() };
+    same_names(&pass).await?;
     let done = copy(&pass, &database).await?;
     let verified = match arguments.verify && !done.stopped {
         true => Some(verify(&pass).await?),
@@ -61,8 +65,13 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
         note(&format!("interrupted: what was copied stays in {database}: run the same command again to go on"));
     }
     explain(&done, &database);
+    if arguments.dry_run {
+        note(&format!("dry run: nothing is written in {database}, `written` is what would be"));
+    }
     source.close().await;
-    store.close().await;
+    if let Some(store) = store {
+        store.close().await;
+    }
     Ok(if stopped { interrupt.ending() } else { ending })
 }
 
@@ -70,11 +79,12 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
 async fn open(
     origin: &Database,
     database: &Database,
+    kinds: &[Kind],
     arguments: &Arguments,
     program: Program,
-) -> Result<(OtherDatabase, Store, Option<Listed>), Failure> {
+) -> Result<(OtherDatabase, Option<Store>, Option<Listed>), Failure> {
     let options = ConnectOptions { create: false, read_only: true, ..ConnectOptions::default() };
-    let source = OtherDatabase::new(origin.open_with(options).await?, program.kinds).await?;
+    let source = OtherDatabase::new(origin.open_with(options).await?, kinds).await?;
     let asks = arguments.cluster.is_named();
     match (source.is_of_reference(), asks || arguments.assume.is_some()) {
         (true, false) => {
@@ -91,17 +101,20 @@ async fn open(
         }
         _ => {}
     }
-    let missing: Vec<&str> = program
-        .kinds
-        .iter()
-        .filter(|kind| !source.kinds().any(|its| its.name() == kind.name()))
-        .map(Kind::name)
-        .collect();
+    let missing: Vec<&str> =
+        kinds.iter().filter(|kind| !source.kinds().any(|its| its.name() == kind.name())).map(Kind::name).collect();
     if !missing.is_empty() {
         note(&format!("{origin} has no table of {}", missing.join(", ")));
     }
-    let store = opened_to_write(database, program).await?;
-    if let (Some(its), Some(ours)) = (source.cluster().await?, store.cluster().await?)
+    let store = match arguments.dry_run {
+        true => opened_to_compare(database, program).await?,
+        false => Some(opened_to_write(database, program).await?),
+    };
+    let ours = match &store {
+        Some(store) => store.cluster().await?,
+        None => None,
+    };
+    if let (Some(its), Some(ours)) = (source.cluster().await?, ours)
         && its != ours
     {
         return Err(Failure::Usage(anyhow!(
@@ -109,10 +122,26 @@ async fn open(
         )));
     }
     let cluster = match asks {
-        true => Some(listed(&arguments.cluster, &source, &store, program).await?),
+        true => Some(listed(arguments, &source, store.as_ref(), program).await?),
         false => None,
     };
     Ok((source, store, cluster))
+}
+
+/// Names what the source takes for one name, before anything is written.
+async fn same_names(pass: &Pass<'_>) -> Result<(), Failure> {
+    let found = pass.same_names().await.map_err(|error| Failure::Work(anyhow!("{error}; nothing was written")))?;
+    for same in found {
+        let names = same.names.join(", ");
+        note(&one_line(
+            &format!(
+                "warning: {}: {names} differ by case alone, and Kubernetes has only the one without capitals: the others are rejected",
+                same.kind
+            ),
+            SHOWN,
+        ));
+    }
+    Ok(())
 }
 
 async fn copy(pass: &Pass<'_>, database: &Database) -> Result<Passed, Failure> {
@@ -212,6 +241,10 @@ fn explain(passed: &Passed, database: &Database) {
             "rows have a `proto` that says something else than their `json`, out of which it was made anew".to_owned(),
         ),
         (
+            sum(|moved| moved.from_proto),
+            "rows have no `json`: their objects were read from `proto`, which has no fields that its message does not know".to_owned(),
+        ),
+        (
             sum(|moved| moved.nul_values),
             format!("values have NUL (U+0000), which {} has in no text: they are NULL", database.address().dialect().title()),
         ),
@@ -241,17 +274,27 @@ struct Uids {
 
 /// Lists the objects of all kinds, before a row is read.
 async fn listed(
-    arguments: &ClusterArguments,
+    arguments: &Arguments,
     source: &OtherDatabase,
-    store: &Store,
+    store: Option<&Store>,
     program: Program,
 ) -> Result<Listed, Failure> {
-    let client = arguments.client().await?;
-    let identity = identify(&client, store, Names::Read(program.marks)).await.map_err(|error| match error {
-        IdentityError::Store(error) => error.into(),
-        error => Failure::Usage(anyhow!("nothing is copied: {error}")),
-    })?;
-    warn_unchecked(&identity);
+    let client = arguments.cluster.client().await?;
+    // A database without tables belongs to no cluster.
+    if let Some(store) = store {
+        let identity = match arguments.dry_run {
+            // Nothing is recorded.
+            true => match cluster(&client).await {
+                Ok(cluster) => examine(cluster, store, program.marks).await,
+                Err(error) => Err(error),
+            },
+            false => identify(&client, store, Names::Read(program.marks)).await,
+        };
+        warn_unchecked(&identity.map_err(|error| match error {
+            IdentityError::Store(error) => error.into(),
+            error => Failure::Usage(anyhow!("nothing is copied: {error}")),
+        })?);
+    }
     let mut kinds = HashMap::new();
     for kind in source.kinds() {
         let gvk = GroupVersionKind::gvk(kind.group(), kind.version(), kind.kind());

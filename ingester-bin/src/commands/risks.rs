@@ -1,5 +1,7 @@
 //! What a database may lose although it has acknowledged it, said as soon as that is the only copy of something.
 
+use crate::ending::Failure;
+use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_sql::query::{Query, States};
@@ -44,6 +46,22 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
 /// Whether rows of a kind are the only copies of their objects, or will be.
 pub(super) async fn evicts(store: &Store, kind: &Kind) -> bool {
     kind.immutable() || has_evicted(store, kind).await
+}
+
+/// Refuses kinds that prune while rows of theirs are the only copies of their objects: the fields would be gone for good.
+pub(super) async fn refuse_pruning_only_copies(store: &Store, kinds: &[Kind]) -> Result<(), Failure> {
+    for kind in kinds.iter().filter(|kind| !kind.prune().is_empty()) {
+        if has_evicted(store, kind).await {
+            return Err(Failure::Usage(anyhow!(
+                "{} prunes {}, and rows of evicted objects are their only copies: restore or delete them with a program that does not prune \
+                 (`ingester get {} --state evicted` lists them), or leave out `prune`",
+                kind.name(),
+                kind.prune().join(", "),
+                kind.plural()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// What is lost by these risks; `None` while the cluster has everything.

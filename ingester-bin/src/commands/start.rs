@@ -232,6 +232,9 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     }
     store.look_for_rejects().await?;
     store.learn_declared(declared).await.map_err(not_followed)?;
+    if cluster.is_some() {
+        super::risks::refuse_pruning_only_copies(&store, &tables.kinds).await.map_err(NotReady::Failed)?;
+    }
     for kind in declared.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(
             kind = kind.name(),

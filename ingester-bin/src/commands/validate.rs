@@ -1,8 +1,9 @@
 //! `ingester validate`: the life of test objects in a live cluster, beside a mirror that runs, and what SQL has of it.
 //!
 //! What it creates has names of its own, begins only in a namespace that is labelled for it, and is taken away in the end: the objects, and
-//! the rows of those that were deleted. The row of an evicted object is marked as deleted and stays: the mirror looks for the rows of what
-//! it has evicted, and would report one that is gone.
+//! their rows. The mirror looks for the rows of what it has evicted, and knows by the label that those of test objects are taken away.
+
+mod example;
 
 use super::doctor::ask;
 use super::{chosen, comparison, resource};
@@ -15,20 +16,18 @@ use http::{Method, StatusCode};
 use ingester_core::Kind;
 use ingester_core::kind::Finalizer;
 use ingester_core::marks::Mark;
+use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Eviction;
 use ingester_core::value::Micros;
 use ingester_mirror::config::Config;
 use ingester_mirror::replicas::random_name;
-use ingester_store::{Effect, Store, StoredRow, compare};
+use ingester_store::{Store, StoredRow, compare};
 use kube::Client;
 use kube::api::{Api, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
 use kube::core::ApiResource;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-
-/// What a namespace is labelled with, behind the prefix, and the objects are.
-const LABEL: &str = "Validate";
 
 /// How long the mirror may take for a step, beside the configured delay of deletions.
 const STEP: Duration = Duration::from_secs(60);
@@ -53,7 +52,7 @@ pub(crate) async fn run(arguments: &Validate, config: Config, program: Program) 
     let kinds = chosen(program.kinds, &arguments.kinds)?;
     check(arguments, &config, &kinds)?;
     let context = comparison(&arguments.cluster, &config, &arguments.config.config, program).await?;
-    let label = format!("{}/{LABEL}", program.marks.prefix());
+    let label = program.marks.name(Mark::Validate).to_string();
     is_meant(&context.client, &arguments.namespace, &label).await?;
     let run = random_name();
     note(&format!(
@@ -224,20 +223,41 @@ impl Life<'_> {
     }
 
     async fn create(&self, name: &str, uid: &mut Option<String>) -> Seen {
+        let needs = |why: String| {
+            format!(
+                "{why}: {} needs an example that cannot be made up from its schema; leave the kind out",
+                self.kind.name()
+            )
+        };
         let labels = json!({self.label: self.run});
-        let object = json!({
+        let mut object = json!({
             "apiVersion": self.kind.api_version(),
             "kind": self.kind.kind(),
             "metadata": {"name": name, "namespace": self.namespace, "labels": labels},
-            "spec": {},
         });
+        for (name, value) in example::members(&self.schema().await).map_err(needs)? {
+            object[name] = value;
+        }
         let object: DynamicObject = serde_json::from_value(object).map_err(|error| error.to_string())?;
-        let created = self.api().create(&PostParams::default(), &object).await.map_err(|error| error.to_string())?;
+        let created = match self.api().create(&PostParams::default(), &object).await {
+            Err(kube::Error::Api(error)) if error.code == 422 => return Err(needs(error.message)),
+            created => created.map_err(|error| error.to_string())?,
+        };
         *uid = created.metadata.uid;
         if self.kind.immutable() {
             return Ok(());
         }
         self.until(async || self.is_stored(name).await).await
+    }
+
+    /// The schema of the kind's version, out of its CRD; null where there is none, or it may not be read.
+    async fn schema(&self) -> Value {
+        let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let path = format!("{crds}/{}.{}", self.kind.plural(), self.kind.group());
+        let Ok((status, crd)) = ask(self.client, Method::GET, &path, None).await else { return Value::Null };
+        let versions = crd["spec"]["versions"].as_array().filter(|_| status.is_success());
+        let version = versions.and_then(|all| all.iter().find(|version| version["name"] == self.kind.version()));
+        version.map_or(Value::Null, |version| version["schema"]["openAPIV3Schema"].clone())
     }
 
     async fn patch(&self, name: &str, patch: &Value) -> Seen {
@@ -279,7 +299,7 @@ impl Life<'_> {
                 return Err("its row is not that of an evicted object".to_owned());
             }
             match &last {
-                Some(last) => same(last, &row),
+                Some(last) => same(self.kind, last, &row),
                 // It has left before it could be read.
                 None => Ok(()),
             }
@@ -305,10 +325,12 @@ impl Life<'_> {
         }
         let failed = |error: ingester_store::StoreError| error.to_string();
         let Ok(row) = self.row(uid).await else { return Ok(()) };
-        let table = self.kind.table();
         if row.eviction != Eviction::None {
-            let deleted = self.store.delete_evicted_of(table, &[(uid, row.res_version)], Effect::Written).await;
-            return deleted.map(drop).map_err(failed);
+            // It becomes the row of a deleted object, as which it is purged.
+            let object = Object::parse(row.json(), ManagedFields::Keep).map_err(|error| error.to_string())?;
+            let mut deleted = self.kind.bare_row(&object).map_err(|error| error.to_string())?;
+            deleted.delete_time = Some(self.store.now());
+            self.store.replace_evicted(self.kind, &deleted, row.version()).await.map_err(failed)?;
         }
         self.until(async || match self.row(uid).await {
             Ok(row) if row.delete_time.is_none() => {
@@ -335,7 +357,7 @@ impl Life<'_> {
         if row.res_version.to_string() != version {
             return Err(format!("its row is of version {}, and the object of {version}", row.res_version));
         }
-        same(&object, &row)?;
+        same(self.kind, &object, &row)?;
         let labels = object.metadata.labels.unwrap_or_default();
         let stored =
             |key: &String, value: &String| row.labels.iter().any(|(has, is)| **has == **key && **is == **value);
@@ -369,9 +391,10 @@ impl Life<'_> {
     }
 }
 
-/// Whether a row has the content of an object.
-fn same(object: &DynamicObject, row: &StoredRow) -> Seen {
+/// Whether a row has the content of an object, but for what its kind does not store.
+fn same(kind: &Kind, object: &DynamicObject, row: &StoredRow) -> Seen {
     let text = serde_json::to_string(object).map_err(|error| error.to_string())?;
+    let text = kind.stored_text(&text).map_err(|error| error.to_string())?;
     let differences = compare::content_differences(&text, row);
     if differences.is_empty() {
         return Ok(());

@@ -657,3 +657,53 @@ fn a_kind_of_a_file_is_printed_as_it_was_read() {
     let again = folder.run(&["kinds", "-o", "yaml", "--kinds", "again.yaml"]).exits(0).out;
     assert_eq!(again, printed);
 }
+
+#[test]
+fn a_pruned_secret_is_in_no_table_message_or_answer() {
+    let folder = Folder::new();
+    let kinds = |more: &str| {
+        format!(
+            "builtIn: false\nkinds:\n- group: example.com\n  version: v1\n  kind: Vault\n  namespaced: true\n  evictable: false\n{more}  \
+             columns:\n  - {{column: owner, path: .spec.owner, type: VARCHAR(100)}}\n"
+        )
+    };
+    let vault = |name: &str| {
+        let applied = r#"{\"apiVersion\":\"example.com/v1\",\"kind\":\"Vault\",\"spec\":{\"token\":\"TOPSECRET\"}}"#;
+        format!(
+            r#"{{"apiVersion": "example.com/v1", "kind": "Vault", "metadata": {{"name": "{name}", "namespace": "a", "resourceVersion": "1",
+                "annotations": {{"kubectl.kubernetes.io/last-applied-configuration": "{applied}"}},
+                "managedFields": [{{"fieldsV1": {{"v:\"TOPSECRET\"": {{}}}}}}]}}, "spec": {{"owner": "ann", "token": "TOPSECRET"}}}}"#
+        )
+    };
+    folder.write("before.json", vault("before"));
+    folder.write("kinds.yaml", kinds(""));
+    folder.import(&["--kinds", "kinds.yaml", "before.json"]).exits(0);
+    folder.write("kinds.yaml", kinds("  prune: [.spec.token]\n"));
+
+    let mut said = Vec::new();
+    let with_file = ["--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"];
+    // A column that is nowhere, a text that is no object, a value of a wrong type where nothing is pruned.
+    folder.write("after.json", vault("after"));
+    folder.write("broken.json", vault("broken").replace("}}", "}"));
+    folder.write("wrong.json", vault("wrong").replace(r#""ann""#, r#"["x"]"#));
+    said.push(folder.import(&["--kinds", "kinds.yaml", "after.json"]).exits(0));
+    said.push(folder.import(&["--kinds", "kinds.yaml", "broken.json", "wrong.json"]).exits(1));
+    said.push(folder.run(&[&["backfill", "vaults"], &with_file[..]].concat()).exits(0));
+    for format in ["yaml", "json", "jsonpath={.items[*].spec}", "wide"] {
+        said.push(folder.run(&[&["get", "vaults", "-A", "-o", format], &with_file[..]].concat()).exits(0));
+    }
+    let shown = &said[3].out;
+    assert!(shown.contains("mirror.michelangelo.api/pruned: .spec.token") && shown.contains("owner: ann"), "{shown}");
+    said.push(folder.run(&[&["rejects", "-o", "json"], &with_file[..]].concat()).exits(0));
+    for ran in &said {
+        assert!(!ran.out.contains("TOPSECRET") && !ran.err.contains("TOPSECRET"), "{ran:?}");
+    }
+    assert_eq!(folder.query("SELECT count(*) FROM vault WHERE owner = 'ann'"), ["2"]);
+    // Everything that the database has, without what its file has of former pages.
+    let dump = folder.path().join("dump.db");
+    folder.query(&format!("VACUUM INTO '{}'", dump.display()));
+    let dump = std::fs::read(dump).unwrap();
+    let dump = String::from_utf8_lossy(&dump);
+    assert!(dump.contains("\"owner\": \"ann\"") || dump.contains("\"owner\":\"ann\""));
+    assert!(!dump.contains("TOPSECRET"));
+}

@@ -40,6 +40,13 @@ fn copied(folder: &Folder, arguments: &[&str]) -> Ran {
 fn all_rows_of_another_database_are_copied_with_their_states_and_compared() {
     let folder = Folder::new();
     with_states(&folder);
+    // Tried first, with one kind: everything is counted, and not even the file is made.
+    let tried = copied(&folder, &["--from", "sqlite://test.db", "--dry-run", "-o", "json", "models"]).exits(0);
+    let lines: Vec<Value> = serde_json::from_str(&tried.out).unwrap();
+    assert_eq!((lines.len(), &lines[0]["kind"], &lines[0]["written"]), (1, &json!("Model"), &json!(4)), "{lines:?}");
+    assert!(!folder.path().join("copy.db").exists());
+    tried.says(&["dry run: nothing is written", "`written` is what would be"]);
+    copied(&folder, &["--from", "sqlite://test.db", "modles"]).exits(2).says(&["did you mean `Model`"]);
     let from = ["--from", "sqlite://test.db", "--verify", "-o", "json"];
     let ran = copied(&folder, &from).exits(0);
     let line = json_of(&ran, "Model");

@@ -134,6 +134,19 @@ pub enum Fault<'a> {
     TableKeys(Ident, usize),
     /// A row of a table can be too long.
     TableRow(Ident, u32),
+    /// A text that is not a path of what is not stored.
+    PruneUnreadable(&'a str),
+    /// A path of what the ingester needs.
+    PruneNeeded(&'a str),
+    /// A path that is another one, or within it.
+    PruneWithin(&'a str, &'a str),
+    /// The value of a column is in what is not stored.
+    PruneColumn {
+        /// The path.
+        path: &'a str,
+        /// The column.
+        column: Ident,
+    },
     /// Several sentences about the status, or one that says that it is about that.
     OfStatus(Text),
 }
@@ -349,6 +362,21 @@ impl Fault<'_> {
                 .str(" takes up to ")
                 .number(*bytes as u64)
                 .str(" bytes (4 a character), MySQL allows 65535: make VARCHAR columns shorter or TEXT"),
+            Fault::PruneUnreadable(path) => text.quoted("", path).str(
+                " cannot be pruned: write a path of names from the object inwards, with [*] for all elements, such as `.spec.password`, \
+                 `.spec.users[*].token` or `.metadata.annotations[\"example.com/key\"]`",
+            ),
+            Fault::PruneNeeded(path) => text.quoted("", path).str(
+                " cannot be pruned: the ingester needs apiVersion, kind and metadata; of the metadata, single annotations and labels can be",
+            ),
+            Fault::PruneWithin(path, other) => text
+                .quoted("", path)
+                .quoted(" is pruned already with", other)
+                .str(": leave it out"),
+            Fault::PruneColumn { path, column } => text
+                .quoted("", path)
+                .quoted(" is pruned, so the value of column", column.as_str())
+                .str(" is stored nowhere: leave the column out, or the path out of `prune`"),
             Fault::OfStatus(sentences) => *sentences,
         }
     }

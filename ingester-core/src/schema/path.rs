@@ -26,6 +26,30 @@ impl Path {
         Path { names: [root, names], rest }
     }
 
+    /// The first name, and the path from there on; `None` for [`Path::HERE`]. As [`Path::steps`], in constant evaluation.
+    pub(super) const fn split(mut self) -> Option<(&'static str, Path)> {
+        loop {
+            let [front, behind] = self.names;
+            if front.is_empty() {
+                match (behind.is_empty(), self.rest) {
+                    (false, _) => self.names = [behind, ""],
+                    (true, Some(rest)) => self = *rest,
+                    (true, None) => return None,
+                }
+                continue;
+            }
+            let mut end = 0;
+            while end < front.len() && front.as_bytes()[end] != b'.' {
+                end += 1;
+            }
+            let (name, rest) = front.split_at(end);
+            self.names[0] = if rest.is_empty() { rest } else { rest.split_at(1).1 };
+            if !name.is_empty() {
+                return Some((name, self));
+            }
+        }
+    }
+
     /// The names, from the object inwards.
     pub fn steps(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::successors(Some(*self), |path| path.rest.copied())
@@ -85,6 +109,9 @@ mod tests {
         assert_eq!(path.to_string(), "spec.owner.name");
         assert_eq!(path, Path::new("spec.owner.name"));
         assert_eq!(path.steps().collect::<Vec<_>>(), ["spec", "owner", "name"]);
+        let split: Vec<_> =
+            std::iter::successors(path.split(), |(_, rest)| rest.split()).map(|(name, _)| name).collect();
+        assert_eq!(split, ["spec", "owner", "name"]);
         assert_eq!(Path::HERE.to_string(), "");
     }
 

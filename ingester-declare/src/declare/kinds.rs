@@ -2,7 +2,7 @@
 
 use super::column::{Column, read_absent, read_column};
 use super::crd;
-use super::path::Condition;
+use super::path::{Condition, Path};
 use super::recipe::Recipe;
 use super::table::{Declaration, DeclaredKey};
 use super::{DeclaredKinds, Open, spelled, views};
@@ -15,7 +15,7 @@ use ingester_core::kind::{
 use ingester_core::marks::check_prefix;
 use ingester_core::protobuf::DescriptorSet;
 use ingester_core::schema::check::About;
-use ingester_core::schema::{Absent, Fingerprint, Ident, Table};
+use ingester_core::schema::{Absent, Fault, Fingerprint, Ident, Table, check_prune, prunes};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-pub(super) const KEYS: [&str; 18] = [
+pub(super) const KEYS: [&str; 19] = [
     "group",
     "version",
     "kind",
@@ -116,6 +116,7 @@ pub(super) const KEYS: [&str; 18] = [
     "crd",
     "companions",
     "retention",
+    "prune",
     "absent",
 ];
 
@@ -135,9 +136,13 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let of_kind = absent.unwrap_or(Absent::Null);
     let columns = read_columns(keys.take("columns"), of_version.and_then(crd::schema), of_kind, faults);
     let says_absent = absent.is_some() || columns.iter().all(|column| column.says_absent);
-    let Contents { mut recipe, fingerprint, row } = Contents::read(&columns, keys.take("filter"), faults);
+    let pruned = read_prune(keys.take("prune"), immutable, evictable, faults);
+    let Contents { mut recipe, fingerprint, row, conditions } = Contents::read(&columns, keys.take("filter"), faults);
     let protobuf = keys.take("protobuf").and_then(|at| read_protobuf(&at, open, faults));
     let table = read_table(node, &mut keys, names.kind.unwrap_or_default(), &columns, companions, faults);
+    if let Some(table) = &table {
+        check_pruned(&pruned, table, &columns, &conditions, faults);
+    }
     if faults.len() > before {
         return None;
     }
@@ -163,7 +168,64 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
         decode: Decode::Declared(kept::<Recipe>(recipe)),
         crd: None,
     };
-    Some((Kind::new(definition, functions).recorded(kept(Record::new(recipes))), says_absent))
+    let mut kind = Kind::new(definition, functions).recorded(kept(Record::new(recipes)));
+    if !pruned.is_empty() {
+        let paths: Vec<&'static str> = pruned.iter().map(|(_, path)| kept(path.as_str())).collect();
+        kind = kind.pruning(kept(paths));
+    }
+    Some((if conditions.is_empty() { kind } else { kind.filtering() }, says_absent))
+}
+
+/// The paths of what is not stored: where each is written, and as all paths are written.
+fn read_prune<'t>(
+    at: Option<Located<'t>>,
+    immutable: bool,
+    evictable: Option<bool>,
+    faults: &mut Faults,
+) -> Vec<(Located<'t>, String)> {
+    let Some(at) = at else { return Vec::new() };
+    if immutable || evictable != Some(false) {
+        let what = "what is pruned is stored nowhere, so no row may be the only copy of its object: say `evictable: false`, and leave out \
+                    `immutable`";
+        faults.push(at.fault(what));
+    }
+    let mut paths = Vec::new();
+    for path in at.one_or_more() {
+        let Some(text) = path.text(faults) else { continue };
+        match Path::parse_many(text) {
+            Ok(parsed) => paths.push((path, parsed.to_string())),
+            Err(what) => faults.push(path.fault(what)),
+        }
+    }
+    paths
+}
+
+/// That what is not stored is neither needed, nor read by a column or by the filter.
+fn check_pruned(
+    pruned: &[(Located<'_>, String)],
+    table: &Table,
+    columns: &[Column<'_>],
+    conditions: &[Condition],
+    faults: &mut Faults,
+) {
+    let paths: Vec<&str> = pruned.iter().map(|(_, path)| path.as_str()).collect();
+    for (place, (at, path)) in pruned.iter().enumerate() {
+        if let Some(fault) = check_prune(table, &paths, place) {
+            faults.push(at.fault(fault.to_string()));
+            continue;
+        }
+        let is_read = |condition: &Condition| prunes(path, condition.path.places());
+        for column in columns {
+            let guards = || column.paths.iter().flat_map(|path| &path.guards);
+            if column.paths.iter().any(|its| prunes(path, its.path.places())) || guards().any(is_read) {
+                let fault = Fault::PruneColumn { path, column: Ident::new(column.name) };
+                faults.push(column.node.fault(fault.to_string()));
+            }
+        }
+        if conditions.iter().any(is_read) {
+            faults.push(at.fault(format!("`{path}` is pruned, and the filter reads it: leave one of both out")));
+        }
+    }
 }
 
 /// What Kubernetes calls a kind. `None` for what a mistake hides.
@@ -313,12 +375,14 @@ struct Contents {
     fingerprint: Fingerprint,
     /// Of what decides whether there is a row.
     row: Fingerprint,
+    /// The filter.
+    conditions: Vec<Condition>,
 }
 
 impl Contents {
     fn read(columns: &[Column<'_>], filter: Option<Located<'_>>, faults: &mut Faults) -> Self {
         let (mut recipe, mut fingerprint) = (Recipe::new(), Fingerprint::NONE);
-        let mut row = Fingerprint::NONE.text("row");
+        let (mut row, mut conditions) = (Fingerprint::NONE.text("row"), Vec::new());
         for column in columns {
             match column.many {
                 None => recipe.column(&column.paths, column.typed(), column.default.clone(), column.absent),
@@ -334,11 +398,12 @@ impl Contents {
                     let condition = Fingerprint::NONE.text("filter").text(&parsed.to_string());
                     fingerprint = fingerprint.beside(condition);
                     row = row.beside(condition);
+                    conditions.push(parsed);
                 }
                 Err(what) => faults.push(condition.fault(what)),
             }
         }
-        Contents { recipe, fingerprint, row }
+        Contents { recipe, fingerprint, row, conditions }
     }
 }
 

@@ -178,6 +178,18 @@ impl Path {
         Self::names_in(steps).filter(|_| self.functions.is_empty())
     }
 
+    /// Its steps, with those into a text of JSON: the name of a member; `None` for elements, whichever they are.
+    pub(super) fn places(&self) -> impl Iterator<Item = Option<&str>> {
+        let inner = self.functions.iter().flat_map(|function| match function {
+            Function::Json(steps) => steps.as_slice(),
+            _ => &[],
+        });
+        self.steps.iter().chain(inner).map(|step| match step {
+            Step::Name(name) => Some(name.as_str()),
+            Step::Index(_) | Step::Match(..) | Step::Each => None,
+        })
+    }
+
     /// The first member of the object that it reads.
     pub(super) fn member(&self) -> Option<&str> {
         match self.steps.first() {

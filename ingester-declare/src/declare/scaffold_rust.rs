@@ -514,6 +514,7 @@ fn of_kind(kind: &Kind, absent: Absent) -> String {
     options.push(format!("finalizer = \"{finalizer}\""));
     options.extend(definition.evictable.map(|evictable| format!("evictable = {evictable}")));
     options.extend(definition.immutable.then(|| "immutable".to_owned()));
+    options.extend((!kind.prune().is_empty()).then(|| format!("prune = {:?}", kind.prune())));
     options.extend((!table.companions).then(|| "companions = false".to_owned()));
     if table.name.as_str() != definition.kind.to_lowercase() {
         options.push(format!("table = \"{}\"", table.name));

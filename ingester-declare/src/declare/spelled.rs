@@ -53,6 +53,10 @@ fn of_struct(kind: &Kind, text: &mut String) {
     if let Some(evictable) = definition.evictable {
         line("evictable", &evictable);
     }
+    if !kind.prune().is_empty() {
+        let paths: Vec<String> = kind.prune().iter().map(|path| quoted(path)).collect();
+        line("prune", &format_args!("[{}]", paths.join(", ")));
+    }
     if !table.companions {
         line("companions", &false);
     }

@@ -541,3 +541,64 @@ fn a_column_of_many_values_has_all_that_its_path_passes() {
     let row = kind.row(&object(members)).unwrap().unwrap();
     assert_eq!(row.many.iter().map(|pairs| pairs.len()).collect::<Vec<_>>(), [2, 2]);
 }
+
+/// The kind with this of its file, and two columns.
+fn pruned(more: &str) -> Result<Kind, String> {
+    let text = format!(
+        "kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  {more}\n  columns:\n  \
+         - {{column: owner, path: .spec.owner.name, type: VARCHAR(100)}}\n  - {{column: cpus, path: '.spec.containers[*].cpu | quantity | sum', type: DOUBLE}}\n"
+    );
+    kinds("kinds.yaml", &text, &nothing).map(|file| file.kinds[0]).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_row_has_nothing_of_what_its_kind_prunes() {
+    let kind = pruned(
+        "evictable: false\n  prune: [.spec.text, '.spec.containers[*].name', '.metadata.annotations[\"kubedl.io/tenancy\"]']",
+    );
+    let kind = kind.unwrap();
+    let object = object(STATUS);
+    assert!(object.text().contains("Mixed") && object.text().contains("tenant"));
+    let shown = format!("{:?}", kind.row(&object).unwrap().unwrap());
+    for gone in ["Mixed", "side", "tenan"] {
+        assert!(!shown.contains(gone), "{gone}: {shown}");
+    }
+    for stays in ["ann", "500m", "Running", "broken"] {
+        assert!(shown.contains(stays), "{stays}: {shown}");
+    }
+    let bare = format!("{:?}", kind.bare_row(&object).unwrap());
+    assert!(!bare.contains("Mixed") && bare.contains("Running"), "{bare}");
+    // Of a text that is not JSON nothing is shown.
+    let error = kind.stored_text(r#"{"spec":{"text":"TOPSECRET"#).unwrap_err().to_string();
+    assert!(error.contains("not JSON") && !error.contains("TOPSECRET"), "{error}");
+    // Another list of paths is another definition, in whatever order it is.
+    let fingerprint = |more: &str| pruned(&format!("evictable: false\n  {more}")).unwrap().fingerprint().unwrap();
+    assert_ne!(fingerprint("prune: .spec.text"), fingerprint("retention: 1d"));
+    assert_eq!(fingerprint("prune: [.spec.text, .spec.size]"), fingerprint("prune: [.spec.size, .spec.text]"));
+    let recipe = |more: &str| pruned(&format!("evictable: false\n  {more}")).unwrap().recipes().unwrap().row;
+    assert_ne!(recipe("prune: .spec.text"), recipe("retention: 1d"), "the whole of a row is made anew");
+}
+
+#[test]
+fn what_cannot_be_pruned_is_said_with_its_line() {
+    for (more, says) in [
+        ("prune: .spec.text", "line 6: kinds[0].prune: what is pruned is stored nowhere"),
+        ("evictable: true\n  prune: .spec.text", "say `evictable: false`"),
+        ("evictable: false\n  prune: .spec.owner", "is pruned, so the value of column `owner` is stored nowhere"),
+        ("evictable: false\n  prune: '.spec.containers[*]'", "the value of column `cpus`"),
+        ("evictable: false\n  filter: .spec.text = a\n  prune: .spec.text", "the filter reads it"),
+        ("evictable: false\n  prune: .metadata.name", "the ingester needs"),
+        ("evictable: false\n  prune: '.spec.env[name=TOKEN]'", "a path of names"),
+        ("evictable: false\n  prune: [.spec.text, .spec.text.more]", "is pruned already with `.spec.text`"),
+        ("evictable: false\n  prune: [.spec.text, .spec.text]", "is pruned already with `.spec.text`"),
+        ("evictable: false\n  prune: spec.text", "a path begins with a point"),
+        ("evictable: false\n  prune: .spec.text | lower", "leave the functions out"),
+    ] {
+        let error = pruned(more).unwrap_err();
+        assert!(error.contains(says), "{more}: {error}");
+    }
+    // What is beside a column, or around it, is pruned.
+    for more in [".spec.owner.mail", "'.spec.containers[*].name'", ".spec.cont"] {
+        assert!(pruned(&format!("evictable: false\n  prune: {more}")).is_ok(), "{more}");
+    }
+}

@@ -76,6 +76,26 @@ impl Setting {
         None
     }
 
+    /// A list of one or more strings.
+    pub(super) fn strings(&self, context: &Context) -> Option<Vec<LitStr>> {
+        let SettingValue::Is(Expr::Array(list)) = &self.value else {
+            context.error(&self.name, format!("`{0}` takes a list of strings: `{0} = [\"...\"]`", self.name));
+            return None;
+        };
+        let text = |element: &Expr| match bare(element.clone()) {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
+            other => {
+                context.error(other, format!("`{0}` takes a list of strings: `{0} = [\"...\"]`", self.name));
+                None
+            }
+        };
+        let texts: Option<Vec<LitStr>> = list.elems.iter().map(text).collect();
+        if list.elems.is_empty() {
+            context.error(&self.name, format!("`{}` has nothing in its list: leave it out", self.name));
+        }
+        texts.filter(|texts| !texts.is_empty())
+    }
+
     /// A path, written as such or in a string; `what` it leads to is for the message.
     pub(super) fn path(&self, context: &Context, what: &str) -> Option<ExprPath> {
         let path = match &self.value {

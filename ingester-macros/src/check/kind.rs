@@ -26,6 +26,14 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             "`immutable` and `evictable = false` exclude each other: every object of an immutable kind leaves etcd once SQL has it",
         );
     }
+    if let (Some(_), Some(option)) = (&ingest.prune, ingest.given.iter().find(|option| *option == "prune"))
+        && (ingest.evictable != Some(false) || ingest.immutable == Some(true))
+    {
+        context.error(
+            option,
+            "what is pruned is stored nowhere, so no row may be the only copy of its object: say `evictable = false`, and leave out `immutable`",
+        );
+    }
     let identity = match kube {
         Some(kube) => resource(context, kube, &ingest),
         None => projection(context, item.ident, &ingest),
@@ -54,6 +62,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             finalizer: ingest.finalizer.unwrap_or(unless_given),
             companions: ingest.companions.unwrap_or(true),
             retention: ingest.retention,
+            prune: ingest.prune.unwrap_or_default(),
             absent: ingest.absent,
             protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
             keys: ingest.keys,

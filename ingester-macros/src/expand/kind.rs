@@ -144,13 +144,18 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         Form::Projection { plural } => quote!(__ingester::Kind::projection::<#ident>(#definition, #plural)),
     };
+    let filtering = declared.filter.as_ref().map(|_| quote!(.filtering()));
+    let paths = &declared.prune;
+    let pruning = (!paths.is_empty()).then(|| quote!(.pruning(__PRUNE)));
+    let prune = (!paths.is_empty()).then(|| quote!(const __PRUNE: &[&::core::primitive::str] = &[#(#paths),*];));
     let of_crate = declared.protobuf.as_ref().filter(|message| message.descriptors.is_none()).map(descriptors_of_crate);
     quote! {
         #of_crate
         #checked_retention
+        #prune
         #[automatically_derived]
         impl __ingester::Ingestable for #root {
-            const KIND: __ingester::Kind = #made;
+            const KIND: __ingester::Kind = #made #filtering #pruning;
         }
     }
 }
@@ -218,6 +223,10 @@ fn table_checks(kind: &KindDeclaration) -> TokenStream {
     for of_table in ["check_column_count", "check_key_count", "check_row_size", "check_many_tables"] {
         let of_table = Ident::new(of_table, span);
         checks.extend(check(span, quote!(#of_table(&__TABLE))));
+    }
+    for (place, path) in kind.prune.iter().enumerate() {
+        let place = Literal::usize_unsuffixed(place);
+        checks.extend(check(path.span(), quote!(check_prune(&__TABLE, __PRUNE, #place))));
     }
     if let Some(was) = &kind.table_was {
         let former = was.value();

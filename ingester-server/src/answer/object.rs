@@ -1,6 +1,7 @@
 //! The object of a row, and parts of it.
 
 use super::state::ShownState;
+use ingester_core::Kind;
 use ingester_core::json::Reader;
 use ingester_core::schema::base;
 use ingester_store::query::FoundRow;
@@ -8,10 +9,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The object of a row: the text that the API server sent last and, unless it is live, its state. The text and the
+/// The object of a row: the text that the API server sent last and, unless it is live and whole, its state. The text and the
 /// [places](super::STATE_PLACES) of the state were read.
-pub fn object(row: &FoundRow) -> Cow<'_, str> {
-    ShownState::of(row).object(row.text(base::JSON))
+pub fn object<'r>(kind: &Kind, row: &'r FoundRow) -> Cow<'r, str> {
+    ShownState::of(kind, row).object(row.text(base::JSON))
 }
 
 /// The text of an object's metadata and where it begins; `None` if it has none. What comes behind it is not looked at.

@@ -128,15 +128,15 @@ impl Renderer {
     /// The object of a row, without what is left out.
     pub(super) fn object<'r>(&self, row: &'r FoundRow) -> Cow<'r, str> {
         match self.skip.as_slice() {
-            [] => object(row),
-            skip => without(&object(row), skip).into(),
+            [] => object(&self.kind, row),
+            skip => without(&object(&self.kind, row), skip).into(),
         }
     }
 
     /// `meta.k8s.io/v1 PartialObjectMetadata`
     fn partial(&self, row: &FoundRow, out: &mut String) {
         let metadata = match self.skip.as_slice() {
-            [] => of_row(row),
+            [] => of_row(&self.kind, row),
             _ => metadata(&self.object(row)).map_or_else(|| "{}".into(), |(_, text)| text.to_owned().into()),
         };
         let (kind, version) = (json!("PartialObjectMetadata"), json!("meta.k8s.io/v1"));
@@ -160,6 +160,6 @@ impl Renderer {
 }
 
 /// The metadata of a row's object, without the cost of the whole object.
-fn of_row(row: &FoundRow) -> Cow<'_, str> {
-    metadata(row.text(base::JSON)).map_or("{}".into(), |(_, text)| ShownState::of(row).metadata(text))
+fn of_row<'r>(kind: &Kind, row: &'r FoundRow) -> Cow<'r, str> {
+    metadata(row.text(base::JSON)).map_or("{}".into(), |(_, text)| ShownState::of(kind, row).metadata(text))
 }

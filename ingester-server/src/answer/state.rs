@@ -1,10 +1,11 @@
-//! The state of an object, in the object: annotations that only answers have. An object that is live is shown byte by byte as the
-//! cluster has it.
+//! The state of an object, in the object: annotations that only answers have, and what of it is not stored. An object that is live is shown
+//! byte by byte as the cluster has it, unless its kind prunes.
 
 use super::object::metadata;
 use crate::request::path::OUTER_GROUP;
+use ingester_core::Kind;
 use ingester_core::json::{Error, Reader};
-use ingester_core::marks::shown::{self, DELETED_AT, EVICTED_AT, STATE};
+use ingester_core::marks::shown::{self, DELETED_AT, EVICTED_AT, PRUNED, STATE};
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_store::query::FoundRow;
@@ -19,17 +20,20 @@ pub struct ShownState {
     state: &'static str,
     evicted: Option<Micros>,
     deleted: Option<Micros>,
+    /// The paths of what its row does not have of it.
+    pruned: &'static [&'static str],
 }
 
 impl ShownState {
-    /// That of a row, of which the [places](STATE_PLACES) were read.
-    pub fn of(row: &FoundRow) -> Self {
-        ShownState { state: row.state(), evicted: row.time(base::EVICT_TIME), deleted: row.time(base::DELETE_TIME) }
+    /// That of a row of a kind, of which the [places](STATE_PLACES) were read.
+    pub fn of(kind: &Kind, row: &FoundRow) -> Self {
+        let (evicted, deleted) = (row.time(base::EVICT_TIME), row.time(base::DELETE_TIME));
+        ShownState { state: row.state(), evicted, deleted, pruned: kind.prune() }
     }
 
-    /// That of an object that was evicted at this time.
+    /// That of an object that was evicted at this time. Of such a one, everything is stored.
     pub fn evicted(time: Option<Micros>) -> Self {
-        ShownState { state: "evicted", evicted: time, deleted: None }
+        ShownState { state: "evicted", evicted: time, deleted: None, pruned: &[] }
     }
 
     /// Whether the annotation of this key is one of those that only answers have. A writer's values for them are ignored.
@@ -53,9 +57,9 @@ impl ShownState {
         if self.is_in(text) { text.into() } else { self.written(text).map_or(Cow::Borrowed(text), Cow::Owned) }
     }
 
-    /// Whether there is nothing to write or to leave out: of a live object, unless it has such annotations of its own.
+    /// Whether there is nothing to write or to leave out: of a live object that is whole, unless it has such annotations of its own.
     fn is_in(self, text: &str) -> bool {
-        self.state == "live" && !text.contains(OUTER_GROUP)
+        self.state == "live" && self.pruned.is_empty() && !text.contains(OUTER_GROUP)
     }
 
     fn written(self, metadata: &str) -> Result<String, Error> {
@@ -72,8 +76,10 @@ impl ShownState {
         }
         let time = |time: Option<Micros>| time.map(Micros::rfc3339);
         let state = (self.state != "live").then(|| self.state.to_owned());
-        for (name, value) in [(STATE, state), (EVICTED_AT, time(self.evicted)), (DELETED_AT, time(self.deleted))] {
-            members.extend(value.map(|value| format!(r#""{name}":"{value}""#)));
+        let pruned = (!self.pruned.is_empty()).then(|| self.pruned.join(", "));
+        let (evicted, deleted) = (time(self.evicted), time(self.deleted));
+        for (name, value) in [(STATE, state), (EVICTED_AT, evicted), (DELETED_AT, deleted), (PRUNED, pruned)] {
+            members.extend(value.map(|value| format!("\"{name}\":{}", serde_json::Value::from(value))));
         }
         let annotations = format!("{{{}}}", members.join(","));
         Ok(match at {
@@ -106,10 +112,10 @@ fn others(annotations: &str) -> Result<Vec<String>, Error> {
 mod tests {
     use super::*;
 
-    const LIVE: ShownState = ShownState { state: "live", evicted: None, deleted: None };
-    const EVICTED: ShownState = ShownState { state: "evicted", evicted: Some(Micros(0)), deleted: None };
+    const LIVE: ShownState = ShownState { state: "live", evicted: None, deleted: None, pruned: &[] };
+    const EVICTED: ShownState = ShownState { state: "evicted", evicted: Some(Micros(0)), deleted: None, pruned: &[] };
     const DELETED: ShownState =
-        ShownState { state: "deleted", evicted: Some(Micros(0)), deleted: Some(Micros(1_500_000)) };
+        ShownState { state: "deleted", evicted: Some(Micros(0)), deleted: Some(Micros(1_500_000)), pruned: &[] };
 
     #[test]
     fn a_live_object_stays_as_it_is() {
@@ -157,8 +163,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_stored_of_a_live_object_is_said_in_it() {
+        let pruned = ShownState { pruned: &[".spec.token", r#".data["a/b"]"#], ..LIVE };
+        let shown: serde_json::Value = serde_json::from_str(&pruned.object(r#"{"metadata":{"name":"a"}}"#)).unwrap();
+        let annotations = shown["metadata"]["annotations"].as_object().unwrap();
+        assert_eq!((annotations.len(), &annotations[PRUNED]), (1, &r#".spec.token, .data["a/b"]"#.into()));
+        assert_eq!(LIVE.object(&shown.to_string()), r#"{"metadata":{"annotations":{},"name":"a"}}"#);
+    }
+
+    #[test]
     fn the_names_begin_with_the_servers_group() {
-        for name in [STATE, EVICTED_AT, DELETED_AT] {
+        for name in [STATE, EVICTED_AT, DELETED_AT, PRUNED] {
             assert!(name.strip_prefix(OUTER_GROUP).is_some_and(|rest| rest.starts_with('/')), "{name}");
         }
     }

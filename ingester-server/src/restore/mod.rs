@@ -114,7 +114,7 @@ pub async fn post(
 ///
 /// # Errors
 /// [`Status`]: 404 without such a row; 409 if a live object has the name, or the old one has not left yet; 422 for a kind whose objects
-/// are evicted at once; what the API server says of the object; 503 and 504 if it does not answer.
+/// are evicted at once, or that prunes them; what the API server says of the object; 503 and 504 if it does not answer.
 pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: Wanted<'_>) -> Result<Restored, Status> {
     restore_noting(store, client, kind, wanted, |_| ()).await
 }
@@ -133,6 +133,14 @@ async fn restore_noting(
         let message = format!(
             "every {} leaves the cluster as soon as it is stored: a restored one would, too; read and change it where it is",
             kind.kind()
+        );
+        return Err(Status::invalid(message, Vec::new()).about(resource, wanted.name));
+    }
+    if !kind.prune().is_empty() {
+        let message = format!(
+            "no {} is stored as a whole: its row lacks {}, and so would the restored object; create it from where it came from",
+            kind.kind(),
+            kind.prune().join(", ")
         );
         return Err(Status::invalid(message, Vec::new()).about(resource, wanted.name));
     }

@@ -359,13 +359,18 @@ async fn a_live_object_of_the_name_is_never_replaced() {
 }
 
 #[tokio::test]
-async fn what_would_be_evicted_at_once_is_not_restored() {
+async fn what_would_be_evicted_at_once_or_is_incomplete_is_not_restored() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let kind = Kind::new(Definition { immutable: true, ..*model().definition() }, *model().functions());
     let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("leaves the cluster as soon as it is stored"), "{status}");
+    // Nor what would come back incomplete.
+    let kind = model().pruning(&[".spec.token"]);
+    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA).await.unwrap_err();
+    assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
+    assert!(status.message.contains("its row lacks .spec.token"), "{status}");
     assert_eq!(fake.has(&path()), None);
 }
 

@@ -80,6 +80,11 @@ impl StoreError {
         self.class == ErrorClass::Operator && !self.is_about(About::Storage)
     }
 
+    /// What to do about it, if that is known.
+    pub fn remedy(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// Whether this is what the error is about.
     pub(crate) fn is_about(&self, about: About) -> bool {
         self.source.as_deref().is_some_and(|error| is_about(error, about))
@@ -157,6 +162,26 @@ pub(super) fn electing(said: String) -> sqlx::Error {
     std::io::Error::other(Electing(said)).into()
 }
 
+/// Why the ingester cannot use a server or database that answers, and what to do.
+#[derive(Debug)]
+struct Unusable {
+    why: String,
+    remedy: &'static str,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
+/// The error of a server or database that answers and cannot be used.
+pub(super) fn unusable(why: String, remedy: &'static str) -> sqlx::Error {
+    sqlx::Error::Configuration(Box::new(Unusable { why, remedy }))
+}
+
 fn facts_of(error: &sqlx::Error) -> Facts {
     use sqlx::Error as E;
     let hinted = |class, hint: Cow<'static, str>| Facts { class, hint: Some(hint), about: None, why_json: None };
@@ -185,7 +210,10 @@ fn facts_of(error: &sqlx::Error) -> Facts {
         ),
         E::Protocol(_) | E::WorkerCrashed | E::PoolClosed | E::BeginFailed => only(ErrorClass::Transient),
         E::Tls(_) => hinted(ErrorClass::Operator, check_encryption().into()),
-        E::Configuration(_) => hinted(ErrorClass::Operator, url_examples().into()),
+        E::Configuration(error) => match error.downcast_ref::<Unusable>() {
+            Some(unusable) => said(ErrorClass::Operator, unusable.remedy),
+            None => hinted(ErrorClass::Operator, url_examples().into()),
+        },
         E::InvalidArgument(_) | E::Encode(_) => only(ErrorClass::Object),
         _ => only(ErrorClass::Unknown),
     }

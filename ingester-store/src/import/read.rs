@@ -1,6 +1,7 @@
 //! The reading thread: files to documents to objects to rows.
 
 use super::{Input, Origin, Progress, namespace, states};
+use crate::moving::refuse_only_copy;
 use crate::rows::Reject;
 use ingester_core::kind::{Kind, find};
 use ingester_core::nearest::nearest;
@@ -113,7 +114,7 @@ fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>) 
         Err(error) => {
             let mut identity = Identity::probe(&document.fragment);
             let recorded = into.is_none_or(|into| namespace::put_broken(&mut identity, kinds, into));
-            match broken(&identity, kinds, error.to_string()) {
+            match broken(&identity, kinds, unread(&identity, kinds, &error)) {
                 // An object of another namespace is none of this import's to record.
                 Found::Rejected { place, object, reason, .. } if !recorded => {
                     Found::Rejected { place, object, reason, reject: None }
@@ -135,6 +136,10 @@ fn decode(text: String, kinds: &[Kind], states: bool) -> Found {
     };
     // The metadata comes first: objects of unknown kinds are not decoded, and a broken object of a known kind is recorded under
     // its identity.
+    let text = match stored(text, kinds) {
+        Ok(text) => text,
+        Err((identity, reason)) => return broken(&identity, kinds, reason),
+    };
     let object = match Object::parse(text.as_str(), ManagedFields::Prune) {
         Ok(object) => object,
         Err(error) => return broken(&Identity::probe(&text), kinds, error.to_string()),
@@ -160,18 +165,50 @@ fn decode(text: String, kinds: &[Kind], states: bool) -> Found {
     match kinds[place].row(&object) {
         Ok(Some(mut row)) => {
             said.put(&mut row);
+            if let Err(reason) = refuse_only_copy(&kinds[place], &row) {
+                reject.reason = reason;
+                return rejected(place, reject);
+            }
             Found::Row { place, row, reject }
         }
         Ok(None) => Found::LeftOut { place },
         Err(error) => {
             reject.reason = error.to_string();
-            Found::Rejected {
-                place: Some(place),
-                object: shown(&reject),
-                reason: reject.reason.clone(),
-                reject: Some(reject),
-            }
+            rejected(place, reject)
         }
+    }
+}
+
+fn rejected(place: usize, reject: Reject) -> Found {
+    Found::Rejected { place: Some(place), object: shown(&reject), reason: reject.reason.clone(), reject: Some(reject) }
+}
+
+/// Why a document cannot be read. An error may quote the text, of which a kind that prunes shows nothing.
+fn unread(identity: &Identity, kinds: &[Kind], error: &dyn std::fmt::Display) -> String {
+    let part = |part: &Option<Box<str>>| part.as_deref().unwrap_or_default().to_owned();
+    match place(kinds, &part(&identity.api_version), &part(&identity.kind)) {
+        Some(place) if !kinds[place].prune().is_empty() => {
+            "it cannot be read; its kind prunes (`prune`), so nothing of its text is stored or shown: check its syntax"
+                .to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The text without what its kind does not store, so that no message can show it. Where no kind prunes, no text is looked at.
+///
+/// # Errors
+/// What the object is as far as it can be read, and why that cannot be cut out.
+fn stored(text: String, kinds: &[Kind]) -> Result<String, (Identity, String)> {
+    if kinds.iter().all(|kind| kind.prune().is_empty()) {
+        return Ok(text);
+    }
+    let identity = Identity::probe(&text);
+    let part = |part: &Option<Box<str>>| part.as_deref().unwrap_or_default().to_owned();
+    let Some(place) = place(kinds, &part(&identity.api_version), &part(&identity.kind)) else { return Ok(text) };
+    match kinds[place].stored_text(&text) {
+        Ok(stored) => Ok(stored.into_owned()),
+        Err(error) => Err((identity, error.to_string())),
     }
 }
 

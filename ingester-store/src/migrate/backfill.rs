@@ -87,8 +87,8 @@ pub struct ColumnBackfill {
 }
 
 impl Backfill {
-    /// The columns of a kind that are computed from its objects, which are the indexed ones and `proto`; all of them, or those
-    /// with these names.
+    /// The columns of a kind that are computed from its objects, which are the indexed ones and `proto`, and `json` of a kind that prunes;
+    /// all of them, or those with these names.
     ///
     /// # Errors
     /// If a name is not one of these columns.
@@ -205,7 +205,9 @@ impl Store {
             let companions = released.is_some_and(|released| released.lock_file().has_later_companions(kind))
                 || (kind.record().is_some() && kind.table().companions)
                 // What makes them may have changed.
-                || !kind.table().many.is_empty();
+                || !kind.table().many.is_empty()
+                // An annotation may have what is pruned now.
+                || !kind.prune().is_empty();
             incomplete.extend(backfill.map(|backfill| Backfill { companions, ..backfill }));
         }
         Ok(incomplete)
@@ -287,10 +289,12 @@ impl Store {
     }
 }
 
-/// The places of the columns that are computed from an object: `proto` where the kind has it, and the indexed ones.
+/// The places of the columns that are computed from an object: `proto` where the kind has it, the indexed ones, and the text itself where
+/// the kind prunes.
 fn computed(kind: &Kind) -> Vec<usize> {
     let proto = kind.protobuf().map(|_| base::PROTO);
-    proto.into_iter().chain(base::JSON + 1..kind.table().columns.len()).collect()
+    let json = (!kind.prune().is_empty()).then_some(base::JSON);
+    proto.into_iter().chain(json).chain(base::JSON + 1..kind.table().columns.len()).collect()
 }
 
 /// The names of the columns that are computed from an object, those of many values among them.

@@ -7,6 +7,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `other` | whose tables there are, their rows, and the states of these |
+//! | `names` | names that differ by case alone |
 //! | `row` | a row made anew out of its object's text |
 //! | `put` | which rows replace stored ones |
 //! | `verify` | both sides compared, row by row |
@@ -14,18 +15,22 @@
 //! May use: ingester-core, ingester-sql, driver, store, ledger, rows.
 //! Must not: hold SQL text, know Kubernetes beyond whether an object is there.
 
+mod names;
 mod other;
 mod put;
 mod row;
 mod verify;
 
+pub use names::SameName;
 pub use other::{Living, OtherDatabase, OtherObject};
 pub(crate) use put::{Due, due};
+pub(crate) use row::refuse_only_copy;
 pub use verify::Verified;
 
 use crate::driver::StoreError;
-use crate::rows::Reject;
+use crate::rows::Report;
 use crate::rows::guard::{Eviction, Version};
+use crate::rows::{Effect, Reject};
 use crate::store::{Store, unless_stopped};
 use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
@@ -88,6 +93,8 @@ pub struct Moved {
     pub unmarked: u64,
     /// Rows read whole whose `proto` in the source says something else than the one that was made.
     pub proto_differs: u64,
+    /// Rows read whole whose `json` is NULL, so that the object was read from `proto`.
+    pub from_proto: u64,
     /// Values with NUL (U+0000), as [`Report::nul_values`](crate::Report::nul_values).
     pub nul_values: u64,
 }
@@ -96,8 +103,10 @@ pub struct Moved {
 pub struct Pass<'p> {
     /// Where the rows come from.
     pub source: &'p OtherDatabase,
-    /// Where they go.
-    pub store: &'p Store,
+    /// Where they go; `None` for a database that has no tables yet, into which a pass can be tried.
+    pub store: Option<&'p Store>,
+    /// Whether rows are written, or everything is done but that.
+    pub effect: Effect,
     /// What rows of the reference system without `delete_time` are.
     pub living: Living<'p>,
     /// Ends the pass behind the rows that are being written.
@@ -154,7 +163,10 @@ impl Pass<'_> {
             let states = self.states(table, &heads).await?;
             let objects: Vec<OtherObject> = heads.iter().map(OtherRow::object).collect();
             let uids: Vec<&str> = objects.iter().map(|object| &*object.uid).collect();
-            let stored = self.store.versions(table.kind.table(), &uids).await?;
+            let stored = match self.store {
+                Some(store) => store.versions(table.kind.table(), &uids).await?,
+                None => HashMap::new(),
+            };
             let mut asked = HashMap::new();
             for (object, state) in objects.iter().zip(states) {
                 moved.count(state);
@@ -211,6 +223,7 @@ impl Pass<'_> {
                 Ok(Some(made)) => {
                     moved.proto_differs += u64::from(made.proto_differs);
                     let is_evicted = matches!(state, Fate::Of { delete: None, evict: Some(_) });
+                    moved.from_proto += u64::from(made.from_proto);
                     moved.unmarked += u64::from(made.unmarked && is_evicted && table.is_of_reference());
                     rows.push(made.row);
                 }
@@ -218,7 +231,10 @@ impl Pass<'_> {
                 Err(reason) => rejects.push(reject(table, &object, reason)),
             }
         }
-        let report = self.store.put(&table.kind, rows).await?;
+        let report = match self.store {
+            Some(store) if self.effect == Effect::Written => store.put(&table.kind, rows).await?,
+            _ => Report { written: rows.len(), ..Report::default() },
+        };
         moved.written += report.written as u64;
         moved.unchanged += report.unchanged as u64;
         moved.kept += report.stale.len() as u64;
@@ -237,8 +253,11 @@ impl Pass<'_> {
         }
         // A uid that is longer than any of Kubernetes has no place in the table of rejects either.
         rejects.retain(|reject| reject.uid.len() <= LONGEST_UID);
-        if !rejects.is_empty() {
-            self.store.record_rejects(&rejects).await?;
+        if let Some(store) = self.store
+            && self.effect == Effect::Written
+            && !rejects.is_empty()
+        {
+            store.record_rejects(&rejects).await?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::{Stays, base};
 use ingester_core::value::Value;
 use serde_json::Value as Json;
+use std::borrow::Cow;
 
 /// A row that is made anew out of the object's text.
 pub(super) struct Made {
@@ -16,6 +17,8 @@ pub(super) struct Made {
     pub(super) proto_differs: bool,
     /// Whether neither its kind nor an annotation says that the object may leave the cluster.
     pub(super) unmarked: bool,
+    /// Whether the object was read from its `proto`, because its `json` is NULL.
+    pub(super) from_proto: bool,
 }
 
 impl OtherTable {
@@ -25,10 +28,12 @@ impl OtherTable {
     /// Why the object has no row.
     pub(super) fn made(&self, source: &OtherRow, state: Fate) -> Result<Option<Made>, String> {
         let kind = &self.kind;
-        let Value::Text(text) = &source.values[base::JSON] else {
-            return Err("its `json` is NULL: there is no object to copy".to_owned());
+        let (text, from_proto) = match &source.values[base::JSON] {
+            Value::Text(text) => (Cow::Borrowed(&**text), false),
+            _ => (Cow::Owned(of_proto(kind, &source.values[base::PROTO])?), true),
         };
-        let text = with_type(text, source.text(base::GROUP_VER), kind.kind());
+        let text = with_type(&text, source.text(base::GROUP_VER), kind.kind());
+        let text = kind.stored_text(&text).map_err(|error| error.to_string())?;
         let object = Object::parse(&*text, ManagedFields::Prune).map_err(|error| error.to_string())?;
         let group = object.api_version().rsplit_once('/').map_or("", |(group, _)| group);
         if (group, object.kind()) != (kind.group(), kind.kind()) {
@@ -37,10 +42,11 @@ impl OtherTable {
         }
         let Some(mut row) = kind.row(&object).map_err(|error| error.to_string())? else { return Ok(None) };
         self.set_state(&mut row, source, state);
+        refuse_only_copy(kind, &row)?;
         let annotations = &object.meta().annotations;
         let unmarked = !kind.immutable() && kind.marks().asked(annotations, Mark::Immutable).is_none();
         let proto_differs = self.layout == Layout::Reference && proto_differs(kind, source, &row);
-        Ok(Some(Made { row, proto_differs, unmarked }))
+        Ok(Some(Made { row, proto_differs, unmarked, from_proto }))
     }
 
     /// What a row has that its object's text does not say.
@@ -73,6 +79,35 @@ impl OtherTable {
     }
 }
 
+/// # Errors
+/// If the row would be the only copy of an object of which the kind does not store everything.
+pub(crate) fn refuse_only_copy(kind: &Kind, row: &Row) -> Result<(), String> {
+    match kind.prune() {
+        [] => Ok(()),
+        _ if row.evict_time.is_none() || row.delete_time.is_some() => Ok(()),
+        pruned => Err(format!(
+            "it is evicted, and {} is not stored of a {}: the row would be the only copy, and incomplete; leave out `prune`, or keep the object \
+             elsewhere",
+            pruned.join(", "),
+            kind.name()
+        )),
+    }
+}
+
+/// The text of the object that a `proto` has.
+///
+/// # Errors
+/// If there is none, or its bytes are not those of the kind's message.
+fn of_proto(kind: &Kind, proto: &Value) -> Result<String, String> {
+    let (Some(protobuf), Value::Bytes(bytes)) = (kind.protobuf(), proto) else {
+        return Err("its `json` is NULL, and it has no `proto` either: there is no object to copy".to_owned());
+    };
+    let (descriptors, message) = protobuf.get().map_err(|error| error.to_string())?;
+    descriptors.decode(message, bytes).map_err(|error| {
+        format!("its `json` is NULL, and its `proto` cannot be read: {error}: there is no object to copy")
+    })
+}
+
 /// An object's text with its type, which the reference system leaves out where its client did not know it.
 fn with_type<'t>(text: &'t str, group_ver: &str, kind: &str) -> std::borrow::Cow<'t, str> {
     let identity = Identity::probe(text);
@@ -93,6 +128,10 @@ fn with_type<'t>(text: &'t str, group_ver: &str, kind: &str) -> std::borrow::Cow
 /// Whether the bytes of the source decode to another object than those that were made, apart from what is not copied: managed fields, and
 /// the object's type, which the text may have lacked.
 fn proto_differs(kind: &Kind, source: &OtherRow, row: &Row) -> bool {
+    // It says more by intention.
+    if !kind.prune().is_empty() {
+        return false;
+    }
     let (Some(protobuf), Value::Bytes(stored)) = (kind.protobuf(), &source.values[base::PROTO]) else { return false };
     let (Ok((descriptors, message)), Value::Bytes(made)) = (protobuf.get(), &row.values[base::PROTO]) else {
         return true;

@@ -93,7 +93,10 @@ impl Pass<'_> {
                 let uids: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
                 let rows = self.expected(table, &uids, &mut verified).await?;
                 let uids: Vec<&str> = rows.iter().map(|(row, _)| &*row.uid).collect();
-                let found = self.store.stored(table.kind.table(), &uids).await?;
+                let found = match self.store {
+                    Some(store) => store.stored(table.kind.table(), &uids).await?,
+                    None => Vec::new(),
+                };
                 let found: HashMap<&str, &StoredRow> = found.iter().map(|row| (&*row.uid, row)).collect();
                 for (row, state) in &rows {
                     let its = found.get(&*row.uid).copied();
@@ -139,7 +142,9 @@ impl Pass<'_> {
             verified.read += 1;
             let state = table.state(source, self.living).await.map_err(MoveError::Cluster)?;
             match table.made(source, state) {
-                Ok(Some(made)) if self.store.dialect().has_nul() => rows.push((made.row, state)),
+                Ok(Some(made)) if self.store.is_none_or(|store| store.dialect().has_nul()) => {
+                    rows.push((made.row, state))
+                }
                 Ok(Some(made)) => rows.push((made.row.without_nul(), state)),
                 Ok(None) | Err(_) => verified.not_stored += 1,
             }

@@ -24,6 +24,7 @@ on_every_database! {
     many_values_have_a_table_that_is_made_and_filled
     only_what_is_made_in_another_way_is_filled_again
     what_changed_since_a_row_was_written_is_filled
+    what_is_pruned_from_now_on_is_cut_out_of_stored_rows
     definitions_without_their_parts_are_compared_as_a_whole
     the_folder_of_a_file_has_a_ledger_beside_that_of_a_program
     structs_without_migrations_follow_until_migrations_take_over
@@ -543,5 +544,42 @@ async fn values_of_many_that_hold_less_are_a_change_on_every_database(database: 
     ensure!(matches!(&refused, Err(DeclaredError::MoreThanAdded(changes)) if changes.iter().any(drops)), "{refused:?}");
     store.make_declared(&[narrow], May::Drop).await?;
     ensure!(store.make_declared(&[of("VARCHAR(4)")?], May::Add).await?.made.is_empty());
+    Ok(())
+}
+
+async fn what_is_pruned_from_now_on_is_cut_out_of_stored_rows(database: Database) -> Result<()> {
+    const KEY: &str = "kubectl.kubernetes.io/last-applied-configuration";
+    let store = connect(&database).await?;
+    let first = declared(&[QUEUE, OWNER], "  evictable: false\n")?;
+    store.make_declared(&[first], May::Add).await?;
+    let secret = |number: usize| {
+        let mut job = job(number, 10);
+        job["spec"]["token"] = serde_json::json!("TOPSECRET");
+        let annotations = serde_json::json!({"note": "stays", "token": "TOPSECRET", KEY: job.to_string()});
+        job["metadata"]["annotations"] = annotations;
+        job
+    };
+    write(&store, &first, [secret(0), secret(1)]).await?;
+    let has = async |what: &str| -> Result<[u64; 2]> {
+        let text = "LIKE '%TOPSECRET%'".replace("TOPSECRET", what);
+        let json = match database.on {
+            ingester_tests::databases::On::Postgres => "json::text",
+            _ => "json",
+        };
+        let (rows, annotations) = (format!("job WHERE {json} {text}"), format!("job_annotations WHERE value {text}"));
+        Ok([database.count(&rows).await?, database.count(&annotations).await?])
+    };
+    ensure!(has("TOPSECRET").await? == [2, 4]);
+    let prune = "  evictable: false\n  prune: [.spec.token, '.metadata.annotations[\"token\"]']\n";
+    let second = declared(&[QUEUE, OWNER], prune)?;
+    store.make_declared(&[second], May::Add).await?;
+    ensure!(second.ingest_version() == 2);
+    ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 2));
+    ensure!(has("TOPSECRET").await? == [0, 0] && has("owner-").await? == [2, 2], "and nothing else is gone");
+    ensure!(database.count("job_annotations WHERE value = 'stays'").await? == 2);
+    ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
+    // What arrives from now on is stored like that.
+    write(&store, &second, [secret(2)]).await?;
+    ensure!(has("TOPSECRET").await? == [0, 0] && has("owner-").await? == [3, 3]);
     Ok(())
 }

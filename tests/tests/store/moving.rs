@@ -9,8 +9,8 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::{Eviction, Row};
 use ingester_core::value::Micros;
 use ingester_store::compare::differences;
-use ingester_store::moving::{Cluster, Living, Moved, OtherDatabase, OtherObject, Pass, Passed, Verified};
-use ingester_store::{ConnectOptions, RowChange, Store};
+use ingester_store::moving::{Cluster, Living, Moved, OtherDatabase, OtherObject, Pass, Passed, SameName, Verified};
+use ingester_store::{ConnectOptions, Effect, RowChange, Store};
 use ingester_tests::on_databases;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, HashSet};
@@ -59,10 +59,14 @@ async fn source(world: &World) -> Result<OtherDatabase> {
     Ok(OtherDatabase::new(world.connect(options).await?, crd_specs::KINDS).await?)
 }
 
+fn pass<'p>(source: &'p OtherDatabase, store: &'p Store, living: Living<'p>) -> Pass<'p> {
+    Pass { source, store: Some(store), effect: Effect::Written, living, stop: CancellationToken::new() }
+}
+
 /// One pass, and the problems that it named.
 async fn passed(source: &OtherDatabase, store: &Store, living: Living<'_>) -> Result<(Passed, Vec<String>)> {
     let mut problems = Vec::new();
-    let pass = Pass { source, store, living, stop: CancellationToken::new() };
+    let pass = pass(source, store, living);
     let passed = pass.run(|object, reason| problems.push(format!("{object}: {reason}")), |_| ()).await?;
     Ok((passed, problems))
 }
@@ -73,7 +77,7 @@ async fn verified(
     living: Living<'_>,
 ) -> Result<(Vec<(Kind, Verified)>, Vec<String>)> {
     let mut differences = Vec::new();
-    let pass = Pass { source, store, living, stop: CancellationToken::new() };
+    let pass = pass(source, store, living);
     let verified = pass.verify(|object, what| differences.push(format!("{object}: {what}")), |_| ()).await?;
     Ok((verified, differences))
 }
@@ -405,10 +409,31 @@ async fn what_cannot_be_moved_is_named_and_the_rest_is_moved(world: World) -> Re
             ))
             .await?;
     }
-    world.sql("UPDATE model SET json = NULL WHERE uid = 'c'").await?;
+    world.sql("UPDATE model SET json = NULL, proto = x'ff' WHERE uid = 'c'").await?;
+    // The bytes alone tell what this object is.
+    reference.upsert(&model("e", 5)).await?;
+    world.sql("UPDATE model SET json = NULL WHERE uid = 'e'").await?;
     let store = Store::in_memory(crd_specs::KINDS).await?;
-    let (moved, problems) = passed(&source(&world).await?, &store, Living::Evicted).await?;
-    assert_eq!((sum(&moved, |moved| moved.written), sum(&moved, |moved| moved.rejected)), (3, 3), "{problems:?}");
+    let source = source(&world).await?;
+
+    // Tried first: everything is said, and nothing is written.
+    let tried = Pass { effect: Effect::Tried, ..pass(&source, &store, Living::Evicted) };
+    let same = tried.same_names().await?;
+    assert_eq!(same, [SameName { kind: "Model", names: vec!["ml/Model-b".to_owned(), "ml/model-b".to_owned()] }]);
+    let mut said = Vec::new();
+    let would = tried.run(|object, reason| said.push(format!("{object}: {reason}")), |_| ()).await?;
+    assert!(store.stored(kind("Model").table(), &["a", "b", "d"]).await?.is_empty(), "nothing is written");
+    assert!(store.rejects("michelangelo.api/v2", "Model", None).await?.is_empty(), "nothing is recorded");
+
+    let (moved, problems) = passed(&source, &store, Living::Evicted).await?;
+    assert_eq!((sum(&moved, |moved| moved.written), sum(&moved, |moved| moved.rejected)), (4, 3), "{problems:?}");
+    assert_eq!((&would.kinds[0].1, &said), (&moved.kinds[0].1, &problems));
+    let stored = store.stored(kind("Model").table(), &["e"]).await?;
+    assert_eq!((sum(&moved, |moved| moved.from_proto), stored.len()), (1, 1));
+    let (_, row) = of(&model("e", 5));
+    let texts = (serde_json::from_str::<Json>(stored[0].json())?, model("e", 5));
+    assert_eq!(texts.0["spec"], texts.1["spec"]);
+    assert_eq!(stored[0].labels, row.labels);
     for says in ["65 characters", "Model-b", "its `json` is NULL"] {
         assert!(problems.iter().any(|problem| problem.contains(says)), "{says}: {problems:?}");
     }
@@ -417,6 +442,6 @@ async fn what_cannot_be_moved_is_named_and_the_rest_is_moved(world: World) -> Re
     assert!(stored[0].json().starts_with(r#"{"apiVersion":"michelangelo.api/v2","kind":"Model","#));
     assert_eq!(sum(&moved, |moved| moved.proto_differs), 1);
     // Nothing was written into the source.
-    assert_eq!(world.count("model").await?, 6);
+    assert_eq!(world.count("model").await?, 7);
     Ok(())
 }

@@ -4,7 +4,11 @@ use crate::world::{Stores as _, World, dialect};
 use anyhow::Result;
 use ingester_sql::ddl::Schema;
 use ingester_sql::dialect::Sql;
-use ingester_tests::on_every_database;
+use ingester_store::{ConnectOptions, ErrorClass, Store};
+use ingester_tests::{on_databases, on_every_database};
+
+// It is PostgreSQL's databases that have encodings.
+on_databases! { (a_database_of_another_encoding_is_refused_with_the_remedy) [postgres Postgres] }
 
 on_every_database! {
     the_printed_schema_makes_39_tables_and_may_be_run_twice
@@ -35,5 +39,22 @@ async fn dropped_tables_are_created_again(world: World) -> Result<()> {
     }
     // The ingester's own tables remain.
     assert_eq!(world.tables().await?.len(), ingester_sql::dialect::own_schema(dialect(world.on)).tables.len());
+    Ok(())
+}
+
+async fn a_database_of_another_encoding_is_refused_with_the_remedy(world: World) -> Result<()> {
+    let name = format!("{}_latin", world.name());
+    world
+        .sql(&format!("CREATE DATABASE {name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"))
+        .await?;
+    let url = world.url.replace(&format!("/{}", world.name()), &format!("/{name}"));
+    let error = Store::connect(&url.parse()?, ConnectOptions::default())
+        .await
+        .err()
+        .map(|error| (error.class(), error.to_string(), error.remedy().unwrap_or_default().to_owned()));
+    let (class, said, remedy) = error.unwrap_or((ErrorClass::Unknown, "it is used".to_owned(), String::new()));
+    assert!(class == ErrorClass::Operator && said.contains("the encoding LATIN1"), "{said}");
+    assert!(remedy.contains("WITH ENCODING 'UTF8'"), "{remedy}");
+    world.sql(&format!("DROP DATABASE {name} WITH (FORCE)")).await?;
     Ok(())
 }

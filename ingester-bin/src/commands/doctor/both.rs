@@ -249,6 +249,13 @@ async fn lag(wanted: &Wanted<'_>, client: &Client, store: &Store, kind: &Kind, l
     if wanted.config.ingester.is_suspended(kind.name()) {
         return lines.skipped(LAG, &subject, "the kind is suspended");
     }
+    if kind.filtered() {
+        return lines.skipped(
+            LAG,
+            &subject,
+            "the kind has a filter: the API server cannot count what it leaves in; `ingester audit` compares",
+        );
+    }
     let namespaces = wanted.namespaces(kind);
     let mut objects = 0;
     for namespace in &namespaces {

@@ -73,8 +73,9 @@ async fn open(wanted: &Wanted<'_>, lines: &mut Lines) -> Option<Store> {
             Some(store)
         }
         Err(error) => {
-            let remedy =
+            let usual =
                 "check address, user and password of the database in the configuration, and that its server runs";
+            let remedy = error.remedy().unwrap_or(usual).to_owned();
             lines.error(ANSWERS, &subject, error.to_string(), remedy);
             None
         }

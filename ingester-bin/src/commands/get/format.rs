@@ -4,6 +4,7 @@ use super::layout::Layout;
 use crate::arguments::GetFormat;
 use crate::ending::Failure;
 use anyhow::anyhow;
+use ingester_core::Kind;
 use ingester_core::value::Micros;
 use ingester_printers::custom_columns::CustomColumns;
 use ingester_printers::jsonpath::{ByItem, Template, TemplateError};
@@ -135,13 +136,13 @@ impl<'f> Printer<'f> {
                     lines.push(columns.headers());
                 }
                 for row in rows {
-                    lines.push(columns.cells(&object(row)?).map_err(|error| self.failed(&error))?);
+                    lines.push(columns.cells(&object(&layout.kind, row)?).map_err(|error| self.failed(&error))?);
                 }
                 out.push_str(&self.custom.lines(&lines));
             }
             Format::Json | Format::Yaml | Format::JsonPath(..) | Format::JsonPathAsJson(_) => {
                 for (i, row) in rows.iter().enumerate() {
-                    out.push_str(&self.object(object(row)?, self.printed + i)?);
+                    out.push_str(&self.object(object(&layout.kind, row)?, self.printed + i)?);
                 }
             }
         }
@@ -207,7 +208,7 @@ impl<'f> Printer<'f> {
 }
 
 /// The object of a row.
-fn object(row: &FoundRow) -> Result<Tree, Failure> {
-    let parsed = ingester_core::json::from_str(&answer::object(row));
+fn object(kind: &Kind, row: &FoundRow) -> Result<Tree, Failure> {
+    let parsed = ingester_core::json::from_str(&answer::object(kind, row));
     parsed.map_err(|error| Failure::Work(anyhow!("the stored object {} is no JSON: {error}", row.uid())))
 }

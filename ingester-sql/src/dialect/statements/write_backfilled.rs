@@ -3,14 +3,14 @@
 use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::row::Row;
-use ingester_core::schema::{SqlType, Table};
+use ingester_core::schema::{SqlType, Table, base};
 
 /// Writes some columns of existing rows, which the transaction has locked.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
-INSERT INTO {{ table.name|upserted }} ("uid", "group_ver", "namespace", "name", "res_version", "update_time", "json", "ingest_version"{% for place in places.iter().copied() %}, {{ table.columns[place].name|ident }}{% endfor %})
+INSERT INTO {{ table.name|upserted }} ("uid", "group_ver", "namespace", "name", "res_version", "update_time"{% if !self.writes_json() %}, "json"{% endif %}, "ingest_version"{% for place in places.iter().copied() %}, {{ table.columns[place].name|ident }}{% endfor %})
 {{ rows.len()|rows_of(self.rows()) }}
 {{ ["uid"]|on_conflict }}
   {{ "ingest_version"|write_inserted }}
@@ -25,6 +25,13 @@ pub struct WriteBackfilled<'a> {
     pub places: &'a [usize],
     /// The rows as they should be today.
     pub rows: &'a [&'a Backfilled],
+}
+
+impl WriteBackfilled<'_> {
+    /// Whether the text of the object is one of the columns: of a kind that prunes.
+    fn writes_json(&self) -> bool {
+        self.places.contains(&base::JSON)
+    }
 }
 
 impl Statement for WriteBackfilled<'_> {
@@ -45,7 +52,8 @@ impl Statement for WriteBackfilled<'_> {
     fn rows(&self) -> Option<RowsOf> {
         let own = [SqlType::Text, SqlType::IntUnsigned].into_iter();
         let types: Vec<SqlType> = own.chain(self.places.iter().map(|place| self.table.columns[*place].ty)).collect();
-        let shape = format!("?, '', '', '', 0, '1970-01-01', '{{}}', ?{}", ", ?".repeat(self.places.len()));
+        let json = if self.writes_json() { "" } else { "'{}', " };
+        let shape = format!("?, '', '', '', 0, '1970-01-01', {json}?{}", ", ?".repeat(self.places.len()));
         Some(RowsOf { shape: shape.into(), ..RowsOf::new(&types) })
     }
 }
@@ -81,6 +89,7 @@ mod tests {
     fn reads_well() {
         let rows: &[&Backfilled] = &[&backfilled("a"), &backfilled("b")];
         let write = WriteBackfilled { table: &TABLE, places: &[13, 14], rows };
-        snapshot_of("WriteBackfilled", &[&write, &WriteBackfilled { table: &STAYING, ..write }]);
+        let with_json = WriteBackfilled { places: &[base::JSON, 13], ..write };
+        snapshot_of("WriteBackfilled", &[&write, &WriteBackfilled { table: &STAYING, ..write }, &with_json]);
     }
 }

@@ -1,6 +1,7 @@
 //! Connecting to one server, and what is asked of it first.
 
 use super::servers::{Answer, answer};
+use crate::driver::error::unusable;
 use crate::driver::hosts::{Listed, refuses_writes};
 use crate::driver::options::ConnectOptions;
 use crate::driver::servers::{DatabaseServer, Servers};
@@ -38,10 +39,12 @@ pub(super) async fn connect(
     servers: &Arc<Servers>,
 ) -> Result<PgPool, sqlx::Error> {
     let [acquired, released, connected] = [servers.clone(), servers.clone(), servers.clone()];
-    // The first connection is made without the pool, which would report a time-out instead of the cause. One of several servers was
-    // asked already.
+    // The first connection is made without the pool, which would report a time-out instead of the cause: of a refused login as of a
+    // database that cannot be used. One of several servers was asked already.
     if !several {
-        PgConnection::connect_with(&server.options).await?.close().await?;
+        let mut connection = PgConnection::connect_with(&server.options).await?;
+        ask(&mut connection, server.has_pooler).await?;
+        connection.close().await?;
     }
     let has_pooler = server.has_pooler;
     let is_wrong = several && !options.read_only && !server.takes_any;
@@ -96,7 +99,7 @@ async fn ask(connection: &mut PgConnection, has_pooler: bool) -> Result<Database
         && number / 10_000 < FIRST
     {
         let version = format!("{}.{}", number / 10_000, number % 10_000);
-        return Err(unusable(&format!("it is PostgreSQL {version}; the ingester needs {FIRST} or later")));
+        return Err(unusable(format!("it is PostgreSQL {version}"), "the ingester needs PostgreSQL 15 or later"));
     }
     let row = match connection.fetch_one(raw_sql(session::SERVER)).await {
         // Another product with the same protocol.
@@ -109,16 +112,14 @@ async fn ask(connection: &mut PgConnection, has_pooler: bool) -> Result<Database
     }
     let Answer { server, encoding, has_standard_literals } = answer(columns);
     if encoding != "UTF8" {
-        return Err(unusable(&format!("the database has the encoding {encoding}: make one WITH ENCODING 'UTF8'")));
+        let remedy = "make a database WITH ENCODING 'UTF8', and name that one";
+        return Err(unusable(format!("the database has the encoding {encoding}"), remedy));
     }
     if has_pooler && !has_standard_literals {
-        return Err(unusable("standard_conforming_strings is off: turn it on for this user or database"));
+        let why = "standard_conforming_strings is off".to_owned();
+        return Err(unusable(why, "turn it on for this user or database"));
     }
     Ok(server)
-}
-
-fn unusable(reason: &str) -> sqlx::Error {
-    sqlx::Error::Configuration(reason.into())
 }
 
 impl Listed for Server {

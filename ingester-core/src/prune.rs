@@ -1,0 +1,214 @@
+//! What a kind does not store, cut out of an object's text before anything else reads it.
+//!
+//! The same is cut out of the object that `kubectl apply` keeps in an annotation. Managed fields go as well: they repeat the keys and the
+//! elements of lists.
+//!
+//! May use: json, schema.
+
+use crate::json::{self, Reader, TokenKind};
+use crate::schema::{PruneStep, prune_step};
+use std::ops::Range;
+
+/// The annotation in which `kubectl apply` keeps the object that it was given.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The text of an object without what is at these paths; `None` if there is nothing of it. What stays is byte for byte as it was.
+///
+/// # Errors
+/// If the text is not JSON to its end. Then it is not known what is at the paths.
+pub fn cut(text: &str, paths: &[&str]) -> Result<Option<String>, json::Error> {
+    let mut reader = Reader::new(text);
+    let mut cuts = Cuts::default();
+    cuts.value(&mut reader, paths, Place::Root, paths)?;
+    reader.finish()?;
+    Ok((!cuts.0.is_empty()).then(|| cuts.applied(text)))
+}
+
+/// Where a value is, as far as that matters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Root,
+    Metadata,
+    Annotations,
+    Other,
+}
+
+impl Place {
+    fn below(self, key: &str) -> Place {
+        match (self, key) {
+            (Place::Root, "metadata") => Place::Metadata,
+            (Place::Metadata, "annotations") => Place::Annotations,
+            _ => Place::Other,
+        }
+    }
+}
+
+/// Places of a text, in their order, and what is written there instead. They may overlap by a comma.
+#[derive(Default)]
+struct Cuts(Vec<(Range<usize>, String)>);
+
+impl Cuts {
+    /// Finds what is to be cut out of the value that comes next. `rests` are the paths that lead into it, from there on; `paths` are those
+    /// of the object.
+    fn value(
+        &mut self,
+        reader: &mut Reader<'_>,
+        rests: &[&str],
+        place: Place,
+        paths: &[&str],
+    ) -> Result<(), json::Error> {
+        let is_list = match reader.peek()? {
+            TokenKind::Object => false,
+            TokenKind::Array => true,
+            _ => return reader.skip(),
+        };
+        if is_list { reader.begin_array() } else { reader.begin_object() }?;
+        // Where the value before it ended, and whether one before it stays.
+        let (mut before, mut stays) = (reader.offset(), false);
+        loop {
+            let key = match is_list {
+                true if reader.next_element()? => None,
+                true => return Ok(()),
+                false => match reader.next_key()? {
+                    Some(key) => Some(key),
+                    None => return Ok(()),
+                },
+            };
+            let inner: Vec<&str> = rests.iter().filter_map(|rest| behind(rest, key.as_deref())).collect();
+            let key = key.as_deref().unwrap_or_default();
+            let begin = reader.offset();
+            let goes = match (place, key) {
+                // What is cut out may be as deep as it likes.
+                (Place::Metadata, "managedFields") => reader.pass().map(|_| true)?,
+                _ if inner.contains(&"") => reader.skip().map(|()| true)?,
+                (Place::Annotations, LAST_APPLIED) if reader.peek()? == TokenKind::String => {
+                    match cut(&reader.string()?, paths) {
+                        Ok(None) => false,
+                        Ok(Some(text)) => {
+                            self.0.push((begin..reader.offset(), serde_json::Value::from(text).to_string()));
+                            false
+                        }
+                        // It is not known what it has.
+                        Err(_) => true,
+                    }
+                }
+                _ if inner.is_empty() && (is_list || place.below(key) == Place::Other) => {
+                    reader.skip().map(|()| false)?
+                }
+                _ => self.value(reader, &inner, place.below(key), paths).map(|()| false)?,
+            };
+            let end = reader.offset();
+            if goes {
+                // With the comma in front of it, or with the one behind it where nothing in front of it stays.
+                let end = if stays { end } else { behind_comma(reader.text(), end) };
+                self.0.push((before..end, String::new()));
+            }
+            (before, stays) = (reader.offset(), stays || !goes);
+        }
+    }
+
+    fn applied(self, text: &str) -> String {
+        let (mut whole, mut at) = (String::with_capacity(text.len()), 0);
+        for (range, instead) in self.0 {
+            whole.push_str(text.get(at..range.start).unwrap_or_default());
+            whole.push_str(&instead);
+            at = at.max(range.end);
+        }
+        whole.push_str(text.get(at..).unwrap_or_default());
+        whole
+    }
+}
+
+/// The path behind its first step, if that leads to the member with this key, or without one to an element of a list.
+fn behind<'p>(path: &'p str, key: Option<&str>) -> Option<&'p str> {
+    match (prune_step(path)?, key) {
+        ((PruneStep::Each, rest), _) => Some(rest),
+        ((PruneStep::Name(name), rest), Some(key)) if name == key => Some(rest),
+        ((PruneStep::Name(_), _), _) => None,
+    }
+}
+
+/// The place behind the comma that follows, or the same place.
+fn behind_comma(text: &str, end: usize) -> usize {
+    let rest = text.get(end..).unwrap_or_default();
+    let blanks = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+    if rest.as_bytes().get(blanks) == Some(&b',') { end + blanks + 1 } else { end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn what_is_at_a_path_is_cut_out_and_the_rest_stays_as_it_is() {
+        for (paths, text, expected) in [
+            (&[".a"][..], r#"{"a":1}"#, Some("{}")),
+            (&[".a"], r#"{"a":1,"b":2}"#, Some(r#"{"b":2}"#)),
+            (&[".a"], r#"{ "b" : 2 , "a" : {"x":[1]} , "c":3}"#, Some(r#"{ "b" : 2 , "c":3}"#)),
+            (&[".a", ".b"], r#"{"a":1,"b":2,"c":1.50}"#, Some(r#"{"c":1.50}"#)),
+            (&[".a", ".c"], r#"{"a":1,"b":2,"c":3}"#, Some(r#"{"b":2}"#)),
+            (&[".a", ".b"], r#"{"a":1 , "b":2}"#, Some(r#"{}"#)),
+            // As often as the key is there, and however it is written.
+            (&[".secret"], r#"{"secret":1,"b":2,"\u0073ecret":3}"#, Some(r#"{"b":2}"#)),
+            (&[".a.b"], r#"{"a":{"b":1,"c":2}}"#, Some(r#"{"a":{"c":2}}"#)),
+            (&[".a.b", ".a.c"], r#"{"a":{"b":1,"c":2}}"#, Some(r#"{"a":{}}"#)),
+            (&[".a[*].b"], r#"{"a":[{"b":1,"c":2},{"b":3},4]}"#, Some(r#"{"a":[{"c":2},{},4]}"#)),
+            (&[".a[*].b"], r#"{"a":{"x":{"b":1},"y":{"c":2}}}"#, Some(r#"{"a":{"x":{},"y":{"c":2}}}"#)),
+            (&[".a[*]"], r#"{"a":[1, 2 ,3]}"#, Some(r#"{"a":[]}"#)),
+            (&[".a[*]"], r#"{"a":{"x":1,"y":2}}"#, Some(r#"{"a":{}}"#)),
+            (&[r#".a["x.y/z"]"#], r#"{"a":{"x.y/z":1,"x":2}}"#, Some(r#"{"a":{"x":2}}"#)),
+            (&[".a.b"], r#"{"a":null,"b":1}"#, None),
+            (&[".a.b"], r#"{"a":[{"b":1}]}"#, None),
+            (&[".a"], r#"{"b":{"a":1}}"#, None),
+        ] {
+            assert_eq!(cut(text, paths).unwrap().as_deref(), expected, "{paths:?} {text}");
+            let again = expected.map(|text| cut(text, paths).unwrap());
+            assert!(again.is_none_or(|again| again.is_none()), "{paths:?} {text}: it is cut once");
+        }
+    }
+
+    #[test]
+    fn every_mixture_of_members_is_cut_as_a_map_is() {
+        // Each of four members stays or goes, with and without blanks.
+        for (goes, blank) in (0..16_u8).flat_map(|goes| [(goes, ""), (goes, " \n")]) {
+            let members: Vec<String> =
+                (0..4).map(|n| format!("{blank}\"m{n}\"{blank}:{blank}[{n},{{}}]{blank}")).collect();
+            let paths: Vec<String> = (0..4).filter(|n| goes & (1 << n) != 0).map(|n| format!(".m{n}")).collect();
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            let text = format!("{{{}}}", members.join(","));
+            let mut expected: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
+            paths.iter().for_each(|path| drop(expected.remove(&path[1..])));
+            let got = cut(&text, &paths).unwrap().unwrap_or(text);
+            assert_eq!(serde_json::from_str::<Value>(&got).unwrap(), Value::Object(expected), "{got}");
+        }
+    }
+
+    #[test]
+    fn the_annotation_of_kubectl_and_managed_fields_are_no_way_around() {
+        let object = |applied: &str| {
+            json!({"metadata": {"annotations": {"a": "b", "kubectl.kubernetes.io/last-applied-configuration": applied},
+                "managedFields": [{"fieldsV1": {"v:\"TOPSECRET\"": {}}}]}, "spec": {"secret": "TOPSECRET", "x": 1}})
+            .to_string()
+        };
+        let applied = "{\"spec\":{\"secret\":\"TOPSECRET\",\"x\":1}}\n";
+        let got = cut(&object(applied), &[".spec.secret"]).unwrap().unwrap();
+        let expected = json!({"metadata": {"annotations":
+            {"a": "b", "kubectl.kubernetes.io/last-applied-configuration": "{\"spec\":{\"x\":1}}\n"}}, "spec": {"x": 1}});
+        assert_eq!(serde_json::from_str::<Value>(&got).unwrap(), expected);
+        // One that cannot be cut goes as a whole.
+        let got = cut(&object("{\"spec\":{\"secret\":\"TOPSECRET\""), &[".spec.secret"]).unwrap().unwrap();
+        let expected = json!({"metadata": {"annotations": {"a": "b"}}, "spec": {"x": 1}});
+        assert_eq!(serde_json::from_str::<Value>(&got).unwrap(), expected);
+        let cut =
+            cut(r#"{"metadata":{"annotations":{"secret":"TOPSECRET"}}}"#, &[r#".metadata.annotations["secret"]"#]);
+        assert_eq!(cut.unwrap().unwrap(), r#"{"metadata":{"annotations":{}}}"#);
+    }
+
+    #[test]
+    fn what_is_not_json_to_its_end_is_not_cut() {
+        for text in [r#"{"a":1"#, r#"{"a":1}}"#, r#"{"b":tru,"a":1}"#, r#"{"a":1} x"#, ""] {
+            assert!(cut(text, &[".a"]).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Names that differ by case alone. The reference system's collation takes them for one name, and Kubernetes has never had both.
+
+use super::other::{Layout, OtherTable};
+use super::{HEADS, MoveError, Pass};
+use ingester_core::schema::base;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Names of a kind's live rows that differ by case alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SameName {
+    /// The kind.
+    pub kind: &'static str,
+    /// The names as they are stored, each as `namespace/name`.
+    pub names: Vec<String>,
+}
+
+impl Pass<'_> {
+    /// The names of the reference system's rows that differ by case alone, found without writing anything. Of a source that has no such
+    /// names, the beginnings of rows are read once; of others twice. An ingester's tables have none.
+    ///
+    /// # Errors
+    /// If the source does not answer.
+    pub async fn same_names(&self) -> Result<Vec<SameName>, MoveError> {
+        let mut all = Vec::new();
+        for table in self.source.tables.iter().filter(|table| table.layout == Layout::Reference) {
+            // No name of Kubernetes has a capital: so only those that have one are remembered.
+            let mut asked = HashSet::new();
+            self.names(table, |name| {
+                let lower = name.to_lowercase();
+                if lower != name {
+                    asked.insert(lower);
+                }
+            })
+            .await?;
+            let mut spelled: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+            if !asked.is_empty() {
+                self.names(table, |name| {
+                    let lower = name.to_lowercase();
+                    if asked.contains(&lower) {
+                        spelled.entry(lower).or_default().insert(name);
+                    }
+                })
+                .await?;
+            }
+            let several = spelled.into_values().filter(|names| names.len() > 1);
+            all.extend(several.map(|names| SameName { kind: table.kind.name(), names: names.into_iter().collect() }));
+        }
+        Ok(all)
+    }
+
+    /// Calls `each` with the name of every row that is not deleted.
+    async fn names(&self, table: &OtherTable, mut each: impl FnMut(String)) -> Result<(), MoveError> {
+        let mut after = String::new();
+        while !self.stop.is_cancelled() {
+            let heads = self.source.heads(table, &after, HEADS).await.map_err(MoveError::OtherDatabase)?;
+            let Some(last) = heads.last() else { break };
+            after = last.text(base::UID).to_owned();
+            for head in heads.iter().filter(|head| !head.is_deleted()) {
+                each(format!("{}/{}", head.text(base::NAMESPACE), head.text(base::NAME)));
+            }
+        }
+        Ok(())
+    }
+}
