@@ -27,6 +27,6 @@ pub use ident::{Ident, IdentError};
 pub use path::Path;
 pub use stays::Stays;
 pub use table::{BASE_COLUMNS, Column, Companion, Form, Key, Many, Table, TableParts, base};
-pub use table::{BASE_KEYS, composite_name};
+pub use table::{BASE_KEYS, NARROW_KEY, composite_name};
 pub(crate) use text::{Text, is_identifier_byte, same};
 pub use types::SqlType;
