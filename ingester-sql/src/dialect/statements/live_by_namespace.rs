@@ -12,7 +12,7 @@ use ingester_core::schema::Table;
     source = r#"SELECT "namespace", COUNT(*)
 FROM {{ table|by_narrow_key(*narrow) }}
 WHERE {{ "delete_time"|without_index }} IS NULL AND "evict_time" IS NULL AND {{ group|is_of_group }}
-GROUP BY "namespace"
+GROUP BY {{ "namespace"|without_index }}
 ORDER BY "namespace""#
 )]
 pub struct LiveByNamespace<'a> {
