@@ -161,6 +161,17 @@ impl Health {
         })
     }
 
+    /// Whether the first list of a kind that this process mirrors is on its way into SQL. One that failed is not: it may fail for long.
+    pub(crate) fn is_first_listed(&self, kind: &str) -> bool {
+        let state = self.state();
+        state.kinds.iter().filter(|known| known.name == kind).any(|known| match known.state {
+            // One that was elsewhere is about to be begun here.
+            KindState::Unknown | KindState::Elsewhere => true,
+            KindState::Listing => !known.listed,
+            KindState::Waiting | KindState::Synced | KindState::Suspended | KindState::Failed(_) => false,
+        })
+    }
+
     /// A task ended that only a restart of the process brings back.
     pub fn dead(&self, task: &str, reason: &str) {
         self.state().dead.push((task.to_owned(), reason.to_owned()));
@@ -326,6 +337,20 @@ mod tests {
         assert!(!pending(KindState::Suspended));
         assert!(pending(KindState::Listing), "it goes on");
         assert!(!health.is_pending("Unknown"));
+    }
+
+    #[test]
+    fn the_first_list_of_a_kind_is_over_once_it_is_synced_or_cannot_be() {
+        let health = started();
+        let first = |state: KindState| {
+            health.kind("Model", state);
+            health.is_first_listed("Model")
+        };
+        assert!(first(KindState::Unknown) && first(KindState::Listing) && first(KindState::Elsewhere));
+        assert!(!first(KindState::Failed("forbidden".into())), "it may be so for long");
+        assert!(!first(KindState::Waiting) && !first(KindState::Suspended) && !first(KindState::Synced));
+        assert!(!first(KindState::Listing), "it is listed again");
+        assert!(first(KindState::Elsewhere), "it is taken over");
     }
 
     #[test]

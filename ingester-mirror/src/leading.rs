@@ -1,10 +1,11 @@
 //! Which kinds this process leads: what is done once for all units of a kind, it does for these.
 //!
-//! May use: ingester-core, config, replicas, unit.
+//! May use: ingester-core, config, health, replicas, unit.
 
 use crate::config::Live;
+use crate::health::Health;
 use crate::replicas::Assignment;
-use crate::unit::leads;
+use crate::unit::{leads, scopes};
 use ingester_core::Kind;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +35,13 @@ impl Leading {
         self.mixed.store(self.assignment.is_mixed(), Ordering::Release);
         *self.seen() = led.iter().map(Kind::name).collect();
         led
+    }
+
+    /// Whether the first list of a unit that this process holds is on its way into SQL.
+    pub fn is_first_listed(&self, health: &Health) -> bool {
+        let units = scopes(&self.kinds, &self.live.now());
+        let mut held = units.iter().map(|unit| unit.name()).filter(|unit| self.assignment.holds(unit));
+        held.any(|unit| health.is_first_listed(&unit))
     }
 
     /// A kind is another member's by now: if it comes back, that is a gain.
@@ -84,6 +92,7 @@ mod tests {
     use super::Leading;
     use crate::config::{Config, Live};
     use crate::fixture::MODEL;
+    use crate::health::{Health, KindState};
     use crate::replicas::Assignment;
     use futures::FutureExt as _;
     use ingester_core::Kind;
@@ -132,6 +141,19 @@ mod tests {
         assert_eq!(names(&leading), ["Project"]);
         leading.given_away(&PROJECT);
         assert!(leading.gains().now_or_never().is_some());
+    }
+
+    #[test]
+    fn first_lists_are_those_of_the_units_that_are_held() {
+        let assignment = Assignment::of_members();
+        let (leading, health) = (leading(&assignment), Health::new(["Model", "Project"]));
+        assert!(!leading.is_first_listed(&health), "it holds nothing");
+        allow(&assignment, &["Model"]);
+        assert!(leading.is_first_listed(&health));
+        health.kind("Model", KindState::Synced);
+        assert!(!leading.is_first_listed(&health), "Project is of another member");
+        allow(&assignment, &["Model", "Project"]);
+        assert!(leading.is_first_listed(&health));
     }
 
     #[test]

@@ -351,11 +351,8 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
 }
 
 /// How long after a backfill rows of older definitions are looked for again: during a rolling update, an older release may have
-/// written some. The first look is soon, when that release has probably ended.
+/// written some. The first look again is soon, when that release has probably ended.
 const AGAIN: [Duration; 2] = [Duration::from_secs(300), Duration::from_secs(3600)];
-
-/// How long the first backfill may wait until the first lists are in SQL. It passes the same rows as the mirror does at its start.
-const STARTING: Duration = Duration::from_secs(30);
 
 /// How long a page may take once the backfill is to stop, before it is given up: a silent database must not keep the permit.
 const PAGE: Duration = Duration::from_secs(60);
@@ -387,15 +384,9 @@ enum Filled {
 impl Filling {
     /// Backfills and looks again, until the program stops.
     async fn run(self) {
-        let ready = async {
-            while !self.health.readiness().iter().all(|check| check.ok) {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }
-        };
-        let _ = self.stop.run_until_cancelled(tokio::time::timeout(STARTING, ready)).await;
         let pauses = || AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
         let mut next = pauses();
-        while !self.stop.is_cancelled() {
+        while self.stop.run_until_cancelled(self.listed()).await.is_some() {
             let kinds = self.leading.look();
             let attempts = async || match self.stop.is_cancelled() {
                 true => Ok(()),
@@ -414,6 +405,13 @@ impl Filling {
             if let Some(Ok(())) = self.stop.run_until_cancelled(tokio::time::timeout(pause, gains)).await {
                 next = pauses();
             }
+        }
+    }
+
+    /// Waits until the first lists are in SQL: they read and write the same rows, and the state of the cluster comes first.
+    async fn listed(&self) {
+        while self.leading.is_first_listed(&self.health) {
+            tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }
 

@@ -29,6 +29,6 @@ pub use path::Path;
 pub use prune::{PruneStep, check_prune, check_prune_path, prune_step, prunes};
 pub use stays::Stays;
 pub use table::{BASE_COLUMNS, Column, Companion, Form, Key, Many, Table, TableParts, base};
-pub use table::{BASE_KEYS, composite_name};
+pub use table::{BASE_KEYS, NARROW_KEY, composite_name};
 pub(crate) use text::{Text, is_identifier_byte, same};
 pub use types::SqlType;

@@ -13,7 +13,7 @@ use super::statements::OfKind;
 use crate::query::{Checked, Route, Routes};
 use askama::filters::Safe;
 use askama::{Result, Values};
-use ingester_core::schema::{Column, Ident, SqlType, Stays, Table};
+use ingester_core::schema::{Column, Ident, NARROW_KEY, SqlType, Stays, Table};
 use std::borrow::{Borrow, Cow};
 
 /// A template is rendered with the dialect as its only value.
@@ -382,10 +382,18 @@ pub(super) fn found_order(query: &Checked, values: &dyn Values) -> Result<Safe<S
     Ok(Safe(writer.sql))
 }
 
-/// The table, read by its primary key: in the order of the uids, whatever the database believes of its other keys.
+/// The table, read by its primary key, whatever the database believes of its other keys. What locks rows names it: whoever locks an entry of
+/// another key first waits for a writer that has the row and waits for the entry.
 #[askama::filter_fn]
 pub(super) fn by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key("PRIMARY"))))
+}
+
+/// The table, read in the order of the uids by its narrow key; where the database lacks that, by its primary key.
+#[askama::filter_fn]
+pub(super) fn by_narrow_key(table: &Table, values: &dyn Values, there: bool) -> Result<Safe<String>> {
+    let key = if there { NARROW_KEY } else { "PRIMARY" };
+    Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key(key))))
 }
 
 /// A table, read by one of its keys, whatever the database believes of its other keys.

@@ -52,8 +52,8 @@ impl Store {
         let (table, ingest_version) = (kind.table(), kind.ingest_version());
         let (mut rows, mut after) = (0, String::new());
         loop {
-            let page =
-                || async { self.pool.fetch(&NewerRows { table, ingest_version, after: &after, limit: PAGE }).await };
+            let newer = |narrow| NewerRows { table, ingest_version, after: &after, limit: PAGE, narrow };
+            let page = || async { self.by_narrow_key(newer).await };
             let uids = self.with_retries(|| format!("reading rows of {}", table.name), page).await?;
             let Some(last) = uids.last() else { break };
             let uids: Vec<&str> = uids.iter().map(String::as_str).collect();

@@ -129,8 +129,8 @@ impl Store {
             return Ok(false);
         }
         let doing = || format!("looking for rows of `{}` of older definitions", kind.table().name);
-        let first = &older(kind, "", 1);
-        Ok(!self.with_retries(doing, || async { self.pool.fetch(first).await }).await?.is_empty())
+        let first = || async { self.by_narrow_key(older(kind, "", 1)).await };
+        Ok(!self.with_retries(doing, first).await?.is_empty())
     }
 
     /// Backfills up to `limit` rows that come after the uid `after`, in the order of their uids, and notes the progress in the
@@ -150,7 +150,7 @@ impl Store {
             || async {
                 // Without locks, and outside of a transaction: most rows that it passes are none of these.
                 let found = match target.scope {
-                    Scope::Older => Some(self.pool.fetch(&older(target.kind, after, limit)).await?),
+                    Scope::Older => Some(self.by_narrow_key(older(target.kind, after, limit)).await?),
                     Scope::Asked | Scope::Added => None,
                 };
                 let rows = match &found {
@@ -176,8 +176,9 @@ impl Store {
 }
 
 /// Rows of older definitions of a kind.
-fn older<'a>(kind: &Kind, after: &'a str, limit: usize) -> OlderRows<'a> {
-    OlderRows { table: kind.table(), ingest_version: kind.ingest_version(), unmarked: kind.is_older(0), after, limit }
+fn older<'a>(kind: &Kind, after: &'a str, limit: usize) -> impl Fn(bool) -> OlderRows<'a> + use<'a> {
+    let (table, ingest_version, unmarked) = (kind.table(), kind.ingest_version(), kind.is_older(0));
+    move |narrow| OlderRows { table, ingest_version, unmarked, after, limit, narrow }
 }
 
 /// How a page is written.

@@ -5,14 +5,14 @@
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
-use crate::driver::{StoreError, Transaction};
+use crate::driver::{About, StoreError, Transaction, is_about};
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
-use ingester_sql::dialect::{Access, OfGroup};
+use ingester_sql::dialect::{Access, OfGroup, Query};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -124,11 +124,12 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<LiveRow>, StoreError> {
         let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
-        let page = &Live { table, group, namespace, confirmed: evicted == Evicted::Included, after, limit };
+        let confirmed = evicted == Evicted::Included;
+        let page = |narrow| Live { table, group, namespace, confirmed, after, limit, narrow };
         let read = self.with_retries(
             || format!("reading which rows of `{}` are live", table.name),
             || async {
-                let page = tokio::time::timeout(PAGE, self.pool.fetch(page)).await;
+                let page = tokio::time::timeout(PAGE, self.by_narrow_key(page)).await;
                 page.unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
             },
         );
@@ -142,7 +143,7 @@ impl Store {
     }
 
     /// The namespaces in which the kind has live rows, in their order, and how many; evicted rows are not counted. The namespace of
-    /// cluster-scoped objects is empty. No key serves this: every row is read.
+    /// cluster-scoped objects is empty. All entries of the narrow key are read.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -150,9 +151,18 @@ impl Store {
         let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
         self.with_retries(
             || format!("counting the live rows of `{}`", table.name),
-            || async { self.pool.fetch(&LiveByNamespace { table, group }).await },
+            || async { self.by_narrow_key(|narrow| LiveByNamespace { table, group, narrow }).await },
         )
         .await
+    }
+
+    /// Reads what the [narrow key](ingester_core::schema::NARROW_KEY) has. Where the database lacks that key, as before the migration that adds
+    /// it, the rows themselves are read.
+    pub(crate) async fn by_narrow_key<Q: Query>(&self, read: impl Fn(bool) -> Q) -> Result<Vec<Q::Row>, sqlx::Error> {
+        match self.pool.fetch(&read(true)).await {
+            Err(error) if is_about(&error, About::Key) => self.pool.fetch(&read(false)).await,
+            read => read,
+        }
     }
 
     /// Which versions of these uids are stored, live or not; uids without a row are left out.
@@ -200,15 +210,15 @@ impl Store {
         Ok(read.await?.into_iter().map(|(uid, namespace, name)| (uid.into(), namespace.into(), name.into())).collect())
     }
 
-    /// The highest `res_version` of all rows, including tombstones and evicted rows; 0 without rows. No key serves this: every row
-    /// is read.
+    /// The highest `res_version` of all rows, including tombstones and evicted rows; 0 without rows. All entries of the narrow
+    /// key are read.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
     pub async fn newest(&self, table: &'static Table) -> Result<u64, StoreError> {
         let read = self.with_retries(
             || format!("reading the newest version in `{}`", table.name),
-            || async { self.pool.fetch(&Newest { table }).await },
+            || async { self.by_narrow_key(|narrow| Newest { table, narrow }).await },
         );
         Ok(match read.await?.first() {
             Some(Value::UInt(newest)) => *newest,

@@ -4,17 +4,27 @@
 use crate::plan_summary::{PlanSummary, look_at_lines, summarize};
 use crate::world::{On, Stores as _, World, dialect, kind};
 use anyhow::{Result, ensure};
+use ingester_core::schema::NARROW_KEY;
 use ingester_core::value::{Micros, Value};
-use ingester_sql::dialect::statements::{Live, OlderRows, Peek, Purgeable};
+use ingester_sql::dialect::statements::{
+    ConfirmEvictions, Live, LiveByNamespace, LockPurgeable, MarkRows, NewerRows, Newest, OlderRows, Peek, Purge,
+    Purgeable, ReadForBackfill, RowsToBackfill, Versions,
+};
 use ingester_sql::dialect::{OfGroup, Param, Statement};
 use ingester_sql::query::{Filter, Order, Query, States, Test};
+use ingester_store::Evicted;
 use ingester_store::query::{Limits, Wanted};
 use ingester_tests::{on_databases, on_every_database};
 
 on_every_database! {
     common_questions_are_answered_by_keys
     a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_begin
+    what_a_restart_an_audit_and_a_backfill_look_for_is_read_of_the_narrow_key_alone
+    without_the_narrow_key_the_same_is_read_of_the_rows
 }
+
+// On PostgreSQL a lock is in the row, on SQLite it is one of the whole file.
+on_databases! { (rows_are_locked_and_written_by_their_primary_key) [mariadb MariaDb] [mysql MySql] }
 
 // PostgreSQL stores large JSON beside the rows: it reads and sorts small ones.
 on_databases! {
@@ -155,10 +165,10 @@ async fn a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_beg
     let group = &OfGroup::new("michelangelo.api");
     let last = "SELECT uid FROM pipelinerun WHERE delete_time IS NULL ORDER BY uid DESC LIMIT 1 OFFSET 500";
     let last = world.cell(last).await?.unwrap_or_default();
-    let live = |after| Live { table, group, namespace: None, confirmed: true, after, limit: PAGE };
+    let live = |after| Live { table, group, namespace: None, confirmed: true, after, limit: PAGE, narrow: true };
     let in_namespace = |after| Live { namespace: Some("ns-7"), ..live(after) };
     let without_evicted = |after| Live { confirmed: false, ..live(after) };
-    let older = |after| OlderRows { table, ingest_version: 2, unmarked: false, after, limit: PAGE };
+    let older = |after| OlderRows { table, ingest_version: 2, unmarked: false, after, limit: PAGE, narrow: true };
     let purgeable = Purgeable { table, group, before: Micros(1_900_000_000_000_000), limit: PAGE };
     let few = 3 * PAGE as u64;
     let mut wrong = Vec::new();
@@ -183,6 +193,91 @@ async fn a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_beg
     Ok(())
 }
 
+/// A row has 10 KB, an entry of the key a hundredth of it.
+async fn what_a_restart_an_audit_and_a_backfill_look_for_is_read_of_the_narrow_key_alone(world: World) -> Result<()> {
+    world.store().await?;
+    fill(&world, LARGE).await?;
+    if world.on == On::Postgres {
+        // An index alone answers only for pages of which the server knows that everybody sees all of them.
+        world.sql("VACUUM ANALYZE pipelinerun").await?;
+    }
+    let table = kind("PipelineRun").table();
+    let group = &OfGroup::new("michelangelo.api");
+    let live = Live { table, group, namespace: None, confirmed: true, after: "uid-2", limit: PAGE, narrow: true };
+    let older = OlderRows { table, ingest_version: 2, unmarked: true, after: "uid-2", limit: PAGE, narrow: true };
+    let all = [
+        &live as &dyn Statement,
+        &older,
+        &Live { after: "", namespace: Some("ns-7"), confirmed: false, ..live },
+        &LiveByNamespace { table, group, narrow: true },
+        &Newest { table, narrow: true },
+        &OlderRows { after: "", ingest_version: 1, unmarked: false, ..older },
+        &NewerRows { table, ingest_version: 1, after: "", limit: PAGE, narrow: true },
+    ];
+    // PostgreSQL chooses by its statistics. It keeps large JSON beside the rows, so that to read these can be as cheap.
+    let named = if world.on == On::Postgres { &all[..2] } else { &all[..] };
+    let mut wrong = Vec::new();
+    for statement in named.iter().copied() {
+        let plan = plan(&world, statement).await?;
+        let is_narrow = match world.on {
+            On::Sqlite => plan.contains("USING COVERING INDEX pipelinerun__uid_version"),
+            On::Postgres => plan.contains("Index Only Scan using pipelinerun__uid_version"),
+            On::MariaDb | On::MySql => plan.contains("\tuid_version\t") && plan.contains("Using index"),
+        };
+        if !is_narrow {
+            wrong.push(format!("{}\n{plan}", statement.sql(dialect(world.on)).as_str()));
+        }
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    Ok(())
+}
+
+/// Who locks an entry of another key first waits for a writer that has the row and waits for the entry.
+async fn rows_are_locked_and_written_by_their_primary_key(world: World) -> Result<()> {
+    world.store().await?;
+    fill(&world, LARGE).await?;
+    let table = kind("PipelineRun").table();
+    let uids: Vec<String> = (0..128).map(|n| format!("uid-{n}")).collect();
+    let uids = &uids.iter().map(String::as_str).collect::<Vec<_>>()[..];
+    let gone = RowsToBackfill::These(uids);
+    for statement in [
+        &Versions { table, uids, lock: true } as &dyn Statement,
+        &LockPurgeable { table, before: Micros(1_900_000_000_000_000), uids },
+        &ReadForBackfill { table, places: &[], rows: gone },
+        &MarkRows { table, ingest_version: 2, uids },
+        &ConfirmEvictions { table, uids },
+        &Purge { table, companion: None, uids },
+    ] {
+        let plan = plan(&world, statement).await?;
+        ensure!(
+            plan.contains("\tPRIMARY\t") && !plan.contains("\tuid_version\t"),
+            "{}\n{plan}",
+            statement.sql(dialect(world.on)).as_str()
+        );
+    }
+    Ok(())
+}
+
+/// A database whose migrations were not run yet, or where a person dropped the key.
+async fn without_the_narrow_key_the_same_is_read_of_the_rows(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let kind = kind("PipelineRun");
+    fill(&world, Filling { rows: 40, ..LARGE }).await?;
+    let read = async || -> Result<_> {
+        let live = store.live(kind, None, Evicted::Included, "uid-2", 20).await?;
+        let in_namespace = store.live(kind, Some("ns-7"), Evicted::LeftOut, "", 20).await?;
+        let older = store.incomplete_backfills(&[*kind], None).await?.len();
+        Ok((live, in_namespace, store.live_by_namespace(kind).await?, store.newest(kind.table()).await?, older))
+    };
+    let by_key = read().await?;
+    ensure!(by_key.0.len() == 20 && by_key.1.len() == 1 && by_key.2.len() == 38, "{by_key:?}");
+    let key = world.on.key("pipelinerun", NARROW_KEY);
+    let of_table = if matches!(world.on, On::MariaDb | On::MySql) { " ON pipelinerun" } else { "" };
+    world.sql(&format!("DROP INDEX {key}{of_table}")).await?;
+    ensure!(read().await? == by_key, "by the rows: {:?}\nby the key: {by_key:?}", read().await?);
+    Ok(())
+}
+
 /// What a statement costs.
 #[derive(Debug, Default)]
 struct Cost {
@@ -192,7 +287,22 @@ struct Cost {
     scans: bool,
 }
 
-async fn cost(world: &World, statement: &dyn Statement) -> Result<Cost> {
+/// How the database runs a statement.
+async fn plan(world: &World, statement: &dyn Statement) -> Result<String> {
+    let explain = match world.on {
+        On::Sqlite => "EXPLAIN QUERY PLAN ",
+        // In MySQL's other form, an UPDATE has no plan.
+        On::MariaDb | On::MySql => "EXPLAIN FORMAT=TRADITIONAL ",
+        On::Postgres => "EXPLAIN ",
+    };
+    let lines = world.sql(&format!("{explain}{}", with_values(world, statement)?)).await?;
+    let line =
+        |line: Vec<Option<String>>| line.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>().join("\t");
+    Ok(lines.into_iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// Its text, with its parameters as literals.
+fn with_values(world: &World, statement: &dyn Statement) -> Result<String> {
     let dialect = dialect(world.on);
     let mut params = statement.params_in(dialect).into_iter();
     let mut sql = String::new();
@@ -206,11 +316,18 @@ async fn cost(world: &World, statement: &dyn Statement) -> Result<Cost> {
                 Some(Param::Text(text)) => format!("'{text}'"),
                 Some(Param::UInt(number)) => number.to_string(),
                 Some(Param::Time(_)) => "'2030-01-01 00:00:00.000000'".to_owned(),
+                Some(Param::Int(number)) => number.to_string(),
+                Some(Param::Value(Value::Bool(true))) => "TRUE".to_owned(),
                 other => anyhow::bail!("{other:?}"),
             };
         }
         sql += part;
     }
+    Ok(sql)
+}
+
+async fn cost(world: &World, statement: &dyn Statement) -> Result<Cost> {
+    let sql = with_values(world, statement)?;
     let mut cost = Cost::default();
     if world.on == On::Sqlite {
         for line in world.sql(&format!("EXPLAIN QUERY PLAN {sql}")).await? {

@@ -37,6 +37,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_tfjob__update_time" ON "kubedl_tfjob" ("updat
 
 CREATE INDEX IF NOT EXISTS "kubedl_tfjob__delete_time" ON "kubedl_tfjob" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "kubedl_tfjob__uid_version" ON "kubedl_tfjob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "kubedl_tfjob__status" ON "kubedl_tfjob" ("status" NULLS FIRST, "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_tfjob__running" ON "kubedl_tfjob" ("running" NULLS FIRST, "uid");
@@ -109,6 +111,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_pytorchjob__create_time" ON "kubedl_pytorchjo
 CREATE INDEX IF NOT EXISTS "kubedl_pytorchjob__update_time" ON "kubedl_pytorchjob" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_pytorchjob__delete_time" ON "kubedl_pytorchjob" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "kubedl_pytorchjob__uid_version" ON "kubedl_pytorchjob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "kubedl_pytorchjob__status" ON "kubedl_pytorchjob" ("status" NULLS FIRST, "uid");
 
@@ -183,6 +187,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_xgboostjob__update_time" ON "kubedl_xgboostjo
 
 CREATE INDEX IF NOT EXISTS "kubedl_xgboostjob__delete_time" ON "kubedl_xgboostjob" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "kubedl_xgboostjob__uid_version" ON "kubedl_xgboostjob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "kubedl_xgboostjob__status" ON "kubedl_xgboostjob" ("status" NULLS FIRST, "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_xgboostjob__running" ON "kubedl_xgboostjob" ("running" NULLS FIRST, "uid");
@@ -255,6 +261,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_xdljob__create_time" ON "kubedl_xdljob" ("cre
 CREATE INDEX IF NOT EXISTS "kubedl_xdljob__update_time" ON "kubedl_xdljob" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_xdljob__delete_time" ON "kubedl_xdljob" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "kubedl_xdljob__uid_version" ON "kubedl_xdljob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "kubedl_xdljob__status" ON "kubedl_xdljob" ("status" NULLS FIRST, "uid");
 
@@ -329,6 +337,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_marsjob__update_time" ON "kubedl_marsjob" ("u
 
 CREATE INDEX IF NOT EXISTS "kubedl_marsjob__delete_time" ON "kubedl_marsjob" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "kubedl_marsjob__uid_version" ON "kubedl_marsjob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "kubedl_marsjob__status" ON "kubedl_marsjob" ("status" NULLS FIRST, "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_marsjob__running" ON "kubedl_marsjob" ("running" NULLS FIRST, "uid");
@@ -401,6 +411,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_elasticbatchjob__create_time" ON "kubedl_elas
 CREATE INDEX IF NOT EXISTS "kubedl_elasticbatchjob__update_time" ON "kubedl_elasticbatchjob" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_elasticbatchjob__delete_time" ON "kubedl_elasticbatchjob" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "kubedl_elasticbatchjob__uid_version" ON "kubedl_elasticbatchjob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "kubedl_elasticbatchjob__status" ON "kubedl_elasticbatchjob" ("status" NULLS FIRST, "uid");
 
@@ -475,6 +487,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_elasticdljob__update_time" ON "kubedl_elastic
 
 CREATE INDEX IF NOT EXISTS "kubedl_elasticdljob__delete_time" ON "kubedl_elasticdljob" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "kubedl_elasticdljob__uid_version" ON "kubedl_elasticdljob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "kubedl_elasticdljob__status" ON "kubedl_elasticdljob" ("status" NULLS FIRST, "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_elasticdljob__running" ON "kubedl_elasticdljob" ("running" NULLS FIRST, "uid");
@@ -547,6 +561,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_mpijob__create_time" ON "kubedl_mpijob" ("cre
 CREATE INDEX IF NOT EXISTS "kubedl_mpijob__update_time" ON "kubedl_mpijob" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_mpijob__delete_time" ON "kubedl_mpijob" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "kubedl_mpijob__uid_version" ON "kubedl_mpijob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "kubedl_mpijob__status" ON "kubedl_mpijob" ("status" NULLS FIRST, "uid");
 
@@ -629,6 +645,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_pod__update_time" ON "kubedl_pod" ("update_ti
 
 CREATE INDEX IF NOT EXISTS "kubedl_pod__delete_time" ON "kubedl_pod" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "kubedl_pod__uid_version" ON "kubedl_pod" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "kubedl_pod__job_id" ON "kubedl_pod" ("job_id" NULLS FIRST, "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_pod__job_name" ON "kubedl_pod" ("job_name" NULLS FIRST, "uid");
@@ -698,6 +716,8 @@ CREATE INDEX IF NOT EXISTS "kubedl_event__create_time" ON "kubedl_event" ("creat
 CREATE INDEX IF NOT EXISTS "kubedl_event__update_time" ON "kubedl_event" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "kubedl_event__delete_time" ON "kubedl_event" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "kubedl_event__uid_version" ON "kubedl_event" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "kubedl_event__obj_kind" ON "kubedl_event" ("obj_kind" NULLS FIRST, "uid");
 

@@ -8,7 +8,7 @@ use ingester_core::schema::Table;
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"UPDATE {{ table.name|ident }} SET "evict_confirmed" = ?
+    source = r#"UPDATE {{ table|by_uid }} SET "evict_confirmed" = ?
 WHERE {{ "uid"|is_one_of(uids.len()) }}"#
 )]
 pub struct ConfirmEvictions<'a> {

@@ -6,13 +6,13 @@ use askama::Template;
 use ingester_core::row::Version;
 use ingester_core::schema::Table;
 
-/// Reads the uids and versions of a kind's live rows, a page in the order of their uids, without locks. The primary key is named: a database whose
+/// Reads the uids and versions of a kind's live rows, a page in the order of their uids, without locks. A key is named: a database whose
 /// statistics are wrong finds the rows that are not deleted by the key of `delete_time`, all of them again for each page.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL, "evict_confirmed"
-FROM {{ table|by_uid }}
+FROM {{ table|by_narrow_key(*narrow) }}
 WHERE "uid" > ? AND {{ "delete_time"|without_index }} IS NULL AND {{ group|is_of_group }}{% if namespace.is_some() %} AND {{ "namespace"|without_index }} = ?{% endif %}{% if !confirmed %} AND ({{ "evict_time"|without_index }} IS NULL OR "evict_confirmed" IS NULL OR "evict_confirmed" = FALSE){% endif %}
 ORDER BY "uid"
 LIMIT {{ limit|number }}"#
@@ -30,6 +30,8 @@ pub struct Live<'a> {
     pub after: &'a str,
     /// The most rows.
     pub limit: usize,
+    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    pub narrow: bool,
 }
 
 impl Statement for Live<'_> {
@@ -58,10 +60,11 @@ mod tests {
     #[test]
     fn reads_well() {
         let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
-        let all = Live { table: &TABLE, group, namespace: None, confirmed: true, after: "", limit: 2 };
+        let all = Live { table: &TABLE, group, namespace: None, confirmed: true, after: "", limit: 2, narrow: true };
         let of_namespace = Live { namespace: Some("ml"), ..all };
         let of_core = Live { group: core, namespace: Some("ml"), ..all };
         let unconfirmed = Live { confirmed: false, ..of_namespace };
-        snapshot_of("Live", &[&all, &of_namespace, &of_core, &unconfirmed]);
+        let by_uid = Live { narrow: false, ..all };
+        snapshot_of("Live", &[&all, &of_namespace, &of_core, &unconfirmed, &by_uid]);
     }
 }

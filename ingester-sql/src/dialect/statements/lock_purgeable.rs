@@ -11,7 +11,7 @@ use ingester_core::value::Micros;
 #[template(
     ext = "sql",
     source = r#"SELECT "uid"
-FROM {{ table.name|ident }}
+FROM {{ table|by_uid }}
 WHERE {{ "uid"|is_one_of(uids.len()) }} AND {{ "delete_time"|without_index }} < ? AND {{ "evict_time"|without_index }} IS NULL
 ORDER BY "uid"{{ table|lock_rows }}"#
 )]

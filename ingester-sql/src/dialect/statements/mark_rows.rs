@@ -8,7 +8,7 @@ use ingester_core::schema::Table;
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"UPDATE {{ table.name|ident }}
+    source = r#"UPDATE {{ table|by_uid }}
 SET "ingest_version" = ?
 WHERE {{ "uid"|is_one_of(uids.len()) }}"#
 )]

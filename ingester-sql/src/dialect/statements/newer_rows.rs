@@ -9,7 +9,7 @@ use ingester_core::schema::Table;
 #[template(
     ext = "sql",
     source = r#"SELECT "uid"
-FROM {{ table.name|ident }}
+FROM {{ table|by_narrow_key(*narrow) }}
 WHERE "uid" > ? AND "ingest_version" > ?
 ORDER BY "uid"
 LIMIT {{ limit|number }}"#
@@ -23,6 +23,8 @@ pub struct NewerRows<'a> {
     pub after: &'a str,
     /// The most rows.
     pub limit: usize,
+    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    pub narrow: bool,
 }
 
 impl Statement for NewerRows<'_> {
@@ -50,6 +52,7 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&NewerRows { table: &TABLE, ingest_version: 1, after: "a", limit: 100 });
+        let narrow = NewerRows { table: &TABLE, ingest_version: 1, after: "a", limit: 100, narrow: true };
+        snapshot_of("NewerRows", &[&narrow, &NewerRows { narrow: false, ..narrow }]);
     }
 }

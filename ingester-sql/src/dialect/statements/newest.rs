@@ -5,16 +5,18 @@ use askama::Template;
 use ingester_core::schema::{SqlType, Table};
 use ingester_core::value::Value;
 
-/// Reads the highest `res_version` of all rows; NULL without rows. No key serves it.
+/// Reads the highest `res_version` of all rows; NULL without rows. All entries of the narrow key are read.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"SELECT MAX("res_version")
-FROM {{ table.name|ident }}"#
+FROM {{ table|by_narrow_key(*narrow) }}"#
 )]
 pub struct Newest<'a> {
     /// The kind's tables.
     pub table: &'a Table,
+    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    pub narrow: bool,
 }
 
 impl Statement for Newest<'_> {
@@ -38,6 +40,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&Newest { table: &TABLE });
+        snapshot_of("Newest", &[&Newest { table: &TABLE, narrow: true }, &Newest { table: &TABLE, narrow: false }]);
     }
 }

@@ -9,7 +9,7 @@ use ingester_core::schema::Table;
 #[template(
     ext = "sql",
     source = r#"SELECT "uid"
-FROM {{ table.name|ident }}
+FROM {{ table|by_narrow_key(*narrow) }}
 WHERE "uid" > ? AND "ingest_version" < ?{% if !unmarked %} AND "ingest_version" > 0{% endif %}
 ORDER BY "uid"
 LIMIT {{ limit|number }}"#
@@ -25,6 +25,8 @@ pub struct OlderRows<'a> {
     pub after: &'a str,
     /// The most rows.
     pub limit: usize,
+    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    pub narrow: bool,
 }
 
 impl Statement for OlderRows<'_> {
@@ -52,7 +54,7 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        let all = OlderRows { table: &TABLE, ingest_version: 3, unmarked: true, after: "a", limit: 2 };
-        snapshot_of("OlderRows", &[&all, &OlderRows { unmarked: false, ..all }]);
+        let all = OlderRows { table: &TABLE, ingest_version: 3, unmarked: true, after: "a", limit: 2, narrow: true };
+        snapshot_of("OlderRows", &[&all, &OlderRows { unmarked: false, narrow: false, ..all }]);
     }
 }

@@ -11,7 +11,7 @@ use ingester_core::value::Value;
     ext = "sql",
     source = r#"SELECT "uid", "group_ver", "namespace", "name", "res_version", "ingest_version", "delete_time" IS NULL AND "evict_time" IS NULL, "json"
 {%- for place in places.iter().copied() %}, {{ table.columns[place]|read }}{% endfor %}
-FROM {{ table.name|ident }}
+FROM {{ table|by_uid }}
 {%- match rows %}
 {%- when RowsToBackfill::After { limit, .. } %}
 WHERE "uid" > ?

@@ -14,7 +14,7 @@ use ingester_core::value::Micros;
 #[derive(Clone, Copy, Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"{% if record.is_some() %}{{ "before"|recorded }}{% endif %}UPDATE {{ table.name|ident }} SET
+    source = r#"{% if record.is_some() %}{{ "before"|recorded }}{% endif %}UPDATE {{ table|by_uid }} SET
 {%- for column in table.columns[1..] %}
   {{ column|write_parameter }}{% if !loop.last %},{% endif %}
 {%- endfor %}

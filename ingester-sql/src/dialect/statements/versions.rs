@@ -5,12 +5,12 @@ use askama::Template;
 use ingester_core::row::{Eviction, Version};
 use ingester_core::schema::{SqlType, Table};
 
-/// Reads which versions of some objects are stored.
+/// Reads which versions of some objects are stored, by the primary key.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL, "evict_confirmed"
-FROM {{ table.name|ident }}
+FROM {{ table|by_uid }}
 WHERE {{ "uid"|is_one_of(uids.len()) }}
 ORDER BY "uid"{% if lock %}{{ table|lock_rows }}{% endif %}"#
 )]

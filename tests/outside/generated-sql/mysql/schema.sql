@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS `project` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `tier` (`tier`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
 
@@ -60,6 +61,7 @@ CREATE TABLE IF NOT EXISTS `modelfamily` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `model_family_name` (`model_family_name`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
 
@@ -118,6 +120,7 @@ CREATE TABLE IF NOT EXISTS `model` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `owner` (`owner`),
   KEY `description` (`description`),
   KEY `model_kind` (`model_kind`),
@@ -171,6 +174,7 @@ CREATE TABLE IF NOT EXISTS `pipeline` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `owner` (`owner`),
   KEY `pipeline_type` (`pipeline_type`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
@@ -220,6 +224,7 @@ CREATE TABLE IF NOT EXISTS `pipelinerun` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `pipeline` (`pipeline_namespace`, `pipeline_name`),
   KEY `actor` (`actor`),
   KEY `revision` (`revision_namespace`, `revision_name`),
@@ -265,6 +270,7 @@ CREATE TABLE IF NOT EXISTS `inferenceserver` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `state` (`state`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
 
@@ -309,6 +315,7 @@ CREATE TABLE IF NOT EXISTS `revision` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `base_type` (`base_type`),
   KEY `base_resource` (`base_resource_namespace`, `base_resource_name`),
   KEY `owner` (`owner`),
@@ -350,7 +357,8 @@ CREATE TABLE IF NOT EXISTS `cluster` (
   KEY `namespace_create_time` (`namespace`, `create_time`),
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
-  KEY `delete_time` (`delete_time`)
+  KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
 
 CREATE TABLE IF NOT EXISTS `cluster_labels` (
@@ -389,6 +397,7 @@ CREATE TABLE IF NOT EXISTS `raycluster` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `ray_version` (`ray_version`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
 
@@ -428,6 +437,7 @@ CREATE TABLE IF NOT EXISTS `rayjob` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `entrypoint` (`entrypoint`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
 
@@ -472,6 +482,7 @@ CREATE TABLE IF NOT EXISTS `triggerrun` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `pipeline` (`pipeline_namespace`, `pipeline_name`),
   KEY `revision` (`revision_namespace`, `revision_name`),
   KEY `auto_flip` (`auto_flip`),
@@ -518,6 +529,7 @@ CREATE TABLE IF NOT EXISTS `deployment` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `target_definition_type` (`target_definition_type`),
   KEY `state` (`state`),
   KEY `current_revision` (`current_revision_namespace`, `current_revision_name`),
@@ -558,7 +570,8 @@ CREATE TABLE IF NOT EXISTS `sparkjob` (
   KEY `namespace_create_time` (`namespace`, `create_time`),
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
-  KEY `delete_time` (`delete_time`)
+  KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
 
 CREATE TABLE IF NOT EXISTS `sparkjob_labels` (
@@ -603,6 +616,7 @@ CREATE TABLE IF NOT EXISTS `experiment` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `owner` (`owner`),
   KEY `team` (`team`),
   KEY `dataset` (`dataset_namespace`, `dataset_name`),
@@ -660,6 +674,7 @@ CREATE TABLE IF NOT EXISTS `pod_facts` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `owner_uid` (`owner_uid`),
   KEY `node` (`node`),
   KEY `image` (`image`),
@@ -707,6 +722,7 @@ CREATE TABLE IF NOT EXISTS `pytorchjob` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `replicas` (`replicas`),
   KEY `state` (`state`),
   KEY `start_time` (`start_time`),

@@ -28,6 +28,8 @@ CREATE INDEX IF NOT EXISTS "project__update_time" ON "project" ("update_time", "
 
 CREATE INDEX IF NOT EXISTS "project__delete_time" ON "project" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "project__uid_version" ON "project" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "project__tier" ON "project" ("tier" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "project_labels" (
@@ -73,6 +75,8 @@ CREATE INDEX IF NOT EXISTS "modelfamily__create_time" ON "modelfamily" ("create_
 CREATE INDEX IF NOT EXISTS "modelfamily__update_time" ON "modelfamily" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "modelfamily__delete_time" ON "modelfamily" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "modelfamily__uid_version" ON "modelfamily" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "modelfamily__model_family_name" ON "modelfamily" ("model_family_name" NULLS FIRST, "uid");
 
@@ -138,6 +142,8 @@ CREATE INDEX IF NOT EXISTS "model__create_time" ON "model" ("create_time" NULLS 
 CREATE INDEX IF NOT EXISTS "model__update_time" ON "model" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "model__delete_time" ON "model" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "model__uid_version" ON "model" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "model__owner" ON "model" ("owner" NULLS FIRST, "uid");
 
@@ -212,6 +218,8 @@ CREATE INDEX IF NOT EXISTS "pipeline__update_time" ON "pipeline" ("update_time",
 
 CREATE INDEX IF NOT EXISTS "pipeline__delete_time" ON "pipeline" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "pipeline__uid_version" ON "pipeline" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "pipeline__owner" ON "pipeline" ("owner" NULLS FIRST, "uid");
 
 CREATE INDEX IF NOT EXISTS "pipeline__pipeline_type" ON "pipeline" ("pipeline_type" NULLS FIRST, "uid");
@@ -268,6 +276,8 @@ CREATE INDEX IF NOT EXISTS "pipelinerun__create_time" ON "pipelinerun" ("create_
 CREATE INDEX IF NOT EXISTS "pipelinerun__update_time" ON "pipelinerun" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "pipelinerun__delete_time" ON "pipelinerun" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "pipelinerun__uid_version" ON "pipelinerun" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "pipelinerun__pipeline" ON "pipelinerun" ("pipeline_namespace" NULLS FIRST, "pipeline_name" NULLS FIRST, "uid");
 
@@ -327,6 +337,8 @@ CREATE INDEX IF NOT EXISTS "inferenceserver__update_time" ON "inferenceserver" (
 
 CREATE INDEX IF NOT EXISTS "inferenceserver__delete_time" ON "inferenceserver" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "inferenceserver__uid_version" ON "inferenceserver" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "inferenceserver__state" ON "inferenceserver" ("state" NULLS FIRST, "uid");
 
 CREATE TABLE IF NOT EXISTS "inferenceserver_labels" (
@@ -377,6 +389,8 @@ CREATE INDEX IF NOT EXISTS "revision__create_time" ON "revision" ("create_time" 
 CREATE INDEX IF NOT EXISTS "revision__update_time" ON "revision" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "revision__delete_time" ON "revision" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "revision__uid_version" ON "revision" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "revision__base_type" ON "revision" ("base_type" NULLS FIRST, "uid");
 
@@ -431,6 +445,8 @@ CREATE INDEX IF NOT EXISTS "cluster__update_time" ON "cluster" ("update_time", "
 
 CREATE INDEX IF NOT EXISTS "cluster__delete_time" ON "cluster" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "cluster__uid_version" ON "cluster" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE TABLE IF NOT EXISTS "cluster_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
   "key" VARCHAR(317) COLLATE "C" NOT NULL,
@@ -474,6 +490,8 @@ CREATE INDEX IF NOT EXISTS "raycluster__create_time" ON "raycluster" ("create_ti
 CREATE INDEX IF NOT EXISTS "raycluster__update_time" ON "raycluster" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "raycluster__delete_time" ON "raycluster" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "raycluster__uid_version" ON "raycluster" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "raycluster__ray_version" ON "raycluster" ("ray_version" NULLS FIRST, "uid");
 
@@ -520,6 +538,8 @@ CREATE INDEX IF NOT EXISTS "rayjob__create_time" ON "rayjob" ("create_time" NULL
 CREATE INDEX IF NOT EXISTS "rayjob__update_time" ON "rayjob" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "rayjob__delete_time" ON "rayjob" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "rayjob__uid_version" ON "rayjob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "rayjob__entrypoint" ON "rayjob" ("entrypoint" NULLS FIRST, "uid");
 
@@ -571,6 +591,8 @@ CREATE INDEX IF NOT EXISTS "triggerrun__create_time" ON "triggerrun" ("create_ti
 CREATE INDEX IF NOT EXISTS "triggerrun__update_time" ON "triggerrun" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "triggerrun__delete_time" ON "triggerrun" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "triggerrun__uid_version" ON "triggerrun" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "triggerrun__pipeline" ON "triggerrun" ("pipeline_namespace" NULLS FIRST, "pipeline_name" NULLS FIRST, "uid");
 
@@ -628,6 +650,8 @@ CREATE INDEX IF NOT EXISTS "deployment__update_time" ON "deployment" ("update_ti
 
 CREATE INDEX IF NOT EXISTS "deployment__delete_time" ON "deployment" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "deployment__uid_version" ON "deployment" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "deployment__target_definition_type" ON "deployment" ("target_definition_type" NULLS FIRST, "uid");
 
 CREATE INDEX IF NOT EXISTS "deployment__state" ON "deployment" ("state" NULLS FIRST, "uid");
@@ -679,6 +703,8 @@ CREATE INDEX IF NOT EXISTS "sparkjob__update_time" ON "sparkjob" ("update_time",
 
 CREATE INDEX IF NOT EXISTS "sparkjob__delete_time" ON "sparkjob" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "sparkjob__uid_version" ON "sparkjob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE TABLE IF NOT EXISTS "sparkjob_labels" (
   "obj_uid" VARCHAR(64) COLLATE "C" NOT NULL,
   "key" VARCHAR(317) COLLATE "C" NOT NULL,
@@ -728,6 +754,8 @@ CREATE INDEX IF NOT EXISTS "experiment__create_time" ON "experiment" ("create_ti
 CREATE INDEX IF NOT EXISTS "experiment__update_time" ON "experiment" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "experiment__delete_time" ON "experiment" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "experiment__uid_version" ON "experiment" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "experiment__owner" ON "experiment" ("owner" NULLS FIRST, "uid");
 
@@ -800,6 +828,8 @@ CREATE INDEX IF NOT EXISTS "pod_facts__update_time" ON "pod_facts" ("update_time
 
 CREATE INDEX IF NOT EXISTS "pod_facts__delete_time" ON "pod_facts" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "pod_facts__uid_version" ON "pod_facts" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "pod_facts__owner_uid" ON "pod_facts" ("owner_uid" NULLS FIRST, "uid");
 
 CREATE INDEX IF NOT EXISTS "pod_facts__node" ON "pod_facts" ("node" NULLS FIRST, "uid");
@@ -858,6 +888,8 @@ CREATE INDEX IF NOT EXISTS "pytorchjob__create_time" ON "pytorchjob" ("create_ti
 CREATE INDEX IF NOT EXISTS "pytorchjob__update_time" ON "pytorchjob" ("update_time", "uid");
 
 CREATE INDEX IF NOT EXISTS "pytorchjob__delete_time" ON "pytorchjob" ("delete_time" NULLS FIRST, "uid");
+
+CREATE INDEX IF NOT EXISTS "pytorchjob__uid_version" ON "pytorchjob" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "pytorchjob__replicas" ON "pytorchjob" ("replicas" NULLS FIRST, "uid");
 

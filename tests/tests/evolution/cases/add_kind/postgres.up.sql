@@ -30,6 +30,8 @@ CREATE INDEX IF NOT EXISTS "worker__update_time" ON "worker" ("update_time", "ui
 
 CREATE INDEX IF NOT EXISTS "worker__delete_time" ON "worker" ("delete_time" NULLS FIRST, "uid");
 
+CREATE INDEX IF NOT EXISTS "worker__uid_version" ON "worker" ("uid", "res_version", "ingest_version", "delete_time" NULLS FIRST, "evict_time" NULLS FIRST, "evict_confirmed" NULLS FIRST, "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "worker__node" ON "worker" ("node" NULLS FIRST, "uid");
 
 CREATE INDEX IF NOT EXISTS "worker__cpus" ON "worker" ("cpus" NULLS FIRST, "uid");

@@ -30,6 +30,8 @@ CREATE INDEX IF NOT EXISTS "worker__update_time" ON "worker" ("update_time");
 
 CREATE INDEX IF NOT EXISTS "worker__delete_time" ON "worker" ("delete_time");
 
+CREATE INDEX IF NOT EXISTS "worker__uid_version" ON "worker" ("uid", "res_version", "ingest_version", "delete_time", "evict_time", "evict_confirmed", "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "worker__node" ON "worker" ("node");
 
 CREATE INDEX IF NOT EXISTS "worker__cpus" ON "worker" ("cpus");

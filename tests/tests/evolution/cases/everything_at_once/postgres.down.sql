@@ -157,6 +157,8 @@ ALTER INDEX IF EXISTS "machine__update_time" RENAME TO "worker__update_time";
 
 ALTER INDEX IF EXISTS "machine__delete_time" RENAME TO "worker__delete_time";
 
+ALTER INDEX IF EXISTS "machine__uid_version" RENAME TO "worker__uid_version";
+
 ALTER INDEX IF EXISTS "machine__node" RENAME TO "worker__node";
 
 ALTER INDEX IF EXISTS "machine__pool" RENAME TO "worker__pool";

@@ -19,6 +19,8 @@ ALTER INDEX IF EXISTS "worker__update_time" RENAME TO "machine__update_time";
 
 ALTER INDEX IF EXISTS "worker__delete_time" RENAME TO "machine__delete_time";
 
+ALTER INDEX IF EXISTS "worker__uid_version" RENAME TO "machine__uid_version";
+
 ALTER INDEX IF EXISTS "worker__node" RENAME TO "machine__node";
 
 ALTER INDEX IF EXISTS "worker__pool" RENAME TO "machine__pool";

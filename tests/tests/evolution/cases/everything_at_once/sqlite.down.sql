@@ -150,6 +150,8 @@ DROP INDEX IF EXISTS "machine__update_time";
 
 DROP INDEX IF EXISTS "machine__delete_time";
 
+DROP INDEX IF EXISTS "machine__uid_version";
+
 DROP INDEX IF EXISTS "machine__node";
 
 DROP INDEX IF EXISTS "machine__pool";
@@ -167,6 +169,8 @@ CREATE INDEX IF NOT EXISTS "worker__create_time" ON "worker" ("create_time");
 CREATE INDEX IF NOT EXISTS "worker__update_time" ON "worker" ("update_time");
 
 CREATE INDEX IF NOT EXISTS "worker__delete_time" ON "worker" ("delete_time");
+
+CREATE INDEX IF NOT EXISTS "worker__uid_version" ON "worker" ("uid", "res_version", "ingest_version", "delete_time", "evict_time", "evict_confirmed", "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "worker__node" ON "worker" ("node");
 

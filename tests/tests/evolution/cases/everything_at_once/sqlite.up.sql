@@ -17,6 +17,8 @@ DROP INDEX IF EXISTS "worker__update_time";
 
 DROP INDEX IF EXISTS "worker__delete_time";
 
+DROP INDEX IF EXISTS "worker__uid_version";
+
 DROP INDEX IF EXISTS "worker__node";
 
 DROP INDEX IF EXISTS "worker__pool";
@@ -34,6 +36,8 @@ CREATE INDEX IF NOT EXISTS "machine__create_time" ON "machine" ("create_time");
 CREATE INDEX IF NOT EXISTS "machine__update_time" ON "machine" ("update_time");
 
 CREATE INDEX IF NOT EXISTS "machine__delete_time" ON "machine" ("delete_time");
+
+CREATE INDEX IF NOT EXISTS "machine__uid_version" ON "machine" ("uid", "res_version", "ingest_version", "delete_time", "evict_time", "evict_confirmed", "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "machine__node" ON "machine" ("node");
 

@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS `worker` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `node` (`node`),
   KEY `cpus` (`cpus`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;

@@ -17,6 +17,8 @@ ALTER INDEX IF EXISTS "job__update_time" RENAME TO "batch_job__update_time";
 
 ALTER INDEX IF EXISTS "job__delete_time" RENAME TO "batch_job__delete_time";
 
+ALTER INDEX IF EXISTS "job__uid_version" RENAME TO "batch_job__uid_version";
+
 ALTER INDEX IF EXISTS "job__queue" RENAME TO "batch_job__queue";
 
 ALTER INDEX IF EXISTS "job__owner" RENAME TO "batch_job__owner";

@@ -23,6 +23,8 @@ DROP INDEX IF EXISTS "batch_job__update_time";
 
 DROP INDEX IF EXISTS "batch_job__delete_time";
 
+DROP INDEX IF EXISTS "batch_job__uid_version";
+
 DROP INDEX IF EXISTS "batch_job__queue";
 
 DROP INDEX IF EXISTS "batch_job__owner";
@@ -38,6 +40,8 @@ CREATE INDEX IF NOT EXISTS "job__create_time" ON "job" ("create_time");
 CREATE INDEX IF NOT EXISTS "job__update_time" ON "job" ("update_time");
 
 CREATE INDEX IF NOT EXISTS "job__delete_time" ON "job" ("delete_time");
+
+CREATE INDEX IF NOT EXISTS "job__uid_version" ON "job" ("uid", "res_version", "ingest_version", "delete_time", "evict_time", "evict_confirmed", "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "job__queue" ON "job" ("queue");
 

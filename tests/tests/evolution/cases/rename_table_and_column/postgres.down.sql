@@ -41,6 +41,8 @@ ALTER INDEX IF EXISTS "batch_job__update_time" RENAME TO "job__update_time";
 
 ALTER INDEX IF EXISTS "batch_job__delete_time" RENAME TO "job__delete_time";
 
+ALTER INDEX IF EXISTS "batch_job__uid_version" RENAME TO "job__uid_version";
+
 ALTER INDEX IF EXISTS "batch_job__queue" RENAME TO "job__queue";
 
 ALTER INDEX IF EXISTS "batch_job__owner" RENAME TO "job__owner";

@@ -17,6 +17,8 @@ DROP INDEX IF EXISTS "job__update_time";
 
 DROP INDEX IF EXISTS "job__delete_time";
 
+DROP INDEX IF EXISTS "job__uid_version";
+
 DROP INDEX IF EXISTS "job__queue";
 
 DROP INDEX IF EXISTS "job__owner";
@@ -32,6 +34,8 @@ CREATE INDEX IF NOT EXISTS "batch_job__create_time" ON "batch_job" ("create_time
 CREATE INDEX IF NOT EXISTS "batch_job__update_time" ON "batch_job" ("update_time");
 
 CREATE INDEX IF NOT EXISTS "batch_job__delete_time" ON "batch_job" ("delete_time");
+
+CREATE INDEX IF NOT EXISTS "batch_job__uid_version" ON "batch_job" ("uid", "res_version", "ingest_version", "delete_time", "evict_time", "evict_confirmed", "namespace", "group_ver");
 
 CREATE INDEX IF NOT EXISTS "batch_job__queue" ON "batch_job" ("queue");
 
