@@ -87,6 +87,8 @@ pub fn names(kinds: &[Kind], config: &Config) -> Vec<String> {
 pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &CancellationToken) -> Vec<Unit> {
     let Context { client, store, metrics, health, publisher, assignment } = context;
     let (budget, streams) = (Budget::new(MEMORY), StreamedLists::default());
+    let mirrored: Arc<[Kind]> =
+        kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.name())).copied().collect();
     let scopes = scopes(kinds, &live.now()).into_iter();
     scopes
         .map(|Scope { kind, namespace, shard }| Unit {
@@ -97,7 +99,12 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
                 assignment: assignment.clone(),
             }),
             rows: Arc::new(PartOfRows {
-                whole: Arc::new(StoreRows { store: store.clone(), kind, namespace: namespace.clone() }),
+                whole: Arc::new(StoreRows {
+                    store: store.clone(),
+                    kind,
+                    namespace: namespace.clone(),
+                    kinds: mirrored.clone(),
+                }),
                 shard,
                 assignment: assignment.clone(),
             }),
