@@ -6,12 +6,16 @@ use crate::pipeline::{Item, ObjectRef, Why};
 use crate::policies::{Candidate, PolicyError, age, check, judge};
 use crate::unit::{Unit, in_time, scopes};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// So many objects of a unit may leave within an hour whatever a fifth of them is.
 const FEW: u64 = 10;
 
 /// One in so many live objects may leave within an hour.
 const PART: u64 = 5;
+
+/// The pause before it is asked again whether the first list is in SQL.
+const SOON: Duration = Duration::from_secs(1);
 
 /// What one round has found of the unit's own objects.
 #[derive(Default)]
@@ -28,21 +32,19 @@ impl Follower {
     /// Judges the kind's rules again and again, once the first list is in SQL.
     pub(super) async fn apply_policies(&self) {
         let unit = self.unit();
-        let mut synced = self.synced_once.subscribe();
-        if synced.wait_for(|synced| *synced).await.is_err() {
-            return;
-        }
         let (of, mut told) = (|config: &Config| config.policies.clone(), false);
         loop {
             let policies = of(&unit.config());
-            match policies.evict.get(unit.kind.name()) {
+            // Asked, not waited for: what wakes several waiters wakes them in an order of its own, and a simulated seed is to give one history.
+            let synced = *self.synced_once.borrow();
+            match policies.evict.get(unit.kind.name()).filter(|_| synced) {
                 Some(rules) => self.apply_once(&policies, rules, &mut told).await,
                 None => unit.metrics.policies(0, 0),
             }
             tokio::select! {
                 biased;
                 () = unit.live.changed(&policies, of) => told = false,
-                () = tokio::time::sleep(policies.period) => {}
+                () = tokio::time::sleep(if synced { policies.period } else { policies.period.min(SOON) }) => {}
             }
         }
     }

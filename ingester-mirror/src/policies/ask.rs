@@ -3,7 +3,6 @@
 use super::Candidate;
 use crate::config::EvictRule;
 use ingester_core::Kind;
-use ingester_core::query::Filter;
 use ingester_core::schema::{SqlType, base};
 use ingester_core::value::Value;
 use ingester_sql::query::{Checked, Query, QueryError, States};
@@ -38,12 +37,7 @@ pub enum PolicyError {
 
 /// The query of a rule about its kind.
 fn query(rule: &EvictRule) -> Query {
-    Query {
-        namespaces: rule.namespaces.clone(),
-        states: States::LIVE,
-        filters: rule.when.iter().map(Filter::clone).collect(),
-        ..Query::default()
-    }
+    Query { namespaces: rule.namespaces.clone(), states: States::LIVE, filters: rule.when.clone(), ..Query::default() }
 }
 
 /// The places of what a rule reads: the time of `after`, and the columns of the groups.
