@@ -115,6 +115,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
                 Config::of_environment(&Environment::of_process()).map_err(|error| Failure::Usage(error.into()))?
             }
         };
+        commands::policies::ensure_rules(&config, kinds)?;
         let level = start_logging(&config)?;
         return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?, level));
     }
@@ -161,6 +162,10 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Doctor(arguments) => doctor(&arguments, program),
         Command::Validate(arguments) => validate(&arguments, program),
         Command::Ghosts(arguments) => ghosts(arguments, program),
+        Command::Policies(arguments) => {
+            let config = configuration(&arguments.config, kinds)?;
+            wait_for(commands::policies::run(&arguments, config, kinds))
+        }
         Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {
             let config = configuration(&arguments.config, kinds)?;

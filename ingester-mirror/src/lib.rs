@@ -38,7 +38,7 @@
 //! }
 //! ```
 //!
-//! [`examine`] asks an API server what it would say to a mirror. [`replicas`] shares the work with other processes. [`retention`] purges rows of objects that were deleted long ago. [`suspend`] keeps kinds from being written. [`identity`] keeps the
+//! [`examine`] asks an API server what it would say to a mirror. [`replicas`] shares the work with other processes. [`retention`] purges rows of objects that were deleted long ago. [`policies`] says which objects leave etcd by rules. [`suspend`] keeps kinds from being written. [`identity`] keeps the
 //! rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
 //! server of metrics and probes shows, [`audit`] the report of an audit.
 
@@ -62,6 +62,7 @@ mod lifecycle;
 pub mod metrics;
 mod part;
 mod pipeline;
+pub mod policies;
 pub mod replicas;
 pub mod retention;
 mod rows;

@@ -1,10 +1,12 @@
 //! A unit's own part of the cluster and of the database: the objects of one shard, and writes only while this process may write.
 //!
-//! May use: ingester-core, ingester-store, cluster, replicas, rows.
+//! May use: ingester-core, ingester-store, cluster, config, policies, replicas, rows.
 
 use crate::cluster::{
     ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
+use crate::config::EvictRule;
+use crate::policies::{Candidate, PolicyError, Weighed};
 use crate::replicas::Assignment;
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
@@ -247,6 +249,27 @@ impl Rows for PartOfRows {
         .boxed()
     }
 
+    /// Of all parts: what a rule keeps of a group is judged of the whole kind.
+    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
+        self.whole.candidates(rule)
+    }
+
+    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        self.whole.weigh(leaving, most)
+    }
+
+    fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        self.whole.evicted_lately(unit)
+    }
+
+    fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            self.may_write("counting objects that are evicted by rules")?;
+            self.whole.count_evicted(unit, objects).await
+        }
+        .boxed()
+    }
+
     fn moves(&self) -> watch::Receiver<u64> {
         self.whole.moves()
     }
@@ -292,7 +315,11 @@ mod tests {
         assert_eq!(error.to_string(), "patching the finalizers of an object: the Lease of this member has run out");
         assert_eq!(error.code(), "lease");
         let store = Arc::new(Store::in_memory(&[MODEL]).await.unwrap());
-        let rows = PartOfRows { whole: Arc::new(StoreRows { store, kind: MODEL, namespace: None }), shard, assignment };
+        let rows = PartOfRows {
+            whole: Arc::new(StoreRows { store, kind: MODEL, namespace: None, kinds: [MODEL].into() }),
+            shard,
+            assignment,
+        };
         for error in [
             rows.write(&[]).await.unwrap_err(),
             rows.record_rejects(&[]).await.unwrap_err(),

@@ -1,9 +1,11 @@
 //! The database, as the mirror sees it: the rows of one kind, in all namespaces or in one.
 //!
-//! May use: ingester-core, ingester-store.
+//! May use: ingester-core, ingester-store, config, policies.
 //!
 //! [`Rows`] is what the mirror needs. [`StoreRows`] is the real one, over a [`Store`].
 
+use crate::config::EvictRule;
+use crate::policies::{Candidate, PolicyError, Weighed, candidates, weigh};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
@@ -57,6 +59,18 @@ pub(crate) trait Rows: Send + Sync {
     /// As [`Store::count_swept`].
     fn count_swept<'a>(&'a self, unit: &'a str, rows: u64) -> BoxFuture<'a, Result<(), StoreError>>;
 
+    /// As [`candidates`].
+    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>>;
+
+    /// As [`weigh`].
+    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>>;
+
+    /// As [`Store::evicted_lately`].
+    fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>>;
+
+    /// As [`Store::count_evicted`].
+    fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>>;
+
     /// As [`Store::moves`].
     fn moves(&self) -> watch::Receiver<u64>;
 }
@@ -66,6 +80,8 @@ pub(crate) struct StoreRows {
     pub(crate) store: Arc<Store>,
     pub(crate) kind: Kind,
     pub(crate) namespace: Option<Box<str>>,
+    /// All kinds that are mirrored.
+    pub(crate) kinds: Arc<[Kind]>,
 }
 
 impl Rows for StoreRows {
@@ -121,6 +137,22 @@ impl Rows for StoreRows {
 
     fn count_swept<'a>(&'a self, unit: &'a str, rows: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         self.store.count_swept(&self.kind, unit, rows).boxed()
+    }
+
+    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
+        candidates(&self.store, &self.kind, rule).boxed()
+    }
+
+    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        weigh(&self.store, &self.kinds, &self.kind, leaving, most).boxed()
+    }
+
+    fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        self.store.evicted_lately(&self.kind, unit).boxed()
+    }
+
+    fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.count_evicted(&self.kind, unit, objects).boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

@@ -9,6 +9,7 @@
 //! | `import.rs`, `get.rs`, `rejects.rs` | objects of files into SQL, objects out of SQL, objects that could not be stored |
 //! | `changes.rs` | what has changed in SQL |
 //! | `which.rs` | which objects `get` asks for, out of the table of keys |
+//! | `policies.rs` | what leaves etcd by rules |
 //! | `mirror.rs`, `kubeconfig.rs` | beside a cluster |
 //! | `doctor.rs`, `validate.rs` | whether everything is there that a mirror needs; test objects in a cluster |
 //! | `schema.rs`, `declare.rs` | tables, columns, kinds |
@@ -23,6 +24,7 @@ mod ghosts;
 mod import;
 mod kubeconfig;
 mod mirror;
+mod policies;
 mod rejects;
 mod schema;
 mod shared;
@@ -39,6 +41,7 @@ pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};
 pub(crate) use import::{Assumed, Import};
 pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
+pub(crate) use policies::Policies;
 pub(crate) use rejects::{Rejects, RejectsClear, RejectsCommand, RejectsList};
 pub(crate) use schema::{
     Backfill, Crds, Kinds, KindsFormat, Proto, ProtoDecode, Schema, SchemaAdopt, SchemaApply, SchemaDiff,
@@ -96,6 +99,7 @@ impl Command {
         let target = match self {
             Command::Run(its) => return its.config.as_deref(),
             Command::Audit(its) => return Some(&its.config.config),
+            Command::Policies(its) => return Some(&its.config.config),
             Command::Doctor(its) => return Some(&its.config.config),
             Command::Validate(its) => return Some(&its.config.config),
             Command::Finalizers(Finalizers::Remove(its)) => return Some(&its.config.config),
@@ -153,6 +157,7 @@ pub(crate) enum Command {
     Validate(Validate),
     Restore(Restore),
     Ghosts(Ghosts),
+    Policies(Policies),
     /// The finalizer that the ingester adds to objects.
     #[command(subcommand, after_help = mirror::FINALIZERS)]
     Finalizers(Finalizers),

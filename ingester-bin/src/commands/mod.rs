@@ -19,6 +19,7 @@ pub(crate) mod kubeconfig;
 pub(crate) mod manifests;
 pub(crate) mod members;
 mod moving;
+pub(crate) mod policies;
 pub(crate) mod proto;
 pub(crate) mod queries;
 pub(crate) mod rbac;

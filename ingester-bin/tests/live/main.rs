@@ -14,6 +14,7 @@
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
 //! | `failover`, `galera` | a primary that crashes, and comes back or has a successor; a cluster of databases whose nodes come and go |
 //! | `pooler` | PgBouncer between the ingester and PostgreSQL |
+//! | `policies` | objects that leave etcd by rules |
 //! | `ghosts` | evicted objects that a restored etcd brings back |
 //! | `rejects` | objects that cannot be stored |
 //! | `selectors` | label and field selectors, compared with the API server's answers |
@@ -61,6 +62,7 @@ mod mirror;
 mod moving;
 mod objects;
 mod outages;
+mod policies;
 mod pooler;
 mod program;
 mod rbac;

@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     pub(crate) ingester: Vec<&'static str>,
     /// The section `retention`, such as `{deleted: 90d}`.
     pub(crate) retention: &'static str,
+    /// The section `policies`.
+    pub(crate) policies: &'static str,
     /// `log.format`
     pub(crate) log_format: &'static str,
     /// `log.level`
@@ -63,6 +65,7 @@ impl Settings {
             line(format_args!("  {setting}"));
         }
         line(format_args!("retention: {}", self.retention));
+        line(format_args!("policies: {}", self.policies));
         line(format_args!("log:"));
         line(format_args!("  format: {}", self.log_format));
         line(format_args!("  level: {}", self.log_level));

@@ -164,6 +164,7 @@ impl World {
             namespaces: vec![self.objects.namespace.clone()],
             ingester: Vec::new(),
             retention: "",
+            policies: "",
             log_format: "text",
             log_level: "info",
             environment: Vec::new(),

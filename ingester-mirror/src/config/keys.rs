@@ -8,7 +8,7 @@ use super::values::{
     DURATION, PAUSE, SETTLE, TIME, address, argument, audience, choice, duration, host, kind, lease_name, listen,
     namespace, or_never, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
-use super::{ConfigChanges, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, Secret, SweepLimit};
+use super::{ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, Secret, SweepLimit};
 use crate::selection::Selector;
 use ingester_core::KindNames;
 use ingester_core::kind::RETENTION;
@@ -68,6 +68,9 @@ settings! {
         section
         /// For how long rows of deleted objects are kept.
         retention => retention: Retention;
+        section
+        /// Which objects leave etcd by rules.
+        policies => policies: Policies;
         section
         /// The log of changes, by which clients watch.
         changes => changes: Changes;
@@ -247,7 +250,7 @@ settings! {
         /// start; `""` takes it away there. A name that leaves the file keeps its value. Where `deploy_region` is not among them and a view reads it,
         /// the environment variable `REGION` is written. A warning names those that no view reads. At most 64 bytes for a name and 256 characters for
         /// a value; `cluster`, `members`, and names that begin with `view:`, `definition/`, `recipes/`, `stays/`, `types/`,
-        /// `sweep/` or `marks/`, are the ingester's.
+        /// `sweep/`, `evict/` or `marks/`, are the ingester's.
         viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
             map(setting_name, setting_value);
         /// How long after a write an object's further changes are gathered: they become one write. For controllers that touch their
@@ -321,6 +324,21 @@ settings! {
         /// The same for individual kinds, above `deleted` and what their structs or files say: `{PipelineRun: 30d}`.
         deletedMap => deleted_map: BTreeMap<String, Option<Duration>> = "{}", "map from kinds to durations up to `36500d`", Now,
             map(kind(kinds), or_never(RETENTION));
+    }
+}
+
+settings! {
+    /// Section `policies`.
+    pub struct Policies("policies", kinds) {
+        /// By which rules live objects of a kind leave etcd for SQL, see [policies.md](policies.md). A rule has a `name`, says which objects it means with
+        /// `when` (a `fieldSelector`, a `labelSelector`, or both), `namespaces`, `after` with `since`, and `keepLast`, and moves none before it has
+        /// `enforce: true`. `ingester policies` says what each would do.
+        evict => evict: BTreeMap<String, Vec<EvictRule>> = "{}", "map from kinds to lists of rules", Now, evict_rules(kind(kinds));
+        /// How many objects of a kind leave etcd by its rules within an hour. Of the kind's live objects no more than a fifth do, or 10 if that is more. Where
+        /// a kind has several units (namespaces, shards), each has its equal share of the limit, and the fifth of its own objects.
+        evictLimit => evict_limit: u64 = "1000", "1 to 1000000000", Now, read(whole(1..=1_000_000_000));
+        /// How often the rules are judged: the pause between two rounds.
+        period => period: Duration = "1m", "duration from `1s`", Now, read(duration(TIME));
     }
 }
 

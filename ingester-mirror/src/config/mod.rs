@@ -4,7 +4,7 @@
 //! our own. `docs/configuration.md` lists every key. Everything here takes text and returns values; only [`Config::load`]
 //! and what is about the password's file read one.
 //!
-//! May use: ingester-core, ingester-declare, ingester-store, selection.
+//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, selection.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -16,6 +16,7 @@
 //! | `serve.rs` | the sections of `ingester serve` |
 //! | `replicas.rs` | how several ingesters share the work |
 //! | `retention.rs` | for how long rows of deleted objects are kept |
+//! | `policies.rs` | which objects leave etcd by rules |
 //! | `live.rs` | what a changed file changes while the program runs |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
@@ -24,6 +25,7 @@ mod environment;
 mod error;
 mod keys;
 mod live;
+mod policies;
 mod replicas;
 mod retention;
 mod row;
@@ -40,10 +42,11 @@ pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
 pub use keys::{
-    Changes, Config, Ingester, Log, MetadataStorage, Monitoring, Mysql, Query, Replicas, Retention, Serve,
+    Changes, Config, Ingester, Log, MetadataStorage, Monitoring, Mysql, Policies, Query, Replicas, Retention, Serve,
     UrlPasswordCommand,
 };
 pub use live::{ConfigChanges, Live};
+pub use policies::{EvictRule, KeepLast};
 pub use secret::Secret;
 pub use serve::{FormerObjects, FrontProxy};
 

@@ -1,5 +1,6 @@
 //! Takes the keys of a section one by one. The keys that were read are known; those that are left are unknown.
 
+use super::policies::{EvictRule, rules};
 use super::secret::Secret;
 use super::tree::{Content, SYNTAX};
 use ingester_core::place::shortened;
@@ -137,10 +138,27 @@ impl<'f> Section<'f> {
             }
         }
     }
+
+    /// Reads a map from kinds, which `kind` checks, to the rules by which their objects leave etcd.
+    pub(super) fn evict_rules(
+        &mut self,
+        key: &'static str,
+        into: &mut BTreeMap<String, Vec<EvictRule>>,
+        kind: impl Fn(&str) -> Result<String, String>,
+    ) {
+        let Some(at) = self.take(key) else { return };
+        let faults = &mut self.findings.problems;
+        for (key, at) in at.entries("a map from kinds to lists of rules", faults).unwrap_or_default() {
+            match kind(key) {
+                Ok(kind) => drop(into.insert(kind, rules(&at, faults))),
+                Err(message) => faults.push(at.fault(message)),
+            }
+        }
+    }
 }
 
 /// Reads a single value, or returns what is wrong with it.
-fn single<T>(at: &Located<'_>, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Fault> {
+pub(super) fn single<T>(at: &Located<'_>, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Fault> {
     match at.content() {
         Content::Text(text) => read(text).map_err(|allowed| at.fault(format!("found `{}`; {allowed}", shown(text)))),
         _ => Err(at.expected("a single value")),

@@ -111,6 +111,10 @@ ingester:
   backfillRate: 250
   replicas: {enabled: true, name: mirror, namespace: platform, leaseDuration: 30s, renewDeadline: 20s, retryPeriod: 500ms, shards: 2, shardsMap: {Model: 8}}
 retention: { deleted: 90d, deletedMap: { Model: 36h, Pipeline: 0s } }
+policies:
+  evict: { Model: [{ name: old, when: { fieldSelector: owner=ada }, after: 7d, keepLast: { count: 3, by: [owner] }, namespaces: [ml], enforce: yes }] }
+  evictLimit: 50
+  period: 30s
 changes: { enabled: yes, retention: 6h }
 serve:
   address: ":9443"
@@ -202,6 +206,23 @@ log: { format: json, level: WARN }
             deleted: Some(Duration::from_secs(90 * 24 * 3600)),
             deleted_map: [("Model".to_owned(), Some(Duration::from_secs(36 * 3600))), ("Pipeline".to_owned(), None)]
                 .into(),
+        },
+        policies: Policies {
+            evict: [(
+                "Model".to_owned(),
+                vec![EvictRule {
+                    name: "old".into(),
+                    when: ingester_sql::query::parse_field_selector("owner=ada").unwrap(),
+                    after: Some(Duration::from_secs(7 * 24 * 3600)),
+                    since: "create_time".into(),
+                    keep_last: Some(KeepLast { count: 3, by: vec!["owner".into()] }),
+                    namespaces: vec!["ml".into()],
+                    enforce: true,
+                }],
+            )]
+            .into(),
+            evict_limit: 50,
+            period: Duration::from_secs(30),
         },
         changes: Changes { enabled: true, retention: Duration::from_secs(6 * 3600) },
         serve: Serve {

@@ -240,6 +240,25 @@ impl Publisher {
         self.enqueue_unless_event(kind, || definition_of(kind), event);
     }
 
+    /// Objects of the kind begin to leave etcd by these rules: Normal `PolicyEnforced`. It is about what [`Publisher::sweep_refused`] is about.
+    pub(crate) fn policies_enforced(&self, kind: &Kind, rules: &str, objects: usize) {
+        let event = || Event {
+            type_: EventType::Normal,
+            reason: "PolicyEnforced".into(),
+            action: "Evict".into(),
+            note: Some(note(
+                &format!(
+                    "Objects of {} begin to leave etcd for SQL, {objects} in the first round, by the rules",
+                    kind.name()
+                ),
+                rules,
+                ". `ingester policies` says which.",
+            )),
+            secondary: None,
+        };
+        self.enqueue_unless_event(kind, || definition_of(kind), event);
+    }
+
     /// The database has lost the row of this evicted object, which was its only copy: Warning `EvictionLost`.
     pub(crate) fn eviction_lost(&self, kind: &Kind, subject: Subject<'_>) {
         self.enqueue(kind, subject, || Event {

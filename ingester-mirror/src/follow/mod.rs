@@ -1,6 +1,6 @@
 //! Follows one unit of the cluster: lists it, watches it from the list's version on, and lists again when the watch cannot go on.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, health, lifecycle, metrics, pipeline, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, health, lifecycle, metrics, pipeline, policies, unit.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `watch` | follows the changes |
 //! | `sweep` | what a list lacks |
 //! | `resync` | compares cluster, rows and memory from time to time |
+//! | `policies` | judges what is to leave etcd by rules |
 //! | `finalizers` | adds our finalizer to objects that are older than this process |
 //!
 //! kube's `watcher` is not used because it hides two things that are needed here: the list's version, and the moment when a watch
@@ -19,6 +20,7 @@
 mod finalizers;
 mod list;
 mod metadata;
+mod policies;
 mod resync;
 mod sweep;
 #[cfg(test)]
@@ -131,6 +133,8 @@ impl Follower {
         tasks.spawn(async move { until.until_stopped(task.follow()).await });
         let (task, until) = (follower.clone(), pipeline.clone());
         tasks.spawn(async move { until.until_stopped(task.resync()).await });
+        let (task, until) = (follower.clone(), pipeline.clone());
+        tasks.spawn(async move { until.until_stopped(task.apply_policies()).await });
         tasks.spawn(async move { pipeline.until_stopped(follower.add_finalizers()).await });
         let all_ended = async {
             while let Some(ended) = tasks.join_next().await {

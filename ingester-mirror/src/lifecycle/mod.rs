@@ -99,6 +99,8 @@ pub(crate) struct Circumstances {
     pub(crate) gone: bool,
     /// Its row has an `evict_time`, as far as this process knows.
     pub(crate) evicted: bool,
+    /// A rule says that this version leaves etcd, or it was deleted because a rule had said so.
+    pub(crate) chosen: bool,
     /// Its row already has a `delete_time`.
     pub(crate) deleted: bool,
     /// How long ago this process first saw that the object is to be deleted.
@@ -115,7 +117,7 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> O
     // Of a former prefix, a finalizer is taken off where ours is, and takes the place of none.
     let (held, ours) =
         (finalizer::holds(&meta.finalizers, rules.marks), finalizer::is_there(&meta.finalizers, rules.marks));
-    let (deleting, immutable) = (rules.deletes(meta), rules.evicts(meta));
+    let (deleting, immutable) = (rules.deletes(meta), rules.evicts(meta) || circumstances.chosen);
     let terminating = meta.deletion_timestamp.is_some();
     // What remains of the delay; `None` once it has passed. It lasts no longer than from when this process saw the request,
     // however far behind this node's clock is.
@@ -224,6 +226,7 @@ mod tests {
     const NOW: Circumstances = Circumstances {
         gone: false,
         evicted: false,
+        chosen: false,
         deleted: false,
         leaving_for: Duration::ZERO,
         terminating_for: Duration::ZERO,
@@ -422,6 +425,25 @@ mod tests {
             }
         }
         assert_eq!(kept.ignored(&object(&[], &[(IMMUTABLE, "false")], false)), None);
+    }
+
+    #[test]
+    fn an_object_that_a_rule_has_chosen_is_evicted_as_one_with_the_annotation() {
+        let chosen = Circumstances { chosen: true, ..NOW };
+        let evicts = ObjectPlan::new(LifecycleState::Evicted, Action::Evict);
+        assert_eq!(plan(&object(&[OURS], &[], false), RULES, chosen), evicts);
+        let removes = ObjectPlan::new(LifecycleState::Evicted, Action::RemoveFinalizer);
+        assert_eq!(plan(&object(&[OURS], &[], true), RULES, chosen), removes);
+        let gone = Circumstances { gone: true, evicted: true, ..chosen };
+        assert_eq!(plan(&object(&[], &[], true), RULES, gone).state, LifecycleState::Evicted);
+        // A deletion that was requested, and an ingester that does not evict, come first.
+        let deleting = object(&[], &[(DELETING, "true")], false);
+        assert_eq!(
+            plan(&deleting, RULES, Circumstances { leaving_for: Duration::from_secs(10), ..chosen }).state,
+            LifecycleState::Deleted
+        );
+        let elsewhere = Rules { evictions: false, ..RULES };
+        assert_eq!(plan(&object(&[], &[], false), elsewhere, chosen).state, LifecycleState::Live);
     }
 
     #[test]

@@ -25,6 +25,10 @@ metrics! {
         "Terminating objects that cannot leave yet because they have our finalizer";
     ghosts: Gauges by Kind, "ingester_ghosts",
         "Objects that are in the cluster although they were evicted from it, in another state than their rows hold";
+    policy_objects: Gauges by Kind, "ingester_policy_objects",
+        "Objects that are to leave etcd by rules, those of rules that are not enforced among them";
+    policy_waiting: Gauges by Kind, "ingester_policy_waiting_objects",
+        "Objects that are to leave etcd by rules that are enforced, and are still there after the last round: over the limit of the hour, or hindered";
     synced: Gauges by Kind, "ingester_synced", "1 once the first list is in SQL";
     installed: Gauges by Kind, "ingester_installed", "1 while the kind's CRD is installed";
     last_list: Seconds by Kind, "ingester_last_list_timestamp_seconds",
@@ -45,6 +49,8 @@ pub(super) struct OwnGauges {
     rejected_objects: AtomicUsize,
     held: AtomicUsize,
     ghosts: AtomicUsize,
+    policy_objects: AtomicUsize,
+    policy_waiting: AtomicUsize,
     synced: AtomicBool,
     installed: AtomicBool,
     last_list: Time,
@@ -96,6 +102,8 @@ impl GaugeSeries {
         self.rejected_objects.set(sum(|own| &own.rejected_objects));
         self.held_objects.set(sum(|own| &own.held));
         self.ghosts.set(sum(|own| &own.ghosts));
+        self.policy_objects.set(sum(|own| &own.policy_objects));
+        self.policy_waiting.set(sum(|own| &own.policy_waiting));
         // The one that was listed longest ago, and the one whose watch has been silent for longest.
         let earliest = |of: fn(&OwnGauges) -> &Time| here.iter().map(|own| of(own).seconds()).reduce(f64::min);
         self.last_list.set(earliest(|own| &own.last_list).unwrap_or_default());
@@ -149,6 +157,12 @@ impl ControllerMetrics {
         self.own.ghosts.store(objects, Relaxed);
     }
 
+    /// How many objects are to leave etcd by rules, and how many of these are still there although their rules are enforced.
+    pub(crate) fn policies(&self, objects: usize, waiting: usize) {
+        self.own.policy_objects.store(objects, Relaxed);
+        self.own.policy_waiting.store(waiting, Relaxed);
+    }
+
     /// Whether the first list is in SQL.
     pub(crate) fn synced(&self, synced: bool) {
         self.own.synced.store(synced, Relaxed);
@@ -175,6 +189,7 @@ impl ControllerMetrics {
         for gauge in [&self.own.depth, &self.own.waiting_bytes, &self.own.max_concurrent, &self.own.held] {
             gauge.store(0, Relaxed);
         }
+        self.policies(0, 0);
         self.own.last_list.forget();
         self.own.last_event.forget();
         self.own.synced.store(false, Relaxed);

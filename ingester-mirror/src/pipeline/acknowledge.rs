@@ -1,7 +1,7 @@
 //! The requests to Kubernetes after the commit: finalizers removed, objects deleted and evicted; and what is tried again.
 
 use super::Pipeline;
-use super::known::RowState;
+use super::known::{Choice, RowState};
 use super::work::{Arrival, Item, ObjectRef, Why, Work};
 use crate::backoff::delay;
 use crate::cluster::{ApiError, ApiErrorKind, Deletion};
@@ -56,6 +56,9 @@ impl Pipeline {
             FollowUp::Delete(meta) => self.unit.cluster.delete(&meta).await.map(drop),
             FollowUp::Evict(meta, row) => match self.read_back(&row).await {
                 Ok(()) => self.evict(&meta).await.inspect_err(|error| {
+                    if error.kind() == ApiErrorKind::Conflict {
+                        self.known().reconsider(&meta.uid);
+                    }
                     // Where it changed meanwhile, the next attempt begins with what it is now. Without a Lease there was none.
                     if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound | ApiErrorKind::Lease) {
                         self.unit.metrics.eviction_failed();
@@ -95,6 +98,8 @@ impl Pipeline {
     /// without it is written and read back before the object is deleted: so the row is the last state in etcd.
     async fn evict(&self, meta: &Meta) -> Result<(), ApiError> {
         if let Some(object) = self.remove_finalizer(meta).await? {
+            let choice = Choice { version: object.meta().resource_version, requested: false };
+            self.known().go_on(&meta.uid, meta.resource_version, choice);
             let arrival = Arrival::Patch { again: false };
             self.queue.push(Item::new(Work::Object { object: Box::new(object), arrival }));
             return Ok(());
@@ -107,6 +112,8 @@ impl Pipeline {
     /// Deletes the object of an evicted row. If it is gone with that, the row is to say so.
     pub(super) async fn delete_evicted(&self, meta: &Meta) -> Result<(), ApiError> {
         let deletion = self.unit.cluster.delete(meta).await?;
+        let choice = Choice { version: meta.resource_version, requested: true };
+        self.known().go_on(&meta.uid, meta.resource_version, choice);
         // The rows of test objects are taken away by who made the objects.
         let is_test = meta.labels.iter().any(|(key, _)| self.unit.kind.marks().is(Mark::Validate, key));
         if !is_test {
@@ -153,6 +160,8 @@ impl Pipeline {
         let Unit { kind, metrics, .. } = &self.unit;
         let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
+        // What a rule has chosen is judged again by the next round.
+        let why = if why == Why::Judged { Why::Due } else { why };
         let pause = match error.kind() {
             // The object is gone, and its DELETED event follows; or the kind is not served now, and it may be there.
             ApiErrorKind::NotFound => pause,

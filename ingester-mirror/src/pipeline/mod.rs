@@ -1,7 +1,7 @@
 //! The pipeline of one unit: what was received goes through `prepare`, `commit` and `acknowledge`, each of which takes what the one
 //! before it made.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, events, lifecycle, metrics, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, events, lifecycle, metrics, policies, unit.
 //!
 //! | phase | takes | makes |
 //! |---|---|---|
@@ -19,6 +19,7 @@
 //!   can be repeated after a crash at any point.
 //! - A request changes only the version that is stored: patches and deletions carry uid and resourceVersion.
 //! - A tombstone is only written for an object that was looked up and is gone, and never over an evicted row: that it confirms.
+//! - What a rule has chosen is evicted in the version that was judged, or in that without our finalizer. One that has changed stays.
 //! - What the cluster says of an object that had left it changes nothing: a person decides, see `ghost`.
 //! - An object that cannot be read, decoded, stored or acknowledged never blocks others.
 //! - Whatever fails is tried again after a pause.

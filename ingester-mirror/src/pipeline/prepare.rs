@@ -153,6 +153,9 @@ impl Pipeline {
             return self.mark_gone(ObjectRef::of(object.meta()), trail, batch);
         }
         let plan = self.plan(object.meta(), gone, seen);
+        if self.stays_after_all(object.meta(), plan, arrival) {
+            return self.look_first(object.meta(), batch);
+        }
         self.report_ignored(object.meta());
         match self.unit.row(&object) {
             Ok(Some(_)) if plan.then == Action::AddFinalizer && arrival == Arrival::Watch => {
@@ -165,6 +168,18 @@ impl Pipeline {
             Ok(None) => self.prepare_left_out(&object, arrival, seen, trail, batch),
             Err(reason) => self.prepare_undecodable(&object, reason, plan, arrival, trail, batch),
         }
+    }
+
+    /// Whether the row says that the object is to leave etcd in this version, and nothing says so any more: a rule had chosen it, and the
+    /// process ended before that was done.
+    fn stays_after_all(&self, meta: &Meta, plan: ObjectPlan, arrival: Arrival) -> bool {
+        let evicted = RowState::Stored(LifecycleState::Evicted);
+        let intended = |uid| {
+            self.known().get(uid).is_some_and(|entry| (entry.version, entry.state) == (meta.resource_version, evicted))
+        };
+        plan.state == LifecycleState::Live
+            && matches!(arrival, Arrival::List { .. } | Arrival::Watch)
+            && intended(&meta.uid)
     }
 
     /// The eviction of the object began before the filter left it out, and goes on: its row is about to be the only copy of its last
@@ -292,7 +307,10 @@ impl Pipeline {
             Arrival::Look { seen: Some(seen), rewrite } => {
                 let wrong = rewrite && seen.res_version == row.res_version;
                 let stale = verdict(seen, row.version()) == Verdict::Stale;
-                (wrong || stale).then_some(seen)
+                // What a rule had chosen, and is there as before, stays until it is judged again.
+                let stays = seen.eviction == Eviction::Intended && seen.res_version == row.res_version;
+                let stays = stays && !seen.deleted && row.evict_time.is_none() && row.delete_time.is_none();
+                (wrong || stale || stays).then_some(seen)
             }
             Arrival::List { behind: true } => {
                 // This row was read, or written, before the list. The cluster may have given the same version once more, to another
@@ -373,6 +391,11 @@ impl Pipeline {
         let leaving = is_leaving(meta, rules);
         let entry = known.get(&meta.uid);
         let remembered = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Deleted));
+        let (terminating, version) = (meta.deletion_timestamp.is_some(), meta.resource_version);
+        let chosen = known.choice(&meta.uid).is_some_and(|choice| match choice.requested {
+            true => terminating || gone,
+            false => choice.version == version && !gone,
+        });
         let leaving_for = if leaving {
             known.leaving_since(&meta.uid).elapsed()
         } else {
@@ -387,7 +410,7 @@ impl Pipeline {
             Duration::from_micros(u64::try_from(passed).unwrap_or_default())
         });
         let evicted = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Evicted));
-        let circumstances = Circumstances { gone, evicted, deleted, leaving_for, terminating_for };
+        let circumstances = Circumstances { gone, evicted, chosen, deleted, leaving_for, terminating_for };
         lifecycle::plan(meta, rules, circumstances)
     }
 

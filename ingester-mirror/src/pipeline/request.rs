@@ -5,6 +5,7 @@ use super::work::{Arrival, Item, ObjectRef, Retained, Trail, Why, Work};
 use super::{Pipeline, REQUESTS, Stopped};
 use crate::cluster::ApiErrorKind;
 use crate::lifecycle;
+use crate::policies::held;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_store::guard::Version;
 use std::sync::Arc;
@@ -143,6 +144,11 @@ impl Pipeline {
                 }) {
                     // A person has decided for the object of a ghost: its row has not lost an eviction.
                     self.evictions().forget(&object.uid);
+                }
+                let meta = found.meta();
+                let unchanged = meta.resource_version == object.version;
+                if why == Why::Judged && unchanged && held(meta, self.unit.kind.marks()).is_none() {
+                    self.known().choose(&meta.uid, meta.resource_version);
                 }
                 Work::Object { object: Box::new(found), arrival: Arrival::Look { seen, rewrite: why == Why::Rewrite } }
             }

@@ -58,6 +58,8 @@ pub(crate) enum Why {
     Swept,
     /// Its row is not what it should be at its version: it must be written again.
     Rewrite,
+    /// A rule says that it is to leave etcd in this version.
+    Judged,
 }
 
 /// What to work on.
@@ -178,6 +180,8 @@ impl Item {
                 if newer || *why == Why::Swept { new } else { self }
             }
             (Work::Look { why: Why::Rewrite, .. }, Work::Look { .. }) => self,
+            // What is looked at anyway is judged again by the next round.
+            (_, Work::Look { why: Why::Judged, .. }) => self,
             _ => new,
         };
         item.trail.since = since;

@@ -158,6 +158,8 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     let not_earlier = Some(new.res_version).filter(|version| *version >= stored.res_version);
     // A late write of the last state as an evicted one does not revive the row: it keeps what a tombstone would let be purged.
     let saved = evicted && new.res_version == stored.res_version;
+    // What a rule had chosen lives again, until it is judged again.
+    let reconsidered = world.is_reconsidered(old, new);
     let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
     // A row that was removed by hand comes again with late events, and then what was looked up before it was removed.
     let again = world.database.by_hand.contains(uid);
@@ -167,7 +169,8 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     let outlived = again && world.truth.outlived(uid, stored.res_version, new.res_version);
     if stored.evicted() && deleted && !was && !outlived {
         world.violate(format!("an evicted row is never marked as deleted: {told}"));
-    } else if stored.evicted() && !evicted && !newer && (!was || new.res_version == stored.res_version) {
+    } else if stored.evicted() && !evicted && !newer && !reconsidered && (!was || new.res_version == stored.res_version)
+    {
         world.violate(format!("an evicted row keeps evict_time: {told}"));
     } else if stored.deleted && !deleted && !newer && !was && !saved {
         world.violate(format!("a tombstone is never revived by an older version: {told}"));
@@ -216,7 +219,7 @@ fn before_mark(world: &mut World, uid: &str) {
 /// An ingester removes our finalizer.
 pub(super) fn before_release(world: &mut World, thing: &Thing) {
     let leaves = thing.deletion.is_some() || thing.deletes() || thing.evicts() || thing.flavour == Flavour::LeftOut;
-    if !leaves {
+    if !leaves && !world.may_leave_by_rule(thing) {
         world.violate(format!("no object that stays loses our finalizer: {}", thing.told()));
     }
     sql_before_kubernetes(world, thing);
@@ -224,7 +227,7 @@ pub(super) fn before_release(world: &mut World, thing: &Thing) {
 
 /// An ingester deletes an object.
 pub(super) fn before_deletion(world: &mut World, thing: &Thing) {
-    if !thing.deletes() && !thing.evicts() {
+    if !thing.deletes() && !thing.evicts() && !world.may_leave_by_rule(thing) {
         world.violate(format!("the deletion of {} was not asked for", thing.told()));
     }
     sql_before_kubernetes(world, thing);
@@ -270,6 +273,9 @@ pub(super) fn at_rest(world: &World) -> Option<String> {
             return Some(format!("{wrong}: {}", thing.told()));
         }
     }
+    if let Some(wrong) = world.undone() {
+        return Some(wrong);
+    }
     if let Some(wrong) = world.members_at_rest().or_else(|| world.lost_copy()).or_else(|| world.unreported()) {
         return Some(wrong);
     }
@@ -300,6 +306,10 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         return reject.is_none().then_some("an object that is not stored is recorded");
     }
     let undeletable = thing.undeletable.is_some();
+    if world.may_leave_by_rule(thing) && (undeletable || thing.unpatchable.is_some()) {
+        // It has been on its way out since the rule said so.
+        return None;
+    }
     if thing.unpatchable.is_some() && (thing.is_ours() || thing.stays()) {
         // Its finalizers cannot be changed.
     } else if thing.deletion.is_some() && thing.is_ours() {

@@ -1,7 +1,7 @@
 //! A simulation of everything around ingesters: an API server, a database, users, outages, clocks, and kills. The ingesters are the
 //! real ones.
 //!
-//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, part, replicas, rows, suspend, sync, unit.
+//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, part, policies, replicas, rows, suspend, sync, unit.
 //!
 //! Everything that happens comes from one seed, in one thread, in virtual time. So a seed that fails can be run again:
 //!
@@ -19,6 +19,7 @@
 //! | `database`, `rows` | a model of the database; the requests to it |
 //! | `restores` | what befalls the whole cluster |
 //! | `only_copy` | evicted rows: what must hold of them, and what people do with them |
+//! | `policies` | the rule by which objects leave etcd in some seeds, and what must hold of what it evicts |
 //! | `kinds` | the kind that is mirrored |
 //! | `troubles` | which troubles a seed has |
 //! | `users` | who changes objects, and what befalls the servers |
@@ -35,6 +36,7 @@ mod kinds;
 mod members;
 mod only_copy;
 mod pace;
+mod policies;
 mod reports;
 mod restores;
 mod rows;

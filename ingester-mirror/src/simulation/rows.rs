@@ -7,7 +7,9 @@ use super::kinds::MODEL;
 use super::things::Thing;
 use super::world::{Client, Service, World};
 use crate::clock::Clock as _;
+use crate::config::EvictRule;
 use crate::identity::judge;
+use crate::policies::{Candidate, PolicyError, Weighed};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -284,6 +286,31 @@ impl Rows for Client {
             counted.await
         }
         .boxed()
+    }
+
+    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
+        async move {
+            let last = rule.keep_last.as_ref().map_or(0, |keep| keep.count);
+            let snapshot = self.query("candidates", rule.name.clone(), move |world| world.candidates(last)).await?;
+            Ok(snapshot)
+        }
+        .boxed()
+    }
+
+    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        async move { Ok(Weighed { free: leaving.iter().take(most).cloned().collect(), ..Weighed::default() }) }.boxed()
+    }
+
+    fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        async move {
+            // More objects than the limit are never there.
+            self.query("evicted lately", unit.to_owned(), |_| 0).await
+        }
+        .boxed()
+    }
+
+    fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move { self.query("count evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

@@ -4,6 +4,7 @@ use super::api_server::NAMESPACES;
 use super::checks;
 use super::kinds::{MODEL, NEWER, evictable};
 use super::members::{self, Tally};
+use super::policies;
 use super::seeds::is_kept;
 use super::things::Thing;
 use super::troubles::{More, Troubles};
@@ -316,6 +317,9 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         settle: setup.settle,
         ..config.ingester
     };
+    if setup.more.policies {
+        config = policies::config(config);
+    }
     if let Some(shards) = setup.shards {
         config = members::config(config, shards);
     }

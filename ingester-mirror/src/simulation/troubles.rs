@@ -65,6 +65,8 @@ pub(super) struct More {
     pub(super) lags: bool,
     /// The kind is not evictable: annotations that request evictions and deletions have no effect.
     pub(super) unevictable: bool,
+    /// A rule says which objects leave etcd.
+    pub(super) policies: bool,
     /// Each start makes the tables.
     pub(super) tables: bool,
 }
@@ -99,6 +101,7 @@ impl More {
             lags: some(true),
             // By their number, so that seeds that were kept for histories with evictions go on having them.
             unevictable: seed % 8 == 4,
+            policies: seed % 8 == 6,
             tables: true,
         }
     }

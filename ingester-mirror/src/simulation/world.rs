@@ -6,6 +6,7 @@ use super::database::Database;
 use super::members::{KeptLeases, Sent};
 use super::only_copy::OnlyCopies;
 use super::pace::Pace;
+use super::policies::Snapshots;
 use super::reports::Reports;
 use super::troubles::{More, Troubles};
 use crate::health::Health;
@@ -103,6 +104,7 @@ pub(super) struct World {
     pub(super) database: Database,
     pub(super) truth: Truth,
     pub(super) pace: Pace,
+    pub(super) snapshots: Snapshots,
     pub(super) ingesters: Vec<Ingester>,
     pub(super) violation: Option<String>,
     /// Requests so far, without those about Leases.
@@ -143,6 +145,7 @@ impl Sim {
             database: Database::new(troubles.more, &mut dice),
             truth: Truth::default(),
             pace: Pace::new(Duration::from_secs(if prompt { 1 } else { 120 })),
+            snapshots: Snapshots::default(),
             ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
             violation: None,
             requests: 0,

@@ -88,6 +88,7 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
     let Context { client, store, metrics, health, publisher, assignment } = context;
     let (budget, streams) = (Budget::new(MEMORY), StreamedLists::default());
     let config = live.now();
+    let mirrored: Arc<[Kind]> = kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
     let scopes = scopes(kinds, &config).into_iter();
     scopes
         .map(|scope| (Arc::new(config.ingester.selection_of(scope.kind.name())), scope))
@@ -103,7 +104,12 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
                 assignment: assignment.clone(),
             }),
             rows: Arc::new(PartOfRows {
-                whole: Arc::new(StoreRows { store: store.clone(), kind, namespace: namespace.clone() }),
+                whole: Arc::new(StoreRows {
+                    store: store.clone(),
+                    kind,
+                    namespace: namespace.clone(),
+                    kinds: mirrored.clone(),
+                }),
                 shard,
                 assignment: assignment.clone(),
             }),

@@ -193,6 +193,24 @@ impl<'s> Asked<'s> {
         Ok(Reader { asked: self.clone(), wanted, places, cursor, rows, ended: false, route: None })
     }
 
+    /// All rows, as they are at one moment: by one statement, and all in memory. `None` if they are more than `most`. Of a query in the
+    /// default order, without labels.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn at_once(&self, wanted: &Wanted, most: usize) -> Result<Option<Vec<FoundRow>>, AskError> {
+        let places: Arc<[usize]> = Select::places(&self.checked, &wanted.places).into();
+        let cursor = Cursor::begin(&self.checked);
+        let range = &cursor.range().unwrap_or(Range { null: None, after: None });
+        let read = async |route| self.in_time(&self.select(wanted, (range, route), most.saturating_add(1))).await;
+        let rows = match read(self.route(Routes::best).await?).await {
+            Err(AskError::Store(error)) if error.is_about(About::Key) => read(Route::Free).await?,
+            rows => rows?,
+        };
+        let row = |values| FoundRow { places: places.clone(), values, labels: None };
+        Ok((rows.len() <= most).then(|| rows.into_iter().map(row).collect()))
+    }
+
     /// How many rows the query asks for. Nothing is read but keys, but all of them.
     ///
     /// # Errors

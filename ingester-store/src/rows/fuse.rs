@@ -151,6 +151,12 @@ fn name(kind: &Kind, unit: &str) -> String {
     format!("{}{}", prefix(kind), Fingerprint::NONE.text(unit))
 }
 
+/// The name of the account of what a unit evicts by rules.
+fn evictions(kind: &Kind, unit: &str) -> String {
+    let [kind, unit] = [kind.table().name.as_str(), unit].map(|name| Fingerprint::NONE.text(name));
+    format!("evict/{kind}/{unit}")
+}
+
 impl Store {
     /// Asks whether a unit of a kind may mark so many rows as deleted, because its list lacks their objects. It is to say so with each list,
     /// also if nothing is gone; and before it marks rows, [`Store::count_swept`].
@@ -193,6 +199,25 @@ impl Store {
         self.update_account(&name(kind, unit), |account| Some(account.marking(rows, now))).await.map(drop)
     }
 
+    /// How many objects of a kind a unit has begun to evict by rules within the last hour.
+    ///
+    /// # Errors
+    /// If the settings cannot be read within the retries.
+    pub async fn evicted_lately(&self, kind: &Kind, unit: &str) -> Result<u64, StoreError> {
+        let account = self.update_account(&evictions(kind, unit), |_| None).await?;
+        Ok(others(&account, &[], self.now()))
+    }
+
+    /// A unit is about to evict so many objects by rules.
+    ///
+    /// # Errors
+    /// If the settings cannot be written within the retries.
+    pub async fn count_evicted(&self, kind: &Kind, unit: &str, objects: u64) -> Result<(), StoreError> {
+        let now = self.now();
+        let marking = |account: Account| Some(account.marking(objects, now));
+        self.update_account(&evictions(kind, unit), marking).await.map(drop)
+    }
+
     /// Changes an account, unless there is nothing to change. Returns what it was before.
     async fn update_account(
         &self,
@@ -219,7 +244,7 @@ impl Store {
                 }
             }
         };
-        self.with_retries(|| "counting the rows that a list lacks".to_owned(), update).await
+        self.with_retries(|| "counting rows that are marked or evicted".to_owned(), update).await
     }
 }
 
@@ -282,6 +307,14 @@ mod tests {
         let gone = Account::default().wanting(1000, at(0));
         assert_eq!(others(&Account::default(), std::slice::from_ref(&gone), at(WANTS - 1)), 1000);
         assert_eq!(others(&Account::default(), &[gone], at(WANTS)), 0);
+    }
+
+    #[test]
+    fn what_a_unit_has_evicted_counts_for_an_hour() {
+        let account = Account::default().marking(5, at(0)).marking(2, at(HOUR / 2));
+        assert_eq!(others(&account, &[], at(HOUR)), 7);
+        assert_eq!(others(&account, &[], at(HOUR + 1)), 2);
+        assert_eq!(others(&account, &[], at(2 * HOUR)), 0);
     }
 
     #[test]

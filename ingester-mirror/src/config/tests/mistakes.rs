@@ -26,7 +26,7 @@ fn an_unknown_key_names_its_path_and_the_nearest_known_one() {
     );
     // Nothing similar: all known keys.
     only("log: {colour: red}", "line 1: log.colour: unknown key `colour`; known: format, level");
-    let sections = "known: metadataStorage, mysql, ingester, retention, changes, serve, query, server, log";
+    let sections = "known: metadataStorage, mysql, ingester, retention, policies, changes, serve, query, server, log";
     only("colours: [red]", &format!("line 1: colours: unknown key `colours`; {sections}"));
     only(
         "server: {address:8080}",
@@ -205,4 +205,28 @@ fn settings_of_views_have_names_that_are_not_the_ingesters() {
     let long = mistakes(&format!("ingester: {{viewSettings: {{region: {}}}}}", "x".repeat(257)));
     assert!(long[0].ends_with("use a text of at most 256 characters"), "{long:?}");
     super::parse(&format!("ingester: {{viewSettings: {{clusters: {}, view: ''}}}}", "ü".repeat(256))).unwrap();
+}
+
+#[test]
+fn mistakes_of_rules_name_the_rule_and_the_remedy() {
+    let of = |rules: &str| mistakes(&format!("policies: {{evict: {{Model: {rules}}}}}"));
+    let at = |mistake: &str| vec![format!("line 1: policies.evict.Model[0]{mistake}")];
+    assert_eq!(of("[{name: all}]"), at(": every object would leave: say which with `when`, `after` or `keepLast`"));
+    assert_eq!(of("[{after: 1d}]"), at(": `name` is missing: messages name the rule by it"));
+    assert_eq!(of("[{name: a, when: {}}]"), at(".when: nothing is selected: add `fieldSelector` or `labelSelector`"));
+    assert_eq!(
+        of("[{name: a, keepLast: {by: [owner]}}]"),
+        at(".keepLast: `count` is missing: how many objects of each group stay")
+    );
+    assert_eq!(
+        of("[{name: a, keepLast: {count: 1}, since: end_time}]"),
+        at(".since: `since` says what `after` counts from: add `after`, or leave out `since`")
+    );
+    let twice = of("[{name: a, after: 1d}, {name: a, after: 2d}]");
+    assert_eq!(
+        twice,
+        ["line 1: policies.evict.Model[1]: another rule of this kind is named `a`: give this one another name"]
+    );
+    assert!(of("[{name: a, when: {fieldSelector: '=='}}]")[0].contains("policies.evict.Model[0].when.fieldSelector"));
+    assert!(mistakes("policies: {evict: {Modle: []}}")[0].contains("Model"));
 }

@@ -4,18 +4,20 @@
 mod evictions;
 mod histories;
 mod moved;
+mod policies;
 
 use crate::budget::Budget;
 use crate::clock::SystemClock;
 use crate::cluster::{
     ApiError, Cluster, Deletion, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
-use crate::config::{Config, Ingester, Live};
+use crate::config::{Config, EvictRule, Ingester, Live};
 use crate::events::Publisher;
 use crate::fixture::MODEL;
 use crate::follow::Follower;
 use crate::health::Health;
 use crate::metrics::Metrics;
+use crate::policies::{Candidate, PolicyError, Weighed};
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use crate::unit::Unit;
@@ -59,6 +61,24 @@ struct SceneState {
     rows: BTreeMap<Box<str>, StoredRow>,
     calls: Vec<(Instant, String)>,
     trouble: fn(&str) -> Trouble,
+    /// How many evictions by rules were begun.
+    begun: u64,
+}
+
+/// What an object says that the rules of scenes mean.
+const DONE: &str = r#""phase":"done""#;
+
+fn candidate(row: &StoredRow) -> Candidate {
+    let name = row.uid.trim_start_matches("uid-");
+    Candidate {
+        uid: row.uid.clone(),
+        namespace: "ml".into(),
+        name: name.into(),
+        version: row.res_version,
+        created: None,
+        since: None,
+        group: Vec::new(),
+    }
 }
 
 /// What a watch sends: the version, whether the object is gone, and its last state.
@@ -90,8 +110,14 @@ fn text(object: &Json) -> Box<str> {
 
 impl Scene {
     fn new(trouble: fn(&str) -> Trouble) -> Arc<Self> {
-        let state =
-            SceneState { objects: BTreeMap::new(), version: 1, rows: BTreeMap::new(), calls: Vec::new(), trouble };
+        let state = SceneState {
+            objects: BTreeMap::new(),
+            version: 1,
+            rows: BTreeMap::new(),
+            calls: Vec::new(),
+            trouble,
+            begun: 0,
+        };
         Arc::new(Scene {
             state: Mutex::new(state),
             events: Arc::default(),
@@ -348,7 +374,12 @@ impl Cluster for Scene {
 
     fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>> {
         async move {
-            self.request(format!("delete {}", meta.name), |_| Ok(())).await?;
+            let is_current = |state: &mut SceneState| match state.objects.get(&*meta.name) {
+                Some(object) if object["metadata"]["resourceVersion"] == meta.resource_version.to_string() => Ok(()),
+                Some(_) => Err(409),
+                None => Err(404),
+            };
+            self.request(format!("delete {}", meta.name), is_current).await?;
             self.put(&meta.name, |object| object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"));
             let there = self.state().objects.contains_key(&*meta.name);
             Ok(if there { Deletion::Terminating } else { Deletion::Gone })
@@ -463,6 +494,34 @@ impl Rows for Scene {
 
     fn count_swept<'a>(&'a self, _: &'a str, _: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         self.query("count", |_| ()).boxed()
+    }
+
+    /// The live rows whose objects are done.
+    fn candidates<'a>(&'a self, _: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
+        async move {
+            let candidates = self.query("candidates", |state| {
+                let live = state.rows.values().filter(|row| row.delete_time.is_none() && row.evict_time.is_none());
+                live.filter(|row| row.json().contains(DONE)).map(candidate).collect()
+            });
+            Ok(candidates.await?)
+        }
+        .boxed()
+    }
+
+    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        async move {
+            self.query("weigh", |_| ()).await?;
+            Ok(Weighed { free: leaving.iter().take(most).cloned().collect(), ..Weighed::default() })
+        }
+        .boxed()
+    }
+
+    fn evicted_lately<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        self.query("lately", |state| state.begun).boxed()
+    }
+
+    fn count_evicted<'a>(&'a self, _: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.query("begin", move |state| state.begun += objects).boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

@@ -56,6 +56,15 @@ impl KnownObject {
     }
 }
 
+/// An object that a rule has chosen to leave etcd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The version that was judged, or the one that differs from it in our finalizer alone.
+    pub(crate) version: u64,
+    /// Its deletion was requested in that version, and accepted.
+    pub(crate) requested: bool,
+}
+
 /// The objects of one controller by uid.
 #[derive(Default)]
 pub(crate) struct Known {
@@ -70,6 +79,8 @@ pub(crate) struct Known {
     pub(super) additions: Additions,
     /// The objects with annotations that have no effect.
     ignored: HashSet<Box<str>>,
+    /// What rules have chosen. It is forgotten with the process: then it is judged again.
+    chosen: HashMap<Box<str>, Choice>,
     live: usize,
     rejected: usize,
     ghosts: usize,
@@ -167,6 +178,31 @@ impl Known {
         self.held.remove(uid);
         self.additions.forget(uid);
         self.ignores(uid, false);
+        self.chosen.remove(uid);
+    }
+
+    /// What a rule has chosen of the object.
+    pub(crate) fn choice(&self, uid: &str) -> Option<Choice> {
+        self.chosen.get(uid).copied()
+    }
+
+    /// A rule has chosen this version of the object.
+    pub(crate) fn choose(&mut self, uid: &str, version: u64) {
+        self.chosen.insert(uid.into(), Choice { version, requested: false });
+    }
+
+    /// The chosen version of an object has a successor that differs in our finalizer alone, or its deletion was accepted.
+    pub(crate) fn go_on(&mut self, uid: &str, from: u64, choice: Choice) {
+        if let Some(chosen) = self.chosen.get_mut(uid).filter(|chosen| chosen.version == from) {
+            *chosen = choice;
+        }
+    }
+
+    /// What was chosen of the object is not what it is now.
+    pub(crate) fn reconsider(&mut self, uid: &str) {
+        if self.chosen.get(uid).is_some_and(|chosen| !chosen.requested) {
+            self.chosen.remove(uid);
+        }
     }
 
     fn recount(&mut self, old: Option<KnownObject>, new: Option<KnownObject>) {

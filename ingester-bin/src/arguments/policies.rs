@@ -1,0 +1,30 @@
+//! `ingester policies`.
+
+use super::{ConfigFile, Output};
+use clap::Args;
+
+/// Say what leaves etcd by the rules of the configuration, and why.
+///
+/// Judges each rule of `policies.evict` as `ingester run` does, whether it is enforced or not, and changes nothing. LEAVES are the objects that
+/// leave now, within the limit of an hour; BYTES are their texts'. STAYS are those that meet `when` and are too young or among the last ones.
+/// HINDERED are those that leave once what keeps them in the cluster is gone.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Policies {
+    /// Only the rules of these kinds.
+    #[arg(value_name = "KIND", value_delimiter = ',')]
+    pub(crate) kinds: Vec<String>,
+    /// Say of the objects of this name what each rule says of them, and why.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) explain: Option<String>,
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ingester policies --config ingester.yaml
+  ingester policies pipelineruns --explain churn-1 --config ingester.yaml
+  ingester policies -o json --config ingester.yaml";

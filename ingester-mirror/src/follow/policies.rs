@@ -1,0 +1,138 @@
+//! What rules say is to leave etcd: judged again and again, and handed to the pipeline.
+
+use super::Follower;
+use crate::config::{Config, EvictRule, Policies};
+use crate::pipeline::{Item, ObjectRef, Why};
+use crate::policies::{Candidate, PolicyError, age, check, judge};
+use crate::unit::{Unit, in_time, scopes};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// So many objects of a unit may leave within an hour whatever a fifth of them is.
+const FEW: u64 = 10;
+
+/// One in so many live objects may leave within an hour.
+const PART: u64 = 5;
+
+/// The pause before it is asked again whether the first list is in SQL.
+const SOON: Duration = Duration::from_secs(1);
+
+/// What one round has found of the unit's own objects.
+#[derive(Default)]
+struct Round {
+    /// What rules say is to leave, enforced or not, by uid.
+    objects: BTreeMap<Box<str>, bool>,
+    /// What rules that are enforced say is to leave.
+    leaving: Vec<Candidate>,
+    /// The names of these rules.
+    rules: Vec<String>,
+}
+
+impl Follower {
+    /// Judges the kind's rules again and again, once the first list is in SQL.
+    pub(super) async fn apply_policies(&self) {
+        let unit = self.unit();
+        let (of, mut told) = (|config: &Config| config.policies.clone(), false);
+        loop {
+            let policies = of(&unit.config());
+            // Asked, not waited for: what wakes several waiters wakes them in an order of its own, and a simulated seed is to give one history.
+            let synced = *self.synced_once.borrow();
+            match policies.evict.get(unit.kind.name()).filter(|_| synced) {
+                Some(rules) => self.apply_once(&policies, rules, &mut told).await,
+                None => unit.metrics.policies(0, 0),
+            }
+            tokio::select! {
+                biased;
+                () = unit.live.changed(&policies, of) => told = false,
+                () = tokio::time::sleep(if synced { policies.period } else { policies.period.min(SOON) }) => {}
+            }
+        }
+    }
+
+    /// One round. What fails is said, and left to the next one.
+    async fn apply_once(&self, policies: &Policies, rules: &[EvictRule], told: &mut bool) {
+        let (unit, kind) = (self.unit(), self.unit().kind.name());
+        let mut round = Round::default();
+        for rule in rules {
+            if let Err(error) = self.judge_once(rule, &mut round).await {
+                tracing::warn!(kind, rule = rule.name, %error, "Rule not judged: nothing leaves etcd by it");
+            }
+        }
+        let left = match self.let_go(policies, &mut round, told).await {
+            Ok(left) => left,
+            Err(error) => {
+                tracing::warn!(kind, %error, "Rules not enforced now, trying again with the next round");
+                0
+            }
+        };
+        let enforced = round.objects.values().filter(|enforced| **enforced).count();
+        unit.metrics.policies(round.objects.len() - left, enforced - left);
+    }
+
+    /// Judges one rule, of all objects of the kind; what it says of the unit's own ones counts.
+    async fn judge_once(&self, rule: &EvictRule, round: &mut Round) -> Result<(), PolicyError> {
+        let unit = self.unit();
+        check(&unit.kind, rule)?;
+        let snapshot = unit.rows.candidates(rule).await?;
+        let judged = judge(rule, snapshot, unit.clock.now());
+        let own: Vec<Candidate> = judged.leaving.into_iter().filter(|candidate| is_own(unit, candidate)).collect();
+        for candidate in &own {
+            *round.objects.entry(candidate.uid.clone()).or_default() |= rule.enforce;
+        }
+        if rule.enforce {
+            round.leaving.extend(own);
+            round.rules.push(rule.name.clone());
+        }
+        Ok(())
+    }
+
+    /// Hands to the pipeline what may leave now. Returns how many.
+    async fn let_go(&self, policies: &Policies, round: &mut Round, told: &mut bool) -> Result<usize, PolicyError> {
+        let unit = self.unit();
+        if round.leaving.is_empty() || !unit.rules().evictions {
+            return Ok(0);
+        }
+        round.leaving.sort_by(|one, other| age(one).cmp(&age(other)));
+        // Two rules may say the same of an object, and agree about its version or not.
+        round.leaving.dedup_by(|one, other| one.uid == other.uid);
+        let name = unit.name();
+        let lately = in_time("counting evictions", unit.rows.evicted_lately(&name)).await?;
+        let units = scopes(std::slice::from_ref(&unit.kind), &unit.config()).len().max(1) as u64;
+        let live = self.pipeline.known().live() as u64 + lately;
+        let limit = (policies.evict_limit / units).max(1).min((live / PART).max(FEW));
+        let most = usize::try_from(limit.saturating_sub(lately)).unwrap_or(usize::MAX);
+        let weighed = unit.rows.weigh(&round.leaving, most).await?;
+        let (left, hindered) = (weighed.free.len(), weighed.hindered.len());
+        let over = round.leaving.len().saturating_sub(left + hindered);
+        let rules = round.rules.join(", ");
+        if left > 0 || over > 0 {
+            tracing::info!(
+                kind = unit.kind.name(),
+                rules,
+                objects = left,
+                over,
+                hindered,
+                limit,
+                "Objects leave etcd by rules"
+            );
+        }
+        if left == 0 {
+            return Ok(0);
+        }
+        // Before they leave: a process that is killed in between has counted too many, not too few.
+        in_time("counting evictions", unit.rows.count_evicted(&name, left as u64)).await?;
+        if !std::mem::replace(told, true) {
+            unit.publisher.policies_enforced(&unit.kind, &rules, left);
+        }
+        for Candidate { uid, namespace, name, version, .. } in weighed.free {
+            self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, Why::Judged, 0));
+        }
+        Ok(left)
+    }
+}
+
+/// Whether an object is the unit's own.
+fn is_own(unit: &Unit, candidate: &Candidate) -> bool {
+    let namespace = unit.namespace.as_ref().is_none_or(|namespace| *namespace == candidate.namespace);
+    namespace && unit.shard.has(&candidate.uid)
+}

@@ -1,0 +1,144 @@
+//! Evictions by rules: what is judged, what is deleted, and what a crash leaves behind.
+
+use super::*;
+use crate::config::KeepLast;
+
+/// An object that the rule means.
+const FINISHED: fn(&mut Json) = |object| object["status"] = json!({ "phase": "done" });
+
+/// A rule that keeps so many.
+fn with_rule(last: Option<usize>, enforce: bool) -> Config {
+    let rule = EvictRule {
+        name: "finished".into(),
+        when: Vec::new(),
+        after: None,
+        since: "create_time".into(),
+        keep_last: last.map(|count| KeepLast { count, by: Vec::new() }),
+        namespaces: Vec::new(),
+        enforce,
+    };
+    let mut config = Config::default();
+    config.policies.evict = [("Model".to_owned(), vec![rule])].into();
+    config
+}
+
+fn play(scene: &Arc<Scene>, config: Config) -> CancellationToken {
+    let stop = CancellationToken::new();
+    scene.play_with(config, &stop, &stop);
+    stop
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_leaves_etcd_once_a_rule_says_so_and_others_stay() {
+    let scene = Scene::new(quiet);
+    scene.put("a", FINISHED);
+    scene.put("b", |_| {});
+    let _playing = play(&scene, with_rule(None, true));
+    sleep(90 * SECOND).await;
+    assert!(!scene.state().objects.contains_key("a") && scene.state().objects.contains_key("b"));
+    let row = scene.row("a").unwrap();
+    assert_eq!((row.eviction, row.delete_time, row.json().contains(DONE)), (Eviction::Confirmed, None, true));
+    assert_eq!(scene.row("b").unwrap().eviction, Eviction::None);
+    // It is done later.
+    scene.put("b", FINISHED);
+    sleep(90 * SECOND).await;
+    assert_eq!(scene.row("b").unwrap().eviction, Eviction::Confirmed);
+    let writes = scene.calls("write").len();
+    sleep(700 * SECOND).await;
+    assert_eq!(scene.calls("write").len(), writes, "nothing is left to do");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_that_is_not_enforced_is_counted_and_does_nothing() {
+    let scene = Scene::new(quiet);
+    scene.put("a", FINISHED);
+    let _playing = play(&scene, with_rule(None, false));
+    sleep(90 * SECOND).await;
+    assert_eq!(scene.metric("ingester_policy_objects"), 1);
+    assert_eq!(scene.metric("ingester_policy_waiting_objects"), 0);
+    assert!(scene.calls("delete").is_empty() && scene.calls("weigh").is_empty());
+    assert_eq!(scene.row("a").unwrap().eviction, Eviction::None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_objects_of_a_group_stay() {
+    let scene = Scene::new(quiet);
+    ["a", "b", "c", "d"].iter().for_each(|name| scene.put(name, FINISHED));
+    let _playing = play(&scene, with_rule(Some(2), true));
+    sleep(200 * SECOND).await;
+    let left: Vec<String> = scene.state().objects.keys().cloned().collect();
+    assert_eq!(left, ["c", "d"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_objects_leave_within_an_hour_than_the_limit() {
+    let scene = Scene::new(quiet);
+    (0..40).for_each(|number| scene.put(&format!("o{number:02}"), FINISHED));
+    let mut config = with_rule(None, true);
+    config.policies.evict_limit = 4;
+    let _playing = play(&scene, config);
+    sleep(400 * SECOND).await;
+    // The model of the database counts for good.
+    assert_eq!(scene.state().objects.len(), 36);
+    assert_eq!(scene.metric("ingester_policy_waiting_objects"), 36);
+}
+
+#[tokio::test(start_paused = true)]
+async fn within_an_hour_no_more_than_a_fifth_of_the_objects_leaves_whatever_the_limit() {
+    let scene = Scene::new(quiet);
+    (0..100).for_each(|number| scene.put(&format!("o{number:02}"), FINISHED));
+    let _playing = play(&scene, with_rule(None, true));
+    sleep(400 * SECOND).await;
+    assert_eq!(scene.state().objects.len(), 80);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_changes_before_it_is_deleted_stays_and_its_row_lives() {
+    for finalizer in [json!([]), json!([FINALIZER])] {
+        let scene = Scene::new(|call| if call == "delete a" { Trouble::Slow(5 * SECOND) } else { Trouble::None });
+        scene.put("a", |object| {
+            FINISHED(object);
+            object["metadata"]["finalizers"] = finalizer.clone();
+        });
+        let _playing = play(&scene, with_rule(None, true));
+        while scene.calls("delete a").is_empty() {
+            sleep(SECOND / 10).await;
+        }
+        assert_eq!(scene.row("a").unwrap().eviction, Eviction::Intended);
+        scene.put("a", |object| object["status"] = json!({ "phase": "again" }));
+        sleep(90 * SECOND).await;
+        assert!(scene.state().objects.contains_key("a"));
+        let row = scene.row("a").unwrap();
+        assert_eq!((row.eviction, row.delete_time, row.json().contains("again")), (Eviction::None, None, true));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_a_finalizer_of_others_holds_stays() {
+    let scene = Scene::new(quiet);
+    scene.put("a", |object| {
+        FINISHED(object);
+        object["metadata"]["finalizers"] = json!([FINALIZER, "example.com/other"]);
+    });
+    let _playing = play(&scene, with_rule(None, true));
+    sleep(200 * SECOND).await;
+    assert!(scene.calls("delete").is_empty());
+    assert_eq!(scene.row("a").unwrap().eviction, Eviction::None);
+}
+
+/// An earlier process had written `evict_time`, and was killed before it deleted the object.
+#[tokio::test(start_paused = true)]
+async fn what_a_crash_left_intended_lives_again_and_is_judged_again() {
+    for (config, evicted) in [(Config::default(), Eviction::None), (with_rule(None, true), Eviction::Confirmed)] {
+        let scene = Scene::new(quiet);
+        scene.put("a", FINISHED);
+        scene.stored("a", None);
+        if let Some(row) = scene.state().rows.get_mut("uid-a") {
+            (row.evict_time, row.eviction) = (Some(Micros(1)), Eviction::Intended);
+        }
+        let _playing = play(&scene, config);
+        sleep(120 * SECOND).await;
+        assert_eq!(scene.row("a").unwrap().eviction, evicted);
+        assert_eq!(scene.state().objects.contains_key("a"), evicted == Eviction::None);
+    }
+}

@@ -1,0 +1,100 @@
+//! The query of a rule, and its snapshot of rows.
+
+use super::Candidate;
+use crate::config::EvictRule;
+use ingester_core::Kind;
+use ingester_core::schema::{SqlType, base};
+use ingester_core::value::Value;
+use ingester_sql::query::{Checked, Query, QueryError, States};
+use ingester_store::query::{AskError, FoundRow, Wanted};
+use ingester_store::{Store, StoreError};
+
+/// The most candidates that are judged at once.
+const MOST: usize = 200_000;
+
+/// Why a rule cannot be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// A field has no column, or a value is not of its column's type.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// `since` is not a time.
+    #[error("`since`: the column `{0}` is not a time: name one of type DATETIME (`ingester kinds -o wide` lists them)")]
+    NotATime(String),
+    /// The kind's objects do not leave etcd by rules.
+    #[error("{0}")]
+    Kind(&'static str),
+    /// There are too many candidates for one snapshot.
+    #[error("more than {MOST} live objects meet `when`: narrow the rule by its selectors or namespaces")]
+    TooMany,
+    /// The database failed, or took too long.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The query of a rule about its kind.
+fn query(rule: &EvictRule) -> Query {
+    Query { namespaces: rule.namespaces.clone(), states: States::LIVE, filters: rule.when.clone(), ..Query::default() }
+}
+
+/// The places of what a rule reads: the time of `after`, and the columns of the groups.
+fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
+    let since = checked.place(&rule.since)?;
+    let column = &checked.table().columns[since];
+    if column.ty != SqlType::DateTime {
+        return Err(PolicyError::NotATime(column.name.to_string()));
+    }
+    let by = rule.keep_last.iter().flat_map(|keep| &keep.by).map(|field| checked.place(field));
+    Ok((since, by.collect::<Result<_, _>>()?))
+}
+
+/// Whether the rule can be judged about objects of this kind.
+///
+/// # Errors
+/// Names the field or the key that is wrong.
+pub fn check(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
+    if kind.immutable() {
+        return Err(PolicyError::Kind("every object of this kind leaves etcd already: take the rule away"));
+    }
+    if !kind.evictable() {
+        let why = "objects of this kind are not evictable (`evictable: false`): take the rule away";
+        return Err(PolicyError::Kind(why));
+    }
+    places(rule, &query(rule).check(kind.table())?).map(drop)
+}
+
+/// All candidates of a rule, as they were at one moment.
+pub(crate) async fn candidates(store: &Store, kind: &Kind, rule: &EvictRule) -> Result<Vec<Candidate>, PolicyError> {
+    let asked = store.ask_about(kind, &query(rule), store.limits())?;
+    let (since, by) = places(rule, asked.checked())?;
+    let mut read = vec![base::NAMESPACE, base::NAME, base::RES_VERSION, base::CREATE_TIME];
+    for place in by.iter().chain([&since]) {
+        if !read.contains(place) {
+            read.push(*place);
+        }
+    }
+    let wanted = Wanted { places: read, labels: false };
+    let rows = asked.at_once(&wanted, MOST).await?.ok_or(PolicyError::TooMany)?;
+    let candidate = |row: FoundRow| Candidate {
+        uid: row.uid().into(),
+        namespace: row.text(base::NAMESPACE).into(),
+        name: row.text(base::NAME).into(),
+        version: version(&row),
+        created: row.time(base::CREATE_TIME),
+        since: row.time(since),
+        group: by.iter().map(|place| row.get(*place).cloned().unwrap_or(Value::Null)).collect(),
+    };
+    Ok(rows.into_iter().map(candidate).collect())
+}
+
+/// The resourceVersion of a row.
+pub(super) fn version(row: &FoundRow) -> u64 {
+    match row.get(base::RES_VERSION) {
+        Some(Value::UInt(version)) => *version,
+        Some(Value::Int(version)) => version.unsigned_abs(),
+        _ => 0,
+    }
+}

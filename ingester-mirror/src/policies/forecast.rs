@@ -1,0 +1,30 @@
+//! What a rule would do now, for people.
+
+use super::{Candidate, Hindrance, PolicyError, Stays, candidates, check, judge, weigh};
+use crate::config::EvictRule;
+use ingester_core::Kind;
+use ingester_store::Store;
+
+/// What a rule would do now, whether it is enforced or not.
+#[derive(Debug, Default)]
+pub struct Forecast {
+    /// What would leave etcd, the oldest first.
+    pub leaving: Vec<Candidate>,
+    /// How many bytes the texts of these have.
+    pub bytes: u64,
+    /// What is to leave, and stays for another reason.
+    pub hindered: Vec<(Candidate, Hindrance)>,
+    /// What meets `when` in the rule's namespaces, and stays by the rule.
+    pub staying: Vec<(Candidate, Stays)>,
+}
+
+/// Judges a rule as the mirror does, and changes nothing. `kinds` are those that are mirrored.
+///
+/// # Errors
+/// If the rule cannot be judged about this kind, or the database fails.
+pub async fn forecast(store: &Store, kinds: &[Kind], kind: &Kind, rule: &EvictRule) -> Result<Forecast, PolicyError> {
+    check(kind, rule)?;
+    let judged = judge(rule, candidates(store, kind, rule).await?, store.read_clock().await?);
+    let weighed = weigh(store, kinds, kind, &judged.leaving, usize::MAX).await?;
+    Ok(Forecast { leaving: weighed.free, bytes: weighed.bytes, hindered: weighed.hindered, staying: judged.staying })
+}

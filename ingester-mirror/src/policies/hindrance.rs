@@ -1,0 +1,183 @@
+//! What keeps an object in the cluster whatever a rule says: its owner, what it owns, and finalizers of others.
+
+use super::ask::version;
+use super::{Candidate, PolicyError};
+use crate::lifecycle::finalizer;
+use ingester_core::Kind;
+use ingester_core::marks::Marks;
+use ingester_core::object::{ManagedFields, Meta, Object};
+use ingester_core::schema::base;
+use ingester_sql::query::{Query, States};
+use ingester_store::Store;
+use ingester_store::query::{AskError, Wanted};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+/// How many objects are weighed at a time.
+const CHUNK: usize = 256;
+
+/// With more namespaces than this, what objects own is looked for in all of them.
+const NAMESPACES: usize = 100;
+
+/// How the text of an object with owners names them.
+const OWNERS: &str = "\"ownerReferences\"";
+
+/// Why an object stays in the cluster although a rule says that it is to leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hindrance {
+    /// Its owner is live.
+    Owned,
+    /// A live object has it as its owner, and would be collected as garbage.
+    Owns,
+    /// A finalizer of others holds it.
+    Finalizer(Box<str>),
+    /// It is being deleted.
+    Terminating,
+    /// It has changed since the rule was judged.
+    Changed,
+}
+
+impl fmt::Display for Hindrance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hindrance::Owned => write!(f, "its owner is live: it leaves after that"),
+            Hindrance::Owns => write!(f, "a live object has it as its owner, and would be collected as garbage"),
+            Hindrance::Finalizer(name) => write!(f, "the finalizer `{name}` holds it"),
+            Hindrance::Terminating => write!(f, "it is being deleted"),
+            Hindrance::Changed => write!(f, "it has changed since the rule was judged"),
+        }
+    }
+}
+
+/// What its metadata alone says that keeps an object in the cluster.
+pub(crate) fn held(meta: &Meta, marks: &Marks) -> Option<Hindrance> {
+    if meta.deletion_timestamp.is_some() {
+        return Some(Hindrance::Terminating);
+    }
+    let foreign = meta.finalizers.iter().find(|name| !finalizer::holds(std::slice::from_ref(*name), marks));
+    foreign.map(|name| Hindrance::Finalizer(name.clone()))
+}
+
+/// What is to leave, with what hinders it.
+#[derive(Debug, Default)]
+pub(crate) struct Weighed {
+    /// What may leave, and how many bytes its texts have.
+    pub(crate) free: Vec<Candidate>,
+    pub(crate) bytes: u64,
+    pub(crate) hindered: Vec<(Candidate, Hindrance)>,
+}
+
+/// Weighs what is to leave, in its order, until so many may. `kinds` are those that are mirrored.
+///
+/// Every live row of these kinds in the namespaces of what is to leave is read, because no column says what owns an object.
+pub(crate) async fn weigh(
+    store: &Store,
+    kinds: &[Kind],
+    kind: &Kind,
+    leaving: &[Candidate],
+    most: usize,
+) -> Result<Weighed, PolicyError> {
+    let mut weighed = Weighed::default();
+    if leaving.is_empty() || most == 0 {
+        return Ok(weighed);
+    }
+    let owners = owners_among(store, kinds, kind, leaving).await?;
+    for chunk in leaving.chunks(CHUNK) {
+        let uids: Vec<&str> = chunk.iter().map(|candidate| &*candidate.uid).collect();
+        let mut stored = stored(store, kind, &uids).await?;
+        let owned_by: Vec<&str> = stored.values().filter_map(|(_, meta, _)| meta.owner_uid.as_deref()).collect();
+        let live = live_among(store, kinds, &owned_by).await?;
+        for candidate in chunk {
+            // Without a row it is gone by now.
+            let Some((version, meta, bytes)) = stored.remove(&candidate.uid) else { continue };
+            let hindrance = if version != candidate.version {
+                Some(Hindrance::Changed)
+            } else if meta.owner_uid.as_ref().is_some_and(|owner| live.contains(owner)) {
+                Some(Hindrance::Owned)
+            } else if owners.contains(&candidate.uid) {
+                Some(Hindrance::Owns)
+            } else {
+                held(&meta, kind.marks())
+            };
+            match hindrance {
+                Some(hindrance) => weighed.hindered.push((candidate.clone(), hindrance)),
+                None => {
+                    weighed.free.push(candidate.clone());
+                    weighed.bytes += bytes;
+                }
+            }
+            if weighed.free.len() >= most {
+                return Ok(weighed);
+            }
+        }
+    }
+    Ok(weighed)
+}
+
+/// The version, the metadata and the bytes of the text of each stored object.
+async fn stored(store: &Store, kind: &Kind, uids: &[&str]) -> Result<HashMap<Box<str>, (u64, Meta, u64)>, PolicyError> {
+    let query =
+        Query { uids: uids.iter().map(|uid| (*uid).to_owned()).collect(), states: States::LIVE, ..Query::default() };
+    let wanted = Wanted { places: vec![base::RES_VERSION, base::JSON], labels: false };
+    let mut reader = store.ask_about(kind, &query, store.limits())?.reader(&wanted, None).map_err(AskError::from)?;
+    let mut stored = HashMap::new();
+    loop {
+        let rows = reader.next().await?;
+        if rows.is_empty() {
+            return Ok(stored);
+        }
+        for row in rows {
+            let text = row.text(base::JSON);
+            // A text that cannot be read says nothing about owners: the object stays.
+            let Ok(object) = Object::parse(text, ManagedFields::Keep) else { continue };
+            stored.insert(row.uid().into(), (version(&row), object.meta().clone(), text.len() as u64));
+        }
+    }
+}
+
+/// Those of these uids whose objects are live.
+async fn live_among(store: &Store, kinds: &[Kind], uids: &[&str]) -> Result<HashSet<Box<str>>, PolicyError> {
+    let mut live = HashSet::new();
+    if uids.is_empty() {
+        return Ok(live);
+    }
+    let uids: HashSet<&str> = uids.iter().copied().collect();
+    let query = Query { uids: uids.into_iter().map(str::to_owned).collect(), states: States::LIVE, ..Query::default() };
+    for kind in kinds {
+        let page = store.ask_about(kind, &query, store.limits())?.page(&Wanted::default(), CHUNK, None).await?;
+        live.extend(page.rows.iter().map(|row| Box::from(row.uid())));
+    }
+    Ok(live)
+}
+
+/// Those of the candidates that a live object has as its owner.
+async fn owners_among(
+    store: &Store,
+    kinds: &[Kind],
+    kind: &Kind,
+    leaving: &[Candidate],
+) -> Result<HashSet<Box<str>>, PolicyError> {
+    let wanted: HashSet<&str> = leaving.iter().map(|candidate| &*candidate.uid).collect();
+    let namespaces: HashSet<&str> = leaving.iter().map(|candidate| &*candidate.namespace).collect();
+    let mut found = HashSet::new();
+    // An object in a namespace owns objects of that namespace alone.
+    for dependents in kinds.iter().filter(|dependents| dependents.namespaced() || !kind.namespaced()) {
+        let narrow = kind.namespaced() && namespaces.len() <= NAMESPACES;
+        let namespaces = namespaces.iter().filter(|_| narrow).map(|namespace| (*namespace).to_owned()).collect();
+        let query = Query { namespaces, states: States::LIVE, ..Query::default() };
+        let asked = store.ask_about(dependents, &query, store.limits())?;
+        let mut reader = asked.reader(&Wanted::object(), None).map_err(AskError::from)?;
+        loop {
+            let rows = reader.next().await?;
+            if rows.is_empty() {
+                break;
+            }
+            let texts = rows.iter().map(|row| row.text(base::JSON)).filter(|text| text.contains(OWNERS));
+            let objects = texts.filter_map(|text| Object::parse(text, ManagedFields::Keep).ok());
+            found.extend(
+                objects.filter_map(|object| object.meta().owner_uid.clone().filter(|owner| wanted.contains(&**owner))),
+            );
+        }
+    }
+    Ok(found)
+}

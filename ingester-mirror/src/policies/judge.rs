@@ -1,0 +1,168 @@
+//! Judges a snapshot of rows by a rule. Pure.
+
+use crate::config::EvictRule;
+use ingester_core::value::{Micros, Value};
+use std::collections::HashMap;
+use std::fmt;
+
+/// A live object that meets `when` in the namespaces of a rule, as its row says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its uid.
+    pub uid: Box<str>,
+    /// Its namespace; empty if it has none.
+    pub namespace: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// The version that is judged.
+    pub version: u64,
+    /// When it was created; an object without that counts as the oldest.
+    pub created: Option<Micros>,
+    /// The time that `after` counts from.
+    pub since: Option<Micros>,
+    /// The values that make its group.
+    pub group: Vec<Value>,
+}
+
+/// Why a rule leaves a candidate where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stays {
+    /// It is among the last ones of its group.
+    AmongLast(usize),
+    /// The time that `after` counts from is NULL.
+    NoTime,
+    /// `after` has not passed before this time.
+    Until(Micros),
+}
+
+impl fmt::Display for Stays {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stays::AmongLast(count) => write!(f, "it is among the last {count} of its group, which `keepLast` keeps"),
+            Stays::NoTime => write!(f, "the time that `after` counts from has no value"),
+            Stays::Until(time) => write!(f, "`after` has not passed before {}", time.rfc3339()),
+        }
+    }
+}
+
+/// What a rule says of a snapshot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// What is to leave, the oldest first.
+    pub leaving: Vec<Candidate>,
+    /// What stays.
+    pub staying: Vec<(Candidate, Stays)>,
+}
+
+/// The order of objects: by the time of their creation, then by uid.
+pub(crate) fn age(candidate: &Candidate) -> (Option<Micros>, &str) {
+    (candidate.created, &candidate.uid)
+}
+
+/// Judges a snapshot, which has all candidates of the rule, at a time of the database's clock.
+pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Judgement {
+    // The newest first: they are the last ones of their groups.
+    snapshot.sort_by(|one, other| age(other).cmp(&age(one)));
+    let (mut judgement, mut groups) = (Judgement::default(), HashMap::<String, usize>::new());
+    for candidate in snapshot {
+        let stays = match &rule.keep_last {
+            Some(keep) => {
+                let before = groups.entry(format!("{:?}", candidate.group)).or_default();
+                *before += 1;
+                (*before <= keep.count).then_some(Stays::AmongLast(keep.count))
+            }
+            None => None,
+        };
+        match stays.or_else(|| not_yet(rule, &candidate, now)) {
+            Some(stays) => judgement.staying.push((candidate, stays)),
+            None => judgement.leaving.push(candidate),
+        }
+    }
+    judgement.leaving.reverse();
+    judgement.staying.reverse();
+    judgement
+}
+
+fn not_yet(rule: &EvictRule, candidate: &Candidate, now: Micros) -> Option<Stays> {
+    let after = i64::try_from(rule.after?.as_micros()).unwrap_or(i64::MAX);
+    let Some(since) = candidate.since else { return Some(Stays::NoTime) };
+    let due = Micros(since.0.saturating_add(after));
+    (due > now).then_some(Stays::Until(due))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Candidate, Judgement, Stays, judge};
+    use crate::config::{EvictRule, KeepLast};
+    use ingester_core::value::{Micros, Value};
+    use std::time::Duration;
+
+    fn rule(after: Option<u64>, last: Option<usize>) -> EvictRule {
+        EvictRule {
+            name: "rule".into(),
+            when: Vec::new(),
+            after: after.map(Duration::from_secs),
+            since: "create_time".into(),
+            keep_last: last.map(|count| KeepLast { count, by: vec!["owner".into()] }),
+            namespaces: Vec::new(),
+            enforce: true,
+        }
+    }
+
+    /// One that was created at this second.
+    fn candidate(uid: &str, second: i64, owner: &str) -> Candidate {
+        let time = Some(Micros(second * 1_000_000));
+        Candidate {
+            uid: uid.into(),
+            namespace: "ml".into(),
+            name: uid.into(),
+            version: 1,
+            created: time,
+            since: time,
+            group: vec![Value::text(owner)],
+        }
+    }
+
+    fn leaving(judgement: &Judgement) -> Vec<&str> {
+        judgement.leaving.iter().map(|candidate| &*candidate.uid).collect()
+    }
+
+    const NOW: Micros = Micros(100_000_000);
+
+    #[test]
+    fn of_each_group_the_last_ones_stay_and_the_oldest_leave_first() {
+        let snapshot =
+            [("b", 2, "x"), ("a", 2, "x"), ("c", 9, "x"), ("d", 1, "x"), ("e", 1, "y"), ("f", 1, "y"), ("g", 1, "z")];
+        let snapshot: Vec<_> = snapshot.iter().map(|(uid, second, owner)| candidate(uid, *second, owner)).collect();
+        let judged = judge(&rule(None, Some(2)), snapshot.clone(), NOW);
+        // Of two that were created at one time, the greater uid is the later one.
+        assert_eq!(leaving(&judged), ["d", "a"]);
+        assert!(judged.staying.iter().all(|(_, stays)| *stays == Stays::AmongLast(2)));
+        assert_eq!(judged.staying.len() + judged.leaving.len(), snapshot.len());
+    }
+
+    #[test]
+    fn an_object_leaves_once_its_time_has_passed_and_never_without_a_time() {
+        let mut timeless = candidate("n", 1, "x");
+        timeless.since = None;
+        let snapshot = vec![candidate("a", 40, "x"), candidate("b", 41, "x"), timeless];
+        let judged = judge(&rule(Some(60), None), snapshot, NOW);
+        assert_eq!(leaving(&judged), ["a"]);
+        let why: Vec<Stays> = judged.staying.iter().map(|(_, stays)| *stays).collect();
+        assert_eq!(why, [Stays::NoTime, Stays::Until(Micros(101_000_000))]);
+    }
+
+    #[test]
+    fn the_last_ones_count_whatever_their_time() {
+        // `b` is too young to leave, and is the last one all the same.
+        let snapshot = vec![candidate("a", 1, "x"), candidate("b", 99, "x")];
+        assert_eq!(leaving(&judge(&rule(Some(60), Some(1)), snapshot, NOW)), ["a"]);
+    }
+
+    #[test]
+    fn an_object_without_a_time_of_creation_is_the_oldest() {
+        let mut first = candidate("z", 5, "x");
+        first.created = None;
+        assert_eq!(leaving(&judge(&rule(None, Some(1)), vec![candidate("a", 1, "x"), first], NOW)), ["z"]);
+    }
+}

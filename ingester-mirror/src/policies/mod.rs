@@ -1,0 +1,33 @@
+//! Which objects leave etcd by a rule of their kind's owner (`policies.evict` of the configuration). A rule only decides: the eviction itself is
+//! that of an object with the annotation, see `pipeline`.
+//!
+//! May use: ingester-core, ingester-sql, ingester-store, config, lifecycle.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `judge.rs` | judges a snapshot of rows by a rule; pure |
+//! | `ask.rs` | the query of a rule, and its snapshot of rows |
+//! | `hindrance.rs` | what keeps an object in the cluster whatever a rule says |
+//! | `forecast.rs` | what a rule would do, for people |
+//!
+//! # Guarantees
+//! - What a rule says is judged in one snapshot, which is one statement: of each group at least the last ones of that snapshot stay.
+//! - It is judged of one version of an object. The object is deleted in that version, or in the one that differs from it in our finalizer
+//!   alone. One that has changed since is judged again.
+//! - An object stays as long as an owner of it, or an object that it owns, is mirrored and live, and as long as it has a finalizer of others.
+
+mod ask;
+mod forecast;
+mod hindrance;
+mod judge;
+#[cfg(test)]
+mod tests;
+
+pub use ask::{PolicyError, check};
+pub use forecast::{Forecast, forecast};
+pub use hindrance::Hindrance;
+pub use judge::{Candidate, Judgement, Stays, judge};
+
+pub(crate) use ask::candidates;
+pub(crate) use hindrance::{Weighed, held, weigh};
+pub(crate) use judge::age;

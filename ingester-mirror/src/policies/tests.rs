@@ -1,0 +1,137 @@
+//! Rules about rows that are stored: what is a candidate, and what hinders it.
+
+use super::{Forecast, Hindrance, PolicyError, Stays, check, forecast};
+use crate::config::{EvictRule, KeepLast};
+use crate::fixture::MODEL;
+use ingester_core::Kind;
+use ingester_core::kind::Definition;
+use ingester_core::object::ManagedFields;
+use ingester_core::value::Micros;
+use ingester_sql::query::{parse_field_selector, parse_label_selector};
+use ingester_store::{RowChange, Store};
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+/// An object that is done, as a row.
+fn row(name: &str, change: impl FnOnce(&mut Json)) -> RowChange {
+    let mut object = json!({
+        "apiVersion": "michelangelo.api/v2", "kind": "Model",
+        "metadata": {
+            "namespace": "ml", "name": name, "uid": name, "resourceVersion": "7", "labels": {"phase": "done"},
+            "creationTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["michelangelo/Ingester"],
+        },
+    });
+    change(&mut object["metadata"]);
+    let object = crate::unit::parse(&MODEL, object.to_string().into(), ManagedFields::Keep).unwrap();
+    RowChange::Row(MODEL.row(&object).unwrap().unwrap())
+}
+
+fn evicted(name: &str) -> RowChange {
+    match row(name, |_| {}) {
+        RowChange::Row(mut row) => {
+            (row.evict_time, row.evict_confirmed) = (Some(Micros(1)), true);
+            RowChange::Row(row)
+        }
+        other => other,
+    }
+}
+
+fn rule() -> EvictRule {
+    EvictRule {
+        name: "done".into(),
+        when: parse_label_selector("phase=done").unwrap(),
+        after: Some(Duration::from_secs(3600)),
+        since: "create_time".into(),
+        keep_last: None,
+        namespaces: Vec::new(),
+        enforce: false,
+    }
+}
+
+async fn foresee(rows: Vec<RowChange>, rule: &EvictRule) -> Forecast {
+    let store = Store::in_memory(&[MODEL]).await.unwrap();
+    store.write(MODEL.table(), rows).await.unwrap();
+    forecast(&store, &[MODEL], &MODEL, rule).await.unwrap()
+}
+
+fn leaving(forecast: &Forecast) -> Vec<&str> {
+    forecast.leaving.iter().map(|candidate| &*candidate.name).collect()
+}
+
+fn owned_by(uid: &'static str) -> impl FnOnce(&mut Json) {
+    move |metadata| {
+        metadata["ownerReferences"] =
+            json!([{"apiVersion": "v1", "kind": "X", "name": "x", "uid": uid, "controller": true}]);
+    }
+}
+
+#[tokio::test]
+async fn only_live_objects_that_the_selectors_and_namespaces_mean_are_candidates() {
+    let rows = vec![
+        row("done", |_| {}),
+        row("running", |metadata| metadata["labels"]["phase"] = json!("running")),
+        row("elsewhere", |metadata| metadata["namespace"] = json!("other")),
+        row("young", |metadata| metadata["creationTimestamp"] = json!("2999-01-01T00:00:00Z")),
+        evicted("evicted"),
+    ];
+    let found = foresee(rows, &EvictRule { namespaces: vec!["ml".into()], ..rule() }).await;
+    assert_eq!(leaving(&found), ["done"]);
+    assert!(found.bytes > 200, "{} bytes", found.bytes);
+    let staying: Vec<_> = found.staying.iter().map(|(candidate, why)| (&*candidate.name, *why)).collect();
+    assert!(matches!(staying[..], [("young", Stays::Until(_))]), "{staying:?}");
+}
+
+#[tokio::test]
+async fn owners_dependents_and_finalizers_of_others_keep_an_object() {
+    let rows = vec![
+        row("a", |_| {}),
+        row("held", |metadata| metadata["finalizers"] = json!(["michelangelo/Ingester", "example.com/other"])),
+        row("terminating", |metadata| metadata["deletionTimestamp"] = json!("2026-01-01T00:00:00Z")),
+        // Each keeps the other.
+        row("owner", |_| {}),
+        row("owned", owned_by("owner")),
+        // Their owners are gone from the cluster, or not mirrored.
+        row("orphan", owned_by("evicted")),
+        row("foreign", owned_by("unknown")),
+        evicted("evicted"),
+    ];
+    let found = foresee(rows, &rule()).await;
+    assert_eq!(leaving(&found), ["a", "foreign", "orphan"]);
+    let hindered: Vec<_> = found.hindered.iter().map(|(candidate, why)| (&*candidate.name, why.clone())).collect();
+    let expected = [
+        ("held", Hindrance::Finalizer("example.com/other".into())),
+        ("owned", Hindrance::Owned),
+        ("owner", Hindrance::Owns),
+        ("terminating", Hindrance::Terminating),
+    ];
+    assert_eq!(hindered, expected);
+}
+
+#[tokio::test]
+async fn groups_are_the_values_of_columns() {
+    let place = |name: &'static str, namespace: &'static str| {
+        row(name, move |metadata| metadata["namespace"] = json!(namespace))
+    };
+    let rows = vec![place("a", "x"), place("b", "x"), place("c", "x"), place("d", "y")];
+    let keep = KeepLast { count: 2, by: vec!["metadata.namespace".into()] };
+    let found = foresee(rows, &EvictRule { keep_last: Some(keep), after: None, ..rule() }).await;
+    assert_eq!(leaving(&found), ["a"]);
+}
+
+#[test]
+fn a_rule_that_cannot_be_judged_names_what_is_wrong() {
+    let wrong = |rule: EvictRule| check(&MODEL, &rule).unwrap_err().to_string();
+    let unknown = EvictRule { when: parse_field_selector("spec.phase=done").unwrap(), ..rule() };
+    assert!(wrong(unknown).contains("spec.phase"));
+    assert!(wrong(EvictRule { since: "name".into(), ..rule() }).contains("`name` is not a time"));
+    let by = KeepLast { count: 1, by: vec!["spec.owner".into()] };
+    assert!(wrong(EvictRule { keep_last: Some(by), ..rule() }).contains("spec.owner"));
+    for definition in [
+        Definition { immutable: true, ..*MODEL.definition() },
+        Definition { evictable: Some(false), ..*MODEL.definition() },
+    ] {
+        let kind = Kind::new(definition, *MODEL.functions());
+        assert!(matches!(check(&kind, &rule()), Err(PolicyError::Kind(_))));
+    }
+    assert!(check(&MODEL, &rule()).is_ok());
+}

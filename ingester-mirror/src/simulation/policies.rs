@@ -1,0 +1,100 @@
+//! The rule by which objects leave etcd in some seeds: what it means, and what must hold of what it evicts.
+
+use super::database::{KeptRow, text};
+use super::things::{IMMUTABLE, Thing, is_done};
+use super::world::World;
+use crate::config::{Config, EvictRule, KeepLast};
+use crate::policies::{Candidate, age};
+use ingester_core::schema::base;
+use ingester_core::value::Value;
+use ingester_store::StoredRow;
+use ingester_store::guard::Eviction;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How many of the objects that the rule means stay.
+const LAST: usize = 1;
+
+/// What snapshots have said.
+#[derive(Default)]
+pub(super) struct Snapshots {
+    /// The objects that were not among the last ones of some snapshot.
+    beyond: BTreeSet<Box<str>>,
+}
+
+/// The configuration of a seed with the rule.
+pub(super) fn config(mut config: Config) -> Config {
+    let rule = EvictRule {
+        name: "done".into(),
+        when: Vec::new(),
+        after: None,
+        since: "create_time".into(),
+        keep_last: Some(KeepLast { count: LAST, by: Vec::new() }),
+        namespaces: Vec::new(),
+        enforce: true,
+    };
+    config.policies.evict = [("Model".to_owned(), vec![rule])].into();
+    config.policies.period = Duration::from_secs(7);
+    config
+}
+
+fn owner(kept: &KeptRow) -> &str {
+    // The first column behind those of every kind.
+    text(&kept.row, base::JSON + 1)
+}
+
+impl World {
+    /// The rule's snapshot: the live rows that it means.
+    pub(super) fn candidates(&mut self, last: usize) -> Vec<Candidate> {
+        let is_meant = |kept: &&KeptRow| {
+            let version = kept.version();
+            !version.deleted && version.eviction == Eviction::None && is_done(owner(kept))
+        };
+        let candidate = |kept: &KeptRow| Candidate {
+            uid: kept.row.uid.clone(),
+            namespace: text(&kept.row, base::NAMESPACE).into(),
+            name: kept.name().into(),
+            version: kept.row.res_version,
+            created: match kept.row.values[base::CREATE_TIME] {
+                Value::Time(time) => Some(time),
+                _ => None,
+            },
+            since: None,
+            group: Vec::new(),
+        };
+        let snapshot: Vec<Candidate> = self.database.rows.values().filter(is_meant).map(candidate).collect();
+        for one in &snapshot {
+            let later = snapshot.iter().filter(|other| age(other) > age(one)).count();
+            if later >= last {
+                self.snapshots.beyond.insert(one.uid.clone());
+            }
+        }
+        snapshot
+    }
+
+    /// Whether the rule may take an object out of the cluster as it is now.
+    pub(super) fn may_leave_by_rule(&self, thing: &Thing) -> bool {
+        self.more.policies && thing.is_done() && self.snapshots.beyond.contains(thing.uid.as_str())
+    }
+
+    /// Whether an intended eviction is taken back, of a version in which nothing but the rule can have wanted it.
+    pub(super) fn is_reconsidered(&self, old: &KeptRow, new: &StoredRow) -> bool {
+        let asked = text(&old.row, base::JSON).contains(IMMUTABLE);
+        let lives = new.delete_time.is_none() && new.res_version == old.row.res_version;
+        self.more.policies && !asked && lives && old.row.eviction == Eviction::Intended
+    }
+
+    /// What the rule has left undone, once there was time for everything.
+    pub(super) fn undone(&self) -> Option<String> {
+        if !self.more.policies || self.more.unevictable {
+            return None;
+        }
+        let is_free = |thing: &&Thing| {
+            let ours = thing.finalizers.iter().all(|name| name == super::things::FINALIZER);
+            let refused = thing.unpatchable.is_some() || thing.undeletable.is_some();
+            thing.needs_nothing() && thing.is_done() && ours && !refused && !self.is_ghost(thing)
+        };
+        let free: Vec<&Thing> = self.server.things.values().filter(is_free).collect();
+        (free.len() > LAST).then(|| format!("what a rule means leaves etcd: {}", free[0].told()))
+    }
+}
