@@ -171,14 +171,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::finalizers::remove(&arguments, config, program))
         }
-        Command::Schema(Schema::Print(arguments)) => commands::schema::print(&arguments, program),
-        Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, program),
-        Command::Schema(Schema::Diff(arguments)) => wait_for(commands::schema::diff(arguments, program)),
-        Command::Schema(Schema::Apply(arguments)) => wait_for(commands::schema::apply(arguments, program)),
-        Command::Schema(Schema::Adopt(arguments)) => wait_for(commands::schema::adopt(arguments, program)),
-        Command::Schema(Schema::Info(arguments)) => wait_for(commands::schema::info(arguments, program)),
-        Command::Schema(Schema::Revert(arguments)) => wait_for(commands::schema::revert(arguments, program)),
-        Command::Schema(Schema::Verify(arguments)) => wait_for(commands::schema::verify(arguments, program)),
+        Command::Schema(command) => schema(command, program),
         Command::Backfill(arguments) => wait_for(commands::backfill::run(arguments, program)),
         Command::Proto(Proto::Decode(arguments)) => wait_for(commands::proto::decode(arguments, kinds)),
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
@@ -187,6 +180,20 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Rbac(arguments) => commands::rbac::run(&arguments, kinds),
         Command::Manifests(arguments) => commands::manifests::run(&arguments, program),
         Command::Members(arguments) => wait_for(commands::members::run(arguments, kinds)),
+    }
+}
+
+/// Compares, makes and changes tables.
+fn schema(command: Schema, program: Program) -> Result<Ending, Failure> {
+    match command {
+        Schema::Print(arguments) => commands::schema::print(&arguments, program),
+        Schema::Generate(arguments) => commands::schema::generate(&arguments, program),
+        Schema::Diff(arguments) => wait_for(commands::schema::diff(arguments, program)),
+        Schema::Apply(arguments) => wait_for(commands::schema::apply(arguments, program)),
+        Schema::Adopt(arguments) => wait_for(commands::schema::adopt(arguments, program)),
+        Schema::Info(arguments) => wait_for(commands::schema::info(arguments, program)),
+        Schema::Revert(arguments) => wait_for(commands::schema::revert(arguments, program)),
+        Schema::Verify(arguments) => wait_for(commands::schema::verify(arguments, program)),
     }
 }
 

@@ -59,7 +59,7 @@ async fn objects_that_change_each_second_are_written_once_in_a_while(world: &mut
     let written = metrics.sum("ingester_rows_written_total", &["kind=\"Model\""]) - before;
     let saved = metrics.sum("ingester_rows_skipped_total", &["kind=\"Model\"", "reason=\"settling\""]);
     let changes = f64::from(count * changes);
-    println!("{changes} changes, {written} writes, {saved} gathered");
+    eprintln!("{changes} changes, {written} writes, {saved} gathered");
     // The first change of each object and two or three windows, and one more for a slow machine.
     // What finds its object waiting joins it, and is not counted.
     assert!(written <= f64::from(count * 5) && saved > 0.0, "{changes} changes, {written} writes, {saved} gathered");

@@ -388,7 +388,7 @@ kinds:
     let columns: Vec<String> = cluster.table().indexed().iter().map(|column| format!("{column:?}")).collect();
     insta::assert_snapshot!(columns.join("\n"));
     let keys: Vec<String> = cluster.table().keys.iter().map(|key| key.name.to_string()).collect();
-    assert_eq!(keys[5..], ["owner_name", "namespace_owner_name"]);
+    assert_eq!(keys[6..], ["owner_name", "namespace_owner_name"]);
     assert_eq!(cluster.table().by_path("spec.owner.name"), Some(13));
     // With a default, the column has something else than what is there.
     assert_eq!(cluster.table().by_path("status.phase"), None);

@@ -199,7 +199,7 @@ fn unread(identity: &Identity, kinds: &[Kind], error: &dyn std::fmt::Display) ->
 ///
 /// # Errors
 /// What the object is as far as it can be read, and why that cannot be cut out.
-fn stored(text: String, kinds: &[Kind]) -> Result<String, (Identity, String)> {
+fn stored(text: String, kinds: &[Kind]) -> Result<String, (Box<Identity>, String)> {
     if kinds.iter().all(|kind| kind.prune().is_empty()) {
         return Ok(text);
     }
@@ -208,7 +208,7 @@ fn stored(text: String, kinds: &[Kind]) -> Result<String, (Identity, String)> {
     let Some(place) = place(kinds, &part(&identity.api_version), &part(&identity.kind)) else { return Ok(text) };
     match kinds[place].stored_text(&text) {
         Ok(stored) => Ok(stored.into_owned()),
-        Err(error) => Err((identity, error.to_string())),
+        Err(error) => Err((Box::new(identity), error.to_string())),
     }
 }
 

@@ -375,7 +375,9 @@ impl Cluster for Scene {
     fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>> {
         async move {
             let is_current = |state: &mut SceneState| match state.objects.get(&*meta.name) {
-                Some(object) if object["metadata"]["resourceVersion"] == meta.resource_version.to_string() => Ok(()),
+                Some(object) if object["metadata"]["resourceVersion"] == json!(meta.resource_version.to_string()) => {
+                    Ok(())
+                }
                 Some(_) => Err(409),
                 None => Err(404),
             };
