@@ -13,12 +13,17 @@ use ingester_sql::dialect::{CHANGES, POSITIONS, SETTINGS};
 use std::time::Duration;
 
 /// The setting. Without it, the log is on.
-const LOG: &str = "changes";
+pub(super) const LOG: &str = "changes";
 
 /// Its values. One that begins is written and not yet read.
-const OFF: &str = "off";
+pub(super) const OFF: &str = "off";
 const BEGINS: &str = "begins";
 const ON: &str = "on";
+
+/// Whether the tables of the log are among these.
+pub(super) fn are_of_log(tables: &[String]) -> bool {
+    [CHANGES, POSITIONS, SETTINGS].iter().all(|own| tables.iter().any(|table| table == own))
+}
 
 /// Above the longest time for which a writer goes by what it has read.
 const SETTLED: Duration = Logged::FRESH.saturating_add(Duration::from_secs(1));
@@ -52,7 +57,8 @@ impl Store {
         tables: impl Iterator<Item = Ident>,
     ) -> Result<(), StoreError> {
         let mut tables = tables.peekable();
-        if tables.peek().is_none() || !self.with_retries(|| format!("looking for {CHANGES}"), || self.logs()).await? {
+        // By the session of the migrations: another one may wait for their locks, and SQLite has no other.
+        if tables.peek().is_none() || !migrating.logs().await? {
             return Ok(());
         }
         for table in tables {
@@ -85,8 +91,7 @@ impl Store {
     }
 
     async fn has_tables_of_log(&self) -> Result<bool, sqlx::Error> {
-        let tables = self.pool.fetch(&ReadTables).await?;
-        Ok([CHANGES, POSITIONS, SETTINGS].iter().all(|own| tables.iter().any(|table| table == own)))
+        Ok(are_of_log(&self.pool.fetch(&ReadTables).await?))
     }
 
     /// Switches the log of changes on or off, for all writers of the database. Where it was off, switching it on takes some seconds, and

@@ -1,13 +1,14 @@
 //! Running migrations on a connection of their own, and the tables of the migrations that were run, which are as sqlx makes its own.
 
 use super::catalog::{Catalog, CatalogRows};
+use super::changes::{LOG, OFF, are_of_log};
 use crate::driver::{Call, End, Migrations, Session, StoreError, read};
 use crate::store::Store;
 use ingester_core::schema::Ident;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::{
-    AnyRow, CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadViewRecords,
-    RecordInterrupted, RecordResets, SettleMigration,
+    AnyRow, CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadSetting, ReadTables,
+    ReadViewRecords, RecordInterrupted, RecordResets, SettleMigration,
 };
 use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement};
 use serde::{Deserialize, Serialize};
@@ -193,6 +194,15 @@ impl Migrating {
             Ok(Catalog::new(rows))
         };
         read.await.map_err(|error| failed("reading the catalog of the database", error))
+    }
+
+    /// Whether writers record what they do.
+    pub(super) async fn logs(&mut self) -> Result<bool, StoreError> {
+        let read = async {
+            let is_there = are_of_log(&self.fetch(&ReadTables).await?);
+            Ok(is_there && self.fetch(&ReadSetting { name: LOG }).await?.pop().is_none_or(|value| value != OFF))
+        };
+        read.await.map_err(|error| failed("looking for the log of changes", error))
     }
 
     /// Records that the log of a table begins anew, if it was ever read.
