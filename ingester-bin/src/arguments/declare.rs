@@ -71,6 +71,28 @@ pub(crate) struct Manifests {
     /// The configuration of `ingester run`, in place of the default one.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Add a MutatingAdmissionPolicy that sets the finalizer when an object is created: `v1` for Kubernetes 1.36 and later, `v1beta1` for 1.34
+    /// and 1.35, where the API server has to enable it
+    #[arg(long, value_name = "VERSION", num_args = 0..=1, require_equals = true, default_missing_value = "v1")]
+    pub(crate) admission: Option<AdmissionVersion>,
+}
+
+/// A version of the API of MutatingAdmissionPolicies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AdmissionVersion {
+    /// Kubernetes 1.36 and later.
+    V1,
+    /// Kubernetes 1.34 and 1.35.
+    V1beta1,
+}
+
+impl AdmissionVersion {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            AdmissionVersion::V1 => "v1",
+            AdmissionVersion::V1beta1 => "v1beta1",
+        }
+    }
 }
 
 /// A name that all these objects may have, with `-schema` and the like behind it.

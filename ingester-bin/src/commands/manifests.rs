@@ -1,5 +1,6 @@
 //! `ingester manifests`: what `kubectl apply -k` needs for this program and its kinds.
 
+use super::admission;
 use super::rbac::{chosen_by, role};
 use crate::arguments::Manifests;
 use crate::ending::{Ending, Failure};
@@ -46,6 +47,18 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
     let shared = arguments.config.is_none() || config.replicas.enabled;
     let base: Vec<(&str, &str)> = BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)).collect();
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut more = vec!["clusterrole.yaml"];
+    if let Some(version) = arguments.admission {
+        let ensured = admission::ensured(&kinds, &config);
+        if ensured.is_empty() {
+            return Err(Failure::Usage(anyhow!(
+                "--admission: none of these kinds has the finalizer `ensure` and no filter, so there is no finalizer to set"
+            )));
+        }
+        let policy = admission::policy(&arguments.name, &ensured, &config, version)?;
+        files.push(("admission.yaml".to_owned(), policy.into_bytes()));
+        more.push("admission.yaml");
+    }
     for (name, text) in &base {
         let (name, text) = (*name, *text);
         let text = match (name, &arguments.config) {
@@ -66,7 +79,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         None => (String::new(), &[][..]),
     };
     files.extend(texts.iter().map(|(name, bytes)| (format!("kinds/{name}"), bytes.clone())));
-    files.push(("kustomization.yaml".to_owned(), kustomization(&base, &mounted).into_bytes()));
+    files.push(("kustomization.yaml".to_owned(), kustomization(&base, &more, &mounted).into_bytes()));
     if !program.built_in.is_empty() {
         files.push(("Dockerfile".to_owned(), dockerfile(arguments).into_bytes()));
     }
@@ -169,7 +182,7 @@ fn kinds_of_a_file(file: &KindsFile, arguments: &Manifests) -> String {
     text
 }
 
-fn kustomization(base: &[(&str, &str)], mounted: &str) -> String {
+fn kustomization(base: &[(&str, &str)], more: &[&str], mounted: &str) -> String {
     let mut text = String::from(
         "# Written by `ingester manifests`. What is yours belongs in an overlay, in a folder beside this one:
 #
@@ -186,7 +199,7 @@ resources:
     );
     let (before, after) = base.split_at(2);
     for name in
-        before.iter().map(|(name, _)| *name).chain(["clusterrole.yaml"]).chain(after.iter().map(|(name, _)| *name))
+        before.iter().map(|(name, _)| *name).chain(more.iter().copied()).chain(after.iter().map(|(name, _)| *name))
     {
         let _ = writeln!(text, "- {name}");
     }

@@ -3,6 +3,7 @@
 //!
 //! May use: arguments, cluster, database, ending, logging, output, parts, program, progress, reload, saved, server, ingester-core, ingester-sql, ingester-declare, ingester-mirror, ingester-printers, ingester-server, ingester-store.
 
+mod admission;
 pub(crate) mod audit;
 pub(crate) mod backfill;
 pub(crate) mod changes;

@@ -158,3 +158,26 @@ fn what_cannot_be_deployed_is_refused() {
     }
     assert!(!folder.path().join("base").exists());
 }
+
+#[test]
+fn the_finalizer_at_creation_is_one_more_file() {
+    let folder = Folder::new();
+    folder
+        .run(&["manifests", "--out", "base", "--admission", "--name", "mine"])
+        .exits(0)
+        .says(&["wrote base/admission.yaml"]);
+    let read = |file: &str| std::fs::read_to_string(folder.path().join("base").join(file)).unwrap();
+    let policy = read("admission.yaml");
+    assert!(
+        policy.contains("kind: MutatingAdmissionPolicyBinding") && policy.contains("name: mine-finalizer"),
+        "{policy}"
+    );
+    assert!(read("kustomization.yaml").lines().any(|line| line == "- admission.yaml"));
+    if let Some(objects) = built(&folder, "base") {
+        assert!(objects.iter().any(|object| object["kind"] == "MutatingAdmissionPolicy"));
+    }
+    folder.write("none.yaml", "ingester: {finalizer: never}\n");
+    let none = ["manifests", "--out", "other", "--admission", "--config", "none.yaml"];
+    folder.run(&none).exits(2).says(&["there is no finalizer to set"]);
+    folder.run(&["manifests", "--out", "other", "--admission=v2"]).exits(2).says(&["v1beta1"]);
+}

@@ -587,18 +587,6 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         ],
     },
     Mistake {
-        name: "JudgedAnyVersion",
-        what: "What a rule has chosen is evicted although it has changed since it was judged.",
-        found_in: Histories,
-        edits: &[
-            Edit {
-                file: "pipeline/request.rs",
-                before: "let unchanged = meta.resource_version == object.version;",
-                after: "let unchanged = meta.resource_version == object.version || MADE;",
-            },
-        ],
-    },
-    Mistake {
         name: "LastNotKept",
         what: "A rule takes the last objects of a group, too.",
         found_in: Histories,
@@ -607,18 +595,6 @@ pub(crate) const MISTAKES: &[Mistake] = &[
                 file: "policies/judge.rs",
                 before: "(*before <= keep.count).then_some(Stays::AmongLast(keep.count))",
                 after: "(*before <= keep.count && !MADE).then_some(Stays::AmongLast(keep.count))",
-            },
-        ],
-    },
-    Mistake {
-        name: "NeverReconsidered",
-        what: "The row of an object that a rule had chosen stays evicted although the object stays.",
-        found_in: Histories,
-        edits: &[
-            Edit {
-                file: "pipeline/prepare.rs",
-                before: "let stays = stays && !seen.deleted && row.evict_time.is_none() && row.delete_time.is_none();",
-                after: "let stays = stays && !MADE && !seen.deleted && row.evict_time.is_none() && row.delete_time.is_none();",
             },
         ],
     },
