@@ -389,6 +389,13 @@ pub(super) fn by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>>
     Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key("PRIMARY"))))
 }
 
+/// What rows are deleted from, which is the table, by its primary key: MySQL takes the name of a key only if the table is named twice.
+#[askama::filter_fn]
+pub(super) fn deleted_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
+    let (name, key) = (&table.name, rules(values)?.by_key("PRIMARY"));
+    Ok(Safe(if key.is_empty() { format!("FROM \"{name}\"") } else { format!("\"{name}\" FROM \"{name}\"{key}") }))
+}
+
 /// The table, read in the order of the uids by its narrow key; where the database lacks that, by its primary key.
 #[askama::filter_fn]
 pub(super) fn by_narrow_key(table: &Table, values: &dyn Values, there: bool) -> Result<Safe<String>> {

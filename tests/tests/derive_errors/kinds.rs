@@ -26,22 +26,6 @@ struct Namespace {}
 #[ingest(evictable = false)] //~ ERROR `immutable` and `evictable = false` exclude each other: every object of an immutable kind leaves etcd once SQL has it
 struct Contradiction {}
 
-// What is not stored may be nothing that is needed, and nothing that a column has.
-#[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Vault", namespaced, evictable = false)]
-#[ingest(prune = [
-    "token", //~ ERROR `token` cannot be pruned: write a path of names from the object inwards
-    ".metadata.name", //~ ERROR `.metadata.name` cannot be pruned: the ingester needs apiVersion, kind and metadata
-    ".owner", //~ ERROR `.owner` is pruned, so the value of column `owner` is stored nowhere: leave the column out, or the path out of `prune`
-    ".data.token",
-    ".data.token.inner", //~ ERROR `.data.token.inner` is pruned already with `.data.token`: leave it out
-])]
-#[serde(rename_all = "camelCase")]
-struct Vault {
-    #[index]
-    owner: String,
-}
-
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Safe", namespaced)]
 #[ingest(prune = [".token"])] //~ ERROR what is pruned is stored nowhere, so no row may be the only copy of its object: say `evictable = false`, and leave out `immutable`

@@ -254,7 +254,8 @@ fn nothing_else_writes_main_rows() -> Result<()> {
     let mut writing = Vec::new();
     for file in std::fs::read_dir(statements)? {
         let text = std::fs::read_to_string(file?.path())?;
-        let writes = ["INSERT INTO {{ table.name|", "UPDATE {{ table.name|", "DELETE FROM {{ self.of().0|"];
+        let writes =
+            ["INSERT INTO {{ table.name|", "UPDATE {{ table.name|", "UPDATE {{ table|by_uid", "|deleted_by_uid }}"];
         if writes.iter().any(|write| text.contains(write)) {
             let name = text.split("pub struct ").nth(1).and_then(|rest| rest.split(['<', ' ', ';']).next());
             writing.push(format!("{} {{", name.context("a statement")?));

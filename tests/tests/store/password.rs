@@ -69,10 +69,11 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
     let store = Arc::new(Store::connect(&address(&url, &file.path())?, options).await?);
 
     // Four writers, which go on at what an operator has to mend, as the mirror does.
-    let [written, refused] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let written = [(); 4].map(|()| Arc::new(AtomicUsize::new(0)));
+    let refused = Arc::new(AtomicUsize::new(0));
     let stop = Arc::new(AtomicBool::new(false));
     let writer = |number: usize| {
-        let (store, written, refused, stop) = (store.clone(), written.clone(), refused.clone(), stop.clone());
+        let (store, written, refused, stop) = (store.clone(), written[number].clone(), refused.clone(), stop.clone());
         async move {
             let mut uids = Vec::new();
             while !stop.load(Ordering::SeqCst) {
@@ -90,7 +91,13 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
         }
     };
     let writers: Vec<_> = (0..4).map(|number| tokio::spawn(writer(number))).collect();
-    let soon = async || reached(&written, written.load(Ordering::SeqCst) + 20).await;
+    // Each of them: one may have a connection that was being made when the others were ended.
+    let soon = async || {
+        for written in &written {
+            reached(written, written.load(Ordering::SeqCst) + 5).await?;
+        }
+        anyhow::Ok(())
+    };
     soon().await?;
 
     // The file is new before its connections end: no write is refused.

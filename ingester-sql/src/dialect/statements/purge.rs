@@ -8,7 +8,7 @@ use ingester_core::schema::{Companion, Ident, Table};
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"DELETE FROM {{ self.of().0|ident }}
+    source = r#"DELETE {% if companion.is_none() %}{{ table|deleted_by_uid }}{% else %}FROM {{ self.of().0|ident }}{% endif %}
 WHERE {{ self.of().1|is_one_of(uids.len()) }}"#
 )]
 pub struct Purge<'a> {
