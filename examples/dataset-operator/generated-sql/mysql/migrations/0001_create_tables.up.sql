@@ -25,6 +25,7 @@ CREATE TABLE IF NOT EXISTS `dataset` (
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),
+  KEY `uid_version` (`uid`, `res_version`, `ingest_version`, `delete_time`, `evict_time`, `evict_confirmed`, `namespace`, `group_ver`),
   KEY `owner` (`owner`),
   KEY `format` (`format`),
   KEY `phase` (`phase`),

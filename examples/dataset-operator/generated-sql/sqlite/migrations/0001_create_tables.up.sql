@@ -32,6 +32,8 @@ CREATE INDEX IF NOT EXISTS "dataset__update_time" ON "dataset" ("update_time");
 
 CREATE INDEX IF NOT EXISTS "dataset__delete_time" ON "dataset" ("delete_time");
 
+CREATE INDEX IF NOT EXISTS "dataset__uid_version" ON "dataset" ("uid", "res_version", "ingest_version", "delete_time", "evict_time", "evict_confirmed", "namespace", "group_ver");
+
 CREATE INDEX IF NOT EXISTS "dataset__owner" ON "dataset" ("owner");
 
 CREATE INDEX IF NOT EXISTS "dataset__format" ON "dataset" ("format");
