@@ -561,7 +561,7 @@ impl Kind {
         self.filtered
     }
 
-    /// An object's text without what is not stored of it. Whoever receives an object of the kind reads this text alone.
+    /// An object's text without what is not stored of it. Everything that receives an object of the kind reads this text alone.
     ///
     /// # Errors
     /// [`ObjectError::Unprunable`] when the text is not JSON.
@@ -573,7 +573,7 @@ impl Kind {
         Ok(cut.map_or(Cow::Borrowed(text), Cow::Owned))
     }
 
-    /// The object without what is not stored of it, whoever has parsed it.
+    /// The object without what is not stored of it, wherever it was parsed.
     fn pruned<'o>(&self, object: &'o Object) -> Result<Cow<'o, Object>, ObjectError> {
         match self.stored_text(object.text())? {
             Cow::Borrowed(_) => Ok(Cow::Borrowed(object)),

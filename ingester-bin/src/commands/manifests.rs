@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         let ensured = admission::ensured(&kinds, &config);
         if ensured.is_empty() {
             return Err(Failure::Usage(anyhow!(
-                "--admission: none of these kinds has the finalizer `ensure` and no filter, so there is no finalizer to set"
+                "--admission: it sets a finalizer, which none of these kinds gets: each has a filter, or another `finalizer` than `ensure`"
             )));
         }
         let policy = admission::policy(&arguments.name, &ensured, &config, version)?;

@@ -682,7 +682,7 @@ fn a_pruned_secret_is_in_no_table_message_or_answer() {
 
     let mut said = Vec::new();
     let with_file = ["--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"];
-    // A column that is nowhere, a text that is no object, a value of a wrong type where nothing is pruned.
+    // A column that is nowhere, a text that is not an object, a value of a wrong type where nothing is pruned.
     folder.write("after.json", vault("after"));
     folder.write("broken.json", vault("broken").replace("}}", "}"));
     folder.write("wrong.json", vault("wrong").replace(r#""ann""#, r#"["x"]"#));

@@ -178,6 +178,6 @@ fn the_finalizer_at_creation_is_one_more_file() {
     }
     folder.write("none.yaml", "ingester: {finalizer: never}\n");
     let none = ["manifests", "--out", "other", "--admission", "--config", "none.yaml"];
-    folder.run(&none).exits(2).says(&["there is no finalizer to set"]);
+    folder.run(&none).exits(2).says(&["which none of these kinds gets"]);
     folder.run(&["manifests", "--out", "other", "--admission=v2"]).exits(2).says(&["v1beta1"]);
 }

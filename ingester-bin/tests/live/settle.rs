@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::eventually::within;
 use crate::objects::model;
 use crate::on_servers;
 use crate::settings::Settings;
@@ -50,11 +51,8 @@ async fn objects_that_change_each_second_are_written_once_in_a_while(world: &mut
     // What is gathered is not taken for a difference.
     world.audit_is_clean()?;
     let last = format!("model WHERE delete_time IS NULL AND algorithm = '{changes}'");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while world.database.count(&last).await? < u64::from(count) {
-        anyhow::ensure!(Instant::now() < deadline, "last states are missing");
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
+    let stored = async || world.database.count(&last).await;
+    within(Duration::from_secs(60), "the last states", stored, |rows| *rows >= u64::from(count)).await?;
     let metrics = world.metrics()?;
     let written = metrics.sum("ingester_rows_written_total", &["kind=\"Model\""]) - before;
     let saved = metrics.sum("ingester_rows_skipped_total", &["kind=\"Model\"", "reason=\"settling\""]);

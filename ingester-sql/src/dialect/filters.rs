@@ -382,8 +382,8 @@ pub(super) fn found_order(query: &Checked, values: &dyn Values) -> Result<Safe<S
     Ok(Safe(writer.sql))
 }
 
-/// The table, read by its primary key, whatever the database believes of its other keys. What locks rows names it: whoever locks an entry of
-/// another key first waits for a writer that has the row and waits for the entry.
+/// The table, read by its primary key, whatever the database believes of its other keys. What locks rows names it: a statement that
+/// locks an entry of another key first waits for the row, while a writer that has locked the row waits for the entry.
 #[askama::filter_fn]
 pub(super) fn by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key("PRIMARY"))))
