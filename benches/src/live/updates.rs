@@ -4,7 +4,7 @@ use super::{Bench, name};
 use crate::bare;
 use crate::by_hand::row;
 use crate::objects::Dice;
-use crate::progress::DEADLINE;
+use crate::progress::{self, DEADLINE};
 use crate::reference::{Engine, Handmade, Reference};
 use crate::report::{Report, median};
 use crate::store::{Phase, Rows};
@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use futures::{AsyncBufReadExt as _, StreamExt as _};
 use ingester_core::Kind;
 use ingester_core::row::Row;
+use ingester_tests::Ingester;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use std::sync::Arc;
@@ -32,8 +33,11 @@ struct Times {
 
 impl Bench<'_> {
     /// Updates objects one after the other at a steady rate, by the API server and by hand in turns.
-    pub(super) async fn latencies<D: Engine>(&self, report: &mut Report) -> Result<()> {
+    pub(super) async fn latencies<D: Engine>(&self, ingester: &Ingester, report: &mut Report) -> Result<()> {
+        let inside = ["ingester_sync_lag_seconds", "ingester_batch_duration_seconds"];
+        let before = inside.map(|histogram| progress::total(ingester, histogram));
         let times = self.updates::<D>().await?;
+        let after = inside.map(|histogram| progress::total(ingester, histogram));
         let mut rows = times.rows.clone();
         rows.sort();
         let at = |percent: usize| rows.get(rows.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default();
@@ -43,6 +47,11 @@ impl Bench<'_> {
         report.beside("  beside such an UPDATE and seeing its row", "ms", &p50, &[median(&times.seen)]);
         report.beside("  beside the reference's statements", "ms", &p50, &[median(&reference)]);
         report.alone("  of which until a bare watch observes it", "ms", median(&times.observed).as_secs_f64() * 1e3);
+        for ((what, before), after) in ["its event to its commit", "its write"].into_iter().zip(before).zip(after) {
+            let ([before, earlier], [after, later]) = (before?, after?);
+            let mean = (after - before) / (later - earlier).max(1.0);
+            report.alone(&format!("  of which {what}, as the ingester measures it, mean"), "ms", mean * 1e3);
+        }
         report.alone("  p90", "ms", at(90).as_secs_f64() * 1e3);
         report.alone("  p99", "ms", at(99).as_secs_f64() * 1e3);
         Ok(())
