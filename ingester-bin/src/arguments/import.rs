@@ -83,4 +83,4 @@ Examples:
   ingester import --from mysql://reader@old:3306/michelangelo --kubeconfig ~/.kube/config --verify
   ingester import --from mysql://reader@old:3306/michelangelo --assume evicted --dry-run models pipelines
 
-SIGINT ends it behind the batch that is being written, with exit code 130; a second one ends it at once. The same import again goes on.";
+SIGINT ends it after the batch that is being written, with exit code 130; a second one ends it at once. The same import again goes on.";

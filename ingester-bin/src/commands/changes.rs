@@ -165,7 +165,7 @@ async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String,
 
 fn gone(resource: &str, at: Position) -> Failure {
     Failure::Work(anyhow!(
-        "the log of {resource} does not have position {} any more: print the objects with `ingester get`, and begin anew with --since now \
+        "the log of {resource} does not have position {} any more: print the objects with `ingester get`, and start again with --since now \
          before that",
         at.version()
     ))

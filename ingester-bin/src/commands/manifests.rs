@@ -184,7 +184,7 @@ fn kinds_of_a_file(file: &KindsFile, arguments: &Manifests) -> String {
 
 fn kustomization(base: &[(&str, &str)], more: &[&str], mounted: &str) -> String {
     let mut text = String::from(
-        "# Written by `ingester manifests`. What is yours belongs in an overlay, in a folder beside this one:
+        "# Written by `ingester manifests`. Your own settings belong in an overlay, in a folder beside this one:
 #
 #   apiVersion: kustomize.config.k8s.io/v1beta1
 #   kind: Kustomization

@@ -330,7 +330,7 @@ fn by_certificate(
         }
         Ok(_) => None,
         Err(error) => {
-            tracing::debug!(address = %peer.address, %error, "The client's certificate is not believed");
+            tracing::debug!(address = %peer.address, %error, "The client's certificate is not trusted");
             None
         }
     }

@@ -165,7 +165,7 @@ fn form(parts: &Parts) -> Result<(accept::Form, Parameters), Status> {
     let form = accept::form(text_of(&parts.headers, &ACCEPT))?;
     let parameters = parameters::parse(parts.uri.query().unwrap_or_default(), "")?;
     if parameters.query.filters.len() > usize::from(only_name(&parameters).is_some()) {
-        return Err(Status::bad_request("these objects can be selected by their name alone: `metadata.name=NAME`"));
+        return Err(Status::bad_request("these objects can only be selected by their name: `metadata.name=NAME`"));
     }
     Ok((form, parameters))
 }
