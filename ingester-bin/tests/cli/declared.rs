@@ -104,7 +104,7 @@ fn a_redundant_key_is_a_warning_that_names_both_and_the_remedy() {
 fn what_cannot_be_scaffolded_is_said_with_what_to_do() {
     let folder = Folder::new();
     folder.write("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n");
-    folder.run(&["scaffold", "pod.yaml"]).exits(2).says(&["pod.yaml: it is no CustomResourceDefinition"]);
+    folder.run(&["scaffold", "pod.yaml"]).exits(2).says(&["pod.yaml: it is not a CustomResourceDefinition"]);
     folder.run(&["scaffold", "none.yaml"]).exits(2).says(&["none.yaml cannot be read"]);
     folder.run(&["scaffold"]).exits(2).says(&["CRD"]);
 }
