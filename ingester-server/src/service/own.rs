@@ -24,7 +24,7 @@ const API_VERSION: &str = "mirror.michelangelo.api/v1";
 /// Parameters that are no keys of a question, with what their values are and do.
 const OTHERS: [(&str, &str, &str); 4] = [
     ("count", "boolean", "Count the objects: remainingItemCount of the first page"),
-    ("limit", "integer", "The most objects of the whole answer, in however many pages it comes"),
+    ("limit", "integer", "The most objects of the whole answer, whatever the number of pages"),
     ("listOptionsExt", "string", "The list options of the reference system, in JSON"),
     ("query", "string", "A saved query; its parameters are `param.NAME`"),
 ];

@@ -147,7 +147,7 @@ async fn migrations(wanted: &Wanted<'_>, store: &Store, released: Option<&Releas
     }
     let (changed, missing) = (named(MigrationState::Changed), named(MigrationState::Missing));
     if !changed.is_empty() {
-        let message = format!("the database has run another text: {changed}");
+        let message = format!("the database has run another text of {changed}");
         lines.error(MIGRATIONS, "", message, "take the file that was run from version control again");
     }
     if !missing.is_empty() {
