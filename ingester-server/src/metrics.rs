@@ -123,8 +123,7 @@ impl Metrics {
         for reason in [Refused::Full, Refused::Idle, Refused::Handshake] {
             refused.with_label_values(&[reason.label()]);
         }
-        let reviews =
-            counters("ingester_serve_reviews_total", "Reviews by the API server.", &["review", "result"])?;
+        let reviews = counters("ingester_serve_reviews_total", "Reviews by the API server.", &["review", "result"])?;
         for review in Review::ALL {
             for result in Reviewed::ALL {
                 reviews.with_label_values(&[review.label(), result.label()]);
@@ -140,8 +139,7 @@ impl Metrics {
         registry.register(Box::new(watches.clone()))?;
         let watch_events =
             counters("ingester_serve_watch_events_total", "Events sent by watches.", &["resource", "type"])?;
-        let watches_ended =
-            counters("ingester_serve_watches_ended_total", "Watches that ended early.", &["reason"])?;
+        let watches_ended = counters("ingester_serve_watches_ended_total", "Watches that ended early.", &["reason"])?;
         for reason in ["slow", "expired", "refused"] {
             watches_ended.with_label_values(&[reason]);
         }

@@ -259,9 +259,7 @@ fn note_drift(applied: &Applied) -> bool {
         note(&format!("differs: {drift}"));
     }
     if !applied.drift.is_empty() {
-        note(
-            "the tables were changed without a migration; `ingester schema verify` shows the differences",
-        );
+        note("the tables were changed without a migration; `ingester schema verify` shows the differences");
     }
     !applied.drift.is_empty()
 }

@@ -251,10 +251,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
 async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<ClusterCheck, NotReady> {
     cluster.health.database_reached();
     cluster.health.cluster_pending();
-    let found = waiting_for(
-        || "the API server, to identify its cluster".into(),
-        identity::cluster(cluster.client),
-    );
+    let found = waiting_for(|| "the API server, to identify its cluster".into(), identity::cluster(cluster.client));
     let found = found.await?;
     if tables.migrate {
         super::refuse_foreign(store, tables.released.as_ref(), tables.program).await?;

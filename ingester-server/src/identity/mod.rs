@@ -430,8 +430,8 @@ fn unreviewed(what: &str, error: &ReviewError) -> Status {
         ReviewError::Unavailable(_) => {
             Status::unavailable(format!("cannot check {what}: the API server does not answer"))
         }
-        ReviewError::NotAllowed(_) => Status::internal(format!(
-            "cannot check {what}: the API server refuses the review, see the server's log"
-        )),
+        ReviewError::NotAllowed(_) => {
+            Status::internal(format!("cannot check {what}: the API server refuses the review, see the server's log"))
+        }
     }
 }

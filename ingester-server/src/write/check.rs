@@ -164,7 +164,9 @@ fn is_of_version(resource: Resource<'_>, name: &str, version: u64, after: &Map<S
     let number: Option<u64> =
         Some(seen).filter(|seen| seen.bytes().all(|b| b.is_ascii_digit())).and_then(|seen| seen.parse().ok());
     let Some(number) = number else {
-        return Err(Status::bad_request(format!("metadata.resourceVersion: Invalid value: {seen:?}: it is not a number")));
+        return Err(Status::bad_request(format!(
+            "metadata.resourceVersion: Invalid value: {seen:?}: it is not a number"
+        )));
     };
     if version != number {
         let why = "the object has been modified; please apply your changes to the latest version and try again";

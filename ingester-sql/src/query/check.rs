@@ -471,10 +471,7 @@ impl Context {
         let ty = many.ty();
         let wrong = |how: &'static str, why: &'static str| QueryError::WrongTest { field: field.into(), how, why };
         if many.form == Form::Map && key.is_none() && !matches!(test, Test::Exists | Test::Empty) {
-            return Err(wrong(
-                "compared",
-                "it is a map: add one of its keys, as in `limits.cpu` or `limits[\"cpu\"]`",
-            ));
+            return Err(wrong("compared", "it is a map: add one of its keys, as in `limits.cpu` or `limits[\"cpu\"]`"));
         }
         if many.form == Form::List && test.is_range() {
             return Err(wrong(
@@ -546,9 +543,11 @@ impl Context {
             Test::Like(pattern) if ty.is_text() => {
                 Ok(Condition::Like { operand, pattern: Pattern::new(pattern), is: holds, or_null })
             }
-            Test::Like(_) => {
-                Err(QueryError::WrongTest { field: field.into(), how: "compared with a pattern", why: "it is not text" })
-            }
+            Test::Like(_) => Err(QueryError::WrongTest {
+                field: field.into(),
+                how: "compared with a pattern",
+                why: "it is not text",
+            }),
             Test::Empty => {
                 let null = nullable.then(|| Condition::Null(operand.clone(), holds));
                 let empty = ty.is_text().then(|| Condition::Compare {
