@@ -27,7 +27,7 @@ const BASE: [(&str, &str); 9] = [
 const OF_LEASES: [&str; 2] = ["role.yaml", "rolebinding.yaml"];
 
 /// How many pods share the work, and how many there are if they do not.
-const SEVERAL: &str = "  # They share the work: each unit (a kind) is one pod's own, by its Lease. If one dies, the others take its units over.\n  replicas: 2\n";
+const SEVERAL: &str = "  # The pods share the work: one pod owns each unit (a kind) by its Lease. If a pod dies, the others take its units over.\n  replicas: 2\n";
 const ONE: &str = "  # `ingester.replicas.enabled` is not set: each pod would do all of the work.\n  replicas: 1\n";
 
 /// The image that they name.
@@ -184,7 +184,7 @@ fn kinds_of_a_file(file: &KindsFile, arguments: &Manifests) -> String {
 
 fn kustomization(base: &[(&str, &str)], more: &[&str], mounted: &str) -> String {
     let mut text = String::from(
-        "# Written by `ingester manifests`. What is yours belongs in an overlay, in a folder beside this one:
+        "# Written by `ingester manifests`. Your own settings belong in an overlay, in a folder beside this one:
 #
 #   apiVersion: kustomize.config.k8s.io/v1beta1
 #   kind: Kustomization

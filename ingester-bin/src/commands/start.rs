@@ -238,7 +238,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     for kind in declared.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(
             kind = kind.name(),
-            "Rows do not say which definition of their kind wrote them, and are not filled again: nobody has recorded this one; \
+            "Rows do not record their definition and are not filled again, because the database does not know this definition; \
              run `ingester schema apply{}`",
             program.with_file()
         );
@@ -251,10 +251,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
 async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<ClusterCheck, NotReady> {
     cluster.health.database_reached();
     cluster.health.cluster_pending();
-    let found = waiting_for(
-        || "the API server, which is to say which cluster its is".into(),
-        identity::cluster(cluster.client),
-    );
+    let found = waiting_for(|| "the API server, to identify its cluster".into(), identity::cluster(cluster.client));
     let found = found.await?;
     if tables.migrate {
         super::refuse_foreign(store, tables.released.as_ref(), tables.program).await?;

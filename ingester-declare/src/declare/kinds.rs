@@ -185,8 +185,7 @@ fn read_prune<'t>(
 ) -> Vec<(Located<'t>, String)> {
     let Some(at) = at else { return Vec::new() };
     if immutable || evictable != Some(false) {
-        let what = "what is pruned is stored nowhere, so no row may be the only copy of its object: say `evictable: false`, and leave out \
-                    `immutable`";
+        let what = "pruned values are not stored, so no row may be the only copy of its object: say `evictable: false`, and leave out `immutable`";
         faults.push(at.fault(what));
     }
     let mut paths = Vec::new();
@@ -247,7 +246,7 @@ impl<'n> Names<'n> {
     ) -> Self {
         let group = match keys.take("group") {
             Some(at) => at.text(faults).map(|text| {
-                let rule = "a group is a name of DNS in lower case, such as `example.com`; the core group is \"\"";
+                let rule = "a group is a DNS name in lower case, such as `example.com`; the core group is \"\"";
                 checked(&at, text, is_group, rule, faults)
             }),
             None => {
@@ -260,7 +259,7 @@ impl<'n> Names<'n> {
             let (at, text) = node.required(name, keys.take(name), what, faults)?;
             Some(checked(&at, text, is, rule, faults))
         };
-        let what = "the part of apiVersion behind the slash, such as `v1`";
+        let what = "the part of apiVersion after the slash, such as `v1`";
         let version = required("version", what, is_label, "a version is written as in apiVersion, such as `v1alpha1`");
         let what = "the name in CamelCase, as objects have it";
         let rule = "a kind is written in CamelCase, as objects have it: `RayCluster`";

@@ -582,7 +582,7 @@ fn a_row_has_nothing_of_what_its_kind_prunes() {
 #[test]
 fn what_cannot_be_pruned_is_said_with_its_line() {
     for (more, says) in [
-        ("prune: .spec.text", "line 6: kinds[0].prune: what is pruned is stored nowhere"),
+        ("prune: .spec.text", "line 6: kinds[0].prune: pruned values are not stored"),
         ("evictable: true\n  prune: .spec.text", "say `evictable: false`"),
         ("evictable: false\n  prune: .spec.owner", "is pruned, so the value of column `owner` is stored nowhere"),
         ("evictable: false\n  prune: '.spec.containers[*]'", "the value of column `cpus`"),

@@ -160,7 +160,8 @@ impl Ingest {
             "descriptors" => setting.store(context, &mut self.descriptors, setting.path(context, "static")),
             "filter" => setting.store(context, &mut self.filter, setting.function(context)),
             "evictable" => {
-                let value = setting.bool_or(context, "lets no annotation take an object out of the cluster");
+                let value =
+                    setting.bool_or(context, "ignores annotations that would delete an object from the cluster");
                 setting.store(context, &mut self.evictable, value)
             }
             "handles" => {

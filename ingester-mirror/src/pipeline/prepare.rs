@@ -246,7 +246,7 @@ impl Pipeline {
         match self.unit.kind.bare_row(object) {
             Ok(row) => {
                 tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, reason,
-                    "Object that cannot be decoded is leaving: stored without its indexed columns");
+                    "Deleted object cannot be decoded: stored without its indexed columns");
                 self.write_row(object, row, plan, arrival, trail, batch);
             }
             // No text of it can be stored any more, and there is no object to correct: its row is marked.

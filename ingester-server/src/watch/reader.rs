@@ -311,10 +311,10 @@ fn address(rest: &Arc<Query>) -> usize {
 }
 
 /// Why a watch ends in whose log something is missing.
-pub(super) const BEGINS_ANEW: &str = "the log of changes begins anew: list again";
+pub(super) const BEGINS_ANEW: &str = "the log of changes was reset: list again";
 
 /// Why a watch ends whose position is not in the log any more.
-pub(super) const LOST: &str = "too old resource version: the log of changes does not have it any more";
+pub(super) const LOST: &str = "too old resource version: the log of changes no longer has it";
 
 /// Whether a row is selected: by its state, else by what the database said of its selector.
 pub(super) fn is_selected(selection: &Selection, row: Option<&FoundRow>, selected: Option<&HashSet<Box<str>>>) -> bool {
