@@ -442,7 +442,7 @@ impl<'t> Scanner<'t> {
                     "-1:" => "write [-1] for the last one".into(),
                     _ => "there are [\"name\"], [0], [-1] (the last), [type=Ready] and [*]".into(),
                 };
-                return Err(format!("`[{front}]` is no step: {meant}"));
+                return Err(format!("`[{front}]` is not a step: {meant}"));
             }
         };
         self.blanks();
