@@ -197,7 +197,8 @@ async fn finished_runs_leave_etcd_and_one_command_brings_them_back(world: &mut W
     ensure!(after.used < before.used, "{before:?} {after:?}");
 
     // Exactly these, and all of them are found.
-    let there: BTreeSet<String> = world.objects.list("PipelineRun").await?.iter().map(ResourceExt::name_any).collect();
+    let there: BTreeSet<String> =
+        world.objects.list("PipelineRun").await?.iter().map(|object| object.name_any()).collect();
     ensure!(there == running.iter().cloned().collect(), "{} objects are there", there.len());
     let namespace = world.objects.namespace.clone();
     let found = world.ingester().run(&["get", "pipelineruns", "-n", &namespace, "--state", "evicted", "-o", "name"])?;
