@@ -177,7 +177,6 @@ async fn finished_runs_leave_etcd_and_one_command_brings_them_back(world: &mut W
     let begin = Instant::now();
     world.reconfigure(&enforced)?;
     let confirmed = async || world.database.count("pipelinerun WHERE evict_confirmed").await;
-    let mut hours = 0;
     loop {
         let now = confirmed().await?;
         if now == count as u64 {
@@ -185,10 +184,9 @@ async fn finished_runs_leave_etcd_and_one_command_brings_them_back(world: &mut W
         }
         // As an hour later: what has left is not counted any more.
         world.database.sql("DELETE FROM ingester_settings WHERE name LIKE 'evict/%'").await?;
-        hours += 1;
         within(slow, "more to leave", confirmed, |later| *later > now).await?;
     }
-    eprintln!("{count} runs have left within {:?}, in {hours} steps of a fifth", begin.elapsed());
+    eprintln!("{count} runs have left within {:?}", begin.elapsed());
     let uncompacted = world.cluster.etcd_size()?;
     world.cluster.compact()?;
     world.cluster.defragment()?;
@@ -208,12 +206,27 @@ async fn finished_runs_leave_etcd_and_one_command_brings_them_back(world: &mut W
 
     // One command, while nothing leaves.
     world.reconfigure(&dry)?;
+    let taken_up = async || world.log_lines(&["Configuration changed"]);
+    eventually("the rule to be switched off", taken_up, |lines| lines.len() == 2).await?;
     let selector = format!("status.state={FINISHED}");
     let begin = Instant::now();
-    let arguments = ["restore", "pipelineruns", "-n", &namespace, "--field-selector", &selector, "-o", "name"];
+    let kubeconfig = world.cluster.kubeconfig();
+    let kubeconfig = kubeconfig.to_str().context("a path of UTF-8")?;
+    let arguments = [
+        "restore",
+        "pipelineruns",
+        "-n",
+        &namespace,
+        "--field-selector",
+        &selector,
+        "-o",
+        "name",
+        "--kubeconfig",
+        kubeconfig,
+    ];
     let restored = world.ingester().run_within(slow, &arguments)?;
-    ensure!(restored.code == Some(0), "{:?} {}", restored.code, restored.err);
-    ensure!(restored.out.lines().count() == count, "{}", restored.err);
+    ensure!(restored.code == Some(0), "{:?} {}", restored.code, restored.err.lines().last().unwrap_or_default());
+    ensure!(restored.out.lines().count() == count, "{} lines", restored.out.lines().count());
     eprintln!("{count} runs are back within {:?}", begin.elapsed());
     let objects = world.objects.list("PipelineRun").await?;
     ensure!(objects.len() as u64 == all, "{} objects are there", objects.len());

@@ -42,7 +42,8 @@ async fn travels(
     }
     let changed = format!("model WHERE algorithm = '{value}' AND delete_time IS NULL");
     let stored = async || world.database.count(&changed).await;
-    eventually("all changes in SQL", stored, |rows| *rows == u64::from(selected)).await?;
+    let seen = eventually("all changes in SQL", stored, |rows| *rows == u64::from(selected)).await;
+    seen.with_context(|| ingester.logs().unwrap_or_default())?;
     let changes = counted.bytes() - list;
     ensure!(ingester.stop()?.status.success());
     Ok([list, changes])

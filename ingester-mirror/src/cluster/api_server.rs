@@ -247,7 +247,14 @@ impl ApiServer {
         loop {
             let parameters = page(METADATA_PAGE, next.as_deref()).labels(selector);
             let request = Request::new("/api/v1/namespaces").list_metadata(&parameters);
-            let text = self.listed(&doing, request.map_err(|error| built(&doing, error))?).await?;
+            let text = match self.listed(&doing, request.map_err(|error| built(&doing, error))?).await {
+                // A server of custom resources alone answers with its paths, of which kube makes an empty Status.
+                Err(error) if error.reason.is_empty() => {
+                    self.ready(&doing).await?;
+                    return Err(ApiError::new(doing, "the API server has no namespaces", ApiErrorKind::NotFound));
+                }
+                text => text?,
+            };
             let page = split(&text).map_err(|error| no_list(&doing, &error, &text))?;
             let read = page.items.iter().filter_map(|item| PartialObjectMeta::from_text(item).ok());
             names.extend(read.map(|namespace| namespace.name));
