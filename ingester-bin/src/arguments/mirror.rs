@@ -118,15 +118,20 @@ const RESTORE: &str = "\
 Examples:
   ingester restore model churn -n ml --config ingester.yaml
   ingester restore model/churn --dry-run                    what would be created
-  ingester restore model --uid 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa -o name";
+  ingester restore model --uid 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa -o name
+  ingester restore models -n ml -l team=pricing --field-selector owner=ada
+  ingester restore models --all --dry-run                   every evicted one";
 
-/// Bring an object that was evicted or deleted back into the cluster.
+/// Bring objects that were evicted or deleted back into the cluster.
 ///
 /// Creates the object in the cluster from its row: with another uid, without the fields that the API server sets, without our finalizer and
 /// the annotations PREFIX/Immutable and PREFIX/Deleting, without references to owners that do not exist, and with the annotation
 /// PREFIX/RestoredFrom, where PREFIX is michelangelo unless the program has another one. Once the mirror has stored it, the old row is
 /// marked as deleted; until then the command can be repeated. Exits with 1 if a live object has the name, or if the old row is not yet
 /// marked.
+///
+/// With --selector, --field-selector or --all, it restores all evicted objects of the kind that the selectors match, and continues after one that
+/// cannot be restored.
 #[derive(Debug, Args)]
 #[command(after_help = RESTORE)]
 pub(crate) struct Restore {
@@ -146,12 +151,28 @@ pub(crate) struct Restore {
     /// The row of this uid.
     #[arg(long, value_name = "UID")]
     pub(crate) uid: Option<String>,
+    /// All evicted objects that this label selector matches.
+    #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with_all = ["name", "uid"])]
+    pub(crate) selector: Option<String>,
+    /// All evicted objects that this field selector matches, of columns or their paths.
+    #[arg(long, value_name = "SELECTOR", conflicts_with_all = ["name", "uid"])]
+    pub(crate) field_selector: Option<String>,
+    /// All evicted objects of the kind.
+    #[arg(long, conflicts_with_all = ["name", "uid"])]
+    pub(crate) all: bool,
     /// Print what would be created, as YAML unless --output says otherwise, if the API server would accept it.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print the object, or its name.
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     pub(crate) output: Option<RestoreFormat>,
+}
+
+impl Restore {
+    /// Whether objects are selected, and not one is named.
+    pub(crate) fn selects(&self) -> bool {
+        self.all || self.selector.is_some() || self.field_selector.is_some()
+    }
 }
 
 /// How `ingester restore` prints an object.

@@ -1,11 +1,12 @@
 //! `ingester policies`.
 
-use super::{ConfigFile, Output};
+use super::{Cluster, ConfigFile, Output};
 use clap::Args;
 
-/// Say what leaves etcd by the rules of the configuration, and why.
+/// Say what leaves etcd by rules, and why.
 ///
-/// Judges each rule of `policies.evict` as `ingester run` does, whether it is enforced or not, and changes nothing. LEAVES are the objects that
+/// Judges each rule of the kinds and of `policies.evict` as `ingester run` does, whether it is enforced or not, and changes nothing. FROM is where
+/// the rule is written: with a kind, in the configuration, or with a kind and loosened by the configuration. LEAVES are the objects that
 /// leave now, within the limit of an hour; BYTES are their texts'. STAYS are those that meet `when` and are too young or among the last ones.
 /// HINDERED are those that leave once what keeps them in the cluster is gone.
 #[derive(Debug, Args)]
@@ -19,6 +20,8 @@ pub(crate) struct Policies {
     pub(crate) explain: Option<String>,
     #[command(flatten)]
     pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -44,18 +44,18 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         )));
     }
     // Without a file of one's own, the base has one that shares the work.
-    let shared = arguments.config.is_none() || config.replicas.enabled;
+    let shared = arguments.config.is_none() || config.ingester.replicas.enabled;
     let base: Vec<(&str, &str)> = BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)).collect();
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut more = vec!["clusterrole.yaml"];
     if let Some(version) = arguments.admission {
-        let ensured = admission::ensured(&kinds, &config);
+        let ensured = admission::ensured(&kinds, &config.ingester);
         if ensured.is_empty() {
             return Err(Failure::Usage(anyhow!(
                 "--admission: it sets a finalizer, which none of these kinds gets: each has a filter, or another `finalizer` than `ensure`"
             )));
         }
-        let policy = admission::policy(&arguments.name, &ensured, &config, version)?;
+        let policy = admission::policy(&arguments.name, &ensured, &config.ingester, version)?;
         files.push(("admission.yaml".to_owned(), policy.into_bytes()));
         more.push("admission.yaml");
     }
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
             _ => text.to_owned(),
         };
         let mut text = named(&text, arguments);
-        if let (true, Some(namespace)) = (OF_LEASES.contains(&name), &config.replicas.namespace) {
+        if let (true, Some(namespace)) = (OF_LEASES.contains(&name), &config.ingester.replicas.namespace) {
             text = in_namespace(&text, namespace);
         }
         files.push((name.to_owned(), text.into_bytes()));
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         std::fs::write(&path, bytes).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
         note(&format!("wrote {}", path.display()));
     }
-    if let (true, Some(namespace)) = (shared, &config.replicas.namespace) {
+    if let (true, Some(namespace)) = (shared, &config.ingester.replicas.namespace) {
         note(&format!(
             "the Leases are in namespace {namespace}, as the configuration says: it must be there before these"
         ));

@@ -1,5 +1,6 @@
 //! `ingester run`: starts the mirror from a configuration, and stops it in order.
 
+use super::policies::ensure_namespaces;
 use super::risks;
 use super::start::{CLOSE, NotOpened, PAUSES, Tables, Watched, open, stop_on_signals};
 use crate::arguments::Run;
@@ -165,6 +166,9 @@ async fn mirror(
         }
         Some(Ok(opened)) => opened,
     };
+    if let Some(checked) = stop.run_until_cancelled(ensure_namespaces(&client, &config, &tables.kinds)).await {
+        checked?;
+    }
     let store = Arc::new(opened.store);
     if let Some(identity) = &opened.identity {
         super::warn_unchecked(identity);

@@ -4,6 +4,7 @@ use super::column::{Column, read_absent, read_column};
 use super::crd;
 use super::path::{Condition, Path};
 use super::recipe::Recipe;
+use super::rules::{evict_rule, read_evict};
 use super::table::{Declaration, DeclaredKey};
 use super::{DeclaredKinds, Open, spelled, views};
 use crate::kept::kept;
@@ -98,7 +99,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-pub(super) const KEYS: [&str; 19] = [
+pub(super) const KEYS: [&str; 20] = [
     "group",
     "version",
     "kind",
@@ -117,6 +118,7 @@ pub(super) const KEYS: [&str; 19] = [
     "companions",
     "retention",
     "prune",
+    "evict",
     "absent",
 ];
 
@@ -137,23 +139,30 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let columns = read_columns(keys.take("columns"), of_version.and_then(crd::schema), of_kind, faults);
     let says_absent = absent.is_some() || columns.iter().all(|column| column.says_absent);
     let pruned = read_prune(keys.take("prune"), immutable, evictable, faults);
+    let evict = keys.take("evict");
     let Contents { mut recipe, fingerprint, row, conditions } = Contents::read(&columns, keys.take("filter"), faults);
     let protobuf = keys.take("protobuf").and_then(|at| read_protobuf(&at, open, faults));
     let table = read_table(node, &mut keys, names.kind.unwrap_or_default(), &columns, companions, faults);
     if let Some(table) = &table {
         check_pruned(&pruned, table, &columns, &conditions, faults);
     }
+    let rules = evict.map(|at| read_evict(&at, (immutable, evictable), faults)).unwrap_or_default();
     if faults.len() > before {
         return None;
     }
-    let (kind, version, table) = (names.kind?, names.version?, table?);
+    let (kind, version, table) = (names.kind?, names.version?, kept::<Table>(table?));
+    let namespaced = names.namespaced?;
+    rules.iter().for_each(|rule| rule.check(table, namespaced, faults));
+    if faults.len() > before {
+        return None;
+    }
     recipe.spelled = spelled::of_file(node.tree).into();
     let definition = Definition {
         group: kept(names.group.unwrap_or_default()),
         version: kept(version),
         kind: kept(kind),
-        namespaced: names.namespaced?,
-        table: kept(table),
+        namespaced,
+        table,
         immutable,
         evictable,
         protobuf,
@@ -172,6 +181,9 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     if !pruned.is_empty() {
         let paths: Vec<&'static str> = pruned.iter().map(|(_, path)| kept(path.as_str())).collect();
         kind = kind.pruning(kept(paths));
+    }
+    if !rules.is_empty() {
+        kind = kind.evicting(kept(rules.iter().map(evict_rule).collect::<Vec<_>>()));
     }
     Some((if conditions.is_empty() { kind } else { kind.filtering() }, says_absent))
 }

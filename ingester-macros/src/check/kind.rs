@@ -63,6 +63,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             companions: ingest.companions.unwrap_or(true),
             retention: ingest.retention,
             prune: ingest.prune.unwrap_or_default(),
+            evict: ingest.evict,
             absent: ingest.absent,
             protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
             keys: ingest.keys,

@@ -333,8 +333,9 @@ settings! {
     /// Section `policies`.
     pub struct Policies("policies", kinds) {
         /// By which rules live objects of a kind leave etcd for SQL, see [policies.md](policies.md). A rule has a `name`, says which objects it means with
-        /// `when` (a `fieldSelector`, a `labelSelector`, or both), `namespaces`, `after` with `since`, and `keepLast`, and moves none before it has
-        /// `enforce: true`. `ingester policies` says what each would do.
+        /// `when` (a `fieldSelector`, a `labelSelector`, or both), `namespaces`, `namespaceSelector`, `after` with `since`, and `keepLast`, and moves none
+        /// before it has `enforce: true`. One that has the name of a rule of the kind switches that, and may loosen it. `ingester policies` says what
+        /// each would do.
         evict => evict: BTreeMap<String, Vec<EvictRule>> = "{}", "map from kinds to lists of rules", Now, evict_rules(kind(kinds));
         /// How many objects of a kind leave etcd by its rules within an hour. Of the kind's live objects no more than a fifth do, or 10 if that is more. Where
         /// a kind has several units (namespaces, shards), each has its equal share of the limit, and the fifth of its own objects.

@@ -112,7 +112,7 @@ ingester:
   replicas: {enabled: true, name: mirror, namespace: platform, leaseDuration: 30s, renewDeadline: 20s, retryPeriod: 500ms, shards: 2, shardsMap: {Model: 8}}
 retention: { deleted: 90d, deletedMap: { Model: 36h, Pipeline: 0s } }
 policies:
-  evict: { Model: [{ name: old, when: { fieldSelector: owner=ada }, after: 7d, keepLast: { count: 3, by: [owner] }, namespaces: [ml], enforce: yes }] }
+  evict: { Model: [{ name: old, when: { fieldSelector: owner=ada }, after: 7d, keepLast: { count: 3, by: [owner] }, namespaces: [ml], namespaceSelector: tier=batch, enforce: yes }] }
   evictLimit: 50
   period: 30s
 changes: { enabled: yes, retention: 6h }
@@ -214,9 +214,10 @@ log: { format: json, level: WARN }
                     name: "old".into(),
                     when: ingester_sql::query::parse_field_selector("owner=ada").unwrap(),
                     after: Some(Duration::from_secs(7 * 24 * 3600)),
-                    since: "create_time".into(),
+                    since: None,
                     keep_last: Some(KeepLast { count: 3, by: vec!["owner".into()] }),
                     namespaces: vec!["ml".into()],
+                    namespace_selector: Some("tier=batch".into()),
                     enforce: true,
                 }],
             )]

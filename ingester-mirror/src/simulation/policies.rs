@@ -28,10 +28,9 @@ pub(super) fn config(mut config: Config) -> Config {
         name: "done".into(),
         when: Vec::new(),
         after: None,
-        since: "create_time".into(),
         keep_last: Some(KeepLast { count: LAST, by: Vec::new() }),
-        namespaces: Vec::new(),
         enforce: true,
+        ..EvictRule::default()
     };
     config.policies.evict = [("Model".to_owned(), vec![rule])].into();
     config.policies.period = Duration::from_secs(7);
