@@ -282,13 +282,16 @@ impl World {
         self.server.changes()?;
         let thing = self.server.things.get(name).cloned().ok_or(404_u16)?;
         let weather = self.weather;
+        let finalizers = patched(&thing.metadata(), patch);
+        // What is refused of a patch that was made for an earlier version says nothing about this one.
+        let is_current = finalizers.is_some();
         if thing.unpatchable.is_some() || self.chance(weather.webhook) {
             let code = thing.unpatchable.unwrap_or_else(|| [409, 422, 500, 503][self.rng.usize(..4)]);
-            if let Some(code) = thing.unpatchable {
+            if let Some(code) = thing.unpatchable.filter(|_| is_current) {
                 let removes = thing.is_ours();
                 self.refused(&thing, if removes { Verb::Remove } else { Verb::Add }, code);
             }
-            if matches!(code, 409 | 422) {
+            if matches!(code, 409 | 422) && is_current {
                 self.in_conflict(&thing);
             }
             self.note(who, &format!("patch {name}: a webhook says {code}"));
