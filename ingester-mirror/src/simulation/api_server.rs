@@ -207,15 +207,16 @@ impl World {
             undeletable: None,
             namespace: NAMESPACES[usize::from(second)],
             owned_by: None,
+            lingers: false,
         };
         make(&mut thing);
         self.put(thing);
     }
 
-    /// Stores a new state of an object. One that is terminating and has no finalizers is gone. Returns its text.
+    /// Stores a new state of an object. One that is terminating, has no finalizers and does not linger is gone. Returns its text.
     pub(super) fn put(&mut self, mut thing: Thing) -> Box<str> {
         thing.version = self.next_version(&thing.uid);
-        let gone = thing.deletion.is_some() && thing.finalizers.is_empty();
+        let gone = thing.deletion.is_some() && thing.finalizers.is_empty() && !thing.lingers;
         let text = thing.text();
         let event = Event {
             version: thing.version,
@@ -297,7 +298,7 @@ impl World {
             self.note(who, &format!("patch {name}: a webhook says {code}"));
             return Err(code);
         }
-        let Some(finalizers) = patched(&thing.metadata(), patch) else {
+        let Some(finalizers) = finalizers else {
             self.note(who, &format!("patch {name}: refused, as it is v{} by now", thing.version));
             return Err(422);
         };

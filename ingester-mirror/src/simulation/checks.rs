@@ -168,7 +168,9 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
         before_mark(world, uid);
     }
     let outlived = again && world.truth.outlived(uid, stored.res_version, new.res_version);
-    if stored.evicted() && deleted && !was && !outlived {
+    if deleted && world.is_evicted_by_rule(uid) {
+        world.violate(format!("what a rule evicts is not marked as deleted: {told}"));
+    } else if stored.evicted() && deleted && !was && !outlived {
         world.violate(format!("an evicted row is never marked as deleted: {told}"));
     } else if stored.evicted() && !evicted && !newer && !reconsidered && (!was || new.res_version == stored.res_version)
     {
@@ -231,6 +233,7 @@ pub(super) fn before_deletion(world: &mut World, thing: &Thing) {
     if !thing.deletes() && !thing.evicts() && !world.may_leave_by_rule(thing) {
         world.violate(format!("the deletion of {} was not asked for", thing.told()));
     }
+    world.deleted_by_rule(thing);
     sql_before_kubernetes(world, thing);
 }
 
