@@ -184,7 +184,9 @@ impl Pipeline {
         let uids = &[&*meta.uid];
         let read = || self.unit.rows.stored(uids);
         let stored = self.unit.until_done("reading the row of an object that is leaving", read).await?;
-        let text = stored.first().and_then(|row| Object::parse(row.json(), ManagedFields::Keep).ok());
+        // Another row by now is of a later state, which says nothing about why the object was to leave.
+        let row = stored.first().filter(|row| seen == Some(row.version()));
+        let text = row.and_then(|row| Object::parse(row.json(), ManagedFields::Keep).ok());
         Ok(text.is_some_and(|text| !lifecycle::is_evicted(text.meta(), rules)))
     }
 
