@@ -26,7 +26,9 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
             program.with_file()
         )));
     }
-    super::risks::refuse_pruning_only_copies(&store, std::slice::from_ref(&kind)).await?;
+    if let Some(refused) = super::risks::refused_pruning(&store, &[kind]).await.map_err(super::failed)? {
+        return Err(refused);
+    }
     let interrupt = Interrupt::listen("after the rows that are being written")?;
     let bar = progress::spinner("{spinner} {pos} rows  {per_sec}  {msg}");
     let rate = NonZeroU32::new(arguments.rate);

@@ -9,6 +9,7 @@ use ingester_core::Kind;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{self, ClusterCheck, IdentityError, Names, identify};
 use ingester_store::migrate::{ApplyError, DeclaredError, Progress, Released};
+use ingester_store::query::AskError;
 use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError, waiting_for};
 use std::fmt;
 use std::time::Duration;
@@ -162,6 +163,16 @@ impl From<StoreError> for NotReady {
     }
 }
 
+impl From<AskError> for NotReady {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Store(error) => error.into(),
+            AskError::TooSlow(time, asked) => NotReady::Unreachable(StoreError::silent(&asked, time)),
+            error => NotReady::Failed(super::failed(error)),
+        }
+    }
+}
+
 impl From<ApplyError> for NotReady {
     fn from(error: ApplyError) -> Self {
         match error {
@@ -233,7 +244,9 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     store.look_for_rejects().await?;
     store.learn_declared(declared).await.map_err(not_followed)?;
     if cluster.is_some() {
-        super::risks::refuse_pruning_only_copies(&store, &tables.kinds).await.map_err(NotReady::Failed)?;
+        if let Some(refused) = super::risks::refused_pruning(&store, &tables.kinds).await? {
+            return Err(NotReady::Failed(refused));
+        }
     }
     for kind in declared.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(
@@ -296,5 +309,18 @@ pub(super) fn failure(error: IdentityError) -> Failure {
     match error {
         IdentityError::Store(error) => error.into(),
         error => Failure::Usage(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NotReady;
+    use ingester_store::query::AskError;
+    use std::time::Duration;
+
+    #[test]
+    fn a_question_that_took_too_long_is_asked_again() {
+        let error = AskError::TooSlow(Duration::from_secs(30), "SELECT".to_owned());
+        assert!(matches!(NotReady::from(error), NotReady::Unreachable(_)));
     }
 }

@@ -67,6 +67,8 @@ pub(super) struct More {
     pub(super) unevictable: bool,
     /// A rule says which objects leave etcd.
     pub(super) policies: bool,
+    /// Some objects stay for a while after they were deleted.
+    pub(super) lingers: bool,
     /// Each start makes the tables.
     pub(super) tables: bool,
 }
@@ -102,6 +104,7 @@ impl More {
             // By their number, so that seeds that were kept for histories with evictions go on having them.
             unevictable: seed % 8 == 4,
             policies: seed % 8 == 6,
+            lingers: seed % 16 == 14,
             tables: true,
         }
     }

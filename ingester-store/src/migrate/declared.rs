@@ -250,8 +250,11 @@ impl Store {
             return Err(refused);
         }
         for step in ddl::plan(&live, &changes) {
+            // Before it as well: no ledger has the step, so nothing comes to it again if the process is killed behind it.
+            let resets = self.resets(&mut migrating, replaced_tables(&step.changes)).await?;
+            migrating.reset_logs(&resets).await?;
             self.make_step(&mut migrating, &step).await?;
-            self.reset_logs(&mut migrating, replaced_tables(&step.changes)).await?;
+            migrating.reset_logs(&resets).await?;
             declared.made.extend(step.changes.iter().map(SchemaChange::sentence));
         }
         migrating.end().await?;

@@ -297,8 +297,13 @@ async fn durability(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     }
     let mut evicting = Vec::new();
     for kind in &wanted.kinds {
-        if risks::evicts(store, kind).await {
-            evicting.push(kind.name());
+        match risks::evicts(store, kind).await {
+            Ok(true) => evicting.push(kind.name()),
+            Ok(false) => {}
+            Err(error) => {
+                let message = format!("it is unknown whether objects of {} are evicted: {error}", kind.name());
+                return lines.warning(DURABILITY, "", message, "run this again once the database answers");
+            }
         }
     }
     match risks::warning(&found, &evicting) {

@@ -128,6 +128,41 @@ async fn an_object_that_a_finalizer_of_others_holds_stays() {
     assert_eq!(scene.row("a").unwrap().eviction, Eviction::None);
 }
 
+/// An earlier process had written `evict_time` and deleted the object, which takes its time, and was killed. If an annotation had asked for
+/// the eviction and has been taken away since, the object is deleted.
+#[tokio::test(start_paused = true)]
+async fn a_slow_deletion_for_a_rule_is_an_eviction_also_after_a_crash() {
+    for (asked, evicted) in [(json!({}), true), (json!({ "michelangelo/Immutable": "true" }), false)] {
+        let scene = Scene::new(quiet);
+        scene.put("a", |object| {
+            FINISHED(object);
+            object["metadata"]["annotations"] = asked.clone();
+        });
+        scene.stored("a", None);
+        if let Some(row) = scene.state().rows.get_mut("uid-a") {
+            (row.evict_time, row.eviction) = (Some(Micros(1)), Eviction::Intended);
+        }
+        scene.put("a", |object| {
+            object["metadata"]["annotations"] = json!({});
+            object["metadata"]["finalizers"] = json!(["example.com/slow"]);
+            object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        });
+        let _playing = play(&scene, Config::default());
+        sleep(60 * SECOND).await;
+        let leaving = if evicted { Eviction::Intended } else { Eviction::None };
+        assert_eq!(scene.row("a").map(|row| (row.res_version, row.eviction)), Some((3, leaving)));
+        // Its last words, and its end.
+        scene.put("a", |object| object["status"]["words"] = json!("last"));
+        sleep(SECOND).await;
+        scene.put("a", |object| object["metadata"]["finalizers"] = json!([]));
+        sleep(60 * SECOND).await;
+        let row = scene.row("a").unwrap();
+        let gone = if evicted { Eviction::Confirmed } else { Eviction::None };
+        assert_eq!((row.eviction, row.delete_time.is_none()), (gone, evicted));
+        assert!(row.json().contains("last"), "{}", row.json());
+    }
+}
+
 /// An earlier process had written `evict_time`, and was killed before it deleted the object.
 #[tokio::test(start_paused = true)]
 async fn what_a_crash_left_intended_lives_again_and_is_judged_again() {
