@@ -147,6 +147,12 @@ pub enum Fault<'a> {
         /// The column.
         column: Ident,
     },
+    /// A column has the name of one that the table of the kind's history has.
+    HistoryColumn(Ident),
+    /// A key has the name of one that the table of the kind's history has.
+    HistoryKey(Ident),
+    /// The table of many values has the name of that of the kind's history.
+    HistoryMany,
     /// Several sentences about the status, or one that says that it is about that.
     OfStatus(Text),
 }
@@ -377,6 +383,15 @@ impl Fault<'_> {
                 .quoted("", path)
                 .quoted(" is pruned, so the value of column", column.as_str())
                 .str(" is stored nowhere: leave the column out, or the path out of `prune`"),
+            Fault::HistoryColumn(name) => text
+                .quoted("column", name.as_str())
+                .str(" is one of the columns that a table of history has: give this one another name with `column`, or leave `history` out"),
+            Fault::HistoryKey(name) => text
+                .quoted("key", name.as_str())
+                .str(" is one of the keys that a table of history has: give this one another name with `name`, or leave `history` out"),
+            Fault::HistoryMany => text
+                .quoted("column", super::HISTORY)
+                .str(" of many values would have the table of the kind's history: give it another name with `column`, or leave `history` out"),
             Fault::OfStatus(sentences) => *sentences,
         }
     }
