@@ -4,6 +4,7 @@
 //! locks is looked at again then, because an object may have come back meanwhile.
 
 use super::chunks::{MOST_ROWS, chunks};
+use super::history::keep_versions;
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -61,9 +62,9 @@ impl Store {
                 .with_retries(
                     || format!("purging rows of `{}`", table.name),
                     || async {
-                        let logged = self.logs().await?.then(|| self.now());
+                        let logs = self.logs().await?;
                         let mut tx = self.pool.begin(Access::Write).await?;
-                        let result = purge_locked(&mut tx, kind, uids, before, logged).await;
+                        let result = purge_locked(&mut tx, kind, uids, before, (self.now(), logs)).await;
                         tx.end(result).await
                     },
                 )
@@ -73,20 +74,22 @@ impl Store {
     }
 }
 
-/// Locks and deletes rows. If they are to be logged, that is done at this time and before: then they still tell names and versions.
+/// Locks and deletes rows. What is kept and logged of them is at this time, and before: then they still tell names and versions.
 async fn purge_locked(
     tx: &mut Transaction,
     kind: &Kind,
     uids: &[&str],
     before: Micros,
-    logged: Option<Micros>,
+    (at, logs): (Micros, bool),
 ) -> Result<u64, sqlx::Error> {
     let table = kind.table();
     let locked = tx.fetch(&LockPurgeable { table, uids, before }).await?;
     let uids: Vec<&str> = locked.iter().map(String::as_str).collect();
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
-        if let Some(at) = logged {
+        let last: Vec<_> = uids.iter().map(|uid| (*uid, Some(What::Purged))).collect();
+        keep_versions(tx, table, &last, at).await?;
+        if logs {
             tx.execute(&RecordRowChanges { table, uids, what: What::Purged, at }).await?;
         }
         for companion in table.companions() {
