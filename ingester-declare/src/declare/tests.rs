@@ -615,7 +615,10 @@ fn a_file_says_how_long_former_versions_are_kept() {
     let table = pruned("table: jobs\n  was: job\n  history: 2w").unwrap().history().unwrap().table;
     assert_eq!((table.name.as_str(), table.was.unwrap().as_str()), ("jobs_history", "job_history"));
     for (more, says) in [
-        ("history: 90", "line 6: kinds[0].history: expected how long former versions are kept: `forever`, or a duration"),
+        (
+            "history: 90",
+            "line 6: kinds[0].history: expected how long former versions are kept: `forever`, or a duration",
+        ),
         ("history: 0s", "found `0s`"),
         ("history: {versions: 2}", "`keep` is missing"),
         ("history: {keep: 1d, versions: 0}", "kinds[0].history.versions: expected how many former versions"),
@@ -632,5 +635,8 @@ fn a_file_says_how_long_former_versions_are_kept() {
     let two = "kinds:\n- {group: a.com, version: v1, kind: Job, namespaced: true, history: 1d}\n\
                - {group: a.com, version: v1, kind: Other, table: Job_History, namespaced: true}\n";
     let error = kinds("kinds.yaml", two, &nothing).unwrap_err().to_string();
-    assert!(error.contains("the table of the history of kind `a.com/v1 Job`, `job_history`, is a table of kind"), "{error}");
+    assert!(
+        error.contains("the table of the history of kind `a.com/v1 Job`, `job_history`, is a table of kind"),
+        "{error}"
+    );
 }
