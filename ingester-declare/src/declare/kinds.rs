@@ -350,7 +350,10 @@ pub(super) fn read_history(at: &Located<'_>, faults: &mut Faults) -> Option<Kept
         return None;
     };
     let number = |at: Located<'_>, faults: &mut Faults| {
-        let number = at.text(faults)?.parse().ok().filter(|number| *number > 0);
+        let number = match at.content() {
+            Content::Number(text) => text.parse().ok().filter(|number| *number > 0),
+            _ => None,
+        };
         if number.is_none() {
             faults.push(at.expected("how many former versions of each object are kept: a number from 1"));
         }

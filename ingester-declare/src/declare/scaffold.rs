@@ -67,9 +67,6 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     text.push_str("  evictable: false # the ingester deletes no object, whatever its annotations say, and needs no right to do so\n");
     text.push_str("  absent: null # what is stored where an object has no value; `empty`: an empty text, 0 or false\n");
     text.push_str("  # retention: 90d # rows of deleted objects go after that; without it they stay\n");
-    text.push_str(
-        "  # history: 90d # former versions are kept, each so long after its end; `forever`; without it none is\n",
-    );
     text.push_str("  columns:\n");
     proposed.iter().for_each(|column| line(&mut text, column, ""));
     if !offered.is_empty() {

@@ -92,7 +92,7 @@ impl Store {
         }
         let mut is_full = old.len() == MOST_ROWS;
         if let Some(most) = versions.filter(|_| !is_full) {
-            let many = &ManyVersions { former, group: &OfGroup::new(kind.group()), most, limit: MOST_ROWS };
+            let many = &ManyVersions { former, most, limit: MOST_ROWS };
             let doing = || format!("counting the versions of objects in `{}`", former.name);
             for (uid, count) in self.with_retries(doing, || async { self.pool.fetch(many).await }).await? {
                 let surplus = usize::try_from(count.saturating_sub(most.into())).unwrap_or(usize::MAX);

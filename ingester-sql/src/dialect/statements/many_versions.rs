@@ -1,6 +1,6 @@
 //! Objects with many former versions.
 
-use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
@@ -10,7 +10,6 @@ use ingester_core::schema::Table;
     ext = "sql",
     source = r#"SELECT "uid", COUNT(*)
 FROM {{ former.name|by_key("namespace_name") }}
-WHERE {{ group|is_of_group }}
 GROUP BY "namespace", "name", "uid"
 HAVING COUNT(*) > ?
 LIMIT {{ limit|number }}"#
@@ -18,8 +17,6 @@ LIMIT {{ limit|number }}"#
 pub struct ManyVersions<'a> {
     /// The table of the kind's history.
     pub former: &'a Table,
-    /// The kind's group. Rows of another one are not this kind's.
-    pub group: &'a OfGroup,
     /// So many are not too many.
     pub most: u32,
     /// The most objects.
@@ -32,7 +29,7 @@ impl Statement for ManyVersions<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        self.group.params().map(Param::Text).chain([Param::Int(self.most.into())]).collect()
+        vec![Param::Int(self.most.into())]
     }
 }
 
@@ -51,6 +48,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&ManyVersions { former: &FORMER, group: &OfGroup::new("example.com"), most: 500, limit: 2 });
+        snapshot(&ManyVersions { former: &FORMER, most: 500, limit: 2 });
     }
 }
