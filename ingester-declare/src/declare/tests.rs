@@ -616,7 +616,7 @@ fn a_file_says_how_long_former_versions_are_kept() {
     assert_eq!((table.name.as_str(), table.was.unwrap().as_str()), ("jobs_history", "job_history"));
     for (more, says) in [
         (
-            "history: 90",
+            "history: always",
             "line 6: kinds[0].history: expected how long former versions are kept: `forever`, or a duration",
         ),
         ("history: 0s", "found `0s`"),
