@@ -22,7 +22,8 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// The shortest.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Purges the rows of some kinds, as `retention` of the configuration says, and their entries in the log, as `changes.retention` does.
+/// Purges the rows of some kinds and the former versions of their objects, as `retention` of the configuration says, and their entries in the log,
+/// as `changes.retention` does.
 ///
 /// Ages are judged by the database's clock, which has written the times. Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the mirror's.
 /// An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
@@ -54,6 +55,9 @@ impl RetentionTask {
                 if rows > 0 {
                     tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
                 }
+                if let Err(error) = self.purge_history(kind, &stop).await {
+                    tracing::warn!(kind = name, %error, "Old versions not purged, trying again later");
+                }
                 if let Err(error) = self.purge_changes(kind, &stop).await {
                     tracing::warn!(kind = name, %error, "Old changes not purged, trying again later");
                 }
@@ -62,7 +66,9 @@ impl RetentionTask {
             let before = ages(&self.live.now());
             let (retention, changes) = &before;
             // A tenth of the shortest, so that nothing stays much longer than it is meant to.
-            let shortest = self.kinds.iter().filter_map(|kind| retention.of(kind)).fold(*changes, Duration::min);
+            let of_kinds = self.kinds.iter().flat_map(|kind| [retention.of(kind), retention.of_history(kind)]);
+            // Without a history there is none to wait for.
+            let shortest = of_kinds.flatten().filter(|age| !age.is_zero()).fold(*changes, Duration::min);
             let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
             tokio::select! {
                 biased;
@@ -94,6 +100,27 @@ impl RetentionTask {
         }
         Ok(())
     }
+
+    /// Purges former versions of a kind's objects, batch by batch.
+    async fn purge_history(&self, kind: &Kind, stop: &CancellationToken) -> Result<(), StoreError> {
+        while kind.history().is_some() && !stop.is_cancelled() {
+            let config = self.live.now();
+            if !leads(kind, &config, &self.assignment) {
+                break;
+            }
+            let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
+            let begin = Instant::now();
+            let purged = self.store.purge_history(kind, config.retention.of_history(kind));
+            let batch = in_time("purging former versions", purged).await?;
+            drop(permit);
+            if !batch.more {
+                break;
+            }
+            let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+        }
+        Ok(())
+    }
+
     /// Purges a kind's old entries in the log of changes, batch by batch.
     async fn purge_changes(&self, kind: &Kind, stop: &CancellationToken) -> Result<(), StoreError> {
         while !stop.is_cancelled() {

@@ -10,4 +10,12 @@ impl Retention {
     pub fn of(&self, kind: &Kind) -> Option<Duration> {
         self.deleted_map.get(kind.name()).copied().unwrap_or_else(|| kind.retention().or(self.deleted))
     }
+
+    /// How long after its end a former version of an object of `kind` is purged; `None` for never, and for a kind without a history. What is said
+    /// here shortens what the kind says.
+    pub fn of_history(&self, kind: &Kind) -> Option<Duration> {
+        let said = self.history_map.get(kind.name()).copied().flatten().or(self.history);
+        let history = kind.history()?;
+        history.keep.into_iter().chain(said).min()
+    }
 }
