@@ -130,7 +130,7 @@ fn a_rule_that_cannot_be_judged_names_what_is_wrong() {
         Definition { evictable: Some(false), ..*MODEL.definition() },
     ] {
         let kind = Kind::new(definition, *MODEL.functions());
-        assert!(matches!(check(&kind, &rule()), Err(PolicyError::Kind(_))));
+        assert!(matches!(check(&kind, &rule()), Err(PolicyError::Rule(_))));
     }
     assert!(check(&MODEL, &rule()).is_ok());
 }

@@ -369,8 +369,8 @@ impl Cluster for Scene {
     }
 
     fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>> {
-        let label = |state: &mut SceneState| {
-            let found = state.namespaces.iter().filter(|(_, label)| label == selector);
+        let label = move |state: &mut SceneState| {
+            let found = state.namespaces.iter().filter(|(_, label)| *label == selector);
             Ok(found.map(|(name, _)| name.as_str().into()).collect())
         };
         self.request("namespaces".into(), label).boxed()
