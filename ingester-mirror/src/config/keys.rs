@@ -328,7 +328,7 @@ settings! {
             map(kind(kinds), or_never(RETENTION));
         /// The most that a former version is kept after its end, of kinds that keep a [history](history.md): `30d`. `none`: not at all. It shortens
         /// what their structs or files say, and makes no history where they say nothing.
-        history => history: Option<Duration> = "", "duration from `1s` to `36500d`, or `none`", Now, read(or_none(HISTORY));
+        history => history: Option<Duration> = "", "duration from `1s` up to `36500d`, or `none`", Now, read(or_none(HISTORY));
         /// The same for individual kinds, instead of `history`: `{PipelineRun: 7d}`.
         historyMap => history_map: BTreeMap<String, Option<Duration>> = "{}", "map from kinds to durations, or `none`", Now,
             map(kind(kinds), or_none(HISTORY));

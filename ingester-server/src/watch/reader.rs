@@ -141,23 +141,7 @@ impl Reader {
             if pause.is_zero() {
                 tokio::task::yield_now().await;
             } else {
-                self.pause(pause, position).await;
-            }
-        }
-    }
-
-    /// Waits. Whoever joins meanwhile is taken in at once: a joining watcher has a share of the memory for lists, and thousands of them
-    /// join after a restart.
-    async fn pause(&mut self, time: Duration, position: Option<Position>) {
-        let end = Instant::now() + time;
-        loop {
-            let join = tokio::select! {
-                () = tokio::time::sleep_until(end) => return,
-                join = self.joining.recv(), if position.is_some() => join,
-            };
-            match (join, position) {
-                (Some(join), Some(at)) => self.take_in(join, at),
-                _ => return,
+                tokio::time::sleep(pause).await;
             }
         }
     }
@@ -168,33 +152,27 @@ impl Reader {
         Ok(Step::More)
     }
 
-    /// Takes in a watcher who joins at this position.
-    fn take_in(&mut self, join: Join, at: Position) {
-        let Join { selection, from, places, bytes, joined } = join;
-        let known = self.groups.iter().position(|group| group.selector.selection == selection);
-        let group = known.unwrap_or_else(|| {
-            let rest = self.groups.iter().map(|group| &group.selector.rest).find(|rest| ***rest == selection.rest);
-            let rest = rest.cloned().unwrap_or_else(|| Arc::new(selection.rest.clone()));
-            self.groups.push(Group { selector: Arc::new(Selector::new(selection, rest)), watchers: Vec::new() });
-            self.groups.len() - 1
-        });
-        let group = &mut self.groups[group];
-        let watcher = Arc::new(Watcher {
-            queue: Queue::new(at, bytes),
-            selector: group.selector.clone(),
-            from,
-            certain_from: AtomicU64::new(u64::MAX),
-            places,
-        });
-        if joined.send(Joined { watcher: watcher.clone(), at }).is_ok() {
-            group.watchers.push(watcher);
-        }
-    }
-
     /// Takes in those who join, and forgets those who have gone.
     fn admit(&mut self, at: Position) {
-        while let Ok(join) = self.joining.try_recv() {
-            self.take_in(join, at);
+        while let Ok(Join { selection, from, places, bytes, joined }) = self.joining.try_recv() {
+            let known = self.groups.iter().position(|group| group.selector.selection == selection);
+            let group = known.unwrap_or_else(|| {
+                let rest = self.groups.iter().map(|group| &group.selector.rest).find(|rest| ***rest == selection.rest);
+                let rest = rest.cloned().unwrap_or_else(|| Arc::new(selection.rest.clone()));
+                self.groups.push(Group { selector: Arc::new(Selector::new(selection, rest)), watchers: Vec::new() });
+                self.groups.len() - 1
+            });
+            let group = &mut self.groups[group];
+            let watcher = Arc::new(Watcher {
+                queue: Queue::new(at, bytes),
+                selector: group.selector.clone(),
+                from,
+                certain_from: AtomicU64::new(u64::MAX),
+                places,
+            });
+            if joined.send(Joined { watcher: watcher.clone(), at }).is_ok() {
+                group.watchers.push(watcher);
+            }
         }
         for group in &mut self.groups {
             group.watchers.retain(|watcher| !watcher.queue.has_ended());

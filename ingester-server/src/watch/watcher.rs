@@ -210,9 +210,12 @@ impl Follower {
         let told = if self.ends_initial { Told::ButDeletions } else { Told::All };
         // Most of it before the reader keeps anything for this watcher.
         let caught_up = self.catch_up(&selection, from, None, told).await?;
+        // To join takes until the reader looks at the log again, and a user has few shares.
+        drop(share);
         let Joined { watcher, at } = self.join(selection.clone(), caught_up).await?;
         // Ends what waits for it, whatever comes.
         let _ends = Ends(watcher.clone());
+        let share = read::turn(&self.user, self.cost).await;
         self.learn(&watcher.selector).await?;
         self.catch_up(&selection, caught_up, Some(at), told).await?;
         if self.ends_initial {
