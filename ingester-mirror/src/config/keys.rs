@@ -330,7 +330,7 @@ settings! {
         /// what their structs or files say, and makes no history where they say nothing.
         history => history: Option<Duration> = "", "duration from `1s` up to `36500d`, or `none`", Now, read(or_none(HISTORY));
         /// The same for individual kinds, instead of `history`: `{PipelineRun: 7d}`.
-        historyMap => history_map: BTreeMap<String, Option<Duration>> = "{}", "map from kinds to durations, or `none`", Now,
+        historyMap => history_map: BTreeMap<String, Option<Duration>> = "{}", "map from kinds to durations from `1s` up to `36500d`, or `none`", Now,
             map(kind(kinds), or_none(HISTORY));
     }
 }
