@@ -256,6 +256,10 @@ fn programs_read_what_is_asked_by_the_keys_of_a_question_alone() -> Result<()> {
             let text = std::fs::read_to_string(&file)?;
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
             asking += usize::from(code.contains("Ask::new("));
+            // A rule that evicts has two selectors of its own, which ask nothing.
+            if file.ends_with("ingester-declare/src/evict.rs") {
+                continue;
+            }
             for name in ["parse_label_selector(", "parse_field_selector(", "parse_order("] {
                 if code.contains(name) {
                     reading.push(format!("{}: {name})", file.strip_prefix(root())?.display()));

@@ -210,7 +210,7 @@ const fn is_end_or_key(rest: &str) -> bool {
 }
 
 /// What a field has behind a path; `None` if it does not begin with it.
-const fn behind<'f>(path: Path, field: &'f str) -> Option<&'f str> {
+const fn behind(path: Path, field: &str) -> Option<&str> {
     let (mut path, mut rest, mut first) = (path, field, true);
     while let Some((name, more)) = path.split() {
         if !first {

@@ -1,4 +1,4 @@
-//! All evicted objects that selectors mean.
+//! All evicted objects that selectors match.
 
 use super::PATIENCE;
 use crate::arguments::{Restore, RestoreFormat};
@@ -14,7 +14,7 @@ use ingester_printers::name;
 use ingester_server::former::Reach;
 use ingester_server::restore::{Restored, Wanted, restore};
 use ingester_server::status::Status;
-use ingester_sql::query::{Query, States, parse_field_selector, parse_label_selector};
+use ingester_sql::query::{Ask, AskKey, Query, Spelling};
 use ingester_store::query::{self, AskError, Limits};
 use ingester_store::{Effect, Store};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 /// How many objects are restored at a time: each waits for the API server, and then for the mirror.
 const AT_ONCE: usize = 16;
 
-/// The evicted objects that the arguments mean.
+/// The evicted objects that the arguments select.
 ///
 /// # Errors
 /// If a selector is not one, or does not fit the kind; or if they are to be printed.
@@ -30,16 +30,18 @@ pub(super) fn query(kind: &Kind, arguments: &Restore) -> Result<Query, Failure> 
     if matches!(arguments.output, Some(RestoreFormat::Json | RestoreFormat::Yaml)) {
         return Err(Failure::Usage(anyhow!("--output: of selected objects there are only names, `-o name`")));
     }
-    let usage = |option: &str, error: &dyn std::fmt::Display| Failure::Usage(anyhow!("--{option}: {error}"));
-    let labels = parse_label_selector(arguments.selector.as_deref().unwrap_or_default());
-    let fields = parse_field_selector(arguments.field_selector.as_deref().unwrap_or_default());
-    let mut filters = labels.map_err(|error| usage("selector", &error))?;
-    filters.extend(fields.map_err(|error| usage("field-selector", &error))?);
-    if filters.is_empty() && !arguments.all {
-        return Err(Failure::Usage(anyhow!("the selectors are empty: say `--all` to restore every evicted object")));
+    let mut ask = Ask::new(Spelling::Command);
+    let selectors = [("selector", &arguments.selector), ("field-selector", &arguments.field_selector)];
+    let selectors = selectors.iter().filter_map(|(name, text)| Some((*name, text.as_deref()?)));
+    for (name, value) in selectors.chain([("state", "evicted")]) {
+        let key = AskKey::named(Spelling::Command, name).ok_or_else(|| anyhow!("there is no key `{name}`"))?;
+        ask.set(key, &[value]).map_err(|error| Failure::Usage(error.into()))?;
     }
-    let namespaces = arguments.namespace.iter().cloned().collect();
-    let query = Query { namespaces, filters, states: States::EVICTED, ..Query::default() };
+    arguments.namespace.iter().for_each(|namespace| ask.namespace(namespace));
+    let query = ask.query().map_err(|error| Failure::Usage(error.into()))?;
+    if query.filters.is_empty() && !arguments.all {
+        return Err(Failure::Usage(anyhow!("the selectors are empty: use `--all` to restore every evicted object")));
+    }
     query.check(kind.table()).map_err(|error| Failure::Usage(error.into()))?;
     Ok(query)
 }
