@@ -82,7 +82,9 @@ fn failed(kind: &Kind, rule: &EvictRule, error: PolicyError) -> Failure {
     match error {
         PolicyError::Store(error) => error.into(),
         PolicyError::Ask(error) => super::failed(error),
-        error => Failure::Work(wrong(&WrongRule { rule: rule.name.clone(), kind: kind.name(), error })),
+        error => {
+            Failure::Work(wrong(&WrongRule { rule: rule.name.clone(), kind: kind.name(), error: Box::new(error) }))
+        }
     }
 }
 
@@ -98,7 +100,7 @@ pub(super) async fn ensure_namespaces(client: &kube::Client, config: &Config, ki
         let Some(selector) = &rule.namespace_selector else { continue };
         match namespaces(client, &kind, selector).await {
             Err(error) if !error.may_pass() => {
-                let error = wrong(&WrongRule { rule: rule.name, kind: kind.name(), error: error.into() });
+                let error = wrong(&WrongRule { rule: rule.name, kind: kind.name(), error: Box::new(error.into()) });
                 return Err(Failure::Usage(anyhow!(
                     "{error}; grant `list` on namespaces, which `ingester rbac` prints, or name them with `namespaces`, which an API server \
                      without namespaces needs"

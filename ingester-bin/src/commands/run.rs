@@ -178,10 +178,9 @@ async fn mirror(
     }
     tracing::info!(server = store.server(), "{} connection established", store.dialect().title());
     let environment = Environment::of_process();
-    let settings = &config.ingester.view_settings;
     tokio::select! {
         () = stop.cancelled() => return Ok(Ending::Done),
-        written = super::view_settings::write(&store, settings, &environment, &tables.program) => written?,
+        written = super::view_settings::write(&store, &config.ingester.view_settings, &environment, &tables.program) => written?,
     }
     tokio::select! {
         () = stop.cancelled() => return Ok(Ending::Done),

@@ -243,10 +243,10 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     }
     store.look_for_rejects().await?;
     store.learn_declared(declared).await.map_err(not_followed)?;
-    if cluster.is_some() {
-        if let Some(refused) = super::risks::refused_pruning(&store, &tables.kinds).await? {
-            return Err(NotReady::Failed(refused));
-        }
+    if cluster.is_some()
+        && let Some(refused) = super::risks::refused_pruning(&store, &tables.kinds).await?
+    {
+        return Err(NotReady::Failed(refused));
     }
     for kind in declared.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(

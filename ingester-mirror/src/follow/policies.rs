@@ -57,7 +57,7 @@ impl Follower {
         for rule in rules {
             let judged = match rule {
                 Ok(Rule { rule, .. }) => self.judge_once(&rule, &mut round).await.map_err(|error| (rule.name, error)),
-                Err(WrongRule { rule, error, .. }) => Err((rule, error)),
+                Err(WrongRule { rule, error, .. }) => Err((rule, *error)),
             };
             if let Err((rule, error)) = judged {
                 tracing::warn!(kind, rule, %error, "Rule not judged: nothing leaves etcd by it");

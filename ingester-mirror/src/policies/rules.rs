@@ -45,13 +45,13 @@ pub struct WrongRule {
     /// The kind's.
     pub kind: &'static str,
     /// What is wrong with it.
-    pub error: PolicyError,
+    pub error: Box<PolicyError>,
 }
 
 /// All rules of a kind, in the order in which the kind and the configuration have them.
 pub fn rules(kind: &Kind, policies: &Policies) -> Vec<Result<Rule, WrongRule>> {
     let configured = policies.evict.get(kind.name()).map(Vec::as_slice).unwrap_or_default();
-    let wrong = |name: &str, error| WrongRule { rule: name.to_owned(), kind: kind.name(), error };
+    let wrong = |name: &str, error| WrongRule { rule: name.to_owned(), kind: kind.name(), error: Box::new(error) };
     let of_kind = kind.evict().iter().map(|rule| {
         let change = configured.iter().find(|change| change.name == rule.name);
         let made = || -> Result<Rule, PolicyError> {
