@@ -64,7 +64,7 @@ async fn an_evicted_object_comes_back_and_is_mirrored_again(world: &mut World) -
 
     let ran = restore(world, &["models.michelangelo.api/a"])?;
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "model.michelangelo.api/a restored\n"), "{ran:?}");
-    ensure!(ran.err.contains("the reference to its owner Model gone is left out: it is gone"), "{ran:?}");
+    ensure!(ran.err.contains("the reference to its owner Model gone is left out: it does not exist"), "{ran:?}");
     assert_eq!(state(world, &old).await?, Some((true, true)));
     let look = async || world.objects.get("Model", "a").await?.context("it is there again");
     let back = eventually("the finalizer", look, |object| has_finalizer(object, OURS)).await?;

@@ -53,7 +53,7 @@ async fn what_is_not_selected_does_not_travel(world: &mut World) -> Result<()> {
     let count: u32 = std::env::var(OBJECTS).map_or(Ok(200), |text| text.parse())?;
     let object = |number: u32| -> Json {
         let mut object = model(&format!("m-{number:05}"), "first");
-        let team = if number % PART == 0 { "pricing" } else { "web" };
+        let team = if number.is_multiple_of(PART) { "pricing" } else { "web" };
         object["metadata"]["labels"] = json!({"team": team});
         // Of no use to a compressor, as most texts of objects are not.
         let text: String = (0..256_u32).map(|at| format!("{:x}", (number * 7919 + at * 104_729) % 65_521)).collect();

@@ -140,6 +140,8 @@ pub mod lime {
     #[derive(Ingestable, Deserialize, Clone, Debug, Default)]
     #[ingest(group = "made.up", version = "v1", kind = "Lime", plural = "limes", namespaced)]
     #[ingest(absent = "null", finalizer = "never")]
+    #[ingest(evict(name = "past", when(field_selector = "spec.since<2026-01-01T00:00:00Z", label_selector = "!draft"), after = "5400s", since = "until", keep_last(count = 2, by = ["namespace"]), namespaces = ["a"], namespace_selector = "tier=b"))]
+    #[ingest(evict(name = "old", after = "86400s"))]
     #[serde(rename_all = "camelCase", default)]
     pub struct Lime {
         #[index(column = "since", path = "since")]
