@@ -128,7 +128,7 @@ pub const RETENTION: Bounds = Bounds::new("1s", "36500d");
 /// How long ago a time may have to be by a rule of evictions, see [`Evict::after`].
 pub const AFTER: Bounds = Bounds::new("0s", "365d");
 
-/// How long the former versions of a kind's objects may be kept, see [`History`](crate::schema::History).
+/// How long the former versions of a kind's objects may be kept, see [`History`].
 pub const HISTORY: Bounds = Bounds::new("1s", "36500d");
 
 /// How long former versions are kept, by a text such as `90d`; `None` for `forever`.

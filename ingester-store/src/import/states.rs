@@ -184,8 +184,8 @@ mod tests {
         for (pairs, says) in [
             (vec![(STATE, "evicted")], "there is no mirror.michelangelo.api/evicted-at"),
             (vec![(STATE, "deleted"), (EVICTED_AT, time)], "there is no mirror.michelangelo.api/deleted-at"),
-            (vec![(EVICTED_AT, time)], "no mirror.michelangelo.api/state"),
-            (vec![(STATE, "live"), (DELETED_AT, time)], "no mirror.michelangelo.api/state"),
+            (vec![(EVICTED_AT, time)], "no annotation mirror.michelangelo.api/state"),
+            (vec![(STATE, "live"), (DELETED_AT, time)], "no annotation mirror.michelangelo.api/state"),
             (vec![(STATE, "gone")], "`gone`; known: live, evicting, evicted, deleted"),
             (vec![(STATE, "deleted"), (DELETED_AT, "today")], "is `today`, and no time"),
         ] {
