@@ -121,7 +121,7 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x}\nspec: {revisionId: many}\n")]),
     mistake("a time that is none", "import --database-url {db} a.yaml", 1, "metadata.creationTimestamp", "RFC 3339")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x, creationTimestamp: yesterday}\n")]),
-    mistake("a resourceVersion that is none", "import --database-url {db} a.yaml", 1, "metadata.resourceVersion", "take it out")
+    mistake("a resourceVersion that is none", "import --database-url {db} a.yaml", 1, "metadata.resourceVersion", "remove it from a hand-written object")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x, resourceVersion: new}\n")]),
     mistake("a label with a blank", "import --database-url {db} a.yaml", 1, "label `team `", "a key has letters, digits")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x, labels: {'team ': a}}\n")]),
@@ -143,7 +143,7 @@ const MISTAKES: &[Mistake] = &[
         .after(&["import --database-url sqlite://test.db {samples}", "SQL DROP INDEX model__algorithm", "SQL ALTER TABLE model DROP COLUMN algorithm"]),
     mistake("a table of another program", "import --database-url {db} {samples}", 2, "ingester_rejects", "rename its table")
         .after(&["SQL CREATE TABLE ingester_rejects (id INT)"]),
-    mistake("a table of another program, verified", "schema verify --database-url {db}", 1, "`ingester_rejects`", "give another program's table another name")
+    mistake("a table of another program, verified", "schema verify --database-url {db}", 1, "`ingester_rejects`", "rename the table of another program")
         .after(&["import --database-url sqlite://test.db {samples}", "SQL DROP TABLE ingester_rejects", "SQL CREATE TABLE ingester_rejects (id INT)"]),
     mistake("a password for SQLite", "get models --database-url {db} --password-file p", 2, "SQLite has no passwords", "sqlite://")
         .files(&[("p", "Hunter2")]).after(FILLED),
