@@ -245,7 +245,7 @@ fn of_databases(world: &World) -> Vec<Case> {
             &[&format!("UPDATE _sqlx_migrations SET success = FALSE WHERE {last}")],
             &["UPDATE _sqlx_migrations SET success = TRUE"],
         ),
-        case("a migration with another text", "migrations", "error", "another text: 0001").sql(
+        case("a migration with another text", "migrations", "error", "another text of 0001").sql(
             &[&format!("UPDATE _sqlx_migrations SET checksum = {} WHERE version = 1", on.bytes("00"))],
             &["UPDATE _sqlx_migrations SET checksum = (SELECT checksum FROM kept_ledger WHERE version = 1) WHERE version = 1"],
         ),
