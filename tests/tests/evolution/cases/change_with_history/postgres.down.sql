@@ -12,7 +12,7 @@ ALTER TABLE "job_history"
 -- Step 2 of 12: retype columns
 -- table `job_history`
 --   change column `owner` from VARCHAR(200) to VARCHAR(100): copy
---     who writes to this table waits until it is copied
+--     writers of this table wait until it is copied
 --     DESTRUCTIVE: the values of `job_history`.`owner` that do not fit VARCHAR(100)
 
 ALTER TABLE "job_history"
@@ -54,7 +54,7 @@ ALTER TABLE "job"
 -- Step 8 of 12: retype columns
 -- table `job`
 --   change column `owner` from VARCHAR(200) to VARCHAR(100): copy
---     who writes to this table waits until it is copied
+--     writers of this table wait until it is copied
 --     DESTRUCTIVE: the values of `job`.`owner` that do not fit VARCHAR(100)
 
 ALTER TABLE "job"

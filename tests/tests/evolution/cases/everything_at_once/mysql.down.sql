@@ -88,10 +88,10 @@ ALTER TABLE `job`
 -- Step 9 of 14: retype columns
 -- table `job`
 --   change column `submitter` from VARCHAR(120) to VARCHAR(40): copy
---     who writes to this table waits until it is copied
+--     writers of this table wait until it is copied
 --     DESTRUCTIVE: the values of `job`.`submitter` that do not fit VARCHAR(40)
 --   change column `priority` from BIGINT to INT: copy
---     who writes to this table waits until it is copied
+--     writers of this table wait until it is copied
 --     DESTRUCTIVE: the values of `job`.`priority` that do not fit INT
 
 ALTER TABLE `job`

@@ -58,9 +58,9 @@ ALTER TABLE `job`
 -- Step 6 of 14: retype columns
 -- table `job`
 --   change column `priority` from INT to BIGINT: copy
---     who writes to this table waits until it is copied
+--     writers of this table wait until it is copied
 --   change column `submitter` from VARCHAR(40) to VARCHAR(120): copy
---     who writes to this table waits until it is copied
+--     writers of this table wait until it is copied
 
 ALTER TABLE `job`
   MODIFY COLUMN `priority` BIGINT NULL,

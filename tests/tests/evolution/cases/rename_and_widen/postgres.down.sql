@@ -4,7 +4,7 @@
 -- Step 1 of 3: retype columns
 -- table `job`
 --   change column `submitter` from VARCHAR(600) to VARCHAR(255): copy
---     who writes to this table waits until it is copied
+--     writers of this table wait until it is copied
 --     DESTRUCTIVE: the values of `job`.`submitter` that do not fit VARCHAR(255)
 
 ALTER TABLE "job"
