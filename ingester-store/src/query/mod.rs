@@ -5,6 +5,7 @@
 //! | `ask.rs` | a query about one kind: pages, counts, plans |
 //! | `cursor.rs` | where a page ends and the next one begins |
 //! | `found.rs` | a row that was found |
+//! | `shown.rs` | the state of an object, in its annotations |
 //! | `typed.rs` | the same for a Rust type |
 //!
 //! May use: ingester-core, ingester-sql, driver, store, rows.
@@ -13,8 +14,10 @@
 mod ask;
 mod cursor;
 mod found;
+mod shown;
 mod typed;
 
 pub use ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
-pub use found::FoundRow;
+pub use found::{FoundRow, STANDING_PLACES};
+pub use shown::{STATE_PLACES, ShownState, metadata};
 pub use typed::{Stored, TypedPage, TypedQuery};

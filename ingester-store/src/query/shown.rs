@@ -1,0 +1,201 @@
+//! The state of an object, in the object: annotations that only answers have, and what of it is not stored. An object that is live is shown
+//! byte by byte as the cluster has it, unless its kind prunes.
+
+use super::found::FoundRow;
+use ingester_core::Kind;
+use ingester_core::json::{Error, Reader};
+use ingester_core::marks::shown::{self, DELETED_AT, EVICTED_AT, GROUP, PRUNED, STATE};
+use ingester_core::schema::base;
+use ingester_core::value::Micros;
+use std::borrow::Cow;
+
+/// The places of what has to be read of a row for its state.
+pub const STATE_PLACES: [usize; 3] = [base::DELETE_TIME, base::EVICT_TIME, base::EVICT_CONFIRMED];
+
+/// The state of an object that is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownState {
+    state: &'static str,
+    evicted: Option<Micros>,
+    deleted: Option<Micros>,
+    /// The paths of what its row does not have of it.
+    pruned: &'static [&'static str],
+}
+
+impl ShownState {
+    /// That of a row of a kind, of which the [places](STATE_PLACES) were read.
+    pub fn of(kind: &Kind, row: &FoundRow) -> Self {
+        let (evicted, deleted) = (row.time(base::EVICT_TIME), row.time(base::DELETE_TIME));
+        ShownState { state: row.state(), evicted, deleted, pruned: kind.prune() }
+    }
+
+    /// That of an object that was evicted at this time. Of such a one, everything is stored.
+    pub fn evicted(time: Option<Micros>) -> Self {
+        ShownState { state: "evicted", evicted: time, deleted: None, pruned: &[] }
+    }
+
+    /// Whether the annotation of this key is one of those that only answers have. A writer's values for them are ignored.
+    pub fn is_shown_by(key: &str) -> bool {
+        shown::ALL.contains(&key)
+    }
+
+    /// The object of this text in this state. What the text itself says of the state is left out.
+    pub fn object(self, text: &str) -> Cow<'_, str> {
+        if self.is_in(text) {
+            return text.into();
+        }
+        let Some((from, metadata)) = metadata(text) else { return text.into() };
+        let shown = self.metadata(metadata);
+        [&text[..from], &shown, &text[from + metadata.len()..]].concat().into()
+    }
+
+    /// The same of the text of an object's metadata.
+    pub fn metadata(self, text: &str) -> Cow<'_, str> {
+        // A text that is not an object is shown as it is.
+        if self.is_in(text) { text.into() } else { self.written(text).map_or(Cow::Borrowed(text), Cow::Owned) }
+    }
+
+    /// Whether there is nothing to write or to leave out: of a live object that is whole, unless it has such annotations of its own.
+    fn is_in(self, text: &str) -> bool {
+        self.state == "live" && self.pruned.is_empty() && !text.contains(GROUP)
+    }
+
+    fn written(self, metadata: &str) -> Result<String, Error> {
+        let mut reader = Reader::new(metadata);
+        let (mut members, mut is_empty, mut at) = (Vec::new(), true, None);
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            is_empty = false;
+            let (from, value) = (reader.offset(), reader.raw()?);
+            if key == "annotations" {
+                at = Some(from..from + value.len());
+                members = others(value)?;
+            }
+        }
+        let time = |time: Option<Micros>| time.map(Micros::rfc3339);
+        let state = (self.state != "live").then(|| self.state.to_owned());
+        let pruned = (!self.pruned.is_empty()).then(|| self.pruned.join(", "));
+        let (evicted, deleted) = (time(self.evicted), time(self.deleted));
+        for (name, value) in [(STATE, state), (EVICTED_AT, evicted), (DELETED_AT, deleted), (PRUNED, pruned)] {
+            members.extend(value.map(|value| format!("\"{name}\":{}", serde_json::Value::from(value))));
+        }
+        let annotations = format!("{{{}}}", members.join(","));
+        Ok(match at {
+            Some(at) => [&metadata[..at.start], &annotations, &metadata[at.end..]].concat(),
+            None => {
+                let comma = if is_empty { "" } else { "," };
+                [r#"{"annotations":"#, &annotations, comma, metadata.trim_start().get(1..).unwrap_or("}")].concat()
+            }
+        })
+    }
+}
+
+/// The text of an object's metadata and where it begins; `None` if it has none. What comes behind it is not looked at.
+pub fn metadata(text: &str) -> Option<(usize, &str)> {
+    let mut reader = Reader::new(text);
+    reader.begin_object().ok()?;
+    while let Some(key) = reader.next_key().ok()? {
+        let (from, value) = (reader.offset(), reader.pass().ok()?);
+        if key == "metadata" {
+            return value.starts_with('{').then_some((from, value));
+        }
+    }
+    None
+}
+
+/// The members of an object's annotations that are not ours, as text; empty if they are not a map.
+fn others(annotations: &str) -> Result<Vec<String>, Error> {
+    let (mut reader, mut members) = (Reader::new(annotations), Vec::new());
+    if !annotations.starts_with('{') {
+        return Ok(members);
+    }
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let value = reader.raw()?;
+        if !ShownState::is_shown_by(&key) {
+            members.push(format!("{}:{value}", serde_json::Value::from(key)));
+        }
+    }
+    Ok(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIVE: ShownState = ShownState { state: "live", evicted: None, deleted: None, pruned: &[] };
+    const EVICTED: ShownState = ShownState { state: "evicted", evicted: Some(Micros(0)), deleted: None, pruned: &[] };
+    const DELETED: ShownState =
+        ShownState { state: "deleted", evicted: Some(Micros(0)), deleted: Some(Micros(1_500_000)), pruned: &[] };
+
+    #[test]
+    fn a_live_object_stays_as_it_is() {
+        for text in [r#"{ "metadata": {"name":"a","annotations":{"b" : "c"}}}"#, "{}", "", "[]"] {
+            assert!(matches!(LIVE.object(text), Cow::Borrowed(shown) if shown == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_state_is_written_between_what_stays_as_it_is() {
+        let ours =
+            r#""mirror.michelangelo.api/state":"evicted","mirror.michelangelo.api/evicted-at":"1970-01-01T00:00:00Z""#;
+        for (text, expected) in [
+            (
+                r#"{"kind":"A", "metadata": {"name":"a\u0041", "annotations" : {"x\"": "y"} ,"uid":"1"},"spec":{"n":1.50}}"#,
+                format!(
+                    r#"{{"kind":"A", "metadata": {{"name":"a\u0041", "annotations" : {{"x\"":"y",{ours}}} ,"uid":"1"}},"spec":{{"n":1.50}}}}"#
+                ),
+            ),
+            (r#"{"metadata":{"name":"a"}}"#, format!(r#"{{"metadata":{{"annotations":{{{ours}}},"name":"a"}}}}"#)),
+            (r#"{"metadata":{}}"#, format!(r#"{{"metadata":{{"annotations":{{{ours}}}}}}}"#)),
+            (
+                r#"{"metadata":{"annotations":null,"name":"a"}}"#,
+                format!(r#"{{"metadata":{{"annotations":{{{ours}}},"name":"a"}}}}"#),
+            ),
+            (r#"{"kind":"A"}"#, r#"{"kind":"A"}"#.to_owned()),
+        ] {
+            assert_eq!(EVICTED.object(text), expected);
+        }
+        let deleted: serde_json::Value = serde_json::from_str(&DELETED.metadata(r#"{"name":"a"}"#)).unwrap();
+        assert_eq!(deleted["annotations"][DELETED_AT], "1970-01-01T00:00:01.5Z");
+        assert_eq!(deleted["annotations"][STATE], "deleted");
+    }
+
+    #[test]
+    fn what_an_object_says_of_its_state_itself_is_not_shown() {
+        let text = r#"{"metadata":{"annotations":{"mirror.michelangelo.api/state":"deleted","a":"b","mirror.michelangelo.api\u002fdeleted-at":"x"}}}"#;
+        assert_eq!(LIVE.object(text), r#"{"metadata":{"annotations":{"a":"b"}}}"#);
+        let shown: serde_json::Value = serde_json::from_str(&EVICTED.object(text)).unwrap();
+        let annotations = shown["metadata"]["annotations"].as_object().unwrap();
+        assert_eq!((annotations.len(), &annotations[STATE]), (3, &"evicted".into()));
+        // Shown once more, it is the same.
+        let again = EVICTED.object(text).into_owned();
+        assert_eq!(EVICTED.object(&again), again);
+    }
+
+    #[test]
+    fn what_is_not_stored_of_a_live_object_is_said_in_it() {
+        let pruned = ShownState { pruned: &[".spec.token", r#".data["a/b"]"#], ..LIVE };
+        let shown: serde_json::Value = serde_json::from_str(&pruned.object(r#"{"metadata":{"name":"a"}}"#)).unwrap();
+        let annotations = shown["metadata"]["annotations"].as_object().unwrap();
+        assert_eq!((annotations.len(), &annotations[PRUNED]), (1, &r#".spec.token, .data["a/b"]"#.into()));
+        assert_eq!(LIVE.object(&shown.to_string()), r#"{"metadata":{"annotations":{},"name":"a"}}"#);
+    }
+
+    #[test]
+    fn metadata_are_cut_out_as_they_are() {
+        let text = r#"{"kind":"A","metadata":{"name":"a", "labels":{"b":"c"}},"spec":{"x":1}}"#;
+        assert_eq!(metadata(text), Some((23, r#"{"name":"a", "labels":{"b":"c"}}"#)));
+        for text in ["{}", "", r#"{"metadata":null}"#, r#"{"metadata":{"a":1}"#] {
+            let found = metadata(text).map(|(_, metadata)| metadata);
+            assert_eq!(found, text.contains("{\"a\"").then_some(r#"{"a":1}"#), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_names_begin_with_the_group() {
+        for name in [STATE, EVICTED_AT, DELETED_AT, PRUNED] {
+            assert!(name.strip_prefix(GROUP).is_some_and(|rest| rest.starts_with('/')), "{name}");
+        }
+    }
+}
