@@ -10,7 +10,7 @@ use ingester_store::query::{AskError, FoundRow, Wanted};
 use ingester_store::{Store, StoreError};
 
 /// The most candidates that are judged at once.
-const MOST: usize = 200_000;
+pub(crate) const MOST: usize = 200_000;
 
 /// Why a rule cannot be judged.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum PolicyError {
     #[error("{0}")]
     Kind(&'static str),
     /// There are too many candidates for one snapshot.
-    #[error("more than {MOST} live objects meet `when`: narrow the rule by its selectors or namespaces")]
+    #[error("more than {MOST} objects meet `when`: narrow the rule by its selectors or namespaces")]
     TooMany,
     /// The database failed, or took too long.
     #[error(transparent)]
@@ -41,7 +41,7 @@ fn query(rule: &EvictRule) -> Query {
 }
 
 /// The places of what a rule reads: the time of `after`, and the columns of the groups.
-fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
+pub(crate) fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
     let since = checked.place(&rule.since)?;
     let column = &checked.table().columns[since];
     if column.ty != SqlType::DateTime {

@@ -28,6 +28,6 @@ pub use forecast::{Forecast, forecast};
 pub use hindrance::Hindrance;
 pub use judge::{Candidate, Judgement, Stays, judge};
 
-pub(crate) use ask::candidates;
+pub(crate) use ask::{MOST, candidates, places};
 pub(crate) use hindrance::{Weighed, held, weigh};
-pub(crate) use judge::age;
+pub(crate) use judge::{age, not_yet};
