@@ -1,5 +1,6 @@
 //! The keys of the file, each as one row: `row.rs` says how to read them. A key that is not here is unknown.
 
+use super::retention::kept;
 #[cfg(test)]
 use super::row::Row;
 use super::row::{Effect, Settings, settings};
@@ -8,10 +9,12 @@ use super::values::{
     DURATION, PAUSE, SETTLE, TIME, address, argument, audience, choice, duration, host, kind, lease_name, listen,
     namespace, or_never, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
-use super::{ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, Secret, SweepLimit};
+use super::{
+    ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RetentionRule, Secret,
+    SweepLimit,
+};
 use crate::selection::Selector;
 use ingester_core::KindNames;
-use ingester_core::kind::RETENTION;
 use ingester_store::{PasswordCommand, Tls, TlsMode};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -318,12 +321,16 @@ settings! {
     pub struct Retention("retention", kinds) {
         /// How long after its deletion (`delete_time`) an object's row is purged, with its labels and annotations: `90d`, or `36h`. Without it, and
         /// with `0s`: never. By the database's clock, which has written that time; with SQLite it is the node's. A kind whose struct says
-        /// `#[ingest(retention = "90d")]`, or whose file says `retention: 90d`, has that instead. Rows of evicted objects are never purged, not even
-        /// those that were deleted since.
-        deleted => deleted: Option<Duration> = "", "duration up to `36500d`", Now, read(or_never(RETENTION));
+        /// `#[ingest(retention = "90d")]`, or whose file says `retention: 90d`, has that instead. Rows of evicted objects are not purged by it, not even
+        /// those that were deleted since: only a rule of `rules` does that. `0s` holds rows against rules, too; without this key, rules alone decide.
+        deleted => deleted: Option<Kept> = "", "duration up to `36500d`", Now, read(|text| kept(text).map(Some));
         /// The same for individual kinds, above `deleted` and what their structs or files say: `{PipelineRun: 30d}`.
-        deletedMap => deleted_map: BTreeMap<String, Option<Duration>> = "{}", "map from kinds to durations up to `36500d`", Now,
-            map(kind(kinds), or_never(RETENTION));
+        deletedMap => deleted_map: BTreeMap<String, Kept> = "{}", "map from kinds to durations up to `36500d`", Now,
+            map(kind(kinds), kept);
+        /// By which rules rows of deleted objects, and those of evicted ones, are purged, see [policies.md](policies.md#what-leaves-sql). A rule has a
+        /// `name`, `kinds` and a `state`, says which rows it means with `when`, `namespaces`, `after` with `since`, and `keepLast`, may have an
+        /// `export`, and purges none before it has `enforce: true`. `ingester policies` says what each would purge.
+        rules => rules: Vec<RetentionRule> = "[]", "list of rules", Now, retention_rules(kind(kinds));
     }
 }
 

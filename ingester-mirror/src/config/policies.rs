@@ -77,7 +77,7 @@ fn rule(at: &Located<'_>, faults: &mut Faults) -> Option<EvictRule> {
     (faults.len() == before).then_some(rule)
 }
 
-fn when(at: &Located<'_>, faults: &mut Faults) -> Vec<Filter> {
+pub(super) fn when(at: &Located<'_>, faults: &mut Faults) -> Vec<Filter> {
     let Some([fields, labels]) = at.fields(["fieldSelector", "labelSelector"], faults) else { return Vec::new() };
     if fields.is_none() && labels.is_none() {
         faults.push(at.fault("nothing is selected: add `fieldSelector` or `labelSelector`"));
@@ -91,7 +91,7 @@ fn said(error: impl Display) -> String {
     error.to_string()
 }
 
-fn keep_last(at: &Located<'_>, faults: &mut Faults) -> Option<KeepLast> {
+pub(super) fn keep_last(at: &Located<'_>, faults: &mut Faults) -> Option<KeepLast> {
     let [count, by] = at.fields(["count", "by"], faults)?;
     if count.is_none() {
         faults.push(at.fault("`count` is missing: how many objects of each group stay"));
@@ -102,7 +102,11 @@ fn keep_last(at: &Located<'_>, faults: &mut Faults) -> Option<KeepLast> {
 }
 
 /// A single value, if there is one and it is right.
-fn one<T>(at: Option<Located<'_>>, faults: &mut Faults, read: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+pub(super) fn one<T>(
+    at: Option<Located<'_>>,
+    faults: &mut Faults,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Option<T> {
     match single(&at?, read) {
         Ok(value) => Some(value),
         Err(fault) => {
@@ -113,7 +117,11 @@ fn one<T>(at: Option<Located<'_>>, faults: &mut Faults, read: impl FnOnce(&str) 
 }
 
 /// The values of a list.
-fn several(at: Option<Located<'_>>, faults: &mut Faults, read: impl Fn(&str) -> Result<String, String>) -> Vec<String> {
+pub(super) fn several(
+    at: Option<Located<'_>>,
+    faults: &mut Faults,
+    read: impl Fn(&str) -> Result<String, String>,
+) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for at in at.map(|at| at.elements(faults)).unwrap_or_default() {
         let Some(value) = one(Some(at.clone()), faults, &read) else { continue };

@@ -5,6 +5,7 @@ use super::checks;
 use super::kinds::{MODEL, NEWER, evictable};
 use super::members::{self, Tally};
 use super::policies;
+use super::retention;
 use super::seeds::is_kept;
 use super::things::Thing;
 use super::troubles::{More, Troubles};
@@ -211,6 +212,7 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
         }
         let backfilling = tokio::spawn(client.clone().backfill());
         let retaining = setup.more.retention.then(|| tokio::spawn(client.clone().retain()));
+        let purging = setup.more.rules.then(|| tokio::spawn(client.clone().apply_rules()));
         let mut running = match setup.shards {
             None => tokio::spawn(follow(client.clone(), setup, stop.clone())),
             Some(_) => {
@@ -249,8 +251,8 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             }
         };
         backfilling.abort();
-        if let Some(retaining) = retaining {
-            retaining.abort();
+        for beside in retaining.into_iter().chain(purging) {
+            beside.abort();
         }
         if let Ok(Err(reason)) = ended {
             sim.world().violate(format!("i{ingester} panicked: {reason}"));
@@ -320,6 +322,9 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
     if setup.more.policies {
         config = policies::config(config);
     }
+    if setup.more.rules {
+        config.retention.rules = retention::rules(!setup.more.dry);
+    }
     if let Some(shards) = setup.shards {
         config = members::config(config, shards);
     }
@@ -354,7 +359,7 @@ fn publisher(sim: &Sim, metrics: &Metrics) -> Publisher {
 impl Clock for Client {
     fn now(&self) -> Micros {
         let world = self.sim.world();
-        if world.more.retention {
+        if world.more.retention || world.more.rules {
             return world.database_time();
         }
         Micros(world.micros() + world.ingesters[self.ingester].clock)
