@@ -3,11 +3,12 @@
 use super::{ConfigFile, Output};
 use clap::Args;
 
-/// Say what leaves etcd by the rules of the configuration, and why.
+/// Say what leaves etcd and SQL by the rules of the configuration, and why.
 ///
-/// Judges each rule of `policies.evict` as `ingester run` does, whether it is enforced or not, and changes nothing. LEAVES are the objects that
-/// leave now, within the limit of an hour; BYTES are their texts'. STAYS are those that meet `when` and are too young or among the last ones.
-/// HINDERED are those that leave once what keeps them in the cluster is gone.
+/// Judges each rule of `policies.evict` and `retention.rules` as `ingester run` does, whether it is enforced or not, and changes nothing. STATE is
+/// that of the rows that a rule is about: `live` ones leave etcd, `deleted` and `evicted` ones leave SQL. LEAVES are the objects that leave now,
+/// etcd within the limit of an hour; BYTES are their texts'. STAYS are those that meet `when` and are too young or among the last ones. HINDERED
+/// are those that leave once what keeps them in the cluster is gone, or another rule that keeps their rows lets them go.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Policies {
