@@ -39,6 +39,9 @@ const REQUESTS: (usize, usize) = (40, 40);
 /// How many more for an object that may not be deleted or whose finalizers may not be changed: that is tried again and again.
 const REFUSED: usize = 20;
 
+/// How many more where rules about rows are judged: ten rounds, each with the time, a snapshot, and pages with what other rules say of them.
+const ROUNDS: usize = 10 * 7;
+
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct RunOutcome {
@@ -161,7 +164,9 @@ async fn all(sim: &Sim, troubles: Troubles) {
     let namespaces = if world.more.namespaces { NAMESPACES.len() } else { 1 };
     let is_refused = |thing: &&Thing| thing.undeletable.is_some() || thing.unpatchable.is_some();
     let refused = world.server.things.values().filter(is_refused).count();
-    if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1 + refused * REFUSED) {
+    let rounds = if world.more.rules { ROUNDS } else { 0 };
+    if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1 + refused * REFUSED + rounds)
+    {
         world.violate(format!("at rest, {requests} requests in {STAYS:?} for {objects} objects"));
     }
 }
