@@ -176,7 +176,7 @@ async fn on<D: Engine>(server: &SqlServer, arguments: &Live) -> Result<()> {
     let ingester = bench.rounds(&mut by_hand, &mut report).await?;
     if arguments.kinds == 1 && !arguments.large {
         if arguments.seconds > 0 {
-            bench.latencies::<D>(&mut report).await?;
+            bench.latencies::<D>(&ingester, &mut report).await?;
             report.memory(&ingester, "after the updates")?;
         }
         if arguments.burst > 0 {

@@ -18,6 +18,12 @@ pub(crate) fn value(ingester: &Ingester, metric: &str) -> Result<usize> {
     Ok(sum(&ingester.metrics()?, metric) as usize)
 }
 
+/// A histogram's sum and count now, in seconds.
+pub(crate) fn total(ingester: &Ingester, histogram: &str) -> Result<[f64; 2]> {
+    let text = ingester.metrics()?;
+    Ok(["sum", "count"].map(|of| sum(&text, &format!("{histogram}_{of}"))))
+}
+
 /// Waits until a counter has reached a value.
 pub(crate) async fn until(ingester: &Ingester, metric: &str, goal: usize) -> Result<Instant> {
     // Scraping costs the measured process time, too.

@@ -69,7 +69,7 @@ async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {
         let done = async {
             if purging {
                 // It waits for its next round once everything is purged.
-                let retention = ingester_mirror::config::Retention { deleted: Some(AGE), ..Default::default() };
+                let retention = ingester_mirror::config::Retention { deleted: Some(ingester_mirror::config::Kept::For(AGE)), ..Default::default() };
                 let config = Config { retention, ..Config::default() };
                 let suspension = Suspension::new(&[kind], &config, &metrics);
                 let (store, kinds) = (store.clone(), vec![kind]);

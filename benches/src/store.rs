@@ -41,6 +41,9 @@ pub(crate) struct Databases {
     /// Writes rows without their protobuf, which is a third of their bytes.
     #[arg(long)]
     without_proto: bool,
+    /// Leaves out the reference system's statements, which take most of the time.
+    #[arg(long)]
+    without_reference: bool,
 }
 
 /// What happens to every object, in this order.
@@ -124,7 +127,7 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
     for round in 0..=arguments.rounds {
         for turn in 0..names.len() {
             let candidate = (turn + round) % names.len();
-            if D::ONE_WRITER && candidate == 2 {
+            if (D::ONE_WRITER && candidate == 2) || (arguments.without_reference && [1, 2].contains(&candidate)) {
                 continue;
             }
             let objects = arguments.objects;

@@ -231,12 +231,17 @@ fn resident(id: Option<u32>) -> Result<u64> {
 async fn idle(process: &Running, port: u16, watches: usize) -> Result<()> {
     let before = resident(Some(process.id()))?;
     let mut open = Vec::with_capacity(watches);
-    for watch in 0..watches {
+    while open.len() < watches {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-        let path = format!("/apis/michelangelo.api/v2/namespaces/idle-{watch}/models?watch=true");
+        let path = format!("/apis/michelangelo.api/v2/namespaces/idle-{}/models?watch=true", open.len());
         stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await?;
         let mut answer = [0; 2048];
         let read = stream.read(&mut answer).await?;
+        if answer[..read].starts_with(b"HTTP/1.1 429") {
+            // So many have begun at a time that the server asks for patience.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        }
         ensure!(answer[..read].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer[..read]));
         open.push(stream);
     }

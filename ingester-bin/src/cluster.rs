@@ -346,14 +346,14 @@ pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
         {
             let proxy = without_user(&proxy_url.to_string());
             return format!(
-                "the proxy {proxy} of HTTPS_PROXY or the kubeconfig is of no kind that can be used: name an http:// one"
+                "the proxy {proxy} of HTTPS_PROXY or the kubeconfig is not supported: name an http:// proxy"
             );
         }
         match error.downcast_ref() {
             Some(KubeconfigError::Parse(error)) => {
                 return match error.location() {
-                    Some(place) => format!("it is no kubeconfig: line {}, column {}", place.line(), place.column()),
-                    None => "it is no kubeconfig".to_owned(),
+                    Some(place) => format!("it is not a kubeconfig: line {}, column {}", place.line(), place.column()),
+                    None => "it is not a kubeconfig".to_owned(),
                 };
             }
             Some(KubeconfigError::ReadConfig(error, path)) => {
@@ -569,7 +569,7 @@ mod tests {
         ] {
             let error = Kubeconfig::from_yaml(text).unwrap_err();
             let said = said(&error);
-            assert!(!said.contains("SECRET") && said.starts_with("it is no kubeconfig"), "{text}: {said}");
+            assert!(!said.contains("SECRET") && said.starts_with("it is not a kubeconfig"), "{text}: {said}");
         }
         let error = Kubeconfig::from_yaml("users:\n- name: me\n  user: [SECRET]\n").unwrap_err();
         assert!(said(&error).ends_with("line 3, column 9"), "{}", said(&error));

@@ -58,6 +58,7 @@ use database::configuration;
 use ending::{Ending, Failure};
 use ingester_core::view::check_views;
 use ingester_core::{Kind, check_registry};
+use ingester_declare::evict::check_selectors;
 use ingester_mirror::config::{Config, Environment, LogFormat};
 use std::process::ExitCode;
 
@@ -89,6 +90,10 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
 fn check(program: Program) -> Result<(), Failure> {
     let kinds = program.kinds;
     check_registry(kinds).map_err(|error| Failure::Usage(anyhow!("the kinds of this program: {error}")))?;
+    // What constant evaluation does not read of a struct's rules.
+    if let Some(what) = kinds.iter().flat_map(check_selectors).next() {
+        return Err(Failure::Usage(anyhow!("the kinds of this program: {what}")));
+    }
     let views = [program.views, program.declared_views].concat();
     check_views(kinds, &views).map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();

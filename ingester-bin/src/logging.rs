@@ -106,7 +106,7 @@ fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
     for part in parts.iter().filter(|part| !part.contains('[')) {
         let level = part.split_once('=').map_or(*part, |(_, level)| level);
         if level.parse::<LevelFilter>().is_err() {
-            return Err(wrong(part, "is no level"));
+            return Err(wrong(part, "is not a level"));
         }
     }
     EnvFilter::builder().parse(parts.join(",")).map_err(|error| wrong(text, &format!("cannot be read ({error})")))

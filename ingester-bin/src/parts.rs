@@ -42,7 +42,11 @@ impl Part {
                 Err(error) if error.is_cancelled() => return,
                 Err(error) => format!("it panicked: {}", panic_of(error)),
             };
-            tracing::error!(part = name, reason, "A part of the ingester is dead, only a restart brings it back");
+            tracing::error!(
+                part = name,
+                reason,
+                "A background task has died: only a restart of the process starts it again"
+            );
             health.dead(name, &reason);
         });
         Part { work, watcher }

@@ -86,7 +86,7 @@ impl Program {
             && own != other
         {
             return Err(Failure::Usage(anyhow!(
-                "this program has the prefix `{own}`, and {file} says `prefix: {other}`: leave it out of the file, or give the program that one"
+                "this program has the prefix `{own}`, and {file} says `prefix: {other}`: leave it out of the file, or give the program the same prefix"
             )));
         }
         let prefix = self.prefix.or(of_file.map(|(_, prefix)| prefix)).unwrap_or(Marks::MICHELANGELO.prefix());

@@ -62,7 +62,7 @@ impl Reload {
             Ok(changed) => changed,
             Err(error) => {
                 self.metrics.config_reloaded(false);
-                return tracing::error!(%file, error, "Configuration file cannot be used: what was configured before stays");
+                return tracing::error!(%file, error, "Configuration file cannot be used: the former configuration stays in use");
             }
         };
         let former = self.config.log.level;
@@ -97,7 +97,7 @@ impl Reload {
 fn say(file: &str, changes: &ConfigChanges) {
     let ConfigChanges { taken_up, need_a_restart } = changes;
     if taken_up.is_empty() && need_a_restart.is_empty() {
-        return tracing::info!(file, "Configuration file changed, but nothing in it that has an effect");
+        return tracing::info!(file, "Configuration file changed, but none of its values");
     }
     if !taken_up.is_empty() {
         tracing::info!(file, keys = taken_up.join(", "), "Configuration changed");

@@ -66,7 +66,7 @@ impl Server {
     pub(crate) fn local_address(&self) -> anyhow::Result<SocketAddr> {
         self.listener
             .local_addr()
-            .map_err(|error| anyhow!("cannot find out on which address the server listens: {error}"))
+            .map_err(|error| anyhow!("cannot read the address on which the server listens: {error}"))
     }
 
     /// Answers until `stop` is cancelled, and ends within a second then.

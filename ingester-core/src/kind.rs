@@ -17,7 +17,7 @@ use crate::object::{ManagedFields, Object, ObjectError};
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::prune;
 use crate::row::{Row, RowError};
-use crate::schema::{Field, Fingerprint, Ident, Table, Text, base};
+use crate::schema::{Evict, Field, Fingerprint, Ident, Table, Text, base};
 use crate::value::{Value, Values};
 use derived::{FromJson, RowSource};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -67,6 +67,8 @@ pub struct Kind {
     marks: &'static Marks,
     /// The paths of what is not stored of its objects.
     prune: &'static [&'static str],
+    /// The rules of its owner.
+    evict: &'static [Evict],
     /// Whether a filter may leave objects out.
     filtered: bool,
 }
@@ -122,6 +124,9 @@ pub struct Definition {
 
 /// How long a kind may keep the rows of deleted objects, see [`Definition::retention`].
 pub const RETENTION: Bounds = Bounds::new("1s", "36500d");
+
+/// How long ago a time may have to be by a rule of evictions, see [`Evict::after`].
+pub const AFTER: Bounds = Bounds::new("0s", "365d");
 
 /// Which objects of a kind carry our finalizer, see [`Mark::Finalizer`](crate::marks::Mark::Finalizer).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -309,7 +314,8 @@ impl Kind {
     /// A kind from its parts, for those that no struct describes.
     pub const fn new(definition: Definition, functions: Functions) -> Self {
         let version = Numbered::Known(IngestVersion { number: 0, of_unmarked: 0 });
-        Kind { definition, functions, version, called: None, marks: &Marks::MICHELANGELO, prune: &[], filtered: false }
+        let marks = &Marks::MICHELANGELO;
+        Kind { definition, functions, version, called: None, marks, prune: &[], evict: &[], filtered: false }
     }
 
     /// Stands in for a kind that the derive refused, in a program that does not compile; and for kinds that are still
@@ -341,6 +347,14 @@ impl Kind {
     #[must_use]
     pub const fn pruning(mut self, paths: &'static [&'static str]) -> Self {
         self.prune = paths;
+        self
+    }
+
+    /// The same kind with the rules of its owner (`#[ingest(evict(...))]`): which of its live objects may leave etcd. They were checked
+    /// ([`check_evict`](crate::schema::check_evict)).
+    #[must_use]
+    pub const fn evicting(mut self, rules: &'static [Evict]) -> Self {
+        self.evict = rules;
         self
     }
 
@@ -554,6 +568,11 @@ impl Kind {
     /// The paths of what is not stored of its objects, as they are written: `.spec.users[*].token`.
     pub const fn prune(&self) -> &'static [&'static str] {
         self.prune
+    }
+
+    /// The rules of its owner, by which live objects leave etcd once a configuration enforces them.
+    pub const fn evict(&self) -> &'static [Evict] {
+        self.evict
     }
 
     /// Whether a filter may leave objects out, which then have no rows.

@@ -106,7 +106,7 @@ pub enum ObjectError {
     Missing(&'static str),
     /// A `metadata.resourceVersion` that is no number, or one that a BIGINT UNSIGNED does not hold.
     #[error(
-        "metadata.resourceVersion: `{0}` is not a number up to 18446744073709551615; the API server gives numbers, take it out of a hand-written object"
+        "metadata.resourceVersion: `{0}` is not a number up to 18446744073709551615; the API server gives numbers, remove it from a hand-written object"
     )]
     ResourceVersion(Box<str>),
     /// The text is not JSON, at this byte, so what its kind does not store cannot be cut out of it. The text is not shown.

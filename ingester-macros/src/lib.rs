@@ -77,6 +77,10 @@ use syn::{DeriveInput, parse_macro_input};
 /// - `prune = [".spec.password", ".spec.users[*].token"]`: what is stored nowhere of an object, by paths from the object inwards as files of
 ///   kinds have them, of names and `[*]`. It is cut out of the text before anything else reads it, so fields there have to be optional. A kind
 ///   with it says `evictable = false`, too;
+/// - `evict(name = "finished", when(field_selector = "state=Succeeded", label_selector = "tier!=gold"), after = "7d", since = "end_time",
+///   keep_last(count = 3, by = ["owner"]), namespaces = ["ml"], namespace_selector = "tier=batch")`, any number of times: which live objects
+///   leave etcd for SQL. All that a rule says must hold, and it has `when`, `after` or `keep_last`. Nothing leaves before the configuration enforces
+///   the rule by its name. Not with `immutable` or `evictable = false`;
 /// - `retention = "90d"`: how long after its object's deletion a row is kept (a duration from `1s` to `36500d`, see `ingester_core::duration`),
 ///   unless the configuration says it of this kind;
 /// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the

@@ -2,7 +2,7 @@
 //!
 //! May use: attr.
 
-pub(crate) use crate::attr::AbsentOption;
+pub(crate) use crate::attr::{AbsentOption, EvictRule};
 use crate::attr::{CompositeKey, FinalizerOption};
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
@@ -125,6 +125,8 @@ pub(crate) struct KindDeclaration {
     pub(crate) retention: Option<LitStr>,
     /// Paths of what is not stored, which constant evaluation checks.
     pub(crate) prune: Vec<LitStr>,
+    /// Rules by which objects may leave etcd, which constant evaluation checks.
+    pub(crate) evict: Vec<EvictRule>,
     /// What is stored where an object has no value.
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) protobuf: Option<Message>,

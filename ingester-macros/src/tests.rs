@@ -123,6 +123,26 @@ pub struct Volume {
 );
 
 expands!(
+    evictions,
+    Ingestable,
+    r#"
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "example.com", version = "v1", kind = "Run", namespaced)]
+#[ingest(evict(
+    name = "finished",
+    when(field_selector = "state=Succeeded", label_selector = "tier!=gold"),
+    after = "7d",
+    since = "end_time",
+    keep_last(count = 3, by = ["owner", "namespace"]),
+    namespaces = ["ml", "ads"],
+    namespace_selector = "tier=batch",
+))]
+#[ingest(evict(name = "old", after = "1y"))]
+pub struct Run {}
+"#
+);
+
+expands!(
     status,
     Indexed,
     r#"

@@ -23,6 +23,14 @@ pub async fn has_streamed_lists(client: &kube::Client, kind: &Kind, namespace: O
     Ok(server(client, kind, namespace).stream_metadata().await?.is_some())
 }
 
+/// The names of the namespaces that a label selector means, as a rule of evictions with `namespaceSelector` asks for them.
+///
+/// # Errors
+/// If the API server does not answer, has no namespaces, or refuses to list them; see [`ApiError::may_pass`].
+pub async fn namespaces(client: &kube::Client, kind: &Kind, selector: &str) -> Result<Vec<Box<str>>, ApiError> {
+    server(client, kind, None).namespaces(selector).await
+}
+
 /// What became of an attempt to add our finalizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {

@@ -100,6 +100,10 @@ impl Cluster for PartOfCluster {
         self.whole.look(namespace, name)
     }
 
+    fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>> {
+        self.whole.namespaces(selector)
+    }
+
     fn patch<'a>(
         &'a self,
         namespace: &'a str,

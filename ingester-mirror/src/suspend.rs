@@ -97,7 +97,7 @@ impl Suspension {
                 settling.push((*kind, switch));
             } else {
                 self.0.metrics.suspended(kind, false);
-                tracing::info!(kind, "Kind goes on: it is listed as after a restart");
+                tracing::info!(kind, "Kind is resumed: it is listed as after a restart");
             }
         }
         settling
@@ -137,7 +137,7 @@ impl Suspension {
 }
 
 fn say_suspended(kind: &str) {
-    tracing::warn!(kind, "Kind is suspended: nothing is written for it until it is taken out of ingester.suspend");
+    tracing::warn!(kind, "Kind is suspended: nothing is written for it until it is removed from ingester.suspend");
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ impl Metrics {
         let requests =
             counters("ingester_serve_requests_total", "Requests, by answer.", &["verb", "resource", "code"])?;
         let seconds = HistogramVec::new(
-            HistogramOpts::new("ingester_serve_request_duration_seconds", "From a request to the begin of its answer.")
+            HistogramOpts::new("ingester_serve_request_duration_seconds", "From a request to the start of its answer.")
                 .buckets(SECONDS.to_vec()),
             &["verb", "resource"],
         )?;
@@ -123,8 +123,7 @@ impl Metrics {
         for reason in [Refused::Full, Refused::Idle, Refused::Handshake] {
             refused.with_label_values(&[reason.label()]);
         }
-        let reviews =
-            counters("ingester_serve_reviews_total", "What was asked of the API server.", &["review", "result"])?;
+        let reviews = counters("ingester_serve_reviews_total", "Reviews by the API server.", &["review", "result"])?;
         for review in Review::ALL {
             for result in Reviewed::ALL {
                 reviews.with_label_values(&[review.label(), result.label()]);
@@ -140,8 +139,7 @@ impl Metrics {
         registry.register(Box::new(watches.clone()))?;
         let watch_events =
             counters("ingester_serve_watch_events_total", "Events sent by watches.", &["resource", "type"])?;
-        let watches_ended =
-            counters("ingester_serve_watches_ended_total", "Watches ended before their time.", &["reason"])?;
+        let watches_ended = counters("ingester_serve_watches_ended_total", "Watches that ended early.", &["reason"])?;
         for reason in ["slow", "expired", "refused"] {
             watches_ended.with_label_values(&[reason]);
         }

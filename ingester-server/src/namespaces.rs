@@ -84,7 +84,8 @@ impl KnownNamespaces {
         }
         let shown: Vec<Option<&str>> = stream::iter(asking).buffered(AT_ONCE).try_collect().await?;
         let is_cut = found.is_cut || questions.asked.into_inner() > MOST_QUESTIONS;
-        let warning = is_cut.then(|| "there are more namespaces than are looked at: name one with -n".to_owned());
+        let warning = is_cut
+            .then(|| "the list is incomplete, because there are too many namespaces: name one with -n".to_owned());
         Ok((objects(shown.into_iter().flatten()), warning))
     }
 

@@ -267,7 +267,7 @@ async fn all(
         let (text, share) = match portion {
             Ok(Portion { text, share }) => (Ok(text), share),
             Err(status) => {
-                tracing::warn!(error = %status, "A list breaks off");
+                tracing::warn!(error = %status, "A list was cut off");
                 (Err(std::io::Error::other(status)), share)
             }
         };

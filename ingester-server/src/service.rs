@@ -224,7 +224,7 @@ impl Inner {
             (&Method::POST, None, false) => {
                 let mut status = Status::method_not_allowed();
                 status.message = format!(
-                    "{} are created in the cluster: send this to its API server; former ones are brought back by POST of NAME/restore",
+                    "{} are created in the cluster: send this to its API server; former ones are restored by POST of NAME/restore",
                     read::resource(kind).of()
                 );
                 return Err(status);

@@ -84,7 +84,7 @@ pub enum NoRow {
         error: ObjectError,
     },
     /// It is of another kind.
-    #[error("{object} is of no kind that was asked for: {expected}")]
+    #[error("{object} is not of an expected kind: {expected}")]
     OtherKind {
         /// Its apiVersion, kind, namespace and name.
         object: String,

@@ -9,7 +9,7 @@ mod etcd;
 mod users;
 
 pub use audit::{Access, Audit};
-pub use etcd::Snapshot;
+pub use etcd::{EtcdSize, Snapshot};
 pub use users::SERVICE_ACCOUNT;
 
 use std::{

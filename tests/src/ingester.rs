@@ -210,6 +210,14 @@ impl Ingester {
     /// # Errors
     /// When it cannot be started, or takes over two minutes.
     pub fn run(&self, arguments: &[&str]) -> Result<Ran> {
+        self.run_within(COMMAND_DEADLINE, arguments)
+    }
+
+    /// [`run`](Self::run) with another deadline.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_within(&self, deadline: Duration, arguments: &[&str]) -> Result<Ran> {
         let name = arguments.join(" ");
         let files = tempfile::tempdir_in(self.home.path()).context("making a folder")?;
         let (out, err) = (files.path().join("out"), files.path().join("err"));
@@ -218,7 +226,7 @@ impl Ingester {
         let child = command.stdout(File::create(&out)?).stderr(File::create(&err)?).spawn();
         let mut child = child.with_context(|| format!("starting ingester {name}"))?;
         let mut status = None;
-        let ended = wait_until(&format!("the end of ingester {name}"), COMMAND_DEADLINE, || {
+        let ended = wait_until(&format!("the end of ingester {name}"), deadline, || {
             status = child.try_wait()?;
             Ok(status.is_some())
         });

@@ -6,6 +6,7 @@
 //!   [`Replication`]: two servers, one of which replicates the other.
 //! - [`password`]: a user of one of them whose password changes.
 //! - [`delayed`]: a way to one of them on which every answer is late. [`Way`]: one on which connections end at a commit.
+//!   [`Counted`](count::Counted): one on which bytes are counted.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
 //! - [`Page`]: the commands of a document, run in its order.
@@ -21,6 +22,7 @@
 //! part of it.
 
 pub mod apiserver;
+pub mod count;
 pub mod crds;
 pub mod databases;
 pub mod delay;

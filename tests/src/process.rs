@@ -53,7 +53,10 @@ pub fn wait_until(what: &str, deadline: Duration, mut condition: impl FnMut() ->
 ///
 /// It is below the range of outgoing connections on Linux (32768 and up). Otherwise a client could occupy the port when
 /// its server is restarted.
-pub(crate) fn free_port() -> Result<u16> {
+///
+/// # Errors
+/// When none is free.
+pub fn free_port() -> Result<u16> {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let mut given = lock(&GIVEN);
     for _ in 0..1000 {

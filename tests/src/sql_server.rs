@@ -262,7 +262,7 @@ impl SqlServer {
     pub async fn create_database(&self, name: &str) -> Result<String> {
         ensure!(
             (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
-            "{name:?} is no name for a test database: ASCII letters, digits and _ only, at most 64"
+            "{name:?} is not a name for a test database: ASCII letters, digits and _ only, at most 64"
         );
         let (quote, force) = match self.protocol {
             Protocol::MySql => ('`', ""),

@@ -4,35 +4,36 @@ use super::Target;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Print what has changed, in the order of commits.
+/// Print changes of rows, in the order of commits.
 ///
-/// A line a change, out of the log of changes in the database. Without --since or --since-file it begins where the log begins, which keeps
-/// entries for `changes.retention` of the mirror's configuration. A change is printed at least once: after an interruption, begin again with
-/// the position of the last line that was taken, or let --since-file keep it. An object that has changed again since is printed at its last
-/// change alone, as it is then; --metadata prints every entry. Exits with 1 if the log does not have the position any more.
+/// Prints one line for each change in the database's log of changes. Without --since or --since-file it starts at the beginning of the log,
+/// which keeps entries for `changes.retention` of the mirror's configuration. A change is printed at least once: after an interruption,
+/// start again with the position of the last line that you have processed, or let --since-file save it. If an object has changed again,
+/// only its last change is printed, with its present state; --metadata prints every entry. Exits with 1 if the position is no longer in the
+/// log.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Changes {
-    /// Only of these kinds; by default of all.
+    /// Only these kinds; by default all.
     #[arg(value_name = "KIND", value_delimiter = ',')]
     pub(crate) kinds: Vec<String>,
     /// Only in these namespaces.
     #[arg(short, long, value_name = "NAMESPACE", value_delimiter = ',')]
     pub(crate) namespace: Vec<String>,
-    /// Only of objects with these labels, as they are when the change is read. Objects that are purged have none.
+    /// Only objects with these labels at the time when the change is read. Purged objects have none.
     #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with = "metadata")]
     pub(crate) selector: Option<String>,
-    /// Begin behind this: a position, which is one of a KIND, or a time: 2026-01-31T10:00:00Z, 2026-01-31, `1h` or `now`.
+    /// Start after this: a position, which is only valid for its KIND, or a time: 2026-01-31T10:00:00Z, 2026-01-31, `1h` or `now`.
     #[arg(long, value_name = "POSITION|TIME")]
     pub(crate) since: Option<String>,
-    /// Begin behind the positions in this file, and keep the position of each line there once it is written. Without the file, --since says
-    /// where to begin.
+    /// Start after the positions in this file, and save the position of each line there once it is written. If the file does not exist,
+    /// --since says where to start.
     #[arg(long, value_name = "FILE")]
     pub(crate) since_file: Option<PathBuf>,
-    /// Go on, and print what is committed from now on.
+    /// Continue, and print new changes as they are committed.
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// The entries alone, without objects.
+    /// Only the entries, without objects.
     #[arg(long)]
     pub(crate) metadata: bool,
     /// One line of JSON for each change, or KIND/NAME.

@@ -15,8 +15,8 @@ Examples:
 
 /// Print a first file of kinds for a CustomResourceDefinition.
 ///
-/// The columns are the fields that the CRD selects and prints; the other fields are there as comments. The file works as it is, with
-/// --kinds of every command.
+/// The columns are the selectable fields and printer columns of the CRD; other fields are comments. The file works as it is, with --kinds
+/// of every command.
 #[derive(Debug, Args)]
 #[command(after_help = SCAFFOLD)]
 pub(crate) struct Scaffold {
@@ -29,10 +29,10 @@ pub(crate) struct Scaffold {
     /// A module with an annotated struct instead, for a program of your own.
     #[arg(long, conflicts_with = "yaml")]
     pub(crate) rust: bool,
-    /// With --rust: a kind of the file of --kinds instead of a CRD. What only a file can say is a comment `not expressible`.
+    /// With --rust: a kind of the file of --kinds instead of a CRD. A comment `not expressible` marks what only a file can say.
     #[arg(long, value_name = "KIND", requires = "rust", conflicts_with_all = ["file", "from_cluster"])]
     pub(crate) kind: Option<String>,
-    /// A file of kinds, as by default.
+    /// A file of kinds, which is the default.
     #[arg(long)]
     pub(crate) yaml: bool,
     #[command(flatten)]
@@ -47,9 +47,9 @@ Examples:
 
 /// Write the manifests that run this program in a cluster, as a base for kustomize.
 ///
-/// Namespace, ServiceAccount, the ClusterRole of the program's kinds, configuration, the placeholder of the Secret, the schema Job and the
-/// Deployment. Kinds of a file are mounted into the pods. Without --kinds, or with kinds that are built in, a Dockerfile builds the program.
-/// Files of an earlier run are replaced.
+/// Namespace, ServiceAccount, the ClusterRole of the program's kinds, configuration, a placeholder for the Secret, the schema Job and the
+/// Deployment. Kinds of a file are mounted into the pods. Without --kinds, or with built-in kinds, a Dockerfile builds the program. Files
+/// of an earlier run are replaced.
 #[derive(Debug, Args)]
 #[command(after_help = MANIFESTS)]
 pub(crate) struct Manifests {
@@ -62,13 +62,13 @@ pub(crate) struct Manifests {
     /// The image of the program.
     #[arg(long, value_name = "IMAGE", default_value = concat!("ingester:", env!("CARGO_PKG_VERSION")), value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) image: String,
-    /// What the objects are called, and what their names begin with.
+    /// The name of the objects, and the prefix of further names.
     #[arg(long, value_name = "NAME", default_value = "ingester", value_parser = name)]
     pub(crate) name: String,
-    /// The namespace of the objects; the name, if it is not given.
+    /// The namespace of the objects; by default the NAME.
     #[arg(short, long, value_name = "NAMESPACE", value_parser = name)]
     pub(crate) namespace: Option<String>,
-    /// The configuration of `ingester run`, in place of the default one.
+    /// The configuration of `ingester run`, instead of the default one.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Add a MutatingAdmissionPolicy that sets the finalizer when an object is created: `v1` for Kubernetes 1.36 and later, `v1beta1` for 1.34

@@ -8,10 +8,10 @@ Examples:
   ingester doctor --config ingester.yaml
   ingester doctor --config ingester.yaml -o json | jq '.[] | select(.result == \"error\")'";
 
-/// Check the cluster and the database, and say how to mend what is wrong.
+/// Check the cluster and the database, and name a remedy for each problem.
 ///
-/// Asks what `ingester run` with this configuration would find: the API server, CRDs, rights and admission; the database's server, rights and
-/// settings; the identity of both, migrations, tables, definitions, and how far the rows are behind. Changes nothing: it also runs beside
+/// Checks what `ingester run` needs with this configuration: the API server, CRDs, rights and admission; the database's server, rights and
+/// settings; the identity of both, migrations, tables, definitions, and how far the rows are behind. Changes nothing, and may run beside
 /// the mirror. Each line is ok, warning, error, or skipped because of another one. Exits with 1 on errors.
 #[derive(Debug, Args)]
 #[command(after_help = DOCTOR)]

@@ -4,11 +4,10 @@ use super::{Target, Which};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Print objects out of SQL, as kubectl prints them out of a cluster.
+/// Print objects from SQL, as kubectl prints those of a cluster.
 ///
-/// The database is asked, not the cluster: what was evicted is there as well, and what was deleted if --state says so. A kind is
-/// named as for kubectl: `model`, `models`, `Model` and `models.michelangelo.api` are the same one. Exits with 1 if a NAME is not
-/// found.
+/// Reads the database, not the cluster: it also finds evicted objects, and with --state deleted ones. Kinds are named as for kubectl:
+/// `model`, `models`, `Model` and `models.michelangelo.api` are the same. Exits with 1 if a NAME is not found.
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXAMPLES, override_usage = GET_USAGE)]
 pub(crate) struct Get {
@@ -17,11 +16,11 @@ pub(crate) struct Get {
     pub(crate) resources: Vec<String>,
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Ask this saved query instead of for a KIND (`ingester queries` lists them). What `Which` says narrows it, --sort-by takes the
-    /// place of its order, and --limit that of its limit.
+    /// Run this saved query instead of naming a KIND (`ingester queries` lists them). The options of `Which` narrow it, --sort-by replaces
+    /// its order, and --limit its limit.
     #[arg(long, value_name = "NAME", conflicts_with = "resources", help_heading = "Saved queries")]
     pub(crate) query: Option<String>,
-    /// A value for a parameter of the query; may be given several times. A list has commas between its values.
+    /// A value for a parameter of the query; may be given several times. The values of a list are separated by commas.
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter, help_heading = "Saved queries")]
     pub(crate) parameters: Vec<(String, String)>,
     #[command(flatten)]
@@ -31,28 +30,28 @@ pub(crate) struct Get {
     /// In all namespaces, which is the default.
     #[arg(short = 'A', long, conflicts_with = "namespace", help_heading = "Which")]
     pub(crate) all_namespaces: bool,
-    /// At most so many objects. If there are more, the token for --continue goes to standard error; on a terminal, the Enter key
-    /// goes on.
+    /// At most this many objects. If there are more, the token for --continue goes to standard error; on a terminal, the Enter key shows
+    /// the next page.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How many")]
     pub(crate) limit: Option<u32>,
-    /// Go on where the same command ended.
+    /// Continue where the same command ended.
     #[arg(long = "continue", value_name = "TOKEN", help_heading = "How many")]
     pub(crate) token: Option<String>,
-    /// Read so many objects with one statement, instead of what fits into a few megabytes.
+    /// Read this many objects with one statement, instead of a few megabytes.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "How many")]
     pub(crate) chunk_size: u32,
-    /// Print how many there are, and nothing else.
+    /// Print only the number of objects.
     #[arg(long, conflicts_with_all = ["group_by", "watch", "explain", "limit", "token"], help_heading = "How many")]
     pub(crate) count: bool,
-    /// Print how many there are of each value of a column, the most frequent first.
+    /// Print the number of objects for each value of a column, the most frequent first.
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["watch", "explain", "token"], help_heading = "How many")]
     pub(crate) group_by: Option<String>,
-    /// wide, json, yaml, name, csv, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,... By default a table
-    /// for people; wide has all indexed columns, the uid and the version.
+    /// wide, json, yaml, name, csv, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,... By default a table; wide
+    /// has all indexed columns, the uid and the version.
     #[arg(short, long, value_parser = get_format, value_name = "FORMAT", help_heading = "How")]
     pub(crate) output: Option<GetFormat>,
-    /// These columns instead of those that are printed by default, in this order: as they are printed, or paths of fields that have a
-    /// column. In the table for people and with -o csv.
+    /// These columns instead of the default ones, in this order: names as they are printed, or paths of fields that have a column. For the
+    /// table and -o csv.
     #[arg(
         long,
         value_name = "COLUMN,...",
@@ -70,7 +69,7 @@ pub(crate) struct Get {
     /// A column for each of these labels.
     #[arg(short = 'L', long, value_name = "KEY", value_delimiter = ',', help_heading = "How")]
     pub(crate) label_columns: Vec<String>,
-    /// Print what changes, as the log of changes tells, until it is stopped. Without a log, ask again every second.
+    /// Print changes from the log of changes until it is stopped. Without a log, ask again every second.
     #[arg(short, long, conflicts_with_all = ["explain", "limit", "token"], help_heading = "How")]
     pub(crate) watch: bool,
     /// Print the SQL, its parameters, and how the database would run it, instead of objects.
@@ -119,8 +118,8 @@ pub(crate) struct QueriesFolder {
 
 /// List the saved queries that `ingester get --query` takes.
 ///
-/// Checks the files against the tables of the kinds, without a database, and prints what each query asks for and which parameters it
-/// has: in brackets those that need not be given. docs/queries.md describes the files.
+/// Checks the files against the tables of the kinds, without a database, and prints the kind and the parameters of each query, optional
+/// ones in brackets. docs/queries.md describes the files.
 #[derive(Debug, Args)]
 #[command(after_help = QUERIES_EXAMPLES)]
 pub(crate) struct Queries {

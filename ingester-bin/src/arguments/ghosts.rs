@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 /// List and resolve ghosts: evicted objects that are in the cluster again.
 ///
-/// A restore of etcd from a backup brings evicted objects back, often in an earlier state than their rows hold. The ingester leaves both
-/// sides alone until a person decides which one stays; one that is what its row holds is evicted again by itself. Without a
-/// command, lists them. Exits with 1 if there are any.
+/// A restore of etcd from a backup brings evicted objects back, often in an earlier state than that of their rows. The ingester changes
+/// neither side until you decide which one stays; an object with the same content as its row is evicted again by itself. Without a command,
+/// lists ghosts. Exits with 1 if there are any.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_help = EXAMPLES)]
 pub(crate) struct Ghosts {
@@ -57,10 +57,10 @@ pub(crate) struct GhostsList {
     pub(crate) output: Output,
 }
 
-/// Keep one side. The content of the other one is appended to a file first.
+/// Keep one side. First the content of the other side is appended to a file.
 #[derive(Debug, Args)]
 pub(crate) struct GhostsResolve {
-    /// The kind; with --all, several with commas between them, or none for all kinds.
+    /// The kind; with --all, several kinds separated by commas, or none for all kinds.
     #[arg(value_name = "KIND", required_unless_present = "all")]
     pub(crate) kind: Option<String>,
     /// The objects' names.
@@ -75,7 +75,7 @@ pub(crate) struct GhostsResolve {
     /// All ghosts.
     #[arg(long)]
     pub(crate) all: bool,
-    /// The file to which the content of the side that goes is appended, an object a line, before anything is changed.
+    /// The file to which the content of the other side is appended, one object per line, before anything is changed.
     #[arg(long, value_name = "FILE", default_value = "ghosts.jsonl")]
     pub(crate) export: PathBuf,
     #[command(flatten)]
@@ -89,8 +89,8 @@ pub(crate) struct GhostsResolve {
 /// One side of a ghost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Side {
-    /// What SQL has: the object is deleted from the cluster once more.
+    /// SQL's: the object is deleted from the cluster again.
     Row,
-    /// What the cluster has: it replaces the row, and is mirrored from then on.
+    /// The cluster's: it replaces the row, and is mirrored from then on.
     Object,
 }

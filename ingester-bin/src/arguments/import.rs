@@ -5,31 +5,31 @@ use super::{Cluster, Output, Target};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Store objects from files, from standard input, or out of another database.
+/// Store objects from files, from standard input, or from another database.
 ///
-/// Reads YAML (many documents), JSON (one document, many, or one per line) and `List` objects, and stores them as rows. Makes the
-/// tables of a database that has none of them (also the file of an SQLite database), and what is missing of declared kinds. Tables that
-/// lack columns because migrations are pending are refused: `ingester schema apply` changes them. Exits with 1 if any object was
-/// rejected; the others are stored anyway.
+/// Reads YAML (many documents), JSON (one document, many, or one per line) and `List` objects, and stores them as rows. Creates the tables
+/// of a database that has none of them (also the file of an SQLite database), and missing tables and columns of declared kinds. Refuses
+/// tables that lack columns because migrations are pending: run `ingester schema apply`. Exits with 1 if any object was rejected; the
+/// others are stored anyway.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Import {
     /// Files, folders (all .yaml, .yml, .json, .jsonl and .ndjson files in them, at any depth), or - for standard input. With --from: the
-    /// kinds whose rows are copied; all without one.
+    /// kinds whose rows are copied; by default all.
     #[arg(required_unless_present_any = ["filename", "from"], value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// The same as kubectl takes it, separated by commas or given several times: of a folder, only the files directly in it are read,
-    /// unless --recursive is given.
+    /// The same as for kubectl, separated by commas or given several times: only the files directly in a folder are read, unless
+    /// --recursive is given.
     #[arg(short, long, value_name = "PATH", value_delimiter = ',', conflicts_with = "from")]
     pub(crate) filename: Vec<PathBuf>,
-    /// Read the folders of --filename at any depth. A PATH without --filename always is.
+    /// Read the folders of --filename at any depth, as for a PATH without --filename.
     #[arg(short = 'R', long, conflicts_with = "from")]
     pub(crate) recursive: bool,
-    /// The namespace of objects that have none. An object that has another one is rejected, one of a cluster-wide kind has none.
+    /// The namespace of objects without one. An object of another namespace is rejected. Objects of a cluster-wide kind have none.
     #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace, conflicts_with = "from")]
     pub(crate) namespace: Option<String>,
-    /// Read, decode and check everything, compare it with what is stored, and print what would be written. Nothing is written, and no
-    /// table is made.
+    /// Read, decode and check all objects, compare them with the stored rows, and print what would be written. Writes nothing, and creates
+    /// no table.
     #[arg(long, conflicts_with_all = ["show", "verify"])]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -39,19 +39,19 @@ pub(crate) struct Import {
     #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true, default_missing_value = "5", conflicts_with = "from")]
     pub(crate) show: Option<usize>,
     /// Take the state and the times of an object from its annotations `mirror.michelangelo.api/...`, as `ingester get --state all -o json`
-    /// prints them: an evicted object becomes an evicted row, a deleted one a deleted row. Without it, files hold live objects.
+    /// prints them: an evicted object becomes an evicted row, a deleted one a deleted row. Without this option, all objects of files are
+    /// live.
     #[arg(long, conflicts_with = "from")]
     pub(crate) states: bool,
     /// Copy the rows of this database, with the states and times of their objects: one of the reference system, or of an ingester, on any
-    /// engine. Nothing is written into it. Run it again as often as you like: only what is missing or later is copied. See
-    /// docs/moving.md.
+    /// engine. Nothing is written into it. Run this again as often as you like: only missing and later rows are copied. See docs/moving.md.
     #[arg(long, value_name = "URL", help_heading = "Another database")]
     pub(crate) from: Option<String>,
     /// A file with the password that the URL of --from leaves out.
     #[arg(long, value_name = "FILE", requires = "from", help_heading = "Another database")]
     pub(crate) from_password_file: Option<PathBuf>,
-    /// What rows of the reference system without `delete_time` are, where no --kubeconfig or --context names the cluster that knows it: it
-    /// does not write down which of its objects have left the cluster.
+    /// The state of the reference system's rows without `delete_time`, if no --kubeconfig or --context names the cluster: the reference
+    /// system does not record which of its objects have left the cluster.
     #[arg(long, value_enum, value_name = "STATE", requires = "from", conflicts_with_all = ["kubeconfig", "context"], help_heading = "Another database")]
     pub(crate) assume: Option<Assumed>,
     /// Compare both databases after that, row by row, and print the counts and a hash of each kind. Exits with 1 on any difference.
@@ -63,10 +63,10 @@ pub(crate) struct Import {
     pub(crate) output: Output,
 }
 
-/// What rows of the reference system without `delete_time` are.
+/// The state of the reference system's rows without `delete_time`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Assumed {
-    /// Rows of objects that are in the cluster. They are copied, and the first list of `ingester run` writes them anew.
+    /// Rows of objects that are in the cluster. They are copied, and the first list of `ingester run` writes them again.
     Live,
     /// Rows of objects that have left the cluster for good: the rows are the only copies.
     Evicted,
@@ -83,4 +83,4 @@ Examples:
   ingester import --from mysql://reader@old:3306/michelangelo --kubeconfig ~/.kube/config --verify
   ingester import --from mysql://reader@old:3306/michelangelo --assume evicted --dry-run models pipelines
 
-SIGINT ends it behind the batch that is being written, with exit code 130; a second one ends it at once. The same import again goes on.";
+SIGINT ends it after the batch that is being written, with exit code 130; a second one ends it at once. The same import again continues.";

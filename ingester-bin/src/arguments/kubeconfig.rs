@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Print a kubeconfig with which kubectl asks an `ingester serve`.
+/// Print a kubeconfig for kubectl to use with `ingester serve`.
 ///
 /// The kubeconfig goes to standard output: `ingester kubeconfig ... > mirror.yaml`, then `kubectl --kubeconfig mirror.yaml get models`,
 /// or `KUBECONFIG=~/.kube/config:mirror.yaml` and `kubectl --context ingester`. No credentials are copied unless --embed-credentials
@@ -11,17 +11,17 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = KUBECONFIG_EXAMPLES)]
 pub(crate) struct Kubeconfig {
-    /// Where the server is: https://HOST:PORT; http://127.0.0.1:PORT for `ingester serve --insecure-loopback PORT`.
+    /// The address of the server: https://HOST:PORT; http://127.0.0.1:PORT for `ingester serve --insecure-loopback PORT`.
     #[arg(long, value_name = "URL")]
     pub(crate) server: String,
-    /// The certificate of the authority that signed the server's, a PEM file, which is copied. Without it, the authorities of the
-    /// machine count.
+    /// The certificate of the authority that signed the server's, a PEM file, which is copied. Without it, the authorities of the machine
+    /// are trusted.
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate_authority: Option<PathBuf>,
-    /// The name that the server's certificate has, if it is not the HOST.
+    /// The name in the server's certificate, if it is not the HOST.
     #[arg(long, value_name = "NAME")]
     pub(crate) tls_server_name: Option<String>,
-    /// What the cluster, the context and the user are called.
+    /// The name of the cluster, the context and the user.
     #[arg(long, value_name = "NAME", default_value = "ingester", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) name: String,
     /// The namespace of the context. By default that of the context of --from.
@@ -33,14 +33,15 @@ pub(crate) struct Kubeconfig {
     /// A file with a token, read by kubectl each time, such as that of a service account.
     #[arg(long, value_name = "FILE", conflicts_with = "from", help_heading = "Who asks")]
     pub(crate) token_file: Option<PathBuf>,
-    /// The user of another kubeconfig; without FILE of the one that kubectl uses. The name of the command that gets a token,
-    /// and the names of files, are copied.
+    /// The user of another kubeconfig; without FILE, of the one that kubectl uses. Copies the name of the command that prints a token, and
+    /// the names of files.
     #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Who asks")]
     pub(crate) from: Option<Option<PathBuf>>,
     /// The context in that kubeconfig [default: the current one].
     #[arg(long, value_name = "NAME", requires = "from", help_heading = "Who asks")]
     pub(crate) context: Option<String>,
-    /// Also copy the token or the key that stands in that kubeconfig, and what its command is given (`args`, `env`). Who can read the copy can then do what the user can.
+    /// Also copy the token or the key in that kubeconfig, and the arguments and environment of its command (`args`, `env`). Anyone who can
+    /// read the copy can then act as this user.
     #[arg(long, requires = "from", help_heading = "Who asks")]
     pub(crate) embed_credentials: bool,
 }

@@ -13,21 +13,22 @@ Examples:
 
 /// Mirror a cluster into SQL, until it is stopped.
 ///
-/// Keeps SQL equal to the cluster: creations, updates, deletions, and what happened while it was not running. Ctrl-C and SIGTERM
-/// stop it within seconds. It serves /metrics, /healthz and /readyz. If the storage is not enabled, or no database is named, it
-/// stays idle and logs why.
+/// Keeps SQL equal to the cluster: creations, updates, deletions, also those that happened while it was not running. Ctrl-C and SIGTERM
+/// stop it within seconds. It serves /metrics, /healthz and /readyz. If the storage is not enabled, or no database is named, it stays idle
+/// and logs why.
 #[derive(Debug, Args)]
 #[command(after_help = RUN)]
 pub(crate) struct Run {
-    /// The configuration, a YAML file; docs/configuration.md lists all keys. Without it and --database-url, the database is that of
-    /// DATABASE_URL of the environment; without that, of MYSQL_HOST, MYSQL_PORT, MYSQL_USER, MYSQL_PASSWORD or MYSQL_PASSWORD_FILE, and
-    /// MYSQL_DB_NAME; without these, of libpq's variables (PGHOST, PGDATABASE); and all else has its default.
+    /// The configuration, a YAML file; docs/configuration.md lists all keys. Without it and --database-url, all keys have their defaults,
+    /// and the database is that of DATABASE_URL of the environment; without that, of MYSQL_HOST, MYSQL_PORT, MYSQL_USER, MYSQL_PASSWORD or
+    /// MYSQL_PASSWORD_FILE, and MYSQL_DB_NAME; without these, of libpq's variables (PGHOST, PGDATABASE).
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// mysql://user:password@host:3306/database, postgres://user:password@host:5432/database or sqlite://file.db, in place of a configuration: all else has its default.
+    /// mysql://user:password@host:3306/database, postgres://user:password@host:5432/database or sqlite://file.db, instead of a
+    /// configuration: all keys have their defaults.
     #[arg(long, value_name = "URL", conflicts_with = "config")]
     pub(crate) database_url: Option<String>,
-    /// A file with the password that the URL leaves out; a newline at its end is not a part of it.
+    /// A file with the password that the URL leaves out; a newline at its end is cut off.
     #[arg(long, value_name = "FILE", requires = "database_url")]
     pub(crate) password_file: Option<PathBuf>,
     #[command(flatten)]
@@ -39,11 +40,11 @@ Examples:
   ingester serve --config ingester.yaml
   ingester serve --database-url sqlite://ingester.db --insecure-loopback 8001     for trying out";
 
-/// Serve the objects in SQL as a Kubernetes API server does, until it is stopped.
+/// Serve the objects in SQL by the Kubernetes API, until it is stopped.
 ///
-/// kubectl and other clients of Kubernetes list and read what SQL has: objects in the cluster, and those that left it. Who calls, and what
-/// they may, the cluster's API server says. It serves /metrics, /healthz and /readyz on `server.address` of the configuration. Ctrl-C
-/// and SIGTERM stop it within seconds.
+/// kubectl and other Kubernetes clients list and read the objects in SQL: those in the cluster, and those that left it. The cluster's API
+/// server authenticates callers and decides what they may do. It serves /metrics, /healthz and /readyz on `server.address` of the
+/// configuration. Ctrl-C and SIGTERM stop it within seconds.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE)]
 pub(crate) struct Serve {
@@ -51,8 +52,8 @@ pub(crate) struct Serve {
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
-    /// For trying out: plain HTTP on this port of 127.0.0.1 instead of `serve.address`. Every program of this machine may then read
-    /// and change everything, and nobody else may do anything. A cluster is only used if one is named here.
+    /// For trials: plain HTTP on this port of 127.0.0.1 instead of `serve.address`. Every program on this machine may then read and change
+    /// everything; other machines cannot connect. A cluster is only used if one is named here.
     #[arg(long, value_name = "PORT")]
     pub(crate) insecure_loopback: Option<u16>,
     #[command(flatten)]
@@ -64,7 +65,7 @@ Examples:
   ingester members --namespace ingester
   ingester members --config ingester.yaml -o json";
 
-/// List the ingesters that share the work, and what each one works on.
+/// List the members that share the work, and the units of each.
 ///
 /// Each member has a Lease. With `ingester.replicas.enabled`, `ingester run` is a member.
 #[derive(Debug, Args)]
@@ -100,7 +101,7 @@ pub(crate) struct Audit {
     pub(crate) config: ConfigFile,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
-    /// Repair what differs, as the ingester itself would. Exits with 1 only if a difference is left.
+    /// Repair the differences, as the ingester itself would. Exits with 1 only if a difference is left.
     #[arg(long)]
     pub(crate) repair: bool,
     /// Print at most this many findings; all are counted.
@@ -117,21 +118,27 @@ const RESTORE: &str = "\
 Examples:
   ingester restore model churn -n ml --config ingester.yaml
   ingester restore model/churn --dry-run                    what would be created
-  ingester restore model --uid 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa -o name";
+  ingester restore model --uid 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa -o name
+  ingester restore models -n ml -l team=pricing --field-selector owner=ada
+  ingester restore models --all --dry-run                   every evicted one";
 
-/// Bring an object that was evicted or deleted back into the cluster.
+/// Bring objects that were evicted or deleted back into the cluster.
 ///
-/// Creates the object in the cluster from its row: with another uid, without what the API server gives it, without our finalizer and the
-/// annotations PREFIX/Immutable and PREFIX/Deleting, without references to owners that are gone, and with the annotation
-/// PREFIX/RestoredFrom, where PREFIX is michelangelo unless the program has another one. Once the mirror has stored it, the old row is marked as deleted; until then the command can be repeated.
-/// Exits with 1 if a live object has the name, or if the old row is not yet marked.
+/// Creates the object in the cluster from its row: with another uid, without the fields that the API server sets, without our finalizer and
+/// the annotations PREFIX/Immutable and PREFIX/Deleting, without references to owners that do not exist, and with the annotation
+/// PREFIX/RestoredFrom, where PREFIX is michelangelo unless the program has another one. Once the mirror has stored it, the old row is
+/// marked as deleted; until then the command can be repeated. Exits with 1 if a live object has the name, or if the old row is not yet
+/// marked.
+///
+/// With --selector, --field-selector or --all, it restores all evicted objects of the kind that the selectors match, and continues after one that
+/// cannot be restored.
 #[derive(Debug, Args)]
 #[command(after_help = RESTORE)]
 pub(crate) struct Restore {
     /// The kind; or KIND/NAME.
     #[arg(value_name = "KIND")]
     pub(crate) kind: String,
-    /// The object. Of several rows of this name, one that was evicted comes before one that was deleted, then the newest.
+    /// The object. If several rows have this name, an evicted one is preferred to a deleted one, then the newest.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     #[command(flatten)]
@@ -144,12 +151,28 @@ pub(crate) struct Restore {
     /// The row of this uid.
     #[arg(long, value_name = "UID")]
     pub(crate) uid: Option<String>,
-    /// Print what would be created, as YAML unless --output says otherwise, if the API server would take it.
+    /// All evicted objects that this label selector matches.
+    #[arg(short = 'l', long, value_name = "SELECTOR", conflicts_with_all = ["name", "uid"])]
+    pub(crate) selector: Option<String>,
+    /// All evicted objects that this field selector matches, of columns or their paths.
+    #[arg(long, value_name = "SELECTOR", conflicts_with_all = ["name", "uid"])]
+    pub(crate) field_selector: Option<String>,
+    /// All evicted objects of the kind.
+    #[arg(long, conflicts_with_all = ["name", "uid"])]
+    pub(crate) all: bool,
+    /// Print what would be created, as YAML unless --output says otherwise, if the API server would accept it.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print the object, or its name.
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     pub(crate) output: Option<RestoreFormat>,
+}
+
+impl Restore {
+    /// Whether objects are selected, and not one is named.
+    pub(crate) fn selects(&self) -> bool {
+        self.all || self.selector.is_some() || self.field_selector.is_some()
+    }
 }
 
 /// How `ingester restore` prints an object.
@@ -178,10 +201,10 @@ Examples:
   ingester finalizers remove --config ingester.yaml -A      of all
   ingester finalizers remove --config ingester.yaml models";
 
-/// Remove our finalizer from every object, for uninstalling. Stop the ingester first, or it adds the finalizer again.
+/// Remove our finalizer from every object, before you uninstall. Stop the ingester first, or it adds the finalizer again.
 ///
-/// If that is done for all kinds and namespaces, and the database of the configuration is reached, the database does not count as one of this
-/// program's prefix any more: a program with another one may mirror into it.
+/// If this was done for all kinds and namespaces, and the database of the configuration answers, the recorded prefix is deleted from the
+/// database: a program with another prefix may then mirror into it.
 #[derive(Debug, Args)]
 #[command(after_help = REMOVE)]
 pub(crate) struct FinalizersRemove {

@@ -64,7 +64,7 @@ pub(crate) const KINDS: &str = "INGESTER_KINDS";
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// A file that declares kinds in YAML, beside those that are built in; docs/kinds.md says how. Instead of `ingester.kindsFile` of a
+    /// A file that declares kinds in YAML, in addition to the built-in ones; see docs/kinds.md. Overrides `ingester.kindsFile` of a
     /// configuration.
     #[arg(
         long = "kinds",
@@ -180,7 +180,7 @@ pub(crate) enum Command {
 const EXAMPLES: &str = "\
 Examples:
   ingester import objects/                        files into SQL
-  ingester get models -n ml                       objects out of SQL
+  ingester get models -n ml                       objects from SQL
   ingester run --config ingester.yaml             a cluster into SQL, until it is stopped
   ingester schema info --config ingester.yaml     which migrations a database has run
 
@@ -188,7 +188,7 @@ Examples:
 
 /// Print a script that completes commands, options and kinds in a shell.
 ///
-/// The script has the kinds of this program in it: make it again after an update.
+/// The script contains the kinds of this program: generate it again after an update.
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS)]
 pub(crate) struct Completions {

@@ -50,7 +50,7 @@ pub(crate) struct RejectsList {
     /// Only in these namespaces.
     #[arg(short, long, value_name = "NAMESPACE", value_delimiter = ',')]
     pub(crate) namespace: Vec<String>,
-    /// Print at most so many.
+    /// Print at most this many.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) limit: usize,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) struct RejectsList {
     pub(crate) target: Target,
 }
 
-/// Delete their records. An object that is still wrong is recorded again when it is tried again.
+/// Delete their records. An object that is still wrong is recorded again at the next attempt.
 #[derive(Debug, Args)]
 pub(crate) struct RejectsClear {
     /// Those of these kinds.

@@ -71,9 +71,8 @@ Examples:
 
 /// Run the pending migrations of a database; running it again changes nothing.
 ///
-/// Concurrent runs wait for each other, and an interrupted run is continued by the next. If a database has tables but no record
-/// of migrations, those that it already contains are recorded. `ingester run` or `ingester backfill` fills new columns
-/// afterwards.
+/// Concurrent runs wait for each other, and the next run continues an interrupted one. If a database has tables but no record of
+/// migrations, the migrations whose result it already has are recorded. `ingester run` or `ingester backfill` fills new columns afterwards.
 #[derive(Debug, Args)]
 #[command(after_help = APPLY)]
 pub(crate) struct SchemaApply {
@@ -84,7 +83,7 @@ pub(crate) struct SchemaApply {
     /// Print what would run, with its SQL and its cost on this server, and run nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// For kinds of a file (--kinds): make changes that drop data, too. Migrations of a folder were reviewed before.
+    /// For kinds of a file (--kinds): also make changes that drop data. Migrations of a folder have been reviewed.
     #[arg(long)]
     pub(crate) allow_destructive: bool,
 }
@@ -94,12 +93,11 @@ Examples:
   ingester schema adopt --config ingester.yaml              every kind that a file has declared
   ingester schema adopt crontabs --database-url sqlite://ingester.db";
 
-/// Take over the tables of kinds that a file declared and that this program has built in now; values stay.
+/// Take over the tables of kinds that a file declared before and that are now built into this program; values stay.
 ///
-/// The tables must be as the structs say: `ingester kinds KIND -o yaml` prints what a struct or a file says, to compare them. Stop the
-/// program with the file first. Then this records the migrations that made such tables as done, and the lock file counts the
-/// definitions. `ingester run` or `ingester backfill` looks at the rows once afterwards. Exits with 1 if a table differs, and changes
-/// nothing then.
+/// The tables must match the structs: `ingester kinds KIND -o yaml` prints a struct or a declared kind, to compare them. Stop the program
+/// with the file first. This command records the migrations of such tables as done, and the lock file counts the definitions from then on.
+/// `ingester run` or `ingester backfill` reads the rows once afterwards. Exits with 1 if a table differs, and then changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = ADOPT)]
 pub(crate) struct SchemaAdopt {
@@ -119,9 +117,9 @@ Examples:
 
 /// List the migrations: which the database has run, which are pending, changed or missing.
 ///
-/// Of each migration: applied; pending, it was not run; interrupted, it began and the next `schema apply` finds out whether it was done;
-/// changed, the database has run another text under its number; missing, this program does not have it. Exits with 1 if one is changed
-/// or missing, because `schema apply` refuses such a database.
+/// States: applied; pending, it was not run; interrupted, it began and the next `schema apply` continues it; changed, the database has run
+/// another text under its number; missing, this program does not have it. Exits with 1 if one is changed or missing, because `schema apply`
+/// refuses such a database.
 #[derive(Debug, Args)]
 #[command(after_help = INFO)]
 pub(crate) struct SchemaInfo {
@@ -140,8 +138,7 @@ Examples:
 
 /// Revert migrations, the last one first.
 ///
-/// Columns that come back are empty until they are filled again. Dropping columns loses their values, so that needs
-/// --allow-destructive.
+/// Restored columns are empty until they are filled again. Dropping columns loses their values, so it needs --allow-destructive.
 #[derive(Debug, Args)]
 #[command(after_help = REVERT)]
 pub(crate) struct SchemaRevert {
@@ -248,14 +245,13 @@ pub(crate) struct SchemaGenerate {
     /// Write a migration that loses data.
     #[arg(long, conflicts_with = "check")]
     pub(crate) allow_destructive: bool,
-    /// Make the last migration anew instead of adding one. A database that has run it has to take it back first, with
-    /// `ingester schema revert`.
+    /// Write the last migration again instead of adding one. If a database has run it, first revert it there with `ingester schema revert`.
     #[arg(long, conflicts_with = "check")]
     pub(crate) amend: bool,
     /// Only check whether the files are current; exit with 1 if they are not.
     #[arg(long)]
     pub(crate) check: bool,
-    /// The folder of the files; generated-sql without it. With --kinds it is to be named: the kinds of a file have a folder of their own.
+    /// The folder of the files; by default generated-sql. With --kinds it is required: the kinds of a file have a separate folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -298,11 +294,11 @@ pub(crate) struct Kinds {
 pub(crate) enum KindsFormat {
     /// A line for each kind.
     Table,
-    /// A line for each column, with its type, the unit of quantities, what is stored where there is no value, and where the value is in an
+    /// A line for each column, with its type, the unit of quantities, what is stored for an absent value, and the path of the value in an
     /// object.
     Wide,
     /// JSON.
     Json,
-    /// A file of kinds that declares the same, as far as a file can.
+    /// A file of kinds that declares the same, as far as a file can express it.
     Yaml,
 }

@@ -13,8 +13,7 @@ pub(crate) struct Target {
     // Not read from the environment by clap, which would take an empty variable for a URL.
     #[arg(long, value_name = "URL", help_heading = "Database")]
     pub(crate) database_url: Option<String>,
-    /// A file with the password that the URL, the configuration or the environment leaves out; a newline at its end is not a part of
-    /// it.
+    /// A file with the password that the URL, the configuration or the environment leaves out; a newline at its end is cut off.
     #[arg(long, value_name = "FILE", help_heading = "Database")]
     pub(crate) password_file: Option<PathBuf>,
     /// The configuration of `ingester run` that names the database, instead of a URL.
@@ -48,7 +47,7 @@ pub(crate) struct Output {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Columns for people.
+    /// A table.
     Table,
     /// JSON.
     Json,

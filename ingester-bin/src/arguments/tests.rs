@@ -81,7 +81,7 @@ fn help_says_more_than_the_list_of_commands() {
         ("ingester get", "Exits with 1 if a NAME is not found"),
         ("ingester audit", "Exits with 1 if anything differs"),
         ("ingester restore", "PREFIX/RestoredFrom, where PREFIX is michelangelo"),
-        ("ingester schema apply", "an interrupted run is continued by the next"),
+        ("ingester schema apply", "the next run continues an interrupted one"),
         ("ingester schema info", "the database has run another text under its number"),
         ("ingester rejects", "the table `ingester_rejects`"),
     ] {

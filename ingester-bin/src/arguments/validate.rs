@@ -10,11 +10,12 @@ Examples:
   ingester validate --config ingester.yaml -n ingester-test --yes models projects
   ingester validate --config ingester.yaml -n ingester-test --yes models -o json";
 
-/// Run the life of a test object of each kind, and report what SQL has of it.
+/// Create, change, delete and evict test objects, and compare each step with SQL.
 ///
-/// Beside an `ingester run` with the same configuration. Of each kind one object is created, updated, labelled and deleted; another one is
-/// evicted, unless the kind is not evictable. After each step the row is compared with the object. In the end objects and rows are gone. What controls objects of these kinds acts on these, too: a PipelineRun runs. So it needs --yes, and a
-/// namespace that has the label PREFIX/Validate=true, where PREFIX is michelangelo unless the program has another one. Exits with 1 if a step failed.
+/// Run this beside an `ingester run` with the same configuration. One object of each kind is created, updated, labelled and deleted;
+/// another one is evicted, unless the kind is not evictable. After each step the row is compared with the object. In the end objects and
+/// rows are removed. Controllers act on these objects as on any others: a PipelineRun runs. So the command needs --yes, and a namespace
+/// that has the label PREFIX/Validate=true, where PREFIX is michelangelo unless the program has another one. Exits with 1 if a step failed.
 #[derive(Debug, Args)]
 #[command(after_help = VALIDATE)]
 pub(crate) struct Validate {
@@ -25,7 +26,7 @@ pub(crate) struct Validate {
     /// The namespace of the test objects.
     #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace)]
     pub(crate) namespace: String,
-    /// Objects may be created there, and deleted.
+    /// Confirms that objects may be created and deleted there.
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]

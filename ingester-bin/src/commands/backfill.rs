@@ -26,8 +26,10 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
             program.with_file()
         )));
     }
-    super::risks::refuse_pruning_only_copies(&store, std::slice::from_ref(&kind)).await?;
-    let interrupt = Interrupt::listen("behind the rows that are being written")?;
+    if let Some(refused) = super::risks::refused_pruning(&store, &[kind]).await.map_err(super::failed)? {
+        return Err(refused);
+    }
+    let interrupt = Interrupt::listen("after the rows that are being written")?;
     let bar = progress::spinner("{spinner} {pos} rows  {per_sec}  {msg}");
     let rate = NonZeroU32::new(arguments.rate);
     let filled = store.backfill(&backfill, rate, &interrupt.stop, |filled| {
@@ -38,7 +40,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
     bar.finish_and_clear();
     let Some(filled) = filled else {
         note(&format!(
-            "{}: interrupted while the database did not answer: the next run goes on from here",
+            "{}: interrupted while the database did not answer: the next run continues from here",
             kind.name()
         ));
         return Ok(interrupt.ending());
@@ -51,7 +53,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         filled.read,
         filled.filled,
         filled.failed,
-        if filled.complete { "" } else { "; interrupted: the next run goes on from here" }
+        if filled.complete { "" } else { "; interrupted: the next run continues from here" }
     ));
     Ok(match filled.failed {
         _ if !filled.complete => interrupt.ending(),

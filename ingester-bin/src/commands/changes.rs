@@ -117,9 +117,9 @@ impl Since {
         match text.parse::<u64>() {
             Ok(version) => match (Position::of_version(version), kinds) {
                 (Some(position), [_]) => Ok(Since::At(position)),
-                (Some(_), _) => {
-                    Err(Failure::Usage(anyhow!("--since: a position is one of a kind: name that KIND, or give a time")))
-                }
+                (Some(_), _) => Err(Failure::Usage(anyhow!(
+                    "--since: a position is only valid for its KIND: name that KIND, or give a time"
+                ))),
                 (None, _) => Err(Failure::Usage(anyhow!(
                     "--since: {version} is not a position: give the `position` of a line, or a time such as 1h"
                 ))),
@@ -165,7 +165,7 @@ async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String,
 
 fn gone(resource: &str, at: Position) -> Failure {
     Failure::Work(anyhow!(
-        "the log of {resource} does not have position {} any more: print the objects with `ingester get`, and begin anew with --since now \
+        "the log of {resource} does not have position {} any more: print the objects with `ingester get`, and start again with --since now \
          before that",
         at.version()
     ))

@@ -72,7 +72,7 @@ async fn release(client: &kube::Client, config: &Config, file: &Path, marks: &Ma
         identify(client, &store, Names::Checked).await.map_err(failure)?;
         Ok::<_, Failure>(release_prefix(&store, marks).await?)
     };
-    let still = "it still counts as one whose objects have the finalizer";
+    let still = "it still records the prefix of this finalizer";
     match tokio::time::timeout(PATIENCE, released).await {
         Ok(Ok(None)) => {}
         Ok(Ok(Some(other))) => note(&format!(

@@ -46,7 +46,7 @@ impl Meant {
                     }
                     _ => continue,
                 };
-                return Err(Failure::Usage(anyhow!("{url} is no file: {remedy}")));
+                return Err(Failure::Usage(anyhow!("{url} is not a file: {remedy}")));
             }
         }
         let mut paths = arguments.paths.clone();
@@ -108,7 +108,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
 /// Imports files.
 async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
     let Meant { inputs, database } = Meant::of(&arguments, program.kinds)?;
-    let interrupt = Interrupt::listen("behind the batch that is being written")?;
+    let interrupt = Interrupt::listen("after the batch that is being written")?;
     let opening = async {
         match arguments.dry_run {
             true => opened_to_compare(&database, program).await,
@@ -144,7 +144,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         Err(ImportError::Store(error)) if error.is_configuration() => return Err(Failure::Usage(error.into())),
         Err(error) => {
             return Err(Failure::Work(anyhow!(
-                "{error}; what was written before stays in {database}: run the same import again to go on"
+                "{error}; what was written before stays in {database}: run the same import again to continue"
             )));
         }
     };
@@ -163,7 +163,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
     }
     if summary.stopped && !arguments.dry_run {
         note(&format!(
-            "interrupted: of {} objects that were read, {} are stored in {database}: run the same import again to go on",
+            "interrupted: of {} objects that were read, {} are stored in {database}: run the same import again to continue",
             summary.read(),
             summary.stored()
         ));
@@ -193,7 +193,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
 fn note_nul(summary: &Summary, database: &Database) {
     if summary.nul_values() > 0 {
         note(&format!(
-            "{} values have NUL (U+0000), which {} has in no text: they are NULL in their columns, or left out of labels, annotations and lists; \
+            "{} values have NUL (U+0000), which text of {} cannot have: they are NULL in their columns, or left out of labels, annotations and lists; \
              `json` has them",
             summary.nul_values(),
             database.address().dialect().title()

@@ -81,7 +81,7 @@ fn cluster(arguments: &Kubeconfig) -> Result<Json, Failure> {
     if !is_secure {
         if !is_loopback(authority) {
             return wrong(
-                "without TLS only this machine is asked (http://127.0.0.1:PORT): anybody on the way could read along",
+                "http:// is only for a server on this machine (http://127.0.0.1:PORT): without TLS, others could read the requests",
             );
         }
         if arguments.certificate_authority.is_some() || arguments.tls_server_name.is_some() {
@@ -95,7 +95,7 @@ fn cluster(arguments: &Kubeconfig) -> Result<Json, Failure> {
         let text = String::from_utf8_lossy(&pem);
         if text.contains("PRIVATE KEY-----") {
             return Err(Failure::Usage(anyhow!(
-                "{shown} has a private key: give the certificate of the authority alone"
+                "{shown} has a private key: give only the certificate of the authority"
             )));
         }
         if !text.contains("-----BEGIN CERTIFICATE-----") {
@@ -122,7 +122,7 @@ fn is_loopback(authority: &str) -> bool {
 
 fn absolute(file: &Path) -> Result<String, Failure> {
     let path = std::path::absolute(file).map_err(|error| Failure::Usage(anyhow!("{}: {error}", file.display())))?;
-    path.to_str().map(str::to_owned).ok_or_else(|| Failure::Usage(anyhow!("{} is no text", path.display())))
+    path.to_str().map(str::to_owned).ok_or_else(|| Failure::Usage(anyhow!("{} is not UTF-8", path.display())))
 }
 
 /// The user, with its name, and the context of another kubeconfig: of this file, else the one that kubectl takes.
@@ -141,7 +141,7 @@ fn other(file: Option<&Path>, context: Option<&str>) -> Result<((String, AuthInf
     let user = context.user.clone().unwrap_or_default();
     let named = kubeconfig.auth_infos.into_iter().find(|named| named.name == user);
     let info = named.and_then(|named| named.auth_info);
-    let info = info.ok_or_else(|| usage(format!("the context `{name}` has no user that is in it")))?;
+    let info = info.ok_or_else(|| usage(format!("the context `{name}` names a user that is not in it")))?;
     Ok(((user, info), context))
 }
 
@@ -153,7 +153,7 @@ fn copied(info: &AuthInfo, name: &str, embed: bool) -> Result<Json, Failure> {
     };
     let usage = |why: String| Err(Failure::Usage(anyhow!("the user `{name}` {why}")));
     if let [key, ..] = has(&IMPERSONATIONS)[..] {
-        return usage(format!("acts as somebody else (`{key}`), which `ingester serve` refuses"));
+        return usage(format!("impersonates another user (`{key}`), which `ingester serve` refuses"));
     }
     let (references, secrets) = (has(&REFERENCES), has(&SECRETS));
     // A certificate is of no use without its key, and the other way round.
@@ -172,7 +172,7 @@ fn copied(info: &AuthInfo, name: &str, embed: bool) -> Result<Json, Failure> {
         if !given.is_empty() {
             let keys = given.join(", ");
             return usage(format!(
-                "gives its command what may be secret ({keys}): --embed-credentials copies it, or name the user with --user and keep its kubeconfig beside this one"
+                "gives its command values that may be secret ({keys}): --embed-credentials copies them, or name the user with --user and keep its kubeconfig, too"
             ));
         }
     }

@@ -27,7 +27,7 @@ const BASE: [(&str, &str); 9] = [
 const OF_LEASES: [&str; 2] = ["role.yaml", "rolebinding.yaml"];
 
 /// How many pods share the work, and how many there are if they do not.
-const SEVERAL: &str = "  # They share the work: each unit (a kind) is one pod's own, by its Lease. If one dies, the others take its units over.\n  replicas: 2\n";
+const SEVERAL: &str = "  # The pods share the work: one pod owns each unit (a kind) by its Lease. If a pod dies, the others take its units over.\n  replicas: 2\n";
 const ONE: &str = "  # `ingester.replicas.enabled` is not set: each pod would do all of the work.\n  replicas: 1\n";
 
 /// The image that they name.
@@ -44,18 +44,18 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         )));
     }
     // Without a file of one's own, the base has one that shares the work.
-    let shared = arguments.config.is_none() || config.replicas.enabled;
+    let shared = arguments.config.is_none() || config.ingester.replicas.enabled;
     let base: Vec<(&str, &str)> = BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)).collect();
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut more = vec!["clusterrole.yaml"];
     if let Some(version) = arguments.admission {
-        let ensured = admission::ensured(&kinds, &config);
+        let ensured = admission::ensured(&kinds, &config.ingester);
         if ensured.is_empty() {
             return Err(Failure::Usage(anyhow!(
                 "--admission: it sets a finalizer, which none of these kinds gets: each has a filter, or another `finalizer` than `ensure`"
             )));
         }
-        let policy = admission::policy(&arguments.name, &ensured, &config, version)?;
+        let policy = admission::policy(&arguments.name, &ensured, &config.ingester, version)?;
         files.push(("admission.yaml".to_owned(), policy.into_bytes()));
         more.push("admission.yaml");
     }
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
             _ => text.to_owned(),
         };
         let mut text = named(&text, arguments);
-        if let (true, Some(namespace)) = (OF_LEASES.contains(&name), &config.replicas.namespace) {
+        if let (true, Some(namespace)) = (OF_LEASES.contains(&name), &config.ingester.replicas.namespace) {
             text = in_namespace(&text, namespace);
         }
         files.push((name.to_owned(), text.into_bytes()));
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         std::fs::write(&path, bytes).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
         note(&format!("wrote {}", path.display()));
     }
-    if let (true, Some(namespace)) = (shared, &config.replicas.namespace) {
+    if let (true, Some(namespace)) = (shared, &config.ingester.replicas.namespace) {
         note(&format!(
             "the Leases are in namespace {namespace}, as the configuration says: it must be there before these"
         ));
@@ -184,7 +184,7 @@ fn kinds_of_a_file(file: &KindsFile, arguments: &Manifests) -> String {
 
 fn kustomization(base: &[(&str, &str)], more: &[&str], mounted: &str) -> String {
     let mut text = String::from(
-        "# Written by `ingester manifests`. What is yours belongs in an overlay, in a folder beside this one:
+        "# Written by `ingester manifests`. Your own settings belong in an overlay, in a folder beside this one:
 #
 #   apiVersion: kustomize.config.k8s.io/v1beta1
 #   kind: Kustomization

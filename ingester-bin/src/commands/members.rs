@@ -52,7 +52,7 @@ pub(crate) async fn run(arguments: Members, kinds: &'static [Kind]) -> Result<En
     show(arguments.output.output, &printed, || table(&members))?;
     if members.is_empty() {
         note(&format!(
-            "namespace {namespace} has no members of a group that is called `{}`: one that runs with ingester.replicas.enabled is a member, in the namespace of its pod",
+            "namespace {namespace} has no members of the group `{}`: an ingester with ingester.replicas.enabled is a member, in the namespace of its pod",
             replicas.name
         ));
     } else if arguments.output.output == Format::Table {
@@ -64,7 +64,7 @@ pub(crate) async fn run(arguments: Members, kinds: &'static [Kind]) -> Result<En
             ));
         }
         for unit in unclaimed(&members, now) {
-            note(&format!("nobody claims {unit}"));
+            note(&format!("{unit} has no member"));
         }
     }
     Ok(Ending::Done)

@@ -117,7 +117,7 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
         // Nothing of a URL is shown: it may have a password.
         if let Some((scheme, _)) = name.split_once("://") {
             return Failure::Usage(anyhow!(
-                "a URL ({scheme}://...) is no kind: a database is named with --database-url URL"
+                "a URL ({scheme}://...) is not a kind: name a database with --database-url URL"
             ));
         }
         let known: Vec<&str> = kinds.iter().map(Kind::name).collect();
@@ -176,7 +176,7 @@ fn released(migrations: &Migrations, program: Program) -> Result<Option<Released
             let lock = folder.join("schema.lock.json");
             if !lock.is_file() {
                 return Err(Failure::Usage(anyhow!(
-                    "{} is no folder of generated SQL: there is no {}",
+                    "{} is not a folder of generated SQL: it has no {}",
                     folder.display(),
                     lock.display()
                 )));
@@ -198,7 +198,7 @@ pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
     let Some(released) = built_in(program)? else { return Ok(program.following()) };
     let kinds = released.versioned(program.built_in).map_err(|error| Failure::Usage(error.into()))?;
     for kind in kinds.iter().filter(|kind| kind.ingest_version() == 0) {
-        tracing::warn!(kind = kind.name(), "Rows do not say which definition of their kind wrote them: {BEHIND}");
+        tracing::warn!(kind = kind.name(), "Rows do not record their definition: {BEHIND}");
     }
     Ok(program.with_built_in(kept(kinds)))
 }
@@ -220,7 +220,7 @@ async fn make_declared(store: &Store, declared: Registry<'_>) -> Result<(), Decl
         tracing::info!(change, "Table changed");
     }
     for left in &made.left {
-        tracing::warn!(change = left, "Not declared any more, and left as it is");
+        tracing::warn!(change = left, "No longer declared, but kept");
     }
     Ok(())
 }

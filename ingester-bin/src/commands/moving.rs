@@ -38,7 +38,7 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
     }
     let names: Vec<String> = arguments.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
     let kinds = chosen(program.kinds, &names)?;
-    let interrupt = Interrupt::listen("behind the rows that are being written")?;
+    let interrupt = Interrupt::listen("after the rows that are being written")?;
     let opening = Box::pin(open(&origin, &database, &kinds, arguments, program));
     let Some(opened) = interrupt.stop.run_until_cancelled(opening).await else {
         note(&format!("interrupted: nothing was copied into {database}"));
@@ -62,7 +62,7 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
     let ending = report(arguments.output.output, &done, verified.as_deref())?;
     let stopped = interrupt.stop.is_cancelled();
     if stopped {
-        note(&format!("interrupted: what was copied stays in {database}: run the same command again to go on"));
+        note(&format!("interrupted: what was copied stays in {database}: run the same command again to continue"));
     }
     explain(&done, &database);
     if arguments.dry_run {
@@ -89,7 +89,7 @@ async fn open(
     match (source.is_of_reference(), asks || arguments.assume.is_some()) {
         (true, false) => {
             return Err(Failure::Usage(anyhow!(
-                "{origin} is a database of the reference system, which does not write down which of its objects have left the cluster: name \
+                "{origin} is a database of the reference system, which does not record which of its objects have left the cluster: name \
                  the cluster with --kubeconfig FILE, or say with --assume live or --assume evicted what rows without `delete_time` are; \
                  docs/moving.md has the whole way"
             )));
@@ -118,7 +118,7 @@ async fn open(
         && its != ours
     {
         return Err(Failure::Usage(anyhow!(
-            "{origin} belongs to the cluster {its} and {database} to {ours}: rows of two clusters would be taken for each other's"
+            "{origin} belongs to the cluster {its} and {database} to {ours}: the rows of two clusters would be mixed"
         )));
     }
     let cluster = match asks {
@@ -135,7 +135,7 @@ async fn same_names(pass: &Pass<'_>) -> Result<(), Failure> {
         let names = same.names.join(", ");
         note(&one_line(
             &format!(
-                "warning: {}: {names} differ by case alone, and Kubernetes has only the one without capitals: the others are rejected",
+                "warning: {}: {names} differ only by case, and Kubernetes allows only the one without capitals: the others are rejected",
                 same.kind
             ),
             SHOWN,
@@ -153,7 +153,7 @@ async fn copy(pass: &Pass<'_>, database: &Database) -> Result<Passed, Failure> {
     bar.finish_and_clear();
     passed.map_err(|error| {
         Failure::Work(anyhow!(
-            "{error}; what was written before stays in {database}: run the same command again to go on"
+            "{error}; what was written before stays in {database}: run the same command again to continue"
         ))
     })
 }
@@ -232,25 +232,24 @@ fn explain(passed: &Passed, database: &Database) {
         (sum(|moved| moved.left), "live rows are left to `ingester run`, which writes them from the cluster".to_owned()),
         (
             sum(|moved| moved.unmarked),
-            "of the rows copied as evicted are of objects without the annotation that makes them immutable: that is right for kinds which \
-             the reference system evicts as a whole (Model); of others, it may have missed the deletion"
+            "rows were copied as evicted, but their objects do not have the annotation that makes them immutable: this is right for kinds that the reference system always evicts (Model); for others, it may have missed the deletion"
                 .to_owned(),
         ),
         (
             sum(|moved| moved.proto_differs),
-            "rows have a `proto` that says something else than their `json`, out of which it was made anew".to_owned(),
+            "rows had a `proto` that differs from their `json`: it was made again from `json`".to_owned(),
         ),
         (
             sum(|moved| moved.from_proto),
-            "rows have no `json`: their objects were read from `proto`, which has no fields that its message does not know".to_owned(),
+            "rows have no `json`: their objects were read from `proto`, which lacks the fields that its message does not have".to_owned(),
         ),
         (
             sum(|moved| moved.nul_values),
-            format!("values have NUL (U+0000), which {} has in no text: they are NULL", database.address().dialect().title()),
+            format!("values have NUL (U+0000), which text of {} cannot have: they are NULL", database.address().dialect().title()),
         ),
         (
             sum(|moved| moved.kept),
-            format!("rows are kept: {database} has something later of them, or the mirror has seen their deletion"),
+            format!("rows are kept: {database} has a later state of them, or the mirror has seen their deletion"),
         ),
     ] {
         if count > 0 {

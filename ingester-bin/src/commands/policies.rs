@@ -1,4 +1,4 @@
-//! `ingester policies`: what leaves etcd, and what leaves SQL, by the rules of the configuration, and why.
+//! `ingester policies`: what leaves etcd by the rules of kinds and of the configuration, what leaves SQL by those of the configuration, and why.
 
 use super::chosen;
 use crate::arguments::Policies;
@@ -8,42 +8,45 @@ use crate::output::{Table, note, show};
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_mirror::config::{Config, EvictRule, RetentionRule};
-use ingester_mirror::policies::{self, Candidate, Forecast, PolicyError};
+use ingester_mirror::examine::namespaces;
+use ingester_mirror::policies::{
+    self, Candidate, Forecast, Origin, PolicyError, WrongRule, forecast, in_namespaces,
+};
 use ingester_mirror::retention::{self, RetentionForecast, RowFate};
 use ingester_store::Store;
 use serde::Serialize;
+use std::borrow::Cow;
 
-/// A rule of the configuration.
-#[derive(Clone, Copy)]
+/// A rule.
 enum Rule<'c> {
-    /// Of `policies.evict`.
-    Evict(&'c EvictRule),
+    /// Of a kind, or of `policies.evict`.
+    Evict(policies::Rule),
     /// Of `retention.rules`.
     Retention(&'c RetentionRule),
 }
 
-impl<'c> Rule<'c> {
+impl Rule<'_> {
     /// What it says as every rule does.
-    fn common(self) -> &'c EvictRule {
+    fn common(&self) -> &EvictRule {
         match self {
-            Rule::Evict(rule) => rule,
+            Rule::Evict(rule) => &rule.rule,
             Rule::Retention(rule) => &rule.rule,
         }
     }
 
-    /// The state of the rows that it is about.
-    fn state(self) -> &'static str {
+    /// Where it is written.
+    fn origin(&self) -> Origin {
         match self {
-            Rule::Evict(_) => "live",
-            Rule::Retention(rule) => rule.state.as_str(),
+            Rule::Evict(rule) => rule.origin,
+            Rule::Retention(_) => Origin::Configuration,
         }
     }
 
-    /// Whether it can be judged about this kind.
-    fn check(self, kind: &Kind) -> Result<(), PolicyError> {
+    /// The state of the rows that it is about.
+    fn state(&self) -> &'static str {
         match self {
-            Rule::Evict(rule) => policies::check(kind, rule),
-            Rule::Retention(rule) => retention::check(kind, rule),
+            Rule::Evict(_) => "live",
+            Rule::Retention(rule) => rule.state.as_str(),
         }
     }
 }
@@ -56,19 +59,28 @@ enum Found {
 
 pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let mirrored: Vec<Kind> = kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
-    let rules = rules(&chosen(kinds, &arguments.kinds)?, &config)?;
+    let rules = all_rules(&chosen(kinds, &arguments.kinds)?, &config)?;
     if rules.is_empty() {
         note(
-            "the configuration has no rules for these kinds: `policies.evict` and `retention.rules` are where they are written",
+            "there are no rules for these kinds: they are written under `policies.evict` and `retention.rules` of the configuration, or `evict` of a \
+             kind",
         );
         return Ok(Ending::Done);
     }
+    let selects = rules.iter().any(|(_, rule)| rule.common().namespace_selector.is_some());
+    let client = if selects { Some(arguments.cluster.client().await?) } else { None };
     let store = Database::of(&config, &arguments.config.config)?.open_existing().await?;
     let name = arguments.explain.as_deref();
     let mut all = Vec::new();
-    for (kind, rule) in rules {
-        let found = foresee(&store, &config, (&mirrored, &kind), rule, name).await;
-        all.push((kind, rule, found.map_err(|error| failed(&kind, rule, error))?));
+    for (kind, rule) in &rules {
+        let found = match rule {
+            Rule::Evict(rule) => leaving(&store, &mirrored, kind, &rule.rule, client.as_ref()).await.map(Found::Evict),
+            Rule::Retention(rule) => {
+                let found = retention::forecast(&store, &config.retention, kind, rule, name).await;
+                found.map(Found::Retention)
+            }
+        };
+        all.push((kind, rule, found.map_err(|error| failed(kind, rule.common(), error))?));
     }
     store.close().await;
     let output = arguments.output.output;
@@ -92,56 +104,85 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     Ok(Ending::Done)
 }
 
-/// What a rule would do now. `mirrored` are the kinds that are mirrored.
-async fn foresee(
+/// What a rule of evictions would do now. `mirrored` are the kinds that are mirrored; `client` lists namespaces.
+async fn leaving(
     store: &Store,
-    config: &Config,
-    (mirrored, kind): (&[Kind], &Kind),
-    rule: Rule<'_>,
-    name: Option<&str>,
-) -> Result<Found, PolicyError> {
-    Ok(match rule {
-        Rule::Evict(rule) => Found::Evict(policies::forecast(store, mirrored, kind, rule).await?),
-        Rule::Retention(rule) => {
-            Found::Retention(retention::forecast(store, &config.retention, kind, rule, name).await?)
+    mirrored: &[Kind],
+    kind: &Kind,
+    rule: &EvictRule,
+    client: Option<&kube::Client>,
+) -> Result<Forecast, PolicyError> {
+    let narrowed = match (&rule.namespace_selector, client) {
+        (Some(selector), Some(client)) => {
+            in_namespaces(rule, namespaces(client, kind, selector).await?).map(Cow::Owned)
         }
-    })
+        _ => Some(Cow::Borrowed(rule)),
+    };
+    match narrowed {
+        Some(narrowed) => forecast(store, mirrored, kind, &narrowed).await,
+        None => Ok(Forecast::default()),
+    }
 }
 
 /// The rules of these kinds, all of which can be judged.
-fn rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'c>)>, Failure> {
-    let mut rules = Vec::new();
+fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'c>)>, Failure> {
+    let mut all = Vec::new();
     for kind in kinds {
-        let evict = config.policies.evict.get(kind.name()).map(Vec::as_slice).unwrap_or_default();
-        rules.extend(evict.iter().map(|rule| (*kind, Rule::Evict(rule))));
-        let of_kind = |rule: &&RetentionRule| rule.kinds.iter().any(|name| name == kind.name());
-        rules.extend(config.retention.rules.iter().filter(of_kind).map(|rule| (*kind, Rule::Retention(rule))));
+        let evict = evict_rules(kind, config)?;
+        all.extend(evict.into_iter().map(|rule| (*kind, Rule::Evict(rule))));
+        for rule in config.retention.rules.iter().filter(|rule| rule.kinds.iter().any(|name| name == kind.name())) {
+            retention::check(kind, rule).map_err(|error| {
+                let wrong = wrong_rule(kind, &rule.rule, error);
+                Failure::Usage(anyhow!("`retention.rules`: {wrong}"))
+            })?;
+            all.push((*kind, Rule::Retention(rule)));
+        }
     }
-    for (kind, rule) in &rules {
-        rule.check(kind).map_err(|error| Failure::Usage(wrong(kind, *rule, &error)))?;
-    }
-    Ok(rules)
+    Ok(all)
 }
 
-fn wrong(kind: &Kind, rule: Rule<'_>, error: &PolicyError) -> anyhow::Error {
-    let key = match rule {
-        Rule::Evict(_) => "policies.evict",
-        Rule::Retention(_) => "retention.rules",
-    };
-    anyhow!("`{key}`: the rule `{}` of {}: {error}", rule.common().name, kind.name())
+/// The rules of evictions of a kind, all of which can be judged.
+fn evict_rules(kind: &Kind, config: &Config) -> Result<Vec<policies::Rule>, Failure> {
+    let rules = policies::rules(kind, &config.policies).into_iter();
+    rules.collect::<Result<_, _>>().map_err(|error: WrongRule| Failure::Usage(anyhow!("{error}")))
 }
 
-fn failed(kind: &Kind, rule: Rule<'_>, error: PolicyError) -> Failure {
+fn wrong_rule(kind: &Kind, rule: &EvictRule, error: PolicyError) -> WrongRule {
+    WrongRule { rule: rule.name.clone(), kind: kind.name(), error }
+}
+
+fn failed(kind: &Kind, rule: &EvictRule, error: PolicyError) -> Failure {
     match error {
         PolicyError::Store(error) => error.into(),
         PolicyError::Ask(error) => super::failed(error),
-        error => Failure::Work(wrong(kind, rule, &error)),
+        error => Failure::Work(anyhow!("{}", wrong_rule(kind, rule, error))),
     }
 }
 
 /// Refuses a configuration with rules that cannot be judged.
 pub(crate) fn ensure_rules(config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
-    rules(kinds, config).map(drop)
+    all_rules(kinds, config).map(drop)
+}
+
+/// Refuses rules with a selector of namespaces where the API server has no namespaces, or does not let us list them. One that does not
+/// answer now is asked by each round.
+pub(super) async fn ensure_namespaces(client: &kube::Client, config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
+    for (kind, rule) in all_rules(kinds, config)? {
+        let rule = rule.common();
+        let Some(selector) = &rule.namespace_selector else { continue };
+        match namespaces(client, &kind, selector).await {
+            Err(error) if !error.may_pass() => {
+                let error = wrong_rule(&kind, rule, error.into());
+                return Err(Failure::Usage(anyhow!(
+                    "{error}; grant `list` on namespaces, which `ingester rbac` prints, or name them with `namespaces`, which an API server \
+                     without namespaces needs"
+                )));
+            }
+            Err(error) => tracing::warn!(kind = kind.name(), rule = rule.name, %error, "Namespaces not listed now"),
+            Ok(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// What a rule would do.
@@ -150,6 +191,9 @@ pub(crate) fn ensure_rules(config: &Config, kinds: &[Kind]) -> Result<(), Failur
 struct Line<'a> {
     kind: &'a str,
     rule: &'a str,
+    /// Where it is written.
+    from: String,
+    /// That of the rows that it is about.
     state: &'static str,
     enforce: bool,
     leaves: u64,
@@ -159,7 +203,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(kind: &Kind, rule: Rule<'a>, found: &Found) -> Self {
+    fn of(kind: &Kind, rule: &'a Rule<'_>, found: &Found) -> Self {
         let (leaves, bytes, stays, hindered) = match found {
             Found::Evict(found) => {
                 let [leaves, stays, hindered] =
@@ -169,15 +213,15 @@ impl<'a> Line<'a> {
             Found::Retention(found) => (found.going, found.bytes, found.staying, found.held),
         };
         let EvictRule { name, enforce, .. } = rule.common();
-        let (kind, state, enforce) = (kind.name(), rule.state(), *enforce);
-        Line { kind, rule: name, state, enforce, leaves, bytes, stays, hindered }
+        let (kind, from, state) = (kind.name(), rule.origin().to_string(), rule.state());
+        Line { kind, rule: name, from, state, enforce: *enforce, leaves, bytes, stays, hindered }
     }
 }
 
 fn table(lines: &[Line<'_>]) -> String {
-    let mut table = Table::new(["kind", "rule", "state", "enforced", "leaves", "bytes", "stays", "hindered"]);
-    for Line { kind, rule, state, enforce, leaves, bytes, stays, hindered } in lines {
-        let names = [(*kind).to_owned(), (*rule).to_owned(), (*state).to_owned(), enforce.to_string()];
+    let mut table = Table::new(["kind", "rule", "from", "state", "enforced", "leaves", "bytes", "stays", "hindered"]);
+    for Line { kind, rule, from, state, enforce, leaves, bytes, stays, hindered } in lines {
+        let names = [(*kind).to_owned(), (*rule).to_owned(), from.clone(), (*state).to_owned(), enforce.to_string()];
         let numbers = [leaves, bytes, stays, hindered].map(u64::to_string);
         table.row(names.into_iter().chain(numbers));
     }
@@ -197,11 +241,14 @@ struct Explained<'a> {
 }
 
 /// What a rule says of the objects of this name: whether each leaves, and why.
-fn explained<'a>(kind: &Kind, rule: Rule<'a>, found: &'a Found, name: &str) -> Vec<Explained<'a>> {
+fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) -> Vec<Explained<'a>> {
     let enforced = rule.common().enforce;
-    let leaves = |at: &str| match enforced {
-        true => format!("the rule says so: it leaves {at}"),
-        false => "the rule says so, and is not enforced: it stays until the rule has `enforce: true`".to_owned(),
+    let leaves = |at: &str| match (enforced, rule.origin()) {
+        (true, _) => format!("the rule says so: it leaves {at}"),
+        (false, Origin::Kind) => {
+            "the rule says so, and is not enforced: it stays until `policies.evict` has a rule of this name with `enforce: true`".to_owned()
+        }
+        (false, _) => "the rule says so, and is not enforced: it stays until the rule has `enforce: true`".to_owned(),
     };
     let said: Vec<(&Candidate, bool, String)> = match found {
         Found::Evict(found) => {

@@ -36,7 +36,7 @@ pub(crate) async fn decode(arguments: ProtoDecode, kinds: &'static [Kind]) -> Re
     };
     let broken = |error: DecodeError| {
         let uid = &arguments.uid;
-        anyhow!("the bytes of {name} {uid}: {error}; `ingester backfill {name} --column proto` writes them anew")
+        anyhow!("the bytes of {name} {uid}: {error}; `ingester backfill {name} --column proto` writes them again")
     };
     let text = descriptors.decode(message, bytes).map_err(broken)?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(anyhow::Error::from)?;

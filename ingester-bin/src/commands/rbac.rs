@@ -7,7 +7,8 @@ use crate::ending::{Ending, Failure};
 use crate::output::print;
 use ingester_core::Kind;
 use ingester_core::kind::Finalizer;
-use ingester_mirror::config::Ingester;
+use ingester_mirror::config::{Config, Policies};
+use ingester_mirror::policies::rules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -23,12 +24,12 @@ pub(super) fn chosen_by(
     names: &[String],
     config: Option<&Path>,
     kinds: &'static [Kind],
-) -> Result<(Vec<Kind>, Ingester), Failure> {
+) -> Result<(Vec<Kind>, Config), Failure> {
     let config = match config {
-        Some(file) => configuration(&ConfigFile { config: file.to_path_buf() }, kinds)?.ingester,
-        None => Ingester::default(),
+        Some(file) => configuration(&ConfigFile { config: file.to_path_buf() }, kinds)?,
+        None => Config::default(),
     };
-    let kinds = chosen(kinds, names)?.into_iter().filter(|kind| config.has_kind(kind.name())).collect();
+    let kinds = chosen(kinds, names)?.into_iter().filter(|kind| config.ingester.has_kind(kind.name())).collect();
     Ok((kinds, config))
 }
 
@@ -44,9 +45,10 @@ enum Changes {
 }
 
 impl Changes {
-    fn of(kind: &Kind, config: &Ingester) -> Self {
-        let patches = kind.immutable() || config.finalizer_of(kind) != Finalizer::Never;
-        let is_ours = kind.functions().crd.is_some();
+    fn of(kind: &Kind, config: &Config) -> Self {
+        let patches = kind.immutable() || config.ingester.finalizer_of(kind) != Finalizer::Never;
+        // A rule says that objects may leave.
+        let is_ours = kind.functions().crd.is_some() || !rules(kind, &config.policies).is_empty();
         match (patches, kind.definition().evictable) {
             (true, Some(false)) => Changes::Finalizer,
             (true, _) => Changes::FinalizerAndDeletes,
@@ -83,12 +85,18 @@ impl Changes {
 }
 
 /// The verbs that the ingester needs on the objects of a kind.
-pub(super) fn verbs(kind: &Kind, config: &Ingester) -> impl Iterator<Item = &'static str> {
+pub(super) fn verbs(kind: &Kind, config: &Config) -> impl Iterator<Item = &'static str> {
     Changes::of(kind, config).verbs().split(", ")
 }
 
+/// Whether a rule of these kinds selects namespaces by their labels, so that they are listed.
+pub(super) fn lists_namespaces(kinds: &[Kind], policies: &Policies) -> bool {
+    let mut rules = kinds.iter().flat_map(|kind| rules(kind, policies));
+    rules.any(|rule| rule.is_ok_and(|rule| rule.rule.namespace_selector.is_some()))
+}
+
 /// The role as people write it, with why each right is needed.
-pub(super) fn role(name: &str, kinds: &[Kind], config: &Ingester) -> String {
+pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
     // Resources by what is done with their objects, and by their groups.
     let mut rights: BTreeMap<(Changes, &str), BTreeSet<String>> = BTreeMap::new();
     for kind in kinds {
@@ -109,6 +117,11 @@ pub(super) fn role(name: &str, kinds: &[Kind], config: &Ingester) -> String {
     text.push_str(
         "# The uid of this namespace is the cluster's: a database belongs to one cluster.\n- apiGroups: [\"\"]\n  resources: [namespaces]\n  resourceNames: [kube-system]\n  verbs: [get]\n",
     );
+    if lists_namespaces(kinds, &config.policies) {
+        text.push_str(
+            "# Rules with `namespaceSelector` ask for the namespaces with these labels.\n- apiGroups: [\"\"]\n  resources: [namespaces]\n  verbs: [list]\n",
+        );
+    }
     text.push_str(
         "# Events on objects: a new Event is created, a repeated one is patched.\n- apiGroups: [events.k8s.io]\n  resources: [events]\n  verbs: [create, patch]\n",
     );

@@ -1,4 +1,6 @@
-//! `ingester restore`: brings an object back into the cluster from its row.
+//! `ingester restore`: brings objects back into the cluster from their rows.
+
+mod selected;
 
 use super::{named, warn_unchecked};
 use crate::arguments::{Restore, RestoreFormat};
@@ -26,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
     let (kind, name) = resource(&arguments, kinds)?;
+    // Before anything is asked of the database or the cluster.
+    let selected = arguments.selects().then(|| selected::query(&kind, &arguments)).transpose()?;
     let database = arguments.target.database(kinds)?;
     let client = arguments.cluster.client().await?;
     let store = database.open_existing().await?;
@@ -36,6 +40,11 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
         IdentityError::Api(_) | IdentityError::NoAnswer(_) => Failure::Usage(anyhow!("nothing is restored: {error}")),
     })?;
     warn_unchecked(&identity);
+    if let Some(query) = selected {
+        let ending = selected::restore_all(&store, &client, &kind, &query, &arguments).await;
+        store.close().await;
+        return ending;
+    }
     let namespace = match &arguments.namespace {
         Some(namespace) => namespace.clone(),
         None if kind.namespaced() && arguments.uid.is_none() => only_namespace(&store, &kind, &name).await?,
@@ -69,11 +78,11 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
 fn resource(arguments: &Restore, kinds: &'static [Kind]) -> Result<(Kind, String), Failure> {
     let name = arguments.name.clone().unwrap_or_default();
     match arguments.kind.split_once('/') {
-        None if name.is_empty() && arguments.uid.is_none() => {
-            Err(Failure::Usage(anyhow!("name the object: KIND NAME, KIND/NAME, or KIND --uid UID")))
-        }
+        None if name.is_empty() && arguments.uid.is_none() && !arguments.selects() => Err(Failure::Usage(anyhow!(
+            "name the object (KIND NAME, KIND/NAME, or KIND --uid UID), or select evicted ones (KIND -l SELECTOR, KIND --all)"
+        ))),
         None => Ok((named(kinds, &arguments.kind)?, name)),
-        Some((kind, of_kind)) if name.is_empty() && !of_kind.is_empty() => {
+        Some((kind, of_kind)) if name.is_empty() && !of_kind.is_empty() && !arguments.selects() => {
             Ok((named(kinds, kind)?, of_kind.to_owned()))
         }
         Some(_) => Err(Failure::Usage(anyhow!("`{}`: give KIND NAME, or KIND/NAME", arguments.kind))),

@@ -6,12 +6,15 @@ use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_sql::query::{Query, States};
 use ingester_store::Store;
-use ingester_store::query::{Limits, Wanted};
+use ingester_store::query::{AskError, Limits, Wanted};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How often kinds are looked for that evict since the last time.
 const AGAIN: Duration = Duration::from_secs(600);
+
+/// The pause before that where the database has not answered.
+const SOON: Duration = Duration::from_secs(30);
 
 /// Warns if the database may lose commits and objects of these kinds are evicted: their rows are the only copies. A kind evicts if it is
 /// immutable, or once it has evicted rows because objects have the annotation. Each kind is warned of once. It never ends.
@@ -20,15 +23,24 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
     let mut said = None;
     loop {
         // A fail-over may have led to another server.
-        let risks = store.risks();
+        let (risks, mut is_known) = (store.risks(), true);
         if !risks.is_empty() {
             for kind in &kinds {
-                if !evicting.contains(&kind.name()) && evicts(&store, kind).await {
-                    evicting.push(kind.name());
+                if evicting.contains(&kind.name()) {
+                    continue;
+                }
+                match evicts(&store, kind).await {
+                    Ok(true) => evicting.push(kind.name()),
+                    Ok(false) => {}
+                    Err(error) => {
+                        is_known = false;
+                        tracing::debug!(kind = kind.name(), %error, "Evicted rows not looked for, trying again");
+                    }
                 }
             }
             let warning = warning(&risks, &evicting);
-            if said.as_ref() != Some(&warning) {
+            // That nothing is evicted is only said where all kinds were asked.
+            if said.as_ref() != Some(&warning) && (is_known || warning.is_some()) {
                 match &warning {
                     Some(warning) => tracing::warn!("{warning}"),
                     None => tracing::info!(
@@ -39,29 +51,30 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
                 said = Some(warning);
             }
         }
-        tokio::time::sleep(AGAIN).await;
+        tokio::time::sleep(if is_known { AGAIN } else { SOON }).await;
     }
 }
 
 /// Whether rows of a kind are the only copies of their objects, or will be.
-pub(super) async fn evicts(store: &Store, kind: &Kind) -> bool {
-    kind.immutable() || has_evicted(store, kind).await
+pub(super) async fn evicts(store: &Store, kind: &Kind) -> Result<bool, AskError> {
+    Ok(kind.immutable() || has_evicted(store, kind).await?)
 }
 
-/// Refuses kinds that prune while rows of theirs are the only copies of their objects: the fields would be gone for good.
-pub(super) async fn refuse_pruning_only_copies(store: &Store, kinds: &[Kind]) -> Result<(), Failure> {
+/// Why these kinds may not prune, if one does and rows of it are the only copies of their objects: the fields would be gone for good.
+/// An error tells nothing: then no row may be written.
+pub(super) async fn refused_pruning(store: &Store, kinds: &[Kind]) -> Result<Option<Failure>, AskError> {
     for kind in kinds.iter().filter(|kind| !kind.prune().is_empty()) {
-        if has_evicted(store, kind).await {
-            return Err(Failure::Usage(anyhow!(
+        if has_evicted(store, kind).await? {
+            return Ok(Some(Failure::Usage(anyhow!(
                 "{} prunes {}, and rows of evicted objects are their only copies: restore or delete them with a program that does not prune \
                  (`ingester get {} --state evicted` lists them), or leave out `prune`",
                 kind.name(),
                 kind.prune().join(", "),
                 kind.plural()
-            )));
+            ))));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// What is lost by these risks; `None` while the cluster has everything.
@@ -75,22 +88,42 @@ pub(super) fn warning(risks: &[String], evicting: &[&str]) -> Option<String> {
     })
 }
 
-async fn has_evicted(store: &Store, kind: &Kind) -> bool {
+async fn has_evicted(store: &Store, kind: &Kind) -> Result<bool, AskError> {
     let query = Query { states: States::EVICTED, ..Query::default() };
-    let Ok(asked) = store.ask_about(kind, &query, Limits::default()) else { return false };
     let wanted = Wanted { places: vec![base::NAME], labels: false };
-    match asked.page(&wanted, 1, None).await {
-        Ok(page) => !page.rows.is_empty(),
-        Err(error) => {
-            tracing::debug!(kind = kind.name(), %error, "Evicted rows not looked for");
-            false
-        }
-    }
+    let page = store.ask_about(kind, &query, Limits::default())?.page(&wanted, 1, None).await?;
+    Ok(!page.rows.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::warning;
+    use super::{refused_pruning, warning};
+    use crate::ending::Failure;
+    use ingester_core::object::{ManagedFields, Object};
+    use ingester_core::value::Micros;
+    use ingester_declare::declare::kinds;
+    use ingester_store::migrate::May;
+    use ingester_store::{ConnectOptions, RowChange, Store};
+    use serde_json::json;
+
+    #[tokio::test]
+    async fn a_kind_prunes_only_once_it_is_known_that_nothing_of_it_is_evicted() {
+        let text = "kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  evictable: false\n  prune: [.spec.secret]\n";
+        let file = kinds("kinds.yaml", text, &|_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
+        let kind = file.kinds[0];
+        let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
+        // Without its table, there is no answer.
+        assert!(refused_pruning(&store, &[kind]).await.is_err());
+        store.make_declared(&[kind], May::Add).await.unwrap();
+        assert!(matches!(refused_pruning(&store, &[kind]).await, Ok(None)));
+        let metadata = json!({ "name": "a", "uid": "u", "resourceVersion": "1" });
+        let object = json!({ "apiVersion": "example.com/v1", "kind": "Job", "metadata": metadata });
+        let object = Object::parse(object.to_string(), ManagedFields::Keep).unwrap();
+        let mut row = kind.row(&object).unwrap().unwrap();
+        (row.evict_time, row.evict_confirmed) = (Some(Micros(1)), true);
+        store.write(kind.table(), vec![RowChange::Row(row)]).await.unwrap();
+        assert!(matches!(refused_pruning(&store, &[kind]).await, Ok(Some(Failure::Usage(_)))));
+    }
 
     #[test]
     fn a_database_that_may_lose_commits_is_warned_of_once_objects_are_evicted() {

@@ -1,5 +1,6 @@
 //! `ingester run`: starts the mirror from a configuration, and stops it in order.
 
+use super::policies::ensure_namespaces;
 use super::risks;
 use super::start::{CLOSE, NotOpened, PAUSES, Tables, Watched, open, stop_on_signals};
 use crate::arguments::Run;
@@ -165,6 +166,9 @@ async fn mirror(
         }
         Some(Ok(opened)) => opened,
     };
+    if let Some(checked) = stop.run_until_cancelled(ensure_namespaces(&client, &config, &tables.kinds)).await {
+        checked?;
+    }
     let store = Arc::new(opened.store);
     if let Some(identity) = &opened.identity {
         super::warn_unchecked(identity);
@@ -314,8 +318,7 @@ async fn report_outside(store: Arc<Store>, kinds: &'static [Kind], ingester: Ing
                 kind = name,
                 rows,
                 namespaces,
-                "Live rows are outside of `ingester.kinds` and `ingester.namespaces`: nobody follows their objects, which cannot be \
-                 deleted if they have our finalizer. To remove it, run `ingester finalizers remove --all-namespaces --config FILE {name}`"
+                "Live rows are outside of `ingester.kinds` and `ingester.namespaces`: their objects are not followed, and cannot be deleted if they have our finalizer. To remove it, run `ingester finalizers remove --all-namespaces --config FILE {name}`"
             );
         }
     }
@@ -396,7 +399,7 @@ impl Filling {
             let attempts = attempts
                 .retry(PAUSES)
                 .sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)))
-                .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling columns failed, trying again"));
+                .notify(|error: &StoreError, _| tracing::warn!(%error, "Backfill failed, trying again"));
             // The attempts end only with a success.
             let _ = attempts.await;
             let pause = next.next().unwrap_or(AGAIN[1]);
@@ -455,7 +458,7 @@ impl Filling {
         let kind = backfill.kind.name();
         let columns: Vec<String> = backfill.columns().iter().map(ToString::to_string).collect();
         let columns = columns.join(", ");
-        tracing::info!(kind, columns, "Filling columns from the stored objects");
+        tracing::info!(kind, columns, "Backfilling columns from the stored objects");
         let counts = self.metrics.backfill(kind);
         let mut before = BackfillProgress::default();
         let rate = self.live.now().ingester.backfill_rate;
@@ -484,17 +487,17 @@ impl Filling {
         let BackfillProgress { read, filled, failed, complete, .. } = filled;
         if complete {
             counts.incomplete_columns(0);
-            tracing::info!(kind, columns, rows = read, filled, failed, "Columns are complete");
+            tracing::info!(kind, columns, rows = read, filled, failed, "Backfill finished");
             return Ok(Filled::Completely);
         }
         if self.stop.is_cancelled() {
-            tracing::info!(kind, columns, rows = read, "Filling columns interrupted, the next start goes on");
+            tracing::info!(kind, columns, rows = read, "Backfill interrupted, the next start continues it");
             return Ok(Filled::Stopped);
         }
         match self.leading.leads(&backfill.kind) {
             true => Ok(Filled::Interrupted),
             false => {
-                tracing::info!(kind, columns, rows = read, "Filling columns goes on at another member");
+                tracing::info!(kind, columns, rows = read, "Another member continues the backfill");
                 Ok(Filled::Elsewhere)
             }
         }

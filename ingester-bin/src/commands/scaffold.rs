@@ -38,7 +38,8 @@ async fn from_cluster(arguments: &Scaffold, name: &str) -> Result<String, Failur
     let crd =
         crds.get_opt(name).await.map_err(|error| Failure::Usage(anyhow!("the CRD {name} cannot be read: {error}")))?;
     let Some(crd) = crd else {
-        let hint = if name.contains('.') { "" } else { ": it has its group in it, as in certificates.cert-manager.io" };
+        let hint =
+            if name.contains('.') { "" } else { ": write it with its group, as in certificates.cert-manager.io" };
         return Err(Failure::Usage(anyhow!("the cluster has no CRD `{name}`{hint}; `kubectl get crds` prints all")));
     };
     written(&crd, arguments.rust).map_err(|error| Failure::Usage(anyhow!("{name}: {error}")))

@@ -206,7 +206,7 @@ pub(crate) async fn adopt(arguments: SchemaAdopt, program: Program) -> Result<En
     for kind in &kinds {
         let rows = store.adopt(kind).await?;
         note(&format!(
-            "adopted {}: {rows} rows are looked at again by `ingester backfill {}` or `ingester run`",
+            "adopted {}: {rows} rows are read again by `ingester backfill {}` or `ingester run`",
             kind.table().name,
             kind.name()
         ));
@@ -259,9 +259,7 @@ fn note_drift(applied: &Applied) -> bool {
         note(&format!("differs: {drift}"));
     }
     if !applied.drift.is_empty() {
-        note(
-            "the tables were changed by something else than migrations; `ingester schema verify` tells the differences again",
-        );
+        note("the tables were changed without a migration; `ingester schema verify` shows the differences");
     }
     !applied.drift.is_empty()
 }
@@ -283,7 +281,7 @@ async fn apply_declared(database: &Database, store: &Store, program: Program, ma
 fn note_left(left: &[String], program: Program) {
     for left in left {
         note(&format!(
-            "not declared any more, and left as it is: {left}; `ingester schema apply{} --allow-destructive` drops it",
+            "no longer declared, but kept: {left}; `ingester schema apply{} --allow-destructive` drops it",
             program.with_file()
         ));
     }
@@ -350,7 +348,7 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     }
     if !drift.is_empty() && arguments.output.output == Format::Table {
         note(
-            "these tables were changed by something else than migrations: take its changes back, or give another program's table another name",
+            "these tables were changed without a migration: revert these changes, or rename the table of another program",
         );
     }
     Ok(Ending::Problem)

@@ -135,7 +135,7 @@ fn former_objects(serve: &config::Serve, client: Option<&Client>) -> Result<form
         }
         (FormerObjects::OlderHidden, None) => {
             return Err(Failure::Usage(anyhow!(
-                "`serve.formerObjects: olderHidden` asks the cluster when a namespace was created, and no cluster is named: name one with \
+                "`serve.formerObjects: olderHidden` needs a cluster, which says when a namespace was created, and none is named: name one with \
                  --kubeconfig FILE or --context NAME"
             )));
         }
@@ -271,7 +271,7 @@ async fn known(
     let reading = (async || sources.read(&identity).await)
         .retry(PAUSES)
         .when(|error| matches!(error, FollowError::Api(_)))
-        .notify(|error, _| tracing::warn!(%error, "It is not known yet who is the front proxy, trying again"));
+        .notify(|error, _| tracing::warn!(%error, "The front proxy is not known yet, trying again"));
     let read = reading.await.map_err(|error| Failure::Usage(error.into()))?;
     let following = without_error(sources.follow(identity.clone(), read, stop.clone()));
     let part = Part::spawn("reader of authorities", Until::Done, health, stop, following);

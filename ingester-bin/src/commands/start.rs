@@ -9,6 +9,7 @@ use ingester_core::Kind;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{self, ClusterCheck, IdentityError, Names, identify};
 use ingester_store::migrate::{ApplyError, DeclaredError, Progress, Released};
+use ingester_store::query::AskError;
 use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError, waiting_for};
 use std::fmt;
 use std::time::Duration;
@@ -162,6 +163,16 @@ impl From<StoreError> for NotReady {
     }
 }
 
+impl From<AskError> for NotReady {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Store(error) => error.into(),
+            AskError::TooSlow(time, asked) => NotReady::Unreachable(StoreError::silent(&asked, time)),
+            error => NotReady::Failed(super::failed(error)),
+        }
+    }
+}
+
 impl From<ApplyError> for NotReady {
     fn from(error: ApplyError) -> Self {
         match error {
@@ -233,12 +244,14 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     store.look_for_rejects().await?;
     store.learn_declared(declared).await.map_err(not_followed)?;
     if cluster.is_some() {
-        super::risks::refuse_pruning_only_copies(&store, &tables.kinds).await.map_err(NotReady::Failed)?;
+        if let Some(refused) = super::risks::refused_pruning(&store, &tables.kinds).await? {
+            return Err(NotReady::Failed(refused));
+        }
     }
     for kind in declared.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(
             kind = kind.name(),
-            "Rows do not say which definition of their kind wrote them, and are not filled again: nobody has recorded this one; \
+            "Rows do not record their definition and are not filled again, because the database does not know this definition; \
              run `ingester schema apply{}`",
             program.with_file()
         );
@@ -251,10 +264,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
 async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<ClusterCheck, NotReady> {
     cluster.health.database_reached();
     cluster.health.cluster_pending();
-    let found = waiting_for(
-        || "the API server, which is to say which cluster its is".into(),
-        identity::cluster(cluster.client),
-    );
+    let found = waiting_for(|| "the API server, to identify its cluster".into(), identity::cluster(cluster.client));
     let found = found.await?;
     if tables.migrate {
         super::refuse_foreign(store, tables.released.as_ref(), tables.program).await?;
@@ -299,5 +309,18 @@ pub(super) fn failure(error: IdentityError) -> Failure {
     match error {
         IdentityError::Store(error) => error.into(),
         error => Failure::Usage(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NotReady;
+    use ingester_store::query::AskError;
+    use std::time::Duration;
+
+    #[test]
+    fn a_question_that_took_too_long_is_asked_again() {
+        let error = AskError::TooSlow(Duration::from_secs(30), "SELECT".to_owned());
+        assert!(matches!(NotReady::from(error), NotReady::Unreachable(_)));
     }
 }

@@ -267,7 +267,7 @@ impl Life<'_> {
     }
 
     async fn delete(&self, name: &str) -> Seen {
-        let object = self.object(name).await?.ok_or("the object is gone before it was deleted")?;
+        let object = self.object(name).await?.ok_or("the object was removed before it was to be deleted")?;
         let uid = object.metadata.uid.unwrap_or_default();
         self.api().delete(name, &DeleteParams::default()).await.map_err(|error| error.to_string())?;
         self.until(async || {
@@ -347,7 +347,7 @@ impl Life<'_> {
 
     /// Whether SQL has what the cluster has.
     async fn is_stored(&self, name: &str) -> Seen {
-        let object = self.object(name).await?.ok_or("the object is not in the cluster any more")?;
+        let object = self.object(name).await?.ok_or("the object is no longer in the cluster")?;
         let ours = self.kind.marks().name(Mark::Finalizer).to_string();
         if self.finalizer && !object.metadata.finalizers.iter().flatten().any(|finalizer| *finalizer == ours) {
             return Err(format!("the object does not have the finalizer {ours}: is `ingester run` running?"));

@@ -112,7 +112,7 @@ fn changes_are_selected_by_namespace_labels_and_time() {
 #[test]
 fn wrong_positions_and_times_are_named() {
     let (folder, position) = Folder::with_position();
-    folder.changes(&["--since", &position]).exits(2).says(&["a position is one of a kind"]);
+    folder.changes(&["--since", &position]).exits(2).says(&["a position is only valid for its KIND"]);
     folder.changes(&["models", "--since", "17"]).exits(2).says(&["17 is not a position"]);
     folder.changes(&["models", "--since", "yesterday"]).exits(2).says(&["--since", "yesterday"]);
     folder.changes(&["nonsense"]).exits(2).says(&["nonsense"]);

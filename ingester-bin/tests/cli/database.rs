@@ -76,7 +76,7 @@ fn an_unusable_database_file_is_reported_with_the_reason() {
     let import = |url: &str| folder.run(&["import", "--database-url", url, SAMPLES]).exits(2);
     import("sqlite://no/such/folder/x.db").says(&["sqlite://no/such/folder/x.db", "does its folder exist"]);
     import("sqlite://.").says(&[". is a folder", "name a file in it"]);
-    import("sqlite://text.db").says(&["no intact SQLite database"]);
+    import("sqlite://text.db").says(&["not an intact SQLite database"]);
     assert!(std::fs::read_to_string(folder.path().join("text.db")).unwrap().starts_with("this is a text"));
 }
 

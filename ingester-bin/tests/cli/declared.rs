@@ -104,7 +104,7 @@ fn a_redundant_key_is_a_warning_that_names_both_and_the_remedy() {
 fn what_cannot_be_scaffolded_is_said_with_what_to_do() {
     let folder = Folder::new();
     folder.write("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n");
-    folder.run(&["scaffold", "pod.yaml"]).exits(2).says(&["pod.yaml: it is no CustomResourceDefinition"]);
+    folder.run(&["scaffold", "pod.yaml"]).exits(2).says(&["pod.yaml: it is not a CustomResourceDefinition"]);
     folder.run(&["scaffold", "none.yaml"]).exits(2).says(&["none.yaml cannot be read"]);
     folder.run(&["scaffold"]).exits(2).says(&["CRD"]);
 }
@@ -239,7 +239,7 @@ fn tables_follow_a_file_that_adds_and_are_changed_by_command_where_it_does_not()
     folder.write("jobs.yaml", &alone);
     folder.import(&["--kinds", "jobs.yaml", "a.json"]).exits(0);
     assert_eq!(folder.query("SELECT owner FROM job"), ["3"]);
-    folder.run(&[&["schema", "apply"], &target[..]].concat()).exits(0).says(&["left as it is"]);
+    folder.run(&[&["schema", "apply"], &target[..]].concat()).exits(0).says(&["no longer declared, but kept"]);
     folder.run(&[&["schema", "apply", "--allow-destructive"], &target[..]].concat()).exits(0);
     assert_eq!(folder.query("SELECT count(*) FROM pragma_table_info('job') WHERE name = 'owner'"), ["0"]);
 }
@@ -606,7 +606,7 @@ fn a_kind_moves_from_a_file_to_a_struct_without_a_change_of_a_row() {
     assert_eq!(rows.len(), 1);
 
     let adopted = folder.run(&["schema", "adopt", "--database-url", "sqlite://test.db"]).exits(0);
-    adopted.says(&["was there already: 0001", "adopted model: 1 rows are looked at again"]);
+    adopted.says(&["was there already: 0001", "adopted model: 1 rows are read again"]);
     assert_eq!(folder.query(MODELS), rows);
     let declared = "SELECT name FROM ingester_settings WHERE name LIKE 'definition/%' OR name LIKE 'recipes/%'";
     assert_eq!(folder.query(declared), [""; 0]);

@@ -170,7 +170,7 @@ fn columns_are_those_that_are_named() {
         .says(&["`json`"]);
     folder.get(&["models,pipelines", "--columns", "algorithm"]).exits(2).says(&["pipeline has no column `algorithm`"]);
     for format in ["wide", "json", "name", "custom-columns=N:.metadata.name"] {
-        get(&["name", "-o", format]).exits(2).says(&["--columns goes with the table for people", "-o csv"]);
+        get(&["name", "-o", format]).exits(2).says(&["--columns is for the table", "-o csv"]);
     }
     get(&["name", "--count"]).exits(2).says(&["--columns", "--count"]);
 }

@@ -129,7 +129,7 @@ fn an_interrupted_import_says_what_is_stored_and_exits_with_130() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{err}");
         for part in
-            ["interrupted: ending behind the batch", "4096 are stored in sqlite://test.db", "run the same import"]
+            ["interrupted: ending after the batch", "4096 are stored in sqlite://test.db", "run the same import"]
         {
             assert!(err.contains(part), "`{part}` is not in {err}");
         }
@@ -163,7 +163,7 @@ fn a_second_interrupt_ends_an_import_at_once() {
         interrupt(&child);
         let mut first = String::new();
         std::io::BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
-        assert_eq!(first, "interrupted: ending behind the batch that is being written; once more ends at once\n");
+        assert_eq!(first, "interrupted: ending after the batch that is being written; once more ends at once\n");
         child.try_wait().unwrap().is_none().then_some(child)
     };
     let mut child = (0..20).find_map(waits).expect("an import waits for the lock");
@@ -189,7 +189,7 @@ fn an_interrupted_backfill_exits_with_130_and_the_next_one_goes_on() {
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{err}");
-    assert!(err.contains("interrupted: the next run goes on from here"), "{err}");
+    assert!(err.contains("interrupted: the next run continues from here"), "{err}");
     on_database(&folder, &["backfill", "model", "--rate", "0"]).exits(0);
 }
 

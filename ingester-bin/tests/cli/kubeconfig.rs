@@ -126,7 +126,7 @@ fn a_user_of_another_kubeconfig_is_copied_without_its_secrets() {
     // What a command is given may be a secret, too.
     let ran = folder.run(&[&SERVER[..], &["--from", "conf/config"]].concat()).exits(2);
     assert!(ran.out.is_empty() && !ran.err.contains("secret-"), "{}{}", ran.out, ran.err);
-    ran.says(&["gives its command what may be secret (exec.args, exec.env)", "--embed-credentials copies it"]);
+    ran.says(&["gives its command values that may be secret (exec.args, exec.env)", "--embed-credentials copies them"]);
     let exec = user(&["--embed-credentials"]);
     assert_eq!(
         (&exec["exec"]["command"], &exec["exec"]["args"], &exec["exec"]["env"][0]["value"]),
@@ -177,8 +177,8 @@ fn what_would_not_work_is_refused() {
         (&["--server", "mirror.example.com"][..], "expected https://HOST:PORT"),
         (&["--server", "https://"], "expected https://HOST:PORT"),
         (&["--server", "https://me:secret@example.com"], "expected https://HOST:PORT"),
-        (&["--server", "http://mirror.example.com"], "without TLS only this machine is asked"),
-        (&["--server", "http://127.0.0.1.example.com"], "without TLS only this machine is asked"),
+        (&["--server", "http://mirror.example.com"], "is only for a server on this machine"),
+        (&["--server", "http://127.0.0.1.example.com"], "is only for a server on this machine"),
         (
             &["--server", "http://127.0.0.1:1", "--certificate-authority", "ca.crt"],
             "there is no certificate without TLS",
@@ -188,9 +188,9 @@ fn what_would_not_work_is_refused() {
         (&["--server", "https://a", "--certificate-authority", "gone.pem"], "cannot read gone.pem"),
         (&["--server", "https://a", "--from", "conf/gone"], "--from: "),
         (&["--server", "https://a", "--from", "conf/config", "--context", "gone"], "it has no context `gone`"),
-        (&["--server", "https://a", "--from", "conf/config", "--context", "none"], "has no user that is in it"),
+        (&["--server", "https://a", "--from", "conf/config", "--context", "none"], "names a user that is not in it"),
         (&["--server", "https://a", "--from", "conf/config", "--context", "basic"], "has no credentials that"),
-        (&["--server", "https://a", "--from", "conf/config", "--context", "other"], "acts as somebody else (`as`)"),
+        (&["--server", "https://a", "--from", "conf/config", "--context", "other"], "impersonates another user (`as`)"),
         (&["--server", "https://a", "--from", "conf/config", "--user", "me"], "cannot be used with"),
         (&["--server", "https://a", "--embed-credentials"], "--from"),
         (&["--server", "https://a", "--name", ""], "--name"),

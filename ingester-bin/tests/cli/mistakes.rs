@@ -177,7 +177,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("a state that does not exist", "get models --database-url {db} --state gone", 2, "gone", "deleted").after(FILLED),
     mistake("a template that does not end", "get models --database-url {db} -o jsonpath={.items[", 2, "-o: unterminated array", "`ingester get --help`").after(FILLED),
     mistake("an object that is not there", "get model none --database-url {db}", 1, "none", "not found").after(FILLED),
-    mistake("a saved query that is not there", "get --query nope --database-url {db}", 2, "there is no folder `queries`", "name that of the saved queries with --queries").after(FILLED),
+    mistake("a saved query that is not there", "get --query nope --database-url {db}", 2, "there is no folder `queries`", "name the folder of the saved queries with --queries").after(FILLED),
     mistake("columns of another kind", "backfill model --column nope --database-url {db}", 2, "nope", "column").after(FILLED),
     mistake("an object without a row", "proto decode model none --database-url {db}", 1, "none", "prints the uid of one").after(FILLED),
     // Migrations.
@@ -195,7 +195,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("a folder as the configuration", "run --config c", 2, "c", "directory").files(&[("c/x", "")]),
     // The cluster.
     mistake("no kubeconfig", "audit --config c.yaml --kubeconfig none", 2, "none cannot be read: No such file", "--kubeconfig FILE").files(&[("c.yaml", EMPTY_CONFIG)]),
-    mistake("a kubeconfig that is none", "audit --config c.yaml --kubeconfig k", 2, "the kubeconfig k cannot be used: it is no kubeconfig: line 3, column 9", "--kubeconfig FILE")
+    mistake("a kubeconfig that is none", "audit --config c.yaml --kubeconfig k", 2, "the kubeconfig k cannot be used: it is not a kubeconfig: line 3, column 9", "--kubeconfig FILE")
         .files(&[("c.yaml", EMPTY_CONFIG), ("k", "users:\n- name: me\n  user: token: TOPSECRET\n")]),
     mistake("one of several kubeconfigs is none", "audit --config c.yaml", 2, "the kubeconfig k cannot be used", "KUBECONFIG")
         .files(&[("c.yaml", EMPTY_CONFIG), ("a", "apiVersion: v1\nkind: Config\n"), ("k", "users:\n- user: [TOPSECRET\n")])

@@ -96,7 +96,7 @@ fn a_state_that_says_nothing_clear_is_rejected_alone() {
     let wrong = object("wrong", json!({"mirror.michelangelo.api/state": "evicted"}));
     folder.write("in.ndjson", format!("{wrong}{}", object("good", json!({}))));
     let says =
-        "the annotation mirror.michelangelo.api/state is `evicted`, and there is no mirror.michelangelo.api/evicted-at";
+        "the annotation mirror.michelangelo.api/state is `evicted`, but there is no mirror.michelangelo.api/evicted-at";
     folder.import(&["--states", "in.ndjson"]).exits(1).says(&[says]);
     assert_eq!(folder.query("SELECT name FROM model"), ["good"]);
 }

@@ -141,7 +141,7 @@ fn saved_queries_are_found_beside_the_configuration_before_those_here() {
     let asked = folder.run(&["get", "--config", "conf/ingester.yaml", "--query", "one", "-o", "name"]).exits(0);
     assert_eq!(asked.out, "model.michelangelo.api/m0\n");
     let elsewhere = Folder::new();
-    elsewhere.run(&["queries"]).exits(2).says(&["there is no folder `queries`: name that of the saved queries"]);
+    elsewhere.run(&["queries"]).exits(2).says(&["there is no folder `queries`: name the folder of the saved queries"]);
     let both = ["queries", "--config", "conf/ingester.yaml"];
     elsewhere.run(&both).exits(2).says(&["there is no folder `conf/queries` or `queries`"]);
 }

@@ -75,7 +75,7 @@ fn changes_are_generated_applied_and_reverted() {
     let revert = [&["revert", "--to", "1", "--allow-destructive"], &sql[..]].concat();
     schema(&folder, &revert).exits(0).says(&["took back: 0002_change"]);
     schema(&folder, &revert).exits(0).says(&["has run nothing after 1"]);
-    schema(&folder, &["apply", "--sql", "nowhere"]).exits(2).says(&["nowhere is no folder of generated SQL"]);
+    schema(&folder, &["apply", "--sql", "nowhere"]).exits(2).says(&["nowhere is not a folder of generated SQL"]);
 
     // The program's own migrations are different ones.
     schema(&folder, &["apply"]).exits(2).says(&["another migration", "0001_create_tables"]);

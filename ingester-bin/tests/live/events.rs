@@ -221,7 +221,9 @@ fn holders(members: &[&Ingester; 3], ends: &[Vec<(Timestamp, &'static str)>; 3])
                 if let Some(begin) = holds.remove(&unit) {
                     end_all(&mut BTreeMap::from([(unit, begin)]), time, "given away");
                 }
-            } else if message.contains("could not be renewed in time") || message.contains("is gone: it begins anew") {
+            } else if message.contains("could not be renewed in time")
+                || message.contains("was deleted: it starts again")
+            {
                 end_all(&mut holds, time, "its Lease lost");
             }
         }

@@ -47,7 +47,7 @@ async fn incomplete_columns_are_backfilled_while_the_mirror_runs(world: &mut Wor
     };
     ensure!((rows("filled"), rows("unchanged"), rows("failed")) == (3.0, 0.0, 0.0));
     ensure!(metrics.sum("ingester_incomplete_columns", &["kind=\"Model\""]) == 0.0);
-    ensure!(!world.log_lines(&["Columns are complete", "algorithm", "filled=3"])?.is_empty());
+    ensure!(!world.log_lines(&["Backfill finished", "algorithm", "filled=3"])?.is_empty());
     world.audit_is_clean()
 }
 

@@ -15,6 +15,7 @@
 //! | `failover`, `galera` | a primary that crashes, and comes back or has a successor; a cluster of databases whose nodes come and go |
 //! | `pooler` | PgBouncer between the ingester and PostgreSQL |
 //! | `policies` | objects that leave etcd by rules |
+//! | `pruned` | fields that are stored nowhere |
 //! | `ghosts` | evicted objects that a restored etcd brings back |
 //! | `rejects` | objects that cannot be stored |
 //! | `selectors` | label and field selectors, compared with the API server's answers |
@@ -65,6 +66,7 @@ mod outages;
 mod policies;
 mod pooler;
 mod program;
+mod pruned;
 mod rbac;
 mod rejects;
 mod reload;

@@ -101,7 +101,8 @@ async fn members_take_over_what_others_leave_behind(world: &mut World) -> Result
         .with_context(|| format!("{}\n-- frozen:\n{}", said(world.ingester()), said(&frozen)))?;
     ensure!(took < Duration::from_secs(20), "who woke up took part after {took:?}");
     ensure!(
-        frozen.logs()?.contains("could not be renewed in time") || frozen.logs()?.contains("is gone"),
+        frozen.logs()?.contains("could not be renewed in time")
+            || frozen.logs()?.contains("was deleted: it starts again"),
         "it noticed"
     );
 

@@ -1,8 +1,11 @@
 //! Kinds of which only the objects are read that a label selector and a field selector match.
 
-use anyhow::{Context as _, Result};
-use serde_json::json;
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::count::Counted;
+use serde_json::{Value as Json, json};
+use std::time::Duration;
 
+use crate::eventually::eventually;
 use crate::objects::model;
 use crate::on_servers;
 use crate::settings::Settings;
@@ -10,6 +13,67 @@ use crate::world::World;
 
 // What a selector does depends on the API server.
 on_servers! { Own::CLUSTER => what_leaves_the_selection_is_left_out_and_not_gone [mariadb MARIADB] [modern MODERN] }
+
+on_servers! { Own::CLUSTER => what_is_not_selected_does_not_travel [mariadb MARIADB] [modern MODERN] }
+
+/// `INGESTER_TEST_SELECTED=2000` is the number of objects.
+const OBJECTS: &str = "INGESTER_TEST_SELECTED";
+
+/// One object in so many is selected.
+const PART: u32 = 20;
+
+/// What the API server sends to an ingester with these settings: for the first list, and for a change of each object.
+async fn travels(
+    world: &World,
+    count: u32,
+    selecting: Vec<&'static str>,
+    selected: u32,
+    value: &str,
+) -> Result<[u64; 2]> {
+    let port = world.cluster.url().rsplit_once(':').context("a port")?.1.parse()?;
+    let counted = Counted::to(port).await?;
+    let kubeconfig = world.cluster.service_account_kubeconfig_at(counted.port())?;
+    let settings = Settings { ingester: selecting, ..world.settings() };
+    let ingester = world.another_by(&settings, &kubeconfig)?;
+    ingester.wait_ready(Duration::from_secs(120))?;
+    let list = counted.bytes();
+    for number in 0..count {
+        world.objects.patch("Model", &format!("m-{number:05}"), &json!({"spec": {"algorithm": value}})).await?;
+    }
+    let changed = format!("model WHERE algorithm = '{value}' AND delete_time IS NULL");
+    let stored = async || world.database.count(&changed).await;
+    let seen = eventually("all changes in SQL", stored, |rows| *rows == u64::from(selected)).await;
+    seen.with_context(|| ingester.logs().unwrap_or_default())?;
+    let changes = counted.bytes() - list;
+    ensure!(ingester.stop()?.status.success());
+    Ok([list, changes])
+}
+
+async fn what_is_not_selected_does_not_travel(world: &mut World) -> Result<()> {
+    let count: u32 = std::env::var(OBJECTS).map_or(Ok(200), |text| text.parse())?;
+    let object = |number: u32| -> Json {
+        let mut object = model(&format!("m-{number:05}"), "first");
+        let team = if number % PART == 0 { "pricing" } else { "web" };
+        object["metadata"]["labels"] = json!({"team": team});
+        // Of no use to a compressor, as most texts of objects are not.
+        let text: String = (0..256_u32).map(|at| format!("{:x}", (number * 7919 + at * 104_729) % 65_521)).collect();
+        object["spec"]["description"] = json!(text);
+        object
+    };
+    world.objects.create_all((0..count).map(object)).await?;
+    let selected = count.div_ceil(PART);
+    let narrow =
+        travels(world, count, vec!["finalizer: never", "labelSelectorMap: {Model: team=pricing}"], selected, "second");
+    let narrow = narrow.await?;
+    let wide = travels(world, count, vec!["finalizer: never"], count, "third").await?;
+    eprintln!(
+        "{selected} of {count} objects are selected: {narrow:?} bytes for the list and the changes, {wide:?} without a selector"
+    );
+    // What an ingester asks for whatever there is takes a part of it.
+    ensure!(narrow[1] * 5 < wide[1], "{narrow:?} bytes with a selector, {wide:?} without");
+    ensure!(narrow[0] < wide[0], "{narrow:?} bytes with a selector, {wide:?} without");
+    Ok(())
+}
 
 /// A row's state and its text.
 async fn stored(world: &World, name: &str) -> Result<(String, String)> {

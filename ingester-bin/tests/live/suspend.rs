@@ -155,7 +155,7 @@ async fn a_suspended_kind_writes_nothing_and_catches_up_when_it_goes_on(world: &
     }
     let goes_on = async || Ok(world.metrics()?.sum("ingester_suspended", &[MODEL]));
     eventually("it to go on", goes_on, |suspended| *suspended < 0.1).await?;
-    assert_eq!(world.log_lines(&["Kind goes on", MODEL])?.len(), 1);
+    assert_eq!(world.log_lines(&["Kind is resumed", MODEL])?.len(), 1);
     world.audit_is_clean()
 }
 

@@ -195,11 +195,15 @@ impl World {
 
     /// Starts one more ingester without waiting.
     pub(crate) fn another(&self, settings: &Settings) -> Result<Ingester> {
+        self.another_by(settings, &self.cluster.service_account_kubeconfig())
+    }
+
+    /// [`another`](Self::another), which reaches the API server by this kubeconfig.
+    pub(crate) fn another_by(&self, settings: &Settings, kubeconfig: &Path) -> Result<Ingester> {
         let environment: Vec<(&str, &str)> =
             settings.environment.iter().map(|(name, value)| (*name, &**value)).collect();
         let binary = Path::new(env!("CARGO_BIN_EXE_ingester"));
-        let kubeconfig = self.cluster.service_account_kubeconfig();
-        Ingester::start(binary, &settings.yaml(), &kubeconfig, &environment)
+        Ingester::start(binary, &settings.yaml(), kubeconfig, &environment)
     }
 
     /// The running ingester.

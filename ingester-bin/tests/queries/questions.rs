@@ -72,10 +72,10 @@ questions! {
     "Which models of a family were evicted?", evicted_of_a_family => ["churn-1"];
     "What is the newest revision of a model family?", newest_of_a_family => ["churn-3"];
     "Which models have one label but not another?", one_label_but_not_another => ["churn-2", "churn-3"];
-    "How many models are in SQL alone?", in_sql_alone => ["2"];
+    "How many models exist only in SQL?", only_in_sql => ["2"];
     "Which deployments run a revision?", deployments_of_a_revision => ["deployment-1", "deployment-2"];
-    "Which deployments are asked to go, and are still there?", deployments_asked_to_go => ["deployment-2"];
-    "Which inference servers do not serve?", servers_that_do_not_serve => ["server-2", "server-3"];
+    "Which deployments are being deleted, but still exist?", deployments_being_deleted => ["deployment-2"];
+    "Which inference servers are not serving?", servers_that_do_not_serve => ["server-2", "server-3"];
     "Which revisions does a pipeline have, the newest first?", revisions_of_a_pipeline => ["revision-2", "revision-1"];
     "What was deleted in this namespace on a day?", deleted_on_a_day => ["churn-4", "midnight", "run-5"];
     "Which objects have had this name, one after the other?", objects_of_a_name =>
@@ -215,7 +215,7 @@ async fn one_label_but_not_another(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn in_sql_alone(store: &Store) -> Result<Answer> {
+async fn only_in_sql(store: &Store) -> Result<Answer> {
     let found = store.query::<Model>().states(States::EVICTED).count().await?;
     Ok(vec![found.to_string()])
 }
@@ -229,7 +229,7 @@ async fn deployments_of_a_revision(store: &Store) -> Result<Answer> {
     uids(found).await
 }
 
-async fn deployments_asked_to_go(store: &Store) -> Result<Answer> {
+async fn deployments_being_deleted(store: &Store) -> Result<Answer> {
     let found = store.query::<Deployment>().filter(Deployment::deletion_requested_timestamp().is_not_null()).stream();
     uids(found).await
 }

@@ -482,7 +482,7 @@ impl<'a> Reader<'a> {
         let half = || {
             Error::value(
                 self.pos,
-                "a string has half of a surrogate pair (`\\ud800` to `\\udfff` alone), which is no character",
+                "a string has half of a surrogate pair (`\\ud800` to `\\udfff` alone), which is not a character",
             )
         };
         let char = char.ok_or_else(half)?;

@@ -1,6 +1,7 @@
 //! What the code of the derives needs to describe a kind. Nobody else does: `__private` has it.
 
-use super::{Indexed, RETENTION};
+use super::{AFTER, Indexed, RETENTION};
+use crate::duration::Bounds;
 use crate::object::Meta;
 use crate::protobuf::DescriptorSet;
 use crate::schema::{Field, Text};
@@ -55,10 +56,24 @@ impl NoDescriptors {
 /// If it is not a duration within the bounds; in a constant that is a compile error.
 #[track_caller]
 pub const fn retention(text: &str) -> Duration {
-    match RETENTION.read(text) {
+    duration(RETENTION, "`retention` is how long after its object's deletion a row is kept: ", text)
+}
+
+/// The value of `#[ingest(evict(after = "..."))]`.
+///
+/// # Panics
+/// As [`retention`].
+#[track_caller]
+pub const fn after(text: &str) -> Duration {
+    duration(AFTER, "`after` is how long ago the time of `since` must be: ", text)
+}
+
+#[track_caller]
+const fn duration(bounds: Bounds, what: &str, text: &str) -> Duration {
+    match bounds.read(text) {
         Ok(duration) => duration,
         Err(error) => {
-            let mut message = Text::new("`retention` is how long after its object's deletion a row is kept: ");
+            let mut message = Text::new(what);
             let (pieces, mut i) = (error.pieces(), 0);
             while i < pieces.len() {
                 message = message.str(pieces[i]);

@@ -484,7 +484,7 @@ impl<'t> Encoder<'_, 't> {
         put_varint(&mut self.out, i64::from(number).cast_unsigned());
     }
 
-    /// Writes a number that is given as text. `false` if it is no number of this type.
+    /// Writes a number that is given as text. `false` if it is not a number of this type.
     fn integer_or_float(&mut self, text: &str, ty: Type) -> bool {
         let out = &mut self.out;
         let varint = |out: &mut Vec<u8>, value: Option<u64>| value.map(|value| put_varint(out, value)).is_some();

@@ -1,5 +1,6 @@
 //! What can be wrong with a table, its columns and its keys, and what is said about it.
 
+use super::evict::MOST_KEPT;
 use super::limits;
 use super::text::Text;
 use super::{Companion, Form, Ident};
@@ -147,6 +148,30 @@ pub enum Fault<'a> {
         /// The column.
         column: Ident,
     },
+    /// A rule of evictions without a name.
+    EvictNameless,
+    /// A rule of evictions has the name of an earlier one.
+    EvictTwice(&'a str),
+    /// A rule of evictions that means every object.
+    EvictAll,
+    /// `since` without `after`.
+    EvictSinceAlone,
+    /// A rule of evictions of a kind whose objects leave etcd anyhow.
+    EvictImmutable,
+    /// A rule of evictions of a kind whose objects never leave etcd.
+    EvictUnevictable,
+    /// A comparison of a field selector without an operator.
+    EvictOperator(&'a str),
+    /// What a rule of evictions names is not a column.
+    EvictField(&'a str),
+    /// `since` is not a time.
+    EvictNotATime(&'a str),
+    /// A rule of evictions keeps none, or too many.
+    EvictCount,
+    /// A text that is not the name of a namespace.
+    EvictNamespace(&'a str),
+    /// A rule of evictions says something of namespaces, and the kind's objects are in none.
+    EvictNoNamespaces,
     /// Several sentences about the status, or one that says that it is about that.
     OfStatus(Text),
 }
@@ -377,6 +402,38 @@ impl Fault<'_> {
                 .quoted("", path)
                 .quoted(" is pruned, so the value of column", column.as_str())
                 .str(" is stored nowhere: leave the column out, or the path out of `prune`"),
+            Fault::EvictNameless => text.str("`name` is missing: messages name the rule by it"),
+            Fault::EvictTwice(name) => text
+                .quoted("another rule of this kind is named", name)
+                .str(": give this one another name"),
+            Fault::EvictAll => {
+                text.str("every object would leave: say which with `when` or `after`, or how many of the last ones stay")
+            }
+            Fault::EvictSinceAlone => {
+                text.str("`since` says what `after` counts from: add `after`, or leave out `since`")
+            }
+            Fault::EvictImmutable => text.str("every object of this kind leaves etcd already: take the rule away"),
+            Fault::EvictUnevictable => {
+                text.str("objects of this kind are not evictable (`evictable` is false): take the rule away")
+            }
+            Fault::EvictOperator(term) => text
+                .str("expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=`")
+                .quoted(" behind", term),
+            Fault::EvictField(field) => text
+                .quoted("there is no column for the field", field)
+                .str(": name a column, or the path of one (`ingester kinds -o wide` lists them)"),
+            Fault::EvictNotATime(column) => text
+                .quoted("`since`: the column", column)
+                .str(" is not a time: name one of type DATETIME (`ingester kinds -o wide` lists them)"),
+            Fault::EvictCount => {
+                text.str("`count` is how many objects of each group stay: use a number from 1 to ").number(MOST_KEPT as u64)
+            }
+            Fault::EvictNamespace(name) => text
+                .quoted("", name)
+                .str(" is not the name of a namespace: use at most 63 lower-case letters, digits and `-`"),
+            Fault::EvictNoNamespaces => {
+                text.str("objects of this kind are in no namespace: leave out what the rule says of namespaces")
+            }
             Fault::OfStatus(sentences) => *sentences,
         }
     }

@@ -8,6 +8,7 @@
 
 mod absent;
 pub mod check;
+mod evict;
 mod fault;
 mod field;
 mod fingerprint;
@@ -21,6 +22,10 @@ mod text;
 mod types;
 
 pub use absent::{Absent, Unit};
+pub use evict::{
+    Evict, MOST_KEPT, check_evict, check_evict_by, check_evict_count, check_evict_fields, check_evict_namespace,
+    check_evict_namespaces, check_evict_since, check_evictable,
+};
 pub use fault::{Fault, Named, refuse};
 pub use field::{Field, Part, PartKey, Shape, ValueType};
 pub use fingerprint::Fingerprint;

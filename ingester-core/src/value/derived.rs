@@ -306,7 +306,7 @@ mod tests {
     fn a_type_is_optional_if_some_of_its_values_are_stored_as_null() {
         let plain = [String::OPTIONAL, <&str>::OPTIONAL, <Box<bool>>::OPTIONAL, i32::OPTIONAL, Time::OPTIONAL];
         assert_eq!(plain, [false; 5]);
-        // A text that is no quantity is NULL.
+        // A text that is not a quantity is NULL.
         let optional =
             [<Option<String>>::OPTIONAL, <&Option<i32>>::OPTIONAL, <Box<Option<bool>>>::OPTIONAL, Quantity::OPTIONAL];
         assert_eq!(optional, [true; 4]);

@@ -8,8 +8,8 @@ use class::{Anything, Integers, Moments, NamesOf, Numbers, Texts, Truths};
 /// Implemented for all types of the library that are one column, by `#[derive(ColumnValue)]` for unit enums, and by
 /// [`wire_enum!`](crate::wire_enum). A type with a [`ColumnValue`] by hand says by this which literals it takes.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not one column that could be compared or ordered by",
-    label = "this is several columns, or nobody says what it can be compared with",
+    message = "`{Self}` is not one column that can be compared or ordered by",
+    label = "this is several columns, or it has no values to compare with",
     note = "name one of the columns of a composite or nested struct with `.part(...)`",
     note = "of a type with a `ColumnValue` of its own, implement `ingester_core::value::Scalar`, or take the handle's `.dynamic()`"
 )]
@@ -66,7 +66,7 @@ pub mod class {
 
     /// The classes whose columns hold text.
     #[diagnostic::on_unimplemented(
-        message = "a column of `{Self}` is no text, and a pattern is for text",
+        message = "a column of `{Self}` is not text, and a pattern is for text",
         label = "not a column of text"
     )]
     pub trait Textual {}
@@ -147,7 +147,7 @@ impl<E: Names> Literal<NamesOf<E>> for std::borrow::Cow<'_, str> {
 
 /// A list or a map: a column of many values (`#[index(many)]`).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no list and no map of values",
+    message = "`{Self}` is neither a list nor a map of values",
     label = "a single value",
     note = "a single value is there or not: `is_not_null()`, `is_null()`"
 )]
@@ -155,8 +155,8 @@ pub trait Several {}
 
 /// A list of [`Scalar`]s: a column of many values, which [`Literal`]s of their class can be compared with.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no list of values that could be compared",
-    label = "no list of values, each of which is one column",
+    message = "`{Self}` is not a list of values that can be compared",
+    label = "not a list of values, each of which is one column",
     note = "`contains` is for a list in a column of many values (`#[index(many)]`); of a map take the value of a key with `at(\"key\")`, \
             and compare a single value with `eq`"
 )]
@@ -168,7 +168,7 @@ pub trait Elements: Several {
 /// A map of [`Scalar`]s: a column of many values, each of which has a key.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no keys",
-    label = "no map of values",
+    label = "not a map of values",
     note = "`at` is for a map in a column of many values (`#[index(many)]`); ask a list whether it `contains` a value"
 )]
 pub trait Entries: Several {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 /// A list has each value once, in no order. What is absent ([`None`]) is passed over. MySQL's comparison of texts takes no account of
 /// blanks at their ends, so texts and keys are stored without them, in every database.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no list and no map of values",
+    message = "`{Self}` is neither a list nor a map of values",
     label = "`many` is for a list or a map",
     note = "a vector, a slice, a set or a map of texts, integers or times has many values, and so has an `Option` of one;",
     note = "make one with `#[index(many, with = function)]`, or leave `many` out for a single value"

@@ -28,7 +28,7 @@ macro_rules! moments {
 
 moments! { Time MicroTime }
 
-/// BIGINT, in [thousandths](quantity::thousandths). NULL for a text that is no quantity.
+/// BIGINT, in [thousandths](quantity::thousandths). NULL for a text that is not a quantity.
 impl ColumnValue for Quantity {
     const SHAPE: Shape = quantity::Thousandths::SHAPE;
     const OPTIONAL: bool = true;

@@ -79,13 +79,13 @@ pub fn stored(number: i128) -> Value {
     }
 }
 
-/// For `#[index(with = quantity::thousandths)]`: a CPU of `0.5` or `500m` is 500. `None` for a text that is no quantity. What is finer is
+/// For `#[index(with = quantity::thousandths)]`: a CPU of `0.5` or `500m` is 500. `None` for a text that is not a quantity. What is finer is
 /// rounded away from zero, as Kubernetes does.
 pub fn thousandths<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<Thousandths> {
     parse(quantity.quantity()).map(|number| Thousandths(counted(number, Unit::Milli)))
 }
 
-/// For `#[index(with = quantity::units)]`: `128Mi` is 134217728. `None` for a text that is no quantity. Fractions are rounded away from
+/// For `#[index(with = quantity::units)]`: `128Mi` is 134217728. `None` for a text that is not a quantity. Fractions are rounded away from
 /// zero, as Kubernetes does.
 pub fn units<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<Units> {
     let number = counted(parse(quantity.quantity())?, Unit::Whole);
@@ -93,7 +93,7 @@ pub fn units<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<Units> {
 }
 
 /// For `#[index(with = quantity::number)]`: the nearest DOUBLE, which the function `quantity` of a declared column gives, too. `None` for
-/// a text that is no quantity.
+/// a text that is not a quantity.
 pub fn number<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<f64> {
     parse(quantity.quantity()).map(float)
 }

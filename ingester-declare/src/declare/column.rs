@@ -110,7 +110,7 @@ pub(super) fn read_column<'t>(
     let of_many = many.and_then(|at| at.truth(faults)).unwrap_or(false);
     if of_many {
         for (at, what) in [
-            (&default, "no value is none of many: leave the default out"),
+            (&default, "a column of many values has no default: leave it out"),
             (&key, "the table of many values is there for its keys: leave `key` out"),
             (&keep, "which of many values would stay is not defined: leave `keep` out"),
             (&first, "which of many values would stay is not defined: leave `first` out"),
@@ -196,7 +196,7 @@ fn read_defaults_of_paths(paths: &mut [Written<'_>], ty: Option<SqlType>, of_man
     for Written { path, default, .. } in paths {
         let Some(at) = default else { continue };
         if of_many {
-            faults.push(at.fault("no value is none of many: leave the default out"));
+            faults.push(at.fault("a column of many values has no default: leave it out"));
         } else if matches!(path.path.gives(), Gives::Count | Gives::Truth) {
             faults.push(at.fault(ALWAYS_GIVES));
         } else if let Some(ty) = ty {
@@ -228,7 +228,7 @@ fn read_paths<'t>(
     let paths: Vec<Written<'t>> = all.into_iter().filter_map(|at| read_path(at, of_many, schema, faults)).collect();
     for Written { at, .. } in paths.iter().rev().skip(1).filter(|written| always_gives(&written.path)) {
         faults.push(at.fault(
-            "`count` and `exists` always give a value, so no path behind this one is ever asked: make it the last one",
+            "`count` and `exists` always give a value, so the paths after this one are never used: make it the last one",
         ));
     }
     paths
@@ -296,7 +296,7 @@ fn type_of_path(
             _ if !path.functions.is_empty() => "no schema says which type it has: give `type`".into(),
             Some(found) => crd::no_type(found),
             None if has_schema => "the CRD does not say which type it has: give `type`".into(),
-            None => "nothing says which type it has: give `type`, or the CRD with `crd: FILE` beside `kind`".into(),
+            None => "its type is not known: give `type`, or the CRD with `crd: FILE` beside `kind`".into(),
         }));
     }
     known

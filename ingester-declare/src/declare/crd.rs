@@ -17,9 +17,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<CustomResourceDefinition, String> {
     let document = documents(bytes).next().ok_or("it is empty")?.map_err(|error| error.to_string())?;
     let text = document.content.map_err(|error| error.to_string())?;
     let crd: CustomResourceDefinition = json::from_str(&text)
-        .map_err(|error| format!("it is no CustomResourceDefinition of apiextensions.k8s.io/v1: {error}"))?;
+        .map_err(|error| format!("it is not a CustomResourceDefinition of apiextensions.k8s.io/v1: {error}"))?;
     if crd.spec.names.kind.is_empty() {
-        return Err("it is no CustomResourceDefinition: it names no kind".into());
+        return Err("it is not a CustomResourceDefinition: it has no kind".into());
     }
     Ok(crd)
 }
@@ -105,7 +105,7 @@ fn items(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
 pub(super) fn values(schema: &JSONSchemaProps) -> Result<Option<&JSONSchemaProps>, String> {
     match (&schema.additional_properties, schema.type_.as_deref()) {
         (Some(JSONSchemaPropsOrBool::Schema(values)), _) => Ok(Some(values)),
-        (_, Some("array")) => Err("by the CRD, it is a list: write `[*]` behind it".into()),
+        (_, Some("array")) => Err("by the CRD, it is a list: write `[*]` after it".into()),
         (_, Some("object") | None) => Ok(None),
         (_, Some(_)) => Err("by the CRD, it is a single value: leave `many` out".into()),
     }

@@ -4,6 +4,7 @@ use super::column::{Column, read_absent, read_column};
 use super::crd;
 use super::path::{Condition, Path};
 use super::recipe::Recipe;
+use super::rules::{evict_rule, read_evict};
 use super::table::{Declaration, DeclaredKey};
 use super::{DeclaredKinds, Open, spelled, views};
 use crate::kept::kept;
@@ -98,7 +99,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-pub(super) const KEYS: [&str; 19] = [
+pub(super) const KEYS: [&str; 20] = [
     "group",
     "version",
     "kind",
@@ -117,6 +118,7 @@ pub(super) const KEYS: [&str; 19] = [
     "companions",
     "retention",
     "prune",
+    "evict",
     "absent",
 ];
 
@@ -137,23 +139,30 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let columns = read_columns(keys.take("columns"), of_version.and_then(crd::schema), of_kind, faults);
     let says_absent = absent.is_some() || columns.iter().all(|column| column.says_absent);
     let pruned = read_prune(keys.take("prune"), immutable, evictable, faults);
+    let evict = keys.take("evict");
     let Contents { mut recipe, fingerprint, row, conditions } = Contents::read(&columns, keys.take("filter"), faults);
     let protobuf = keys.take("protobuf").and_then(|at| read_protobuf(&at, open, faults));
     let table = read_table(node, &mut keys, names.kind.unwrap_or_default(), &columns, companions, faults);
     if let Some(table) = &table {
         check_pruned(&pruned, table, &columns, &conditions, faults);
     }
+    let rules = evict.map(|at| read_evict(&at, (immutable, evictable), faults)).unwrap_or_default();
     if faults.len() > before {
         return None;
     }
-    let (kind, version, table) = (names.kind?, names.version?, table?);
+    let (kind, version, table) = (names.kind?, names.version?, kept::<Table>(table?));
+    let namespaced = names.namespaced?;
+    rules.iter().for_each(|rule| rule.check(table, namespaced, faults));
+    if faults.len() > before {
+        return None;
+    }
     recipe.spelled = spelled::of_file(node.tree).into();
     let definition = Definition {
         group: kept(names.group.unwrap_or_default()),
         version: kept(version),
         kind: kept(kind),
-        namespaced: names.namespaced?,
-        table: kept(table),
+        namespaced,
+        table,
         immutable,
         evictable,
         protobuf,
@@ -173,6 +182,9 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
         let paths: Vec<&'static str> = pruned.iter().map(|(_, path)| kept(path.as_str())).collect();
         kind = kind.pruning(kept(paths));
     }
+    if !rules.is_empty() {
+        kind = kind.evicting(kept(rules.iter().map(evict_rule).collect::<Vec<_>>()));
+    }
     Some((if conditions.is_empty() { kind } else { kind.filtering() }, says_absent))
 }
 
@@ -185,8 +197,7 @@ fn read_prune<'t>(
 ) -> Vec<(Located<'t>, String)> {
     let Some(at) = at else { return Vec::new() };
     if immutable || evictable != Some(false) {
-        let what = "what is pruned is stored nowhere, so no row may be the only copy of its object: say `evictable: false`, and leave out \
-                    `immutable`";
+        let what = "pruned values are not stored, so no row may be the only copy of its object: say `evictable: false`, and leave out `immutable`";
         faults.push(at.fault(what));
     }
     let mut paths = Vec::new();
@@ -247,7 +258,7 @@ impl<'n> Names<'n> {
     ) -> Self {
         let group = match keys.take("group") {
             Some(at) => at.text(faults).map(|text| {
-                let rule = "a group is a name of DNS in lower case, such as `example.com`; the core group is \"\"";
+                let rule = "a group is a DNS name in lower case, such as `example.com`; the core group is \"\"";
                 checked(&at, text, is_group, rule, faults)
             }),
             None => {
@@ -260,7 +271,7 @@ impl<'n> Names<'n> {
             let (at, text) = node.required(name, keys.take(name), what, faults)?;
             Some(checked(&at, text, is, rule, faults))
         };
-        let what = "the part of apiVersion behind the slash, such as `v1`";
+        let what = "the part of apiVersion after the slash, such as `v1`";
         let version = required("version", what, is_label, "a version is written as in apiVersion, such as `v1alpha1`");
         let what = "the name in CamelCase, as objects have it";
         let rule = "a kind is written in CamelCase, as objects have it: `RayCluster`";

@@ -18,13 +18,14 @@
 //! | `read.rs` | one pass over an object's text that gives all values |
 //! | `kinds.rs` | a file as kinds, with all its mistakes |
 //! | `column.rs` | a column of a kind |
+//! | `rules.rs` | the rules of a kind by which objects may leave etcd |
 //! | `views.rs` | views over these kinds |
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
 //!
-//! May use: ingester-core, ingester-sql, documents, kept, text, yaml.
+//! May use: ingester-core, ingester-sql, documents, evict, kept, text, yaml.
 //! Must not: open files; whoever reads a file passes what it has.
 
 mod column;
@@ -35,6 +36,7 @@ mod mistakes;
 mod path;
 mod read;
 mod recipe;
+mod rules;
 mod scaffold;
 mod scaffold_rust;
 mod spelled;

@@ -127,9 +127,9 @@ impl Path {
                         ["metadata", "labels" | "annotations", key @ ..] => key.join("."),
                         _ => name.clone(),
                     };
-                    format!("a name with `/` stands in brackets and quotes: [\"{front}/{rest}\"]")
+                    format!("a name with `/` needs brackets and quotes: [\"{front}/{rest}\"]")
                 }
-                _ => format!("`{}` stands behind the path: functions follow after `|`", scanner.rest),
+                _ => format!("`{}` is not part of the path: functions follow after `|`", scanner.rest),
             });
         }
         path.check(of_many)?;
@@ -235,7 +235,7 @@ impl Path {
             if let Function::Json(steps) = function
                 && steps.iter().any(|step| matches!(step, Step::Each | Step::Match(..)))
             {
-                return Err("behind `json` stand names and numbers alone: `| json .tenant`".into());
+                return Err("only names and numbers may follow `json`: `| json .tenant`".into());
             }
             let folded =
                 self.functions.iter().take_while(|other| !std::ptr::eq(*other, function)).find(|other| other.folds());
@@ -243,7 +243,7 @@ impl Path {
                 && !matches!((folded, before, function), (Function::Join(_), Some(Function::Join(_)), Function::Lower))
             {
                 let rest = if matches!(folded, Function::Join(_)) { " but `lower`" } else { "" };
-                return Err(format!("nothing{rest} stands behind `{}`, which makes one value of all", folded.name()));
+                return Err(format!("nothing{rest} may follow `{}`, which makes one value of all", folded.name()));
             }
             if matches!(
                 (function, before),
@@ -386,7 +386,7 @@ impl<'t> Scanner<'t> {
                 let name = self.word();
                 if name.is_empty() {
                     return Err(format!(
-                        "there is no name behind the point{}: a name with other characters than letters, digits, `_` and `-` is written as [\"a.b/c\"]",
+                        "a name is missing{}: a name with other characters than letters, digits, `_` and `-` is written as [\"a.b/c\"]",
                         self.before_rest()
                     ));
                 }
@@ -421,7 +421,7 @@ impl<'t> Scanner<'t> {
                     front.strip_prefix('.').unwrap_or(front).split('.').map(str::to_owned).collect();
                 if front.starts_with('?') {
                     return Err(format!(
-                        "`[{front}=...]` is no step: write [type=Ready] for the first element whose `type` is `Ready`"
+                        "`[{front}=...]` is not a step: write [type=Ready] for the first element whose `type` is `Ready`"
                     ));
                 }
                 if !names.iter().all(|name| is_plain(name)) {
@@ -442,7 +442,7 @@ impl<'t> Scanner<'t> {
                     "-1:" => "write [-1] for the last one".into(),
                     _ => "there are [\"name\"], [0], [-1] (the last), [type=Ready] and [*]".into(),
                 };
-                return Err(format!("`[{front}]` is no step: {meant}"));
+                return Err(format!("`[{front}]` is not a step: {meant}"));
             }
         };
         self.blanks();
@@ -459,7 +459,7 @@ impl<'t> Scanner<'t> {
         let (number, rest) = self.rest.split_at(end);
         let read = number.trim().parse().map_err(|_| {
             format!(
-                "behind the comma stands the number of the element that counts where there is none, such as [name=main, 0], and not `{}`; a text with a comma stands in quotes",
+                "after the comma, write the number of the element that counts if none matches, such as [name=main, 0], not `{}`; a text with a comma needs quotes",
                 number.trim()
             )
         });
@@ -527,7 +527,7 @@ impl<'t> Scanner<'t> {
                 }
                 Function::Join(between)
             }
-            "" => return Err("there is no function behind `|`".into()),
+            "" => return Err("there is no function after `|`".into()),
             _ => {
                 let meant = match nearest(name, &FUNCTIONS) {
                     Some(meant) => format!(", did you mean `{meant}`?"),
@@ -600,12 +600,12 @@ impl Condition {
             }
             literals
         } else {
-            return Err(format!("`{rest}` is no condition: there are `path`, `path = value` and `path in (a, b)`"));
+            return Err(format!("`{rest}` is not a condition: there are `path`, `path = value` and `path in (a, b)`"));
         };
         scanner.blanks();
         if !scanner.rest.is_empty() {
             return Err(format!(
-                "`{}` stands behind the condition: give each condition a line of its own",
+                "`{}` is not part of the condition: give each condition a line of its own",
                 scanner.rest
             ));
         }

@@ -534,7 +534,7 @@ fn number(item: &Item<'_>, quantity: bool) -> Result<i128, json::Error> {
     let reader = match item {
         Item::Number(number) => return Ok(*number),
         Item::Text(text) => {
-            return quantity::parse(text).ok_or_else(|| json::Error::value(0, format!("`{text}` is no quantity")));
+            return quantity::parse(text).ok_or_else(|| json::Error::value(0, format!("`{text}` is not a quantity")));
         }
         Item::Json(reader) => reader,
     };

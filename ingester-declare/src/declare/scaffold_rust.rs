@@ -6,10 +6,11 @@ use super::crd;
 use super::kinds::{self, read_columns, read_keys};
 use super::path::{Condition, Function, Guarded, Path, Step};
 use super::scaffold::{Proposed, columns, first_sentence, served, snake};
+use super::spelled::duration;
 use crate::text::{self, Located};
 use ingester_core::Kind;
 use ingester_core::kind::{Decode, Finalizer};
-use ingester_core::schema::{Absent, Form, SqlType, Unit};
+use ingester_core::schema::{Absent, Evict, Form, SqlType, Unit};
 use ingester_core::value::Value;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::fmt::Write as _;
@@ -521,7 +522,26 @@ fn of_kind(kind: &Kind, absent: Absent) -> String {
     }
     options.extend(table.was.map(|was| format!("was = \"{was}\"")));
     let _ = writeln!(text, "#[ingest({})]", options.join(", "));
+    kind.evict().iter().for_each(|rule| text.push_str(&evict_rule(rule)));
     text
+}
+
+/// A rule by which objects may leave etcd.
+fn evict_rule(rule: &Evict) -> String {
+    let text = |option: &str, text: &str| (!text.is_empty()).then(|| format!("{option} = {text:?}"));
+    let selectors = [text("field_selector", rule.field_selector), text("label_selector", rule.label_selector)];
+    let when: Vec<String> = selectors.into_iter().flatten().collect();
+    let mut options = vec![format!("name = {:?}", rule.name)];
+    options.extend((!when.is_empty()).then(|| format!("when({})", when.join(", "))));
+    options.extend(rule.after.map(|after| format!("after = {:?}", duration(after))));
+    options.extend(rule.since.map(|since| format!("since = {since:?}")));
+    options.extend(rule.keep_last.map(|(count, by)| match by {
+        [] => format!("keep_last(count = {count})"),
+        by => format!("keep_last(count = {count}, by = {by:?})"),
+    }));
+    options.extend((!rule.namespaces.is_empty()).then(|| format!("namespaces = {:?}", rule.namespaces)));
+    options.extend(text("namespace_selector", rule.namespace_selector));
+    format!("#[ingest(evict({}))]\n", options.join(", "))
 }
 
 fn name_of(step: &Step) -> Option<&str> {

@@ -4,11 +4,12 @@ use crate::yaml;
 use ingester_core::kind::{Decode, Finalizer, Kind};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{
-    Absent, BASE_COLUMNS, BASE_KEYS, Column, Form, Ident, Key, Many, Path, Table, Unit, composite_name,
+    Absent, BASE_COLUMNS, BASE_KEYS, Column, Evict, Form, Ident, Key, Many, Path, Table, Unit, composite_name,
 };
 use ingester_core::value::Value;
 use serde_json::{Map, json};
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// A file that declares these kinds. What a file cannot say of a struct, such as a function of Rust, is a comment.
 pub fn spelled(kinds: &[Kind]) -> String {
@@ -57,6 +58,10 @@ fn of_struct(kind: &Kind, text: &mut String) {
         let paths: Vec<String> = kind.prune().iter().map(|path| quoted(path)).collect();
         line("prune", &format_args!("[{}]", paths.join(", ")));
     }
+    if !kind.evict().is_empty() {
+        let rules: Vec<String> = kind.evict().iter().map(|rule| format!("\n  - {}", spelled_rule(rule))).collect();
+        line("evict", &rules.concat());
+    }
     if !table.companions {
         line("companions", &false);
     }
@@ -74,6 +79,34 @@ fn of_struct(kind: &Kind, text: &mut String) {
     // The first line of an element of a list.
     if let Some(first) = text.rfind("  group:") {
         text.replace_range(first..first + 2, "- ");
+    }
+}
+
+/// A rule by which objects may leave etcd.
+fn spelled_rule(rule: &Evict) -> String {
+    let list = |texts: &[&str]| texts.iter().map(|text| plain(text)).collect::<Vec<_>>().join(", ");
+    let selectors = [("fieldSelector", rule.field_selector), ("labelSelector", rule.label_selector)];
+    let selectors = selectors.iter().filter(|(_, text)| !text.is_empty());
+    let when: Vec<String> = selectors.map(|(key, text)| format!("{key}: {}", quoted(text))).collect();
+    let mut keys = vec![format!("name: {}", plain(rule.name))];
+    keys.extend((!when.is_empty()).then(|| format!("when: {{{}}}", when.join(", "))));
+    keys.extend(rule.after.map(|after| format!("after: {}", duration(after))));
+    keys.extend(rule.since.map(|since| format!("since: {}", plain(since))));
+    keys.extend(rule.keep_last.map(|(count, by)| match by {
+        [] => format!("keepLast: {{count: {count}}}"),
+        by => format!("keepLast: {{count: {count}, by: [{}]}}", list(by)),
+    }));
+    keys.extend((!rule.namespaces.is_empty()).then(|| format!("namespaces: [{}]", list(rule.namespaces))));
+    let of_namespaces = rule.namespace_selector;
+    keys.extend((!of_namespaces.is_empty()).then(|| format!("namespaceSelector: {}", quoted(of_namespaces))));
+    format!("{{{}}}", keys.join(", "))
+}
+
+/// A duration as files and structs write it.
+pub(super) fn duration(duration: Duration) -> String {
+    match duration.subsec_nanos() {
+        0 => format!("{}s", duration.as_secs()),
+        _ => format!("{}ns", duration.as_nanos()),
     }
 }
 

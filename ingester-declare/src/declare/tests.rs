@@ -582,7 +582,7 @@ fn a_row_has_nothing_of_what_its_kind_prunes() {
 #[test]
 fn what_cannot_be_pruned_is_said_with_its_line() {
     for (more, says) in [
-        ("prune: .spec.text", "line 6: kinds[0].prune: what is pruned is stored nowhere"),
+        ("prune: .spec.text", "line 6: kinds[0].prune: pruned values are not stored"),
         ("evictable: true\n  prune: .spec.text", "say `evictable: false`"),
         ("evictable: false\n  prune: .spec.owner", "is pruned, so the value of column `owner` is stored nowhere"),
         ("evictable: false\n  prune: '.spec.containers[*]'", "the value of column `cpus`"),
@@ -600,5 +600,58 @@ fn what_cannot_be_pruned_is_said_with_its_line() {
     // What is beside a column, or around it, is pruned.
     for more in [".spec.owner.mail", "'.spec.containers[*].name'", ".spec.cont"] {
         assert!(pruned(&format!("evictable: false\n  prune: {more}")).is_ok(), "{more}");
+    }
+}
+
+#[test]
+fn rules_of_a_file_are_those_of_a_struct_and_are_spelled_as_they_were_read() {
+    let rules = "evict:\n  - name: finished\n    when: {fieldSelector: 'owner=ada,name!=x', labelSelector: tier!=gold}\n    after: 90m\n    \
+                 since: metadata.creationTimestamp\n    keepLast: {count: 3, by: [owner]}\n    namespaces: [ml]\n    namespaceSelector: tier in (batch)\n  \
+                 - {name: old, after: 1.5s}";
+    let kind = pruned(rules).unwrap();
+    let [finished, old] = kind.evict() else { panic!("{:?}", kind.evict()) };
+    assert_eq!(
+        (finished.name, finished.field_selector, finished.label_selector),
+        ("finished", "owner=ada,name!=x", "tier!=gold")
+    );
+    assert_eq!(finished.after, Some(std::time::Duration::from_secs(5400)));
+    assert_eq!(finished.since, Some("metadata.creationTimestamp"));
+    assert_eq!(finished.keep_last, Some((3, &["owner"][..])));
+    assert_eq!((finished.namespaces, finished.namespace_selector), (&["ml"][..], "tier in (batch)"));
+    assert_eq!((old.name, old.since, old.keep_last), ("old", None, None));
+    // Rules are not what rows are made of.
+    assert_eq!(kind.fingerprint(), pruned("retention: 1d").unwrap().fingerprint());
+    // The same as a struct, and of that as a file.
+    let of_struct = Kind::new(*kind.definition(), *kind.functions()).evicting(kind.evict());
+    let mut functions = *of_struct.functions();
+    functions.decode = ingester_core::kind::Decode::Function(|_, _| Ok(false));
+    let spelled = super::spelled(&[Kind::new(*kind.definition(), functions).evicting(kind.evict())]);
+    assert!(spelled.contains("- {name: finished, when: {fieldSelector: 'owner=ada,name!=x'"), "{spelled}");
+    let again = kinds("kinds.yaml", &spelled, &nothing).unwrap_or_else(|error| panic!("{error}\n{spelled}"));
+    assert_eq!(again.kinds[0].evict(), kind.evict(), "{spelled}");
+}
+
+#[test]
+fn what_is_wrong_with_a_rule_is_said_with_its_place() {
+    for (rule, says) in [
+        ("{after: 1d}", "kinds[0].evict[0]: `name` is missing"),
+        (
+            "{name: a, after: 1d, enforce: true}",
+            "kinds[0].evict[0].enforce: whether a rule is enforced is said by the configuration",
+        ),
+        ("{name: a, when: {}}", "kinds[0].evict[0].when: nothing is selected"),
+        ("{name: a, when: {fieldSelector: 'owner=a=b'}}", "kinds[0].evict[0].when.fieldSelector: "),
+        ("{name: a, when: {labelSelector: 'a b'}}", "kinds[0].evict[0].when.labelSelector: "),
+        ("{name: a, when: {fieldSelector: cpus=many}}", "kinds[0].evict[0]: `cpus` is DOUBLE: `many` is not"),
+        ("{name: a, after: 1x}", "kinds[0].evict[0].after: expected how long ago"),
+        ("{name: a, after: 1d, since: owner}", "kinds[0].evict[0].since: `since`: the column `owner` is not a time"),
+        ("{name: a, keepLast: {by: [owner]}}", "kinds[0].evict[0].keepLast: `count` is missing"),
+        ("{name: a, keepLast: {count: none}}", "kinds[0].evict[0].keepLast.count: `count` is how many"),
+        ("{name: a, after: 1d, namespaces: [a, a]}", "`a` is in this list already"),
+        ("{name: a, after: 1d, namespaceSelector: '!'}", "kinds[0].evict[0].namespaceSelector: "),
+        ("{name: a, after: 1d, nmae: b}", "unknown key `nmae`"),
+    ] {
+        let error = pruned(&format!("evict: [{rule}]")).unwrap_err();
+        assert!(error.contains(says), "{rule}: {error}");
     }
 }

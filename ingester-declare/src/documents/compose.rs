@@ -463,7 +463,7 @@ impl Composer<'_> {
                     Err(error) => Err(self.syntax(error.to_string())),
                 },
                 Some(b'{' | b'[' | b'n') | None => {
-                    Err(self.syntax(format!("`*{name}` is no single value and cannot be a key")))
+                    Err(self.syntax(format!("`*{name}` is not a single value and cannot be a key")))
                 }
                 Some(_) => self.insert_key(text.to_string()),
             };

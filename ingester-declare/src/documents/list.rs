@@ -9,7 +9,7 @@ use ingester_core::json::{self, Reader, TokenKind};
 /// What the root of an object says about it.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Head {
-    /// Empty if it is no string.
+    /// Empty if it is not a string.
     pub(super) kind: Option<String>,
     pub(super) api_version: Option<String>,
     pub(super) items: Items,

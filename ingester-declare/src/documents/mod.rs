@@ -138,7 +138,7 @@ pub enum DocumentError {
     },
     /// `items` came before `kind`, its elements were read as objects, and then `kind` named no list.
     #[error(
-        "kind `{kind}` is no list, but its `items` came first and were read as objects; write `kind` before `items`"
+        "kind `{kind}` is not a list, but its `items` came first and were read as objects; write `kind` before `items`"
     )]
     NotAList {
         /// The value of `kind`.

@@ -55,7 +55,7 @@ pub enum BindError {
         hint: String,
     },
     /// Only a list can be given several times.
-    #[error("the parameter `{0}` is given twice, and is no list")]
+    #[error("the parameter `{0}` is given twice, but is not a list")]
     Twice(String),
     /// A value is not of the parameter's type.
     #[error("the parameter `{name}`: `{value}` is not {ty}")]

@@ -367,7 +367,7 @@ fn parameters_are_bound_or_refused_by_name() {
         (&[("team", "a")], "the query needs the parameter `number`, a whole number"),
         (&[("tema", "a")], "the query has no parameter `tema`, did you mean `team`?"),
         (&[("colour", "a")], "the query has no parameter `colour`; it has: team, number, since, old, teams"),
-        (&[("team", "a"), ("team", "b")], "the parameter `team` is given twice, and is no list"),
+        (&[("team", "a"), ("team", "b")], "the parameter `team` is given twice, but is not a list"),
         (&[("number", "1.5")], "the parameter `number`: `1.5` is not a whole number"),
         (&[("number", "")], "the parameter `number`: `` is not a whole number"),
         (&[("number", "99999999999999999999")], "the parameter `number`: `99999999999999999999` is not a whole number"),

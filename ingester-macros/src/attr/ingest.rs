@@ -1,5 +1,6 @@
 //! `#[ingest(...)]`: a kind and its table.
 
+use super::evict::EvictRule;
 use super::index::AbsentOption;
 use super::named;
 use super::setting::{Setting, SettingValue};
@@ -23,6 +24,7 @@ pub(crate) struct Ingest {
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) retention: Option<LitStr>,
     pub(crate) prune: Option<Vec<LitStr>>,
+    pub(crate) evict: Vec<EvictRule>,
     pub(crate) protobuf: Option<LitStr>,
     pub(crate) descriptors: Option<ExprPath>,
     pub(crate) keys: Vec<CompositeKey>,
@@ -115,6 +117,7 @@ impl Ingest {
         "absent",
         "retention",
         "prune",
+        "evict",
         "protobuf",
         "descriptors",
         "key",
@@ -160,7 +163,8 @@ impl Ingest {
             "descriptors" => setting.store(context, &mut self.descriptors, setting.path(context, "static")),
             "filter" => setting.store(context, &mut self.filter, setting.function(context)),
             "evictable" => {
-                let value = setting.bool_or(context, "lets no annotation take an object out of the cluster");
+                let value =
+                    setting.bool_or(context, "ignores annotations that would delete an object from the cluster");
                 setting.store(context, &mut self.evictable, value)
             }
             "handles" => {
@@ -175,6 +179,12 @@ impl Ingest {
             "absent" => setting.store(context, &mut self.absent, AbsentOption::read(context, setting)),
             "retention" => setting.store(context, &mut self.retention, setting.string(context)),
             "prune" => setting.store(context, &mut self.prune, setting.strings(context)),
+            "evict" => {
+                let rule = EvictRule::read(context, setting);
+                let read = rule.is_some();
+                self.evict.extend(rule);
+                read
+            }
             "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
             "group" => setting.store(context, &mut self.group, setting.string(context)),
             "version" => setting.store(context, &mut self.version, setting.string(context)),

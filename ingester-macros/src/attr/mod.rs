@@ -5,6 +5,7 @@
 //!
 //! May use: ast, case, context, span.
 
+mod evict;
 mod index;
 mod ingest;
 mod kube;
@@ -12,6 +13,7 @@ mod serde;
 mod setting;
 
 pub(crate) use self::serde::{FieldName, FieldNames};
+pub(crate) use evict::EvictRule;
 pub(crate) use index::{AbsentOption, Index};
 pub(crate) use ingest::{CompositeKey, CrdOption, FinalizerOption, Ingest};
 pub(crate) use kube::Kube;

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Meta, Token};
 
@@ -56,6 +56,12 @@ impl Setting {
                 None
             }
         }
+    }
+
+    /// The options in the parentheses of an option.
+    pub(super) fn parse_list(tokens: TokenStream) -> syn::Result<Vec<Self>> {
+        let settings = Punctuated::<Setting, Token![,]>::parse_terminated.parse2(tokens)?;
+        Ok(settings.into_iter().collect())
     }
 
     /// The options in the parentheses of an attribute.

@@ -31,7 +31,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
     {
         context.error(
             option,
-            "what is pruned is stored nowhere, so no row may be the only copy of its object: say `evictable = false`, and leave out `immutable`",
+            "pruned values are not stored, so no row may be the only copy of its object: say `evictable = false`, and leave out `immutable`",
         );
     }
     let identity = match kube {
@@ -63,6 +63,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             companions: ingest.companions.unwrap_or(true),
             retention: ingest.retention,
             prune: ingest.prune.unwrap_or_default(),
+            evict: ingest.evict,
             absent: ingest.absent,
             protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
             keys: ingest.keys,
@@ -122,13 +123,13 @@ fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Ident
             ident,
             format!(
                 "what kind is this? Either derive kube's CustomResource with `#[kube(group, version, kind)]`, or say \
-                 `#[ingest(group = \"\", version = \"v1\", kind = \"Pod\")]` for a kind that somebody else defines (missing: {})",
+                 `#[ingest(group = \"\", version = \"v1\", kind = \"Pod\")]` for a kind that another project defines (missing: {})",
                 missing.join(", ")
             ),
         );
     }
     if let Some(option) = ingest.given.iter().find(|option| *option == "crd") {
-        context.error(option, "`crd` is for kinds of your own: the CRD of a projection is somebody else's");
+        context.error(option, "`crd` is for kinds of your own: the CRD of a projection belongs to another project");
     }
     let kind = ingest.kind.clone()?;
     let group = ingest.group.as_ref().map(LitStr::value).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! `#[derive(Ingestable)]`: the columns of the struct, the table that they make, and the kind.
 
 use super::columns::{Column, Columns, Former, Names};
-use super::{check, handles, indexed};
+use super::{check, evict, handles, indexed};
 use crate::model::{Form, KindDeclaration, Message, Record};
 use crate::span::{at, placed};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -147,15 +147,17 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
     let filtering = declared.filter.as_ref().map(|_| quote!(.filtering()));
     let paths = &declared.prune;
     let pruning = (!paths.is_empty()).then(|| quote!(.pruning(__PRUNE)));
+    let (rules, evicting) = evict::rules(&declared.evict);
     let prune = (!paths.is_empty()).then(|| quote!(const __PRUNE: &[&::core::primitive::str] = &[#(#paths),*];));
     let of_crate = declared.protobuf.as_ref().filter(|message| message.descriptors.is_none()).map(descriptors_of_crate);
     quote! {
         #of_crate
         #checked_retention
         #prune
+        #rules
         #[automatically_derived]
         impl __ingester::Ingestable for #root {
-            const KIND: __ingester::Kind = #made #filtering #pruning;
+            const KIND: __ingester::Kind = #made #filtering #pruning #evicting;
         }
     }
 }
@@ -228,6 +230,7 @@ fn table_checks(kind: &KindDeclaration) -> TokenStream {
         let place = Literal::usize_unsuffixed(place);
         checks.extend(check(path.span(), quote!(check_prune(&__TABLE, __PRUNE, #place))));
     }
+    checks.extend(evict::checks(kind));
     if let Some(was) = &kind.table_was {
         let former = was.value();
         checks.extend(check(was.span(), quote!(check_table_was(#name, #former))));

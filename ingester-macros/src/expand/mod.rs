@@ -6,6 +6,7 @@
 //! May use: model, span.
 
 mod columns;
+mod evict;
 mod handles;
 mod kind;
 mod refused;

@@ -240,6 +240,31 @@ impl ApiServer {
         Ok(MetadataPage { version, next, items: items.into_iter().filter_map(read).collect() })
     }
 
+    /// The API server selects, by its own labels of this moment: nothing of a namespace is remembered that may have changed.
+    async fn all_namespaces(&self, selector: &str) -> Result<Vec<Box<str>>, ApiError> {
+        let doing = format!("listing the namespaces with `{selector}`");
+        let (mut names, mut next): (_, Option<String>) = (Vec::new(), None);
+        loop {
+            let parameters = page(METADATA_PAGE, next.as_deref()).labels(selector);
+            let request = Request::new("/api/v1/namespaces").list_metadata(&parameters);
+            let text = match self.listed(&doing, request.map_err(|error| built(&doing, error))?).await {
+                // A server of custom resources alone answers with its paths, of which kube makes an empty Status.
+                Err(error) if error.reason.is_empty() => {
+                    self.ready(&doing).await?;
+                    return Err(ApiError::new(doing, "the API server has no namespaces", ApiErrorKind::NotFound));
+                }
+                text => text?,
+            };
+            let page = split(&text).map_err(|error| no_list(&doing, &error, &text))?;
+            let read = page.items.iter().filter_map(|item| PartialObjectMeta::from_text(item).ok());
+            names.extend(read.map(|namespace| namespace.name));
+            next = page.next;
+            if next.is_none() {
+                return Ok(names);
+            }
+        }
+    }
+
     /// A page of metadata. One that takes too long is asked for again with half as many objects, down to one: an
     /// API server that is slow is read, too.
     async fn metadata_in_time(&self, next: Option<&str>) -> Result<MetadataPage, ApiError> {
@@ -399,6 +424,10 @@ impl Cluster for ApiServer {
             Ok(page.items.into_iter().next())
         }
         .boxed()
+    }
+
+    fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>> {
+        self.all_namespaces(selector).boxed()
     }
 
     fn patch<'a>(

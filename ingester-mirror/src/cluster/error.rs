@@ -64,7 +64,7 @@ impl ApiError {
     }
 
     /// Whether the same may succeed later, without anybody's help.
-    pub(crate) fn may_pass(&self) -> bool {
+    pub fn may_pass(&self) -> bool {
         matches!(self.kind, ApiErrorKind::Transient | ApiErrorKind::Lease)
     }
 

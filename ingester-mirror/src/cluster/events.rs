@@ -77,7 +77,7 @@ fn substituted(bytes: &[u8]) -> String {
 
 /// Says that one of the objects that were received is left out.
 pub(super) fn left_out(doing: &str, error: &serde_json::Error) {
-    tracing::warn!(doing, %error, "An object whose metadata does not even say its name is left out");
+    tracing::warn!(doing, %error, "An object without a readable name is left out");
 }
 
 /// The events of a watch, read line by line.

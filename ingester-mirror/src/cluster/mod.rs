@@ -97,6 +97,9 @@ pub(crate) trait Cluster: Send + Sync {
     /// The object of this name as it is now, whether it is selected or not; `None` if there is none.
     fn look<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>>;
 
+    /// The names of the namespaces that a label selector means, as they are now.
+    fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>>;
+
     /// Applies a JSON patch; returns the patched object.
     fn patch<'a>(
         &'a self,

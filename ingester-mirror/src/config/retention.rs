@@ -1,10 +1,12 @@
 //! For how long rows are kept whose objects are deleted, and which rules purge rows.
 
 use super::Retention;
-use super::policies::{EvictRule, keep_last, one, several, when};
-use super::values::{choice, duration, namespace, path, truth};
+use super::policies::{EvictRule, of_configuration, one};
+use super::section::shown;
+use super::values::{choice, duration, path, truth};
 use ingester_core::Kind;
 use ingester_core::kind::RETENTION;
+use ingester_declare::evict::{KEYS, WrittenRule};
 use ingester_declare::text::{Faults, Located};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -85,7 +87,7 @@ impl Retention {
     /// enforced purges such rows.
     pub fn purges_evicted_after(&self, kind: &Kind) -> Option<Duration> {
         let rules = self.rules_of(kind, Retained::Evicted).map(|rule| &rule.rule).filter(|rule| rule.enforce);
-        let after = |rule: &EvictRule| rule.after.filter(|_| rule.since == Retained::Evicted.since());
+        let after = |rule: &EvictRule| rule.after.filter(|_| rule.since() == Retained::Evicted.since());
         rules.map(|rule| after(rule).unwrap_or_default()).min()
     }
 }
@@ -112,39 +114,28 @@ pub(super) fn retention_rules(
     rules
 }
 
+/// The keys that a rule has besides those of a rule of evictions.
+const OWN: [&str; 4] = ["kinds", "state", "immutable", "export"];
+
 fn rule(
     at: &Located<'_>,
     faults: &mut Faults,
     kind: &impl Fn(&str) -> Result<String, String>,
 ) -> Option<RetentionRule> {
-    let keys = [
-        "name",
-        "kinds",
-        "state",
-        "when",
-        "namespaces",
-        "after",
-        "since",
-        "keepLast",
-        "immutable",
-        "export",
-        "enforce",
-    ];
-    let [name, kinds, state, selectors, namespaces, after, since, keep, immutable, export, enforce] =
-        at.fields(keys, faults)?;
     let before = faults.len();
-    let name = at.required("name", name, "messages name the rule by it", faults).map(|(_, name)| name.to_owned());
+    let mut keys = at.keys_of(&[KEYS.as_slice(), &OWN].concat(), faults)?;
+    let [kinds, state, immutable, export] = OWN.map(|key| keys.take(key));
+    let written = WrittenRule::take(at, &mut keys, RETENTION, faults);
     if kinds.is_none() {
         faults.push(at.fault("`kinds` is missing: the kinds whose rows are purged, such as `[PipelineRun]`"));
     }
     if state.is_none() {
         faults.push(at.fault("`state` is missing: `deleted` or `evicted`, the state of the rows that are purged"));
     }
-    if selectors.is_none() && after.is_none() && keep.is_none() {
-        faults.push(at.fault("every row of this state would be purged: say which with `when`, `after` or `keepLast`"));
-    }
-    if let (Some(since), None) = (&since, &after) {
-        faults.push(since.fault("`since` says what `after` counts from: add `after`, or leave out `since`"));
+    if let Some((at, _)) = written.as_ref().and_then(|rule| rule.namespace_selector.as_ref()) {
+        faults.push(at.fault(
+            "a rule about rows cannot select namespaces by their labels, because a row may outlive its namespace: name them with `namespaces`",
+        ));
     }
     let state = one(state, faults, choice(STATES));
     if state == Some(Retained::Deleted) {
@@ -152,22 +143,32 @@ fn rule(
         faults.extend(immutable.iter().map(|at| at.fault(format!("`immutable` {of_evicted}"))));
         faults.extend(export.iter().map(|at| at.fault(format!("`export` {of_evicted}"))));
     }
-    if kinds.as_ref().is_some_and(|at| at.items().is_some_and(|items| items.is_empty())) {
-        faults.push(at.fault("`kinds` is empty: name the kinds whose rows are purged"));
-    }
-    let kinds = several(kinds, faults, kind);
-    let when = selectors.map(|at| when(&at, faults)).unwrap_or_default();
-    let after = one(after, faults, duration(RETENTION));
-    let since = one(since, faults, |text| Ok(text.to_owned()));
-    let keep_last = keep.and_then(|at| keep_last(&at, faults));
-    let namespaces = several(namespaces, faults, namespace);
+    let kinds = kinds.map(|at| names(&at, faults, kind)).unwrap_or_default();
     let immutable = one(immutable, faults, truth).unwrap_or_default();
     let export = export.and_then(|at| folder(&at, faults));
-    let enforce = one(enforce, faults, truth).unwrap_or_default();
-    let (name, state) = (name?, state?);
-    let since = since.unwrap_or_else(|| state.since().to_owned());
-    let rule = EvictRule { name, when, after, since, keep_last, namespaces, enforce };
+    let (mut rule, state) = (of_configuration(&written?, faults)?, state?);
+    if faults.len() == before && !rule.is_bounded() {
+        faults.push(at.fault("every row of this state would be purged: say which with `when`, `after` or `keepLast`"));
+    }
+    rule.since.get_or_insert_with(|| state.since().to_owned());
     (faults.len() == before).then_some(RetentionRule { kinds, state, immutable, export, rule })
+}
+
+/// The kinds of a rule, each once.
+fn names(at: &Located<'_>, faults: &mut Faults, kind: &impl Fn(&str) -> Result<String, String>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    if at.items().is_some_and(|items| items.is_empty()) {
+        faults.push(at.fault("`kinds` is empty: name the kinds whose rows are purged"));
+    }
+    for at in at.elements(faults) {
+        let Some(name) = one(Some(at.clone()), faults, kind) else { continue };
+        if names.contains(&name) {
+            faults.push(at.fault(format!("`{}` is in this list already; remove one of them", shown(&name))));
+        } else {
+            names.push(name);
+        }
+    }
+    names
 }
 
 fn folder(at: &Located<'_>, faults: &mut Faults) -> Option<PathBuf> {

@@ -116,7 +116,7 @@ retention:
   rules:
   - { name: old, kinds: [Model, Pipeline], state: evicted, when: { labelSelector: tier!=gold }, after: 365d, keepLast: { count: 2, by: [owner] }, namespaces: [ml], immutable: true, export: { path: /archive }, enforce: yes }
 policies:
-  evict: { Model: [{ name: old, when: { fieldSelector: owner=ada }, after: 7d, keepLast: { count: 3, by: [owner] }, namespaces: [ml], enforce: yes }] }
+  evict: { Model: [{ name: old, when: { fieldSelector: owner=ada }, after: 7d, keepLast: { count: 3, by: [owner] }, namespaces: [ml], namespaceSelector: tier=batch, enforce: yes }] }
   evictLimit: 50
   period: 30s
 changes: { enabled: yes, retention: 6h }
@@ -222,9 +222,10 @@ log: { format: json, level: WARN }
                     name: "old".into(),
                     when: ingester_sql::query::parse_label_selector("tier!=gold").unwrap(),
                     after: Some(Duration::from_secs(365 * 24 * 3600)),
-                    since: "evict_time".into(),
+                    since: Some("evict_time".into()),
                     keep_last: Some(KeepLast { count: 2, by: vec!["owner".into()] }),
                     namespaces: vec!["ml".into()],
+                    namespace_selector: None,
                     enforce: true,
                 },
             }],
@@ -236,9 +237,10 @@ log: { format: json, level: WARN }
                     name: "old".into(),
                     when: ingester_sql::query::parse_field_selector("owner=ada").unwrap(),
                     after: Some(Duration::from_secs(7 * 24 * 3600)),
-                    since: "create_time".into(),
+                    since: None,
                     keep_last: Some(KeepLast { count: 3, by: vec!["owner".into()] }),
                     namespaces: vec!["ml".into()],
+                    namespace_selector: Some("tier=batch".into()),
                     enforce: true,
                 }],
             )]

@@ -157,7 +157,7 @@ impl Publisher {
             note: Some(note(
                 "Deletion held back, the last state could not be stored in SQL: ",
                 reason,
-                ". It goes on once the state is stored: correct the object. To give the last state up, remove the \
+                ". It continues once the state is stored: correct the object. To give up the last state, remove the \
                  ingester's finalizer by hand.",
             )),
             secondary: None,
@@ -204,7 +204,7 @@ impl Publisher {
             note: Some(note(
                 "The annotation ",
                 &annotation.to_string(),
-                " has no effect: the ingester takes no object of this kind out of the cluster (`evictable: false`). To delete \
+                " has no effect: the ingester deletes no object of this kind from the cluster (`evictable: false`). To delete \
                  the object, delete it in the cluster; remove the annotation.",
             )),
             secondary: None,
@@ -232,7 +232,7 @@ impl Publisher {
             note: Some(note(
                 &format!("Of {live} live rows of {} in SQL, {marked} have no object in the cluster", kind.name()),
                 "",
-                ". More than `ingester.sweepLimit` at once is not believed, so none is marked as deleted. If the objects are really \
+                ". These are more than `ingester.sweepLimit`, so none is marked as deleted. If the objects are really \
                  gone, run `ingester audit --repair`.",
             )),
             secondary: None,

@@ -199,8 +199,7 @@ async fn a_refused_sweep_is_a_warning_about_the_kind() {
     assert_eq!((&crd.body["type"], &crd.body["reason"]), (&json!("Warning"), &json!("SweepRefused")));
     assert_eq!(
         crd.body["note"],
-        "Of 3400 live rows of Model in SQL, 1200 have no object in the cluster. More than `ingester.sweepLimit` at once is not \
-         believed, so none is marked as deleted. If the objects are really gone, run `ingester audit --repair`."
+        "Of 3400 live rows of Model in SQL, 1200 have no object in the cluster. These are more than `ingester.sweepLimit`, so none is marked as deleted. If the objects are really gone, run `ingester audit --repair`."
     );
     let about =
         |got: &Got| ["apiVersion", "kind", "name"].map(|key| got.body["regarding"][key].as_str().unwrap().to_owned());

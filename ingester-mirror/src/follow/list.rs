@@ -46,7 +46,7 @@ impl Follower {
                 kind,
                 stored = newest,
                 cluster = asked,
-                "The cluster is behind what is stored, as after a restore from a backup: the cluster wins"
+                "The cluster is behind the stored rows, as after a restore from a backup: the rows follow the cluster"
             );
         }
         self.begin_list();

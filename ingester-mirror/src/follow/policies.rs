@@ -3,7 +3,7 @@
 use super::Follower;
 use crate::config::{Config, EvictRule, Policies};
 use crate::pipeline::{Item, ObjectRef, Why};
-use crate::policies::{Candidate, PolicyError, age, check, judge};
+use crate::policies::{Candidate, PolicyError, Rule, WrongRule, age, in_namespaces, judge, rules};
 use crate::unit::{Unit, in_time, scopes};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -37,9 +37,10 @@ impl Follower {
             let policies = of(&unit.config());
             // Asked, not waited for: what wakes several waiters wakes them in an order of its own, and a simulated seed is to give one history.
             let synced = *self.synced_once.borrow();
-            match policies.evict.get(unit.kind.name()).filter(|_| synced) {
-                Some(rules) => self.apply_once(&policies, rules, &mut told).await,
-                None => unit.metrics.policies(0, 0),
+            let rules = if synced { rules(&unit.kind, &policies) } else { Vec::new() };
+            match rules.is_empty() {
+                true => unit.metrics.policies(0, 0),
+                false => self.apply_once(&policies, rules, &mut told).await,
             }
             tokio::select! {
                 biased;
@@ -50,12 +51,16 @@ impl Follower {
     }
 
     /// One round. What fails is said, and left to the next one.
-    async fn apply_once(&self, policies: &Policies, rules: &[EvictRule], told: &mut bool) {
+    async fn apply_once(&self, policies: &Policies, rules: Vec<Result<Rule, WrongRule>>, told: &mut bool) {
         let (unit, kind) = (self.unit(), self.unit().kind.name());
         let mut round = Round::default();
         for rule in rules {
-            if let Err(error) = self.judge_once(rule, &mut round).await {
-                tracing::warn!(kind, rule = rule.name, %error, "Rule not judged: nothing leaves etcd by it");
+            let judged = match rule {
+                Ok(Rule { rule, .. }) => self.judge_once(&rule, &mut round).await.map_err(|error| (rule.name, error)),
+                Err(WrongRule { rule, error, .. }) => Err((rule, error)),
+            };
+            if let Err((rule, error)) = judged {
+                tracing::warn!(kind, rule, %error, "Rule not judged: nothing leaves etcd by it");
             }
         }
         let left = match self.let_go(policies, &mut round, told).await {
@@ -72,8 +77,15 @@ impl Follower {
     /// Judges one rule, of all objects of the kind; what it says of the unit's own ones counts.
     async fn judge_once(&self, rule: &EvictRule, round: &mut Round) -> Result<(), PolicyError> {
         let unit = self.unit();
-        check(&unit.kind, rule)?;
-        let snapshot = unit.rows.candidates(rule).await?;
+        let narrowed = match &rule.namespace_selector {
+            None => rule.clone(),
+            // As they are now, and none where that is not known: what is not in the answer stays.
+            Some(selector) => match in_namespaces(rule, unit.cluster.namespaces(selector).await?) {
+                Some(rule) => rule,
+                None => return Ok(()),
+            },
+        };
+        let snapshot = unit.rows.candidates(&narrowed).await?;
         let judged = judge(rule, snapshot, unit.clock.now());
         let own: Vec<Candidate> = judged.leaving.into_iter().filter(|candidate| is_own(unit, candidate)).collect();
         for candidate in &own {

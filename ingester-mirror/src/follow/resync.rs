@@ -90,7 +90,7 @@ impl Follower {
                 () = self.sweep_was_refused.notified(), if soonest.is_none() => continue,
                 () = moved => {
                     is_owed = true;
-                    tracing::warn!(kind, "The database has moved to another server, or was started anew: comparing rows with the cluster");
+                    tracing::warn!(kind, "The database has moved to another server, or was restarted: comparing rows with the cluster");
                 }
                 () = self.written_late() => {
                     is_owed = true;
@@ -227,7 +227,7 @@ impl Follower {
         }
         let lost = self.pipeline.known().end_rows(|uid| self.pipeline.queue.holds(uid));
         if lost > 0 {
-            tracing::warn!(kind = unit.kind.name(), rows = lost, "Rows that this process wrote are not live any more");
+            tracing::warn!(kind = unit.kind.name(), rows = lost, "Rows that this process wrote are no longer live");
         }
         Ok(())
     }

@@ -50,7 +50,7 @@ impl Follower {
             if !forget.is_empty()
                 && let Err(error) = in_time("clearing rejects", unit.rows.write(&forget)).await
             {
-                tracing::warn!(kind, %error, "Rejects of objects that are gone are still recorded");
+                tracing::warn!(kind, %error, "Cannot remove the rejects of deleted objects");
             }
         }
         missed
@@ -61,7 +61,7 @@ impl Follower {
         match in_time("reading rejects", self.unit().rows.rejects()).await {
             Ok(rejects) => rejects.into_iter().map(|reject| reject.uid).collect(),
             Err(error) => {
-                tracing::warn!(kind = self.unit().kind.name(), %error, "Rejects of objects that are gone are not looked for");
+                tracing::warn!(kind = self.unit().kind.name(), %error, "Cannot look for rejects of deleted objects");
                 Vec::new()
             }
         }
@@ -79,7 +79,7 @@ impl Follower {
         if !gone.is_empty()
             && let Err(error) = in_time("forgetting rejects", self.unit().rows.forget_rejects(&gone)).await
         {
-            tracing::warn!(kind = self.unit().kind.name(), %error, "Rejects of objects that are gone are still recorded");
+            tracing::warn!(kind = self.unit().kind.name(), %error, "Cannot remove the rejects of deleted objects");
         }
     }
 
@@ -101,13 +101,13 @@ impl Follower {
         } else if !self.may_want.load(Ordering::Relaxed) {
             Sweep::Allowed
         } else {
-            match in_time("telling that no object is gone", ask()).await {
+            match in_time("recording that no object is missing", ask()).await {
                 Ok(answer) => {
                     self.may_want.store(false, Ordering::Relaxed);
                     answer
                 }
                 Err(error) => {
-                    tracing::debug!(kind, %error, "What an earlier list lacked still counts for the fuse of sweeps");
+                    tracing::debug!(kind, %error, "Objects that an earlier list lacked still count for the fuse of sweeps");
                     Sweep::Allowed
                 }
             }

@@ -185,6 +185,11 @@ pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
     }
 }
 
+/// Whether an object is terminating and nothing on it says why: it was deleted, or a rule had chosen it.
+pub(crate) fn may_be_chosen(meta: &Meta, rules: Rules) -> bool {
+    meta.deletion_timestamp.is_some() && rules.evictable && !rules.evicts(meta) && !rules.deletes(meta)
+}
+
 /// Whether an object is terminating, by a deletion and no eviction, and only the finalizers of others hold it.
 pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
     meta.deletion_timestamp.is_some() && !finalizer::holds(&meta.finalizers, rules.marks) && !is_evicted(meta, rules)

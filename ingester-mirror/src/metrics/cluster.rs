@@ -10,9 +10,9 @@ metrics! {
     ClusterSeries of ClusterFamilies:
     lists: Counters by Kind, "ingester_lists_total", "Lists of all objects that were read to their end";
     objects_listed: Counters ["read" in Read::LABELS] by Kind, "ingester_objects_listed_total",
-        "Objects that lists brought: whole, in a stream or in pages, or as metadata";
+        "Objects read by lists: whole, in a stream or in pages, or as metadata";
     watch_restarts: Counters ["reason" in Restart::LABELS] by Kind, "ingester_watch_restarts_total",
-        "Watches begun anew after an error, by reason";
+        "Watches opened again after an error, by reason";
     panics: Counters by Kind, "ingester_controller_panics_total", "Panics in the controller, a defect of the ingester";
     finalizers_added: Counters by Kind, "ingester_finalizers_added_total", "Finalizers added to objects";
     finalizers_removed: Counters by Kind, "ingester_finalizers_removed_total", "Finalizers removed from objects";
@@ -81,7 +81,7 @@ pub(super) struct ApiErrors(Counters);
 
 impl ApiErrors {
     pub(super) fn register(on: &Registry) -> Result<Self> {
-        let help = "Errors of the API server, by HTTP code; `network` where it gave no answer that can be read, `lease` where it was not asked";
+        let help = "Errors of the API server, by HTTP code; `network` without a readable answer, `lease` if no request was sent";
         let labels = [By::Kind.labels(), &["code"]].concat();
         Counters::register(on, "ingester_api_errors_total", help, &labels, &[]).map(ApiErrors)
     }

@@ -101,7 +101,7 @@ impl By {
 ///
 /// ```text
 /// written: Counters by Kind, "ingester_rows_written_total", "Rows inserted or updated";
-/// skipped: Counters ["reason" in SKIPS] by Kind, "ingester_rows_skipped_total", "Rows left alone";
+/// skipped: Counters ["reason" in SKIPS] by Kind, "ingester_rows_skipped_total", "Rows not written";
 /// lag: Histograms by Kind, "ingester_sync_lag_seconds", "How long an object takes", LAG_SECONDS;
 /// ```
 macro_rules! metrics {

@@ -17,14 +17,14 @@ metrics! {
         "Workers that each controller may use at once";
     waiting_bytes: Gauges by Kind, "ingester_waiting_bytes", "Bytes of the objects that wait in the queue";
     oldest_waiting: Seconds by Kind, "ingester_oldest_waiting_seconds",
-        "How long ago the object came that waits longest; 0 if none waits";
+        "How long the oldest waiting object has waited; 0 if none waits";
     objects: Gauges by Kind, "ingester_objects", "Objects that are mirrored and live now";
     rejected_objects: Gauges by Kind, "ingester_rejected_objects",
         "Objects whose present version could not be mirrored";
     held_objects: Gauges by Kind, "ingester_held_objects",
         "Terminating objects that cannot leave yet because they have our finalizer";
     ghosts: Gauges by Kind, "ingester_ghosts",
-        "Objects that are in the cluster although they were evicted from it, in another state than their rows hold";
+        "Evicted objects that are in the cluster again, in another state than that of their rows";
     policy_objects: Gauges by Kind, "ingester_policy_objects",
         "Objects that are to leave etcd by rules, those of rules that are not enforced among them";
     policy_waiting: Gauges by Kind, "ingester_policy_waiting_objects",
@@ -34,7 +34,7 @@ metrics! {
     last_list: Seconds by Kind, "ingester_last_list_timestamp_seconds",
         "When all objects were last listed to the end, by a list or a resync; 0 before the first and while suspended";
     last_event: Seconds by Kind, "ingester_last_event_timestamp_seconds",
-        "When the watch last sent something, if only a bookmark, or the first list ended; 0 before that and while suspended";
+        "When the watch last sent an event or a bookmark, or the first list ended; 0 before that and while suspended";
 }
 
 /// What one controller has.

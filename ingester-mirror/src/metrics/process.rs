@@ -14,11 +14,11 @@ metrics! {
     config_reloads: Counters ["result" in ["success", "failed"]] by Process, "ingester_config_reloads_total",
         "Changes of the configuration file, by whether it could be used";
     config_current: Gauges by Process, "ingester_config_last_reload_successful",
-        "1 unless the configuration file has mistakes now, so that an older one is in use";
+        "0 while the configuration file has mistakes and the former configuration is in use";
     events: Counters ["result" in ["published", "failed", "dropped"]] by Process, "ingester_events_total",
         "Kubernetes Events: published, failed, or dropped because too many waited";
     connections: Gauges ["state" in ["used", "idle"]] by Process, "ingester_database_connections",
-        "Connections to the database, by what they do: used or idle";
+        "Connections to the database: used or idle";
     connections_limit: Gauges by Process, "ingester_database_connections_limit",
         "The most connections to the database that may be open";
     connections_waiting: Gauges by Process, "ingester_database_connections_waiting",
@@ -26,7 +26,7 @@ metrics! {
     connection_waits: Counters by Process, "ingester_database_connection_waits_total",
         "Connections that were taken from the pool";
     connection_wait_seconds: SecondsTotals by Process, "ingester_database_connection_wait_seconds_total",
-        "How long statements waited for a connection, all added up";
+        "How long statements waited for a connection, in total";
     clock_offset: Seconds by Process, "ingester_database_clock_offset_seconds",
         "By how much the database's clock is ahead of this node's; below zero if it is behind";
 }

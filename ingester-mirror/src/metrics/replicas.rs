@@ -12,13 +12,13 @@ metrics! {
     members: Gauges by Process, "ingester_replica_members",
         "Members that live and share the work, as this one sees it";
     group_units: Gauges by Process, "ingester_replica_group_units",
-        "Units of work that the members share among them, as this one sees it";
+        "Units of work that all members share, as this one sees it";
     handovers: Counters ["direction" in ["taken", "given"]] by Process, "ingester_replica_handovers_total",
         "Units that this member has taken over, or given away";
     renewals: Counters ["result" in ["success", "failed"]] by Process, "ingester_lease_renewals_total",
         "Attempts to renew the Lease of this member";
     leases_lost: Counters by Process, "ingester_leases_lost_total",
-        "How often the Lease of this member was not renewed in time, and every unit was stopped";
+        "How often this member did not renew its Lease in time and stopped every unit";
 }
 
 /// The metrics of a member that shares the work.

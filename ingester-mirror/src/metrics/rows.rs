@@ -25,16 +25,16 @@ metrics! {
         "Objects brought to SQL, whether or not a row had to change for it";
     written: Counters by Kind, "ingester_rows_written_total", "Rows of the main table inserted or updated";
     skipped: Counters ["reason" in Skip::LABELS] by Kind, "ingester_rows_skipped_total",
-        "Rows left alone: SQL has the same version (unchanged) or a newer one (stale)";
+        "Rows not written: SQL has the same version (unchanged) or a newer one (stale)";
     deleted: Counters by Kind, "ingester_rows_deleted_total", "Rows that got a delete_time";
     orphans_swept: Counters by Kind, "ingester_orphans_swept_total",
-        "Rows deleted because their object was gone when a list was compared with SQL";
+        "Rows marked as deleted because a list lacked their object";
     sweeps_refused: Counters by Kind, "ingester_sweeps_refused_total",
         "Lists that lacked so many objects that no row was deleted";
     restored: Counters by Kind, "ingester_restored_total",
-        "Objects of which the cluster went back behind SQL, as after a restore of etcd";
+        "Objects of which the cluster had an older version than SQL, as after a restore of etcd";
     evicted: Counters by Kind, "ingester_objects_evicted_total",
-        "Immutable objects that left etcd and live on in SQL";
+        "Objects that left etcd and are now only in SQL";
     evictions_failed: Counters by Kind, "ingester_evictions_failed_total",
         "Attempts to evict an object that failed and are repeated";
     evictions_lost: Counters by Kind, "ingester_evictions_lost_total",
@@ -43,9 +43,9 @@ metrics! {
         "Objects with annotations that request an eviction or a deletion, although their kind is not evictable";
     rejects: Counters by Kind, "ingester_rejects_total", "Times that an object could not be mirrored";
     proto_lost: Counters ["what" in ["field", "enum", "value"]] by Kind, "ingester_proto_lost_total",
-        "What objects said that their message has no place for";
+        "Values of objects for which their message has no field";
     nul_values: Counters by Kind, "ingester_nul_values_total",
-        "Values that SQL has as NULL or not at all, because the database's text has no NUL";
+        "Values that are NULL or missing in SQL, because the database's text cannot have NUL";
     database_errors: Counters ["class" in CLASSES] by Kind, "ingester_database_errors_total",
         "Errors of the database, by what they mean for the work";
     batch_size: Histograms by Kind, "ingester_batch_size", "Objects in one transaction", BATCH_OBJECTS;

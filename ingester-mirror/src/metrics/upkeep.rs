@@ -11,7 +11,7 @@ metrics! {
     /// The upkeep of one kind.
     UpkeepSeries of UpkeepFamilies:
     backfill_rows: Counters ["result" in ["filled", "unchanged", "failed"]] by Kind, "ingester_backfill_rows_total",
-        "Rows read to fill new columns, by what became of them";
+        "Rows read to fill new columns, by result";
     incomplete_columns: Gauges by Kind, "ingester_incomplete_columns", "Columns whose rows are not all filled yet";
     purged: Counters by Kind, "ingester_purged_rows_total",
         "Rows that were purged because their objects were deleted long ago, or by a rule of retention";
@@ -24,7 +24,7 @@ metrics! {
     audits: Counters ["result" in ["success", "failed"]] by Kind, "ingester_audits_total",
         "Scheduled audits, by result";
     audit_findings: Gauges ["finding" in FINDINGS] by Kind, "ingester_audit_findings",
-        "Objects and rows that differed in the last scheduled audit, by what was found";
+        "Objects and rows that differed in the last scheduled audit, by finding";
     last_audit: Seconds by Kind, "ingester_last_audit_timestamp_seconds",
         "When the last scheduled audit succeeded; 0 before the first";
     suspended: Gauges by Kind, "ingester_suspended", "1 while the kind is suspended";

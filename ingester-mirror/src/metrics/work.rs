@@ -29,7 +29,7 @@ metrics! {
         "Seconds of work in progress, all workers added up, that work_duration has not seen yet. Large values \
          mean stuck workers; the rate at which it grows is their number";
     longest_running: Seconds by Queue, "workqueue_longest_running_processor_seconds",
-        "For how many seconds the worker that is busy longest has been at it";
+        "For how many seconds the longest busy worker has been busy";
     reconciles: Counters ["result" in Outcome::LABELS] by Controller, "controller_runtime_reconcile_total",
         "Reconciliations of each controller, by result";
     reconcile_errors: Counters by Controller, "controller_runtime_reconcile_errors_total",

@@ -153,7 +153,8 @@ impl Pipeline {
             return self.mark_gone(ObjectRef::of(object.meta()), trail, batch);
         }
         let plan = self.plan(object.meta(), gone, seen);
-        if self.stays_after_all(object.meta(), plan, arrival) {
+        if self.stays_after_all(object.meta(), plan, arrival) || self.may_be_leaving(object.meta(), seen, plan, arrival)
+        {
             return self.look_first(object.meta(), batch);
         }
         self.report_ignored(object.meta());
@@ -180,6 +181,14 @@ impl Pipeline {
         plan.state == LifecycleState::Live
             && matches!(arrival, Arrival::List { .. } | Arrival::Watch)
             && intended(&meta.uid)
+    }
+
+    /// Whether the object is terminating and its row says that it is to leave etcd, which a rule may have said of it: its row tells.
+    fn may_be_leaving(&self, meta: &Meta, seen: Option<Version>, plan: ObjectPlan, arrival: Arrival) -> bool {
+        plan.state != LifecycleState::Evicted
+            && !matches!(arrival, Arrival::Look { .. } | Arrival::Deletion)
+            && lifecycle::may_be_chosen(meta, self.unit.rules())
+            && self.is_being_evicted(&meta.uid, seen)
     }
 
     /// The eviction of the object began before the filter left it out, and goes on: its row is about to be the only copy of its last
@@ -246,7 +255,7 @@ impl Pipeline {
         match self.unit.kind.bare_row(object) {
             Ok(row) => {
                 tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, reason,
-                    "Object that cannot be decoded is leaving: stored without its indexed columns");
+                    "Deleted object cannot be decoded: stored without its indexed columns");
                 self.write_row(object, row, plan, arrival, trail, batch);
             }
             // No text of it can be stored any more, and there is no object to correct: its row is marked.
@@ -333,7 +342,7 @@ impl Pipeline {
     }
 
     /// Whether the object's row says that it is to leave etcd, and it has not left.
-    fn is_being_evicted(&self, uid: &str, seen: Option<Version>) -> bool {
+    pub(super) fn is_being_evicted(&self, uid: &str, seen: Option<Version>) -> bool {
         match seen {
             Some(seen) => seen.eviction == Eviction::Intended && !seen.deleted,
             None => self.known().get(uid).is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Evicted)),

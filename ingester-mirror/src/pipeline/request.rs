@@ -1,12 +1,13 @@
 //! Requests to the API server: what has to come before a write, and what follows a commit. They run beside the batches.
 
 use super::acknowledge::Acknowledgement;
+use super::known::Choice;
 use super::work::{Arrival, Item, ObjectRef, Retained, Trail, Why, Work};
 use super::{Pipeline, REQUESTS, Stopped};
 use crate::cluster::ApiErrorKind;
 use crate::lifecycle;
 use crate::policies::held;
-use ingester_core::object::{ManagedFields, Object};
+use ingester_core::object::{ManagedFields, Meta, Object};
 use ingester_store::guard::Version;
 use std::sync::Arc;
 use tokio::task::{JoinError, JoinSet};
@@ -147,8 +148,13 @@ impl Pipeline {
                 }
                 let meta = found.meta();
                 let unchanged = meta.resource_version == object.version;
-                if why == Why::Judged && unchanged && held(meta, self.unit.kind.marks()).is_none() {
-                    self.known().choose(&meta.uid, meta.resource_version);
+                let judged = why == Why::Judged && unchanged && held(meta, self.unit.kind.marks()).is_none();
+                let requested = match self.was_chosen(meta, seen).await {
+                    Ok(requested) => requested,
+                    Err(Stopped) => return Err(object.uid),
+                };
+                if judged || requested {
+                    self.known().choose(&meta.uid, Choice { version: meta.resource_version, requested });
                 }
                 Work::Object { object: Box::new(found), arrival: Arrival::Look { seen, rewrite: why == Why::Rewrite } }
             }
@@ -166,6 +172,22 @@ impl Pipeline {
             },
         };
         Ok(Item { uid: object.uid, work, trail: Trail { held: permit, ..trail } })
+    }
+
+    /// Whether a terminating object is leaving because a rule had chosen it: its row says that it is to leave etcd, and the object had no
+    /// annotation then that asked for it. So a deletion that takes its time is an eviction, also for a process that has not requested it.
+    async fn was_chosen(&self, meta: &Meta, seen: Option<Version>) -> Result<bool, Stopped> {
+        let rules = self.unit.rules();
+        if !lifecycle::may_be_chosen(meta, rules) || !self.is_being_evicted(&meta.uid, seen) {
+            return Ok(false);
+        }
+        let uids = &[&*meta.uid];
+        let read = || self.unit.rows.stored(uids);
+        let stored = self.unit.until_done("reading the row of an object that is leaving", read).await?;
+        // Another row by now is of a later state, which says nothing about why the object was to leave.
+        let row = stored.first().filter(|row| seen == Some(row.version()));
+        let text = row.and_then(|row| Object::parse(row.json(), ManagedFields::Keep).ok());
+        Ok(text.is_some_and(|text| !lifecycle::is_evicted(text.meta(), rules)))
     }
 
     /// The last state that is stored of an object that is gone, if another ingester has evicted it, because this one is not to.

@@ -1,11 +1,12 @@
 //! The query of a rule, and its snapshot of rows.
 
 use super::Candidate;
+use crate::cluster::ApiError;
 use crate::config::EvictRule;
 use ingester_core::Kind;
-use ingester_core::schema::{SqlType, base};
+use ingester_core::schema::{Fault, base, check_evict_namespaces, check_evict_since, check_evictable};
 use ingester_core::value::Value;
-use ingester_sql::query::{Checked, Query, QueryError, States};
+use ingester_sql::query::{Checked, Query, QueryError, SelectorError, States};
 use ingester_store::query::{AskError, FoundRow, Wanted};
 use ingester_store::{Store, StoreError};
 
@@ -18,12 +19,15 @@ pub enum PolicyError {
     /// A field has no column, or a value is not of its column's type.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// `since` is not a time.
-    #[error("`since`: the column `{0}` is not a time: name one of type DATETIME (`ingester kinds -o wide` lists them)")]
-    NotATime(String),
-    /// The kind's objects do not leave etcd by rules.
+    /// The rule does not fit its kind, or says more than the configuration may.
     #[error("{0}")]
-    Kind(&'static str),
+    Rule(String),
+    /// A selector of a struct is not one.
+    #[error(transparent)]
+    Selector(#[from] SelectorError),
+    /// The namespaces with certain labels cannot be listed.
+    #[error("`namespaceSelector`: {0}")]
+    Namespaces(#[from] ApiError),
     /// There are too many candidates for one snapshot.
     #[error("more than {MOST} objects meet `when`: narrow the rule by its selectors or namespaces")]
     TooMany,
@@ -42,13 +46,14 @@ fn query(rule: &EvictRule) -> Query {
 
 /// The places of what a rule reads: the time of `after`, and the columns of the groups.
 pub(crate) fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
-    let since = checked.place(&rule.since)?;
-    let column = &checked.table().columns[since];
-    if column.ty != SqlType::DateTime {
-        return Err(PolicyError::NotATime(column.name.to_string()));
-    }
+    let since = checked.place(rule.since())?;
+    refuse(check_evict_since(checked.table(), rule.since()))?;
     let by = rule.keep_last.iter().flat_map(|keep| &keep.by).map(|field| checked.place(field));
     Ok((since, by.collect::<Result<_, _>>()?))
+}
+
+fn refuse(fault: Option<Fault<'_>>) -> Result<(), PolicyError> {
+    fault.map_or(Ok(()), |fault| Err(PolicyError::Rule(fault.to_string())))
 }
 
 /// Whether the rule can be judged about objects of this kind.
@@ -56,12 +61,9 @@ pub(crate) fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<
 /// # Errors
 /// Names the field or the key that is wrong.
 pub fn check(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
-    if kind.immutable() {
-        return Err(PolicyError::Kind("every object of this kind leaves etcd already: take the rule away"));
-    }
-    if !kind.evictable() {
-        let why = "objects of this kind are not evictable (`evictable: false`): take the rule away";
-        return Err(PolicyError::Kind(why));
+    refuse(check_evictable(kind.immutable(), kind.definition().evictable))?;
+    if !rule.namespaces.is_empty() || rule.namespace_selector.is_some() {
+        refuse(check_evict_namespaces(kind.namespaced()))?;
     }
     places(rule, &query(rule).check(kind.table())?).map(drop)
 }

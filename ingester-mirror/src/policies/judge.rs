@@ -103,10 +103,9 @@ mod tests {
             name: "rule".into(),
             when: Vec::new(),
             after: after.map(Duration::from_secs),
-            since: "create_time".into(),
             keep_last: last.map(|count| KeepLast { count, by: vec!["owner".into()] }),
-            namespaces: Vec::new(),
             enforce: true,
+            ..EvictRule::default()
         }
     }
 

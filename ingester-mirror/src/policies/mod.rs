@@ -1,10 +1,11 @@
-//! Which objects leave etcd by a rule of their kind's owner (`policies.evict` of the configuration). A rule only decides: the eviction itself is
+//! Which objects leave etcd by a rule of their kind's owner, or of the configuration (`policies.evict`). A rule only decides: the eviction itself is
 //! that of an object with the annotation, see `pipeline`.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, config, lifecycle.
+//! May use: ingester-core, ingester-sql, ingester-store, cluster, config, lifecycle.
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `rules.rs` | the rules of a kind, and what the configuration changes of them; pure |
 //! | `judge.rs` | judges a snapshot of rows by a rule; pure |
 //! | `ask.rs` | the query of a rule, and its snapshot of rows |
 //! | `hindrance.rs` | what keeps an object in the cluster whatever a rule says |
@@ -20,6 +21,7 @@ mod ask;
 mod forecast;
 mod hindrance;
 mod judge;
+mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +29,7 @@ pub use ask::{PolicyError, check};
 pub use forecast::{Forecast, forecast};
 pub use hindrance::Hindrance;
 pub use judge::{Candidate, Judgement, Stays, judge};
+pub use rules::{Origin, Rule, WrongRule, in_namespaces, rules};
 
 pub(crate) use ask::{MOST, candidates, places};
 pub(crate) use hindrance::{Weighed, held, weigh};

@@ -41,10 +41,9 @@ fn rule() -> EvictRule {
         name: "done".into(),
         when: parse_label_selector("phase=done").unwrap(),
         after: Some(Duration::from_secs(3600)),
-        since: "create_time".into(),
         keep_last: None,
-        namespaces: Vec::new(),
         enforce: false,
+        ..EvictRule::default()
     }
 }
 
@@ -123,7 +122,7 @@ fn a_rule_that_cannot_be_judged_names_what_is_wrong() {
     let wrong = |rule: EvictRule| check(&MODEL, &rule).unwrap_err().to_string();
     let unknown = EvictRule { when: parse_field_selector("spec.phase=done").unwrap(), ..rule() };
     assert!(wrong(unknown).contains("spec.phase"));
-    assert!(wrong(EvictRule { since: "name".into(), ..rule() }).contains("`name` is not a time"));
+    assert!(wrong(EvictRule { since: Some("name".into()), ..rule() }).contains("`name` is not a time"));
     let by = KeepLast { count: 1, by: vec!["spec.owner".into()] };
     assert!(wrong(EvictRule { keep_last: Some(by), ..rule() }).contains("spec.owner"));
     for definition in [
@@ -131,7 +130,7 @@ fn a_rule_that_cannot_be_judged_names_what_is_wrong() {
         Definition { evictable: Some(false), ..*MODEL.definition() },
     ] {
         let kind = Kind::new(definition, *MODEL.functions());
-        assert!(matches!(check(&kind, &rule()), Err(PolicyError::Kind(_))));
+        assert!(matches!(check(&kind, &rule()), Err(PolicyError::Rule(_))));
     }
     assert!(check(&MODEL, &rule()).is_ok());
 }

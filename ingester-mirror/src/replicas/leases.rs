@@ -47,7 +47,7 @@ pub enum LeaseError {
 impl fmt::Display for LeaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LeaseError::Gone => f.write_str("the Lease is gone"),
+            LeaseError::Gone => f.write_str("the Lease does not exist"),
             LeaseError::Conflict => f.write_str("the Lease was changed meanwhile"),
             LeaseError::Failed(reason) => f.write_str(reason),
         }

@@ -120,7 +120,7 @@ impl Membership {
             if own.gone {
                 tracing::warn!(
                     lease = own.record.name,
-                    "The Lease of this member is gone: it begins anew, as another member"
+                    "The Lease of this member was deleted: it starts again as a new member"
                 );
                 self.stop_all(&mut own);
                 while !self.assignment.running().is_empty() {
@@ -219,16 +219,16 @@ impl Membership {
             };
             match done {
                 Ok(()) if record.has_left() => {}
-                Ok(()) => tracing::info!(lease, holder, "A member is gone, its Lease is released"),
+                Ok(()) => tracing::info!(lease, holder, "Released the Lease of a dead member"),
                 // Another one was faster, or the member lives after all.
                 Err(LeaseError::Gone | LeaseError::Conflict) => {}
                 Err(error) => {
-                    tracing::warn!(lease, holder, %error, "A member is gone, its Lease was not released, trying again");
+                    tracing::warn!(lease, holder, %error, "Cannot release the Lease of a dead member, trying again");
                 }
             }
         });
         if timeout(self.config.retry_period, join_all(changes)).await.is_err() {
-            tracing::warn!(leases = stale.len(), "Leases of members that are gone are not released yet, trying again");
+            tracing::warn!(leases = stale.len(), "Leases of dead members are not released yet, trying again");
         }
     }
 

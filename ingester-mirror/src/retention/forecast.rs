@@ -58,7 +58,7 @@ pub fn check(kind: &Kind, rule: &RetentionRule) -> Result<(), PolicyError> {
     if rule.state == Retained::Evicted && kind.immutable() && !rule.immutable {
         let why = "every object of this kind is evicted, because it is immutable by contract, and its row is the only copy: \
                    add `immutable: true` if the rule is meant for it, or take the kind out of `kinds`";
-        return Err(PolicyError::Kind(why));
+        return Err(PolicyError::Rule(why.into()));
     }
     places(&rule.rule, &query(rule, Which::All).check(kind.table())?).map(drop)
 }

@@ -81,7 +81,7 @@ pub(super) fn query(rule: &RetentionRule, which: Which<'_>) -> Query {
     let mut uids = Vec::new();
     match which {
         Which::Page { until: Some(until), .. } => {
-            filters.push(Filter::field(rule.rule.since.clone(), Test::LessOrEqual(Value::Time(until))));
+            filters.push(Filter::field(rule.rule.since().to_owned(), Test::LessOrEqual(Value::Time(until))));
         }
         Which::These(these) => uids = these.iter().map(|uid| (*uid).to_owned()).collect(),
         Which::Page { until: None, .. } | Which::All => {}

@@ -69,12 +69,10 @@ fn general(kept: Kept) -> RetentionRule {
     };
     let rule = EvictRule {
         name: "retention.deleted".into(),
-        when: Vec::new(),
         after: Some(after),
-        since: Retained::Deleted.since().into(),
-        keep_last: None,
-        namespaces: Vec::new(),
+        since: Some(Retained::Deleted.since().into()),
         enforce: kept != Kept::Forever,
+        ..EvictRule::default()
     };
     RetentionRule { kinds: Vec::new(), state: Retained::Deleted, immutable: false, export: None, rule }
 }

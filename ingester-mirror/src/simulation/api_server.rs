@@ -207,15 +207,16 @@ impl World {
             undeletable: None,
             namespace: NAMESPACES[usize::from(second)],
             owned_by: None,
+            lingers: false,
         };
         make(&mut thing);
         self.put(thing);
     }
 
-    /// Stores a new state of an object. One that is terminating and has no finalizers is gone. Returns its text.
+    /// Stores a new state of an object. One that is terminating, has no finalizers and does not linger is gone. Returns its text.
     pub(super) fn put(&mut self, mut thing: Thing) -> Box<str> {
         thing.version = self.next_version(&thing.uid);
-        let gone = thing.deletion.is_some() && thing.finalizers.is_empty();
+        let gone = thing.deletion.is_some() && thing.finalizers.is_empty() && !thing.lingers;
         let text = thing.text();
         let event = Event {
             version: thing.version,
@@ -282,19 +283,22 @@ impl World {
         self.server.changes()?;
         let thing = self.server.things.get(name).cloned().ok_or(404_u16)?;
         let weather = self.weather;
+        let finalizers = patched(&thing.metadata(), patch);
+        // What is refused of a patch that was made for an earlier version says nothing about this one.
+        let is_current = finalizers.is_some();
         if thing.unpatchable.is_some() || self.chance(weather.webhook) {
             let code = thing.unpatchable.unwrap_or_else(|| [409, 422, 500, 503][self.rng.usize(..4)]);
-            if let Some(code) = thing.unpatchable {
+            if let Some(code) = thing.unpatchable.filter(|_| is_current) {
                 let removes = thing.is_ours();
                 self.refused(&thing, if removes { Verb::Remove } else { Verb::Add }, code);
             }
-            if matches!(code, 409 | 422) {
+            if matches!(code, 409 | 422) && is_current {
                 self.in_conflict(&thing);
             }
             self.note(who, &format!("patch {name}: a webhook says {code}"));
             return Err(code);
         }
-        let Some(finalizers) = patched(&thing.metadata(), patch) else {
+        let Some(finalizers) = finalizers else {
             self.note(who, &format!("patch {name}: refused, as it is v{} by now", thing.version));
             return Err(422);
         };

@@ -73,7 +73,8 @@ impl Truth {
         if key.starts_with("list metadata") {
             return 3;
         }
-        if key == "stream metadata" || key == "version" {
+        // A row's version is read by the worker that has its object, and by the comparison with the last evictions.
+        if key == "stream metadata" || key == "version" || key.starts_with("versions ") {
             return 2;
         }
         let uids = key.strip_prefix("look ").and_then(|name| self.names.get(name));
@@ -167,7 +168,9 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
         before_mark(world, uid);
     }
     let outlived = again && world.truth.outlived(uid, stored.res_version, new.res_version);
-    if stored.evicted() && deleted && !was && !outlived {
+    if deleted && world.is_evicted_by_rule(uid) {
+        world.violate(format!("what a rule evicts is not marked as deleted: {told}"));
+    } else if stored.evicted() && deleted && !was && !outlived {
         world.violate(format!("an evicted row is never marked as deleted: {told}"));
     } else if stored.evicted() && !evicted && !newer && !reconsidered && (!was || new.res_version == stored.res_version)
     {
@@ -230,6 +233,7 @@ pub(super) fn before_deletion(world: &mut World, thing: &Thing) {
     if !thing.deletes() && !thing.evicts() && !world.may_leave_by_rule(thing) {
         world.violate(format!("the deletion of {} was not asked for", thing.told()));
     }
+    world.deleted_by_rule(thing);
     sql_before_kubernetes(world, thing);
 }
 

@@ -20,6 +20,20 @@ const LAST: usize = 1;
 pub(super) struct Snapshots {
     /// The objects that were not among the last ones of some snapshot.
     beyond: BTreeSet<Box<str>>,
+    /// The objects that an ingester has deleted for the rule alone, and that nothing else has happened to since.
+    deleted: BTreeSet<Box<str>>,
+}
+
+impl Snapshots {
+    /// Something else has happened to an object.
+    pub(super) fn forget(&mut self, uid: &str) {
+        self.deleted.remove(uid);
+    }
+
+    /// The cluster is another one now.
+    pub(super) fn forget_all(&mut self) {
+        self.deleted.clear();
+    }
 }
 
 /// The configuration of a seed with the rule.
@@ -28,10 +42,9 @@ pub(super) fn config(mut config: Config) -> Config {
         name: "done".into(),
         when: Vec::new(),
         after: None,
-        since: "create_time".into(),
         keep_last: Some(KeepLast { count: LAST, by: Vec::new() }),
-        namespaces: Vec::new(),
         enforce: true,
+        ..EvictRule::default()
     };
     config.policies.evict = [("Model".to_owned(), vec![rule])].into();
     config.policies.period = Duration::from_secs(7);
@@ -79,6 +92,20 @@ impl World {
     /// Whether the rule may take an object out of the cluster as it is now.
     pub(super) fn may_leave_by_rule(&self, thing: &Thing) -> bool {
         self.more.policies && thing.is_done() && self.snapshots.beyond.contains(thing.uid.as_str())
+    }
+
+    /// An ingester deletes an object.
+    pub(super) fn deleted_by_rule(&mut self, thing: &Thing) {
+        if !thing.deletes() && !thing.evicts() && self.may_leave_by_rule(thing) {
+            self.snapshots.deleted.insert(thing.uid.as_str().into());
+        }
+    }
+
+    /// Whether a row may not be marked as deleted, because the rule has evicted its object. Where several ingesters follow the cluster at a
+    /// time, those that have not evicted it may mark it.
+    pub(super) fn is_evicted_by_rule(&self, uid: &str) -> bool {
+        let one = self.ingesters.len() == 1 || self.shards.is_some();
+        one && self.snapshots.deleted.contains(uid) && !self.database.by_hand.contains(uid)
     }
 
     /// Whether an intended eviction is taken back, of a version in which nothing but the rule can have wanted it.

@@ -95,6 +95,7 @@ impl World {
             self.truth.present(thing);
         }
         self.truth.restored();
+        self.snapshots.forget_all();
         (self.server.version, self.server.things) = (version, things);
         self.server.compact();
         self.server.disconnect();
@@ -109,6 +110,7 @@ impl World {
         }
         self.lost = true;
         self.swept.clear();
+        self.snapshots.forget_all();
         let version = std::mem::replace(&mut self.server.version, 1);
         self.server.compact();
         self.server.disconnect();

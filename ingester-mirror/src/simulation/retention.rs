@@ -49,12 +49,11 @@ pub(super) fn rules(enforce: bool) -> Vec<RetentionRule> {
         export: None,
         rule: EvictRule {
             name: name.into(),
-            when: Vec::new(),
             after: Some(after),
-            since: Retained::Evicted.since().into(),
+            since: Some(Retained::Evicted.since().into()),
             keep_last: last.map(|count| KeepLast { count, by: Vec::new() }),
-            namespaces: Vec::new(),
             enforce,
+            ..EvictRule::default()
         },
     };
     vec![rule("all", AFTER, Some(LAST)), rule(DONE, LONGER, None)]

@@ -101,6 +101,9 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
         if more.owners {
             tokio::spawn(users::collect(sim.clone()));
         }
+        if more.lingers {
+            tokio::spawn(users::end_lingering(sim.clone()));
+        }
         if more.forbidden || more.ghosts {
             sim.world().reports.metrics = Metrics::new().ok();
         }

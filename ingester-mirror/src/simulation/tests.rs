@@ -1,6 +1,6 @@
 use super::members::{self, Tally};
 use super::run::run;
-use super::seeds::{KEPT, RARE, SEEDS, named, shown, told};
+use super::seeds::{KEPT, KEPT_TODAY, RARE, SEEDS, named, shown, told};
 use std::ops::Range;
 
 /// Threads that run seeds.
@@ -54,7 +54,7 @@ fn nothing_is_lost_in_any_history() {
     let again = |(seed, history): (u64, String)| -> ! {
         panic!("{history}\nto see it again: SIMULATION_SEED={seed} cargo test -p ingester-mirror simulation")
     };
-    if let Some(failure) = KEPT.into_iter().find_map(|seed| first_failure(seed..seed + 1).0) {
+    if let Some(failure) = KEPT.into_iter().chain(KEPT_TODAY).find_map(|seed| first_failure(seed..seed + 1).0) {
         again(failure);
     }
     let (failure, Done { requests, tally }) = first_failure(named().unwrap_or(SEEDS));

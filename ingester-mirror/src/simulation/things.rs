@@ -33,6 +33,8 @@ pub(super) struct Thing {
     pub(super) namespace: &'static str,
     /// The uid of its owner. Without that it is collected as garbage.
     pub(super) owned_by: Option<String>,
+    /// It stays for a while after it was deleted, whatever its finalizers, as a Pod that is being stopped.
+    pub(super) lingers: bool,
 }
 
 impl Thing {
@@ -119,6 +121,7 @@ impl Thing {
             (self.immutable, "immutable"),
             (self.unpatchable.is_some(), "unpatchable"),
             (self.undeletable.is_some(), "undeletable"),
+            (self.lingers, "lingering"),
             (self.flavour != Flavour::Plain, self.flavour.text()),
         ] {
             if is {

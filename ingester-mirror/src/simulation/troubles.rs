@@ -71,6 +71,8 @@ pub(super) struct More {
     pub(super) rules: bool,
     /// They are not enforced.
     pub(super) dry: bool,
+    /// Some objects stay for a while after they were deleted.
+    pub(super) lingers: bool,
     /// Each start makes the tables.
     pub(super) tables: bool,
 }
@@ -108,6 +110,7 @@ impl More {
             policies: seed % 8 == 6,
             rules: seed % 8 == 2,
             dry: seed % 16 == 10,
+            lingers: seed % 16 == 14,
             tables: true,
         }
     }

@@ -166,6 +166,22 @@ pub(super) async fn collect(sim: Sim) {
     }
 }
 
+/// Ends objects that linger after they were deleted, again and again.
+pub(super) async fn end_lingering(sim: Sim) {
+    loop {
+        let pause = sim.world().dice.u64(500..10_000);
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        let mut world = sim.world();
+        let lingering = |thing: &&Thing| thing.lingers && thing.deletion.is_some();
+        let lingering: Vec<Thing> = world.server.things.values().filter(lingering).cloned().collect();
+        for thing in lingering {
+            if world.dice.bool() && world.server.state == ServerState::Up && world.server.served && !world.lost {
+                world.put(Thing { lingers: false, ..thing });
+            }
+        }
+    }
+}
+
 async fn restart(sim: Sim, down: Duration, starting: Duration) {
     for (state, pause) in
         [(ServerState::Down, down), (ServerState::Starting, starting), (ServerState::Up, Duration::ZERO)]
@@ -203,6 +219,7 @@ fn change(world: &mut World, name: &str) {
         return;
     }
     let Some(mut thing) = world.server.things.get(name).cloned() else { return create(world, name) };
+    world.snapshots.forget(&thing.uid);
     let terminating = thing.deletion.is_some();
     match world.rng.u32(..14) {
         0..=2 => thing.owner += 1,
@@ -245,8 +262,9 @@ fn create(world: &mut World, name: &str) {
     let unpatchable = (world.rng.u32(..12) == 0).then_some(500);
     let (immutable, other) = (world.rng.u32(..8) == 0, world.rng.u32(..8) == 0);
     let (forbidden, owner) = (forbidden(world), owner(world));
+    let lingers = world.more.lingers && world.dice.u32(..2) == 0;
     world.create(name, |thing: &mut Thing| {
-        (thing.flavour, thing.immutable, thing.owned_by) = (flavour, immutable, owner);
+        (thing.flavour, thing.immutable, thing.owned_by, thing.lingers) = (flavour, immutable, owner, lingers);
         (thing.unpatchable, thing.undeletable) = (unpatchable.or(forbidden.0), forbidden.1);
         if other {
             thing.finalizers.push(OTHER.to_owned());

@@ -172,7 +172,7 @@ impl AnswerColumn {
             Shows::Value(base::UID) => ("string", "", "The object's uid.".to_owned()),
             Shows::Value(base::RES_VERSION) => ("string", "", "The object's resourceVersion.".to_owned()),
             Shows::State => {
-                ("string", "", "live: in the cluster; evicting: leaving it; evicted: in SQL alone; deleted".to_owned())
+                ("string", "", "live: in the cluster; evicting: leaving it; evicted: only in SQL; deleted".to_owned())
             }
             Shows::Age(base::DELETE_TIME) => ("string", "", "How long ago the object was deleted.".to_owned()),
             Shows::Age(_) => ("string", "", "How long ago the object was created.".to_owned()),

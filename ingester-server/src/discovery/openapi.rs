@@ -55,7 +55,7 @@ pub(super) fn v2(kinds: &[Kind], writable: bool) -> Json {
 }
 
 fn info() -> Json {
-    json!({"title": "Kubernetes objects out of SQL", "version": env!("CARGO_PKG_VERSION")})
+    json!({"title": "Kubernetes objects from SQL", "version": env!("CARGO_PKG_VERSION")})
 }
 
 /// `apis/GROUP/VERSION`
@@ -141,7 +141,7 @@ fn metadata() -> Json {
             "deletionTimestamp": time("When the object's deletion was requested."),
             "labels": texts("Labels. They can be changed in evicted objects."),
             "annotations": texts("Annotations. They can be changed in evicted objects."),
-            "finalizers": {"type": "array", "items": {"type": "string"}, "description": "What must be done before the object goes."},
+            "finalizers": {"type": "array", "items": {"type": "string"}, "description": "What must be done before the object is deleted."},
             "ownerReferences": {"type": "array", "items": {"type": "object"}, "description": "The objects that this one depends on."},
             "generation": {"type": "integer", "format": "int64", "description": "Counts the changes of what is desired."},
         },

@@ -34,7 +34,7 @@ impl Authority {
     pub fn from_pem(pem: &[u8]) -> Result<Self, AuthorityError> {
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(pem) {
-            let certificate = certificate.map_err(|error| AuthorityError(format!("this is no PEM: {error}")))?;
+            let certificate = certificate.map_err(|error| AuthorityError(format!("this is not PEM: {error}")))?;
             roots
                 .add(certificate)
                 .map_err(|error| AuthorityError(format!("a certificate cannot be used to verify others: {error}")))?;

@@ -107,7 +107,7 @@ impl Sources {
                 (Err(error @ FollowError::Api(_)), false) => {
                     tracing::warn!(
                         %error,
-                        "Cannot read who is the front proxy: requests through an APIService may be refused; trying again"
+                        "Cannot read which front proxy to trust: requests through an APIService may be refused; trying again"
                     );
                     return Ok(Read::WithoutProxy);
                 }

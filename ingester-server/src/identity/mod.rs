@@ -253,7 +253,7 @@ impl Checked {
         match answer {
             Ok(Some(caller)) => Ok((*caller).clone()),
             Ok(None) => Err(Status::unauthorized()),
-            Err(error) => Err(unreviewed("who has the token", &error)),
+            Err(error) => Err(unreviewed("whose token this is", &error)),
         }
     }
 
@@ -330,7 +330,7 @@ fn by_certificate(
         }
         Ok(_) => None,
         Err(error) => {
-            tracing::debug!(address = %peer.address, %error, "The client's certificate is not believed");
+            tracing::debug!(address = %peer.address, %error, "The client's certificate is not trusted");
             None
         }
     }
@@ -421,17 +421,17 @@ fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
 fn unreviewed(what: &str, error: &ReviewError) -> Status {
     // Whoever sends invented tokens would fill the log.
     if !matches!(error, ReviewError::TooMany) {
-        tracing::warn!(%error, "It cannot be found out {what}");
+        tracing::warn!(%error, "Cannot check {what}");
     }
     match error {
         ReviewError::TooMany => Status::too_many_requests(format!(
-            "it cannot be found out {what} now: too many ask, please try again later"
+            "cannot check {what} now: too many requests are waiting, please try again later"
         )),
         ReviewError::Unavailable(_) => {
-            Status::unavailable(format!("it cannot be found out {what}: the API server does not answer"))
+            Status::unavailable(format!("cannot check {what}: the API server does not answer"))
         }
-        ReviewError::NotAllowed(_) => Status::internal(format!(
-            "it cannot be found out {what}: the API server refuses the review, see the server's log"
-        )),
+        ReviewError::NotAllowed(_) => {
+            Status::internal(format!("cannot check {what}: the API server refuses the review, see the server's log"))
+        }
     }
 }

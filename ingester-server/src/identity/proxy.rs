@@ -28,7 +28,7 @@ pub enum FrontProxyError {
     #[error("requestheader-client-ca-file: {0}")]
     Authority(#[from] AuthorityError),
     /// A key that is no list of texts in JSON, or no list of names of headers.
-    #[error("{0} is no list of names in JSON")]
+    #[error("{0} is not a list of names in JSON")]
     List(&'static str),
     /// Nobody could be named.
     #[error("requestheader-username-headers names no header")]

@@ -61,7 +61,7 @@ pub enum ReviewError {
     )]
     NotAllowed(String),
     /// It was not asked.
-    #[error("it is asked as much as it may be")]
+    #[error("too many reviews are waiting for it")]
     TooMany,
 }
 

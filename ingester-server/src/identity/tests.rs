@@ -201,7 +201,7 @@ fn a_config_map_that_is_not_understood_is_an_error() {
     );
     assert_eq!(
         with("requestheader-allowed-names", "a").unwrap_err(),
-        "requestheader-allowed-names is no list of names in JSON"
+        "requestheader-allowed-names is not a list of names in JSON"
     );
     for value in ["", "[]", "null"] {
         assert_eq!(

@@ -21,7 +21,7 @@ pub(super) fn check(uri: &Uri, headers: &HeaderMap) -> Result<(), Status> {
     };
     if !host.as_ref().is_some_and(is_local) || uri.authority().is_some_and(|host| !is_local(host)) {
         return Err(refused(
-            "this port is for http://localhost and http://127.0.0.1 alone: the request names another host",
+            "this port is only for http://localhost and http://127.0.0.1: the request names another host",
         ));
     }
     let own = host.map(|host| format!("http://{host}"));

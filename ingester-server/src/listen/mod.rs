@@ -154,7 +154,7 @@ impl Listener {
         drop(tcp);
         tasks.close();
         if tokio::time::timeout(shared.limits.grace, tasks.wait()).await.is_err() {
-            tracing::warn!(connections = tasks.len(), "Requests are not answered: there is no time left");
+            tracing::warn!(connections = tasks.len(), "Requests are not answered before the process ends");
             end.cancel();
             tasks.wait().await;
         }

@@ -101,7 +101,7 @@ impl Cluster {
 
 fn gone(error: kube::Error) -> Result<Ownership, Status> {
     match &error {
-        kube::Error::Api(answer) if answer.code == 404 => Ok(Ownership::Gone("it is gone")),
+        kube::Error::Api(answer) if answer.code == 404 => Ok(Ownership::Gone("it does not exist")),
         kube::Error::Api(answer) if answer.code == 403 => Ok(Ownership::Gone("it may not be read")),
         _ => Err(status(error)),
     }

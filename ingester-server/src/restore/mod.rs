@@ -349,7 +349,7 @@ async fn finish(store: &Store, kind: &Kind, wanted: Wanted<'_>, restored: &mut R
         Changed::Done(_) | Changed::Unchanged(_) | Changed::Deleted | Changed::NotFound => {}
         // The cluster has the old object again.
         Changed::NotEvicted | Changed::Leaving => {
-            restored.warnings.push("the old row is not evicted any more, and stays".to_owned())
+            restored.warnings.push("the old row is no longer evicted, and stays".to_owned())
         }
         Changed::Refused(never) => match never {},
     }

@@ -46,7 +46,7 @@ impl Restorable {
     /// Reads the stored text of an object of a kind.
     pub(super) fn read(kind: &Kind, from: &str, text: &str) -> Result<Self, String> {
         let object: Map<String, Value> =
-            serde_json::from_str(text).map_err(|error| format!("the stored object is no JSON: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("the stored object is not JSON: {error}"))?;
         let part = |name: &str| object.get("metadata").and_then(|metadata| metadata[name].as_str());
         let namespace = part("namespace").unwrap_or_default().to_owned();
         let name = part("name").ok_or("the stored object has no name")?.to_owned();

@@ -64,7 +64,7 @@ fn message(bytes: &[u8], known: &[Field]) -> Result<Json, String> {
         let value = match has {
             Has::Text => json!(std::str::from_utf8(value).map_err(|_| format!("{name} is not UTF-8"))?),
             Has::Message(known) => message(value, known)?,
-            Has::Unreadable => return Err(format!("{name} is read from JSON alone: send the review as JSON")),
+            Has::Unreadable => return Err(format!("{name} is only read from JSON: send the review as JSON")),
         };
         object.insert((*name).to_owned(), value);
     }
@@ -150,7 +150,7 @@ mod tests {
     fn a_selector_is_not_left_out_of_a_question() {
         let resource = [field(2, b"list"), field(9, b"")].concat();
         let error = read(SelfReview::Access, &review("X", &field(1, &resource))).unwrap_err();
-        assert!(error.contains("labelSelector is read from JSON alone"), "{error}");
+        assert!(error.contains("labelSelector is only read from JSON"), "{error}");
     }
 
     proptest! {

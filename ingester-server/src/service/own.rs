@@ -24,7 +24,7 @@ const API_VERSION: &str = "mirror.michelangelo.api/v1";
 /// Parameters that are no keys of a question, with what their values are and do.
 const OTHERS: [(&str, &str, &str); 4] = [
     ("count", "boolean", "Count the objects: remainingItemCount of the first page"),
-    ("limit", "integer", "The most objects of the whole answer, in however many pages it comes"),
+    ("limit", "integer", "The most objects of the whole answer, whatever the number of pages"),
     ("listOptionsExt", "string", "The list options of the reference system, in JSON"),
     ("query", "string", "A saved query; its parameters are `param.NAME`"),
 ];
@@ -165,7 +165,7 @@ fn form(parts: &Parts) -> Result<(accept::Form, Parameters), Status> {
     let form = accept::form(text_of(&parts.headers, &ACCEPT))?;
     let parameters = parameters::parse(parts.uri.query().unwrap_or_default(), "")?;
     if parameters.query.filters.len() > usize::from(only_name(&parameters).is_some()) {
-        return Err(Status::bad_request("these objects can be selected by their name alone: `metadata.name=NAME`"));
+        return Err(Status::bad_request("these objects can only be selected by their name: `metadata.name=NAME`"));
     }
     Ok((form, parameters))
 }

@@ -73,7 +73,7 @@ impl Writes {
     pub(super) async fn finish(&self, patience: Duration) {
         self.tasks.close();
         if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
-            tracing::warn!(writes = self.tasks.len(), "Writes are not finished: there is no time left");
+            tracing::warn!(writes = self.tasks.len(), "Writes are not finished before the process ends");
             self.end.cancel();
             self.tasks.wait().await;
         }

@@ -141,7 +141,23 @@ impl Reader {
             if pause.is_zero() {
                 tokio::task::yield_now().await;
             } else {
-                tokio::time::sleep(pause).await;
+                self.pause(pause, position).await;
+            }
+        }
+    }
+
+    /// Waits. Whoever joins meanwhile is taken in at once: a joining watcher has a share of the memory for lists, and thousands of them
+    /// join after a restart.
+    async fn pause(&mut self, time: Duration, position: Option<Position>) {
+        let end = Instant::now() + time;
+        loop {
+            let join = tokio::select! {
+                () = tokio::time::sleep_until(end) => return,
+                join = self.joining.recv(), if position.is_some() => join,
+            };
+            match (join, position) {
+                (Some(join), Some(at)) => self.take_in(join, at),
+                _ => return,
             }
         }
     }
@@ -152,27 +168,33 @@ impl Reader {
         Ok(Step::More)
     }
 
+    /// Takes in a watcher who joins at this position.
+    fn take_in(&mut self, join: Join, at: Position) {
+        let Join { selection, from, places, bytes, joined } = join;
+        let known = self.groups.iter().position(|group| group.selector.selection == selection);
+        let group = known.unwrap_or_else(|| {
+            let rest = self.groups.iter().map(|group| &group.selector.rest).find(|rest| ***rest == selection.rest);
+            let rest = rest.cloned().unwrap_or_else(|| Arc::new(selection.rest.clone()));
+            self.groups.push(Group { selector: Arc::new(Selector::new(selection, rest)), watchers: Vec::new() });
+            self.groups.len() - 1
+        });
+        let group = &mut self.groups[group];
+        let watcher = Arc::new(Watcher {
+            queue: Queue::new(at, bytes),
+            selector: group.selector.clone(),
+            from,
+            certain_from: AtomicU64::new(u64::MAX),
+            places,
+        });
+        if joined.send(Joined { watcher: watcher.clone(), at }).is_ok() {
+            group.watchers.push(watcher);
+        }
+    }
+
     /// Takes in those who join, and forgets those who have gone.
     fn admit(&mut self, at: Position) {
-        while let Ok(Join { selection, from, places, bytes, joined }) = self.joining.try_recv() {
-            let known = self.groups.iter().position(|group| group.selector.selection == selection);
-            let group = known.unwrap_or_else(|| {
-                let rest = self.groups.iter().map(|group| &group.selector.rest).find(|rest| ***rest == selection.rest);
-                let rest = rest.cloned().unwrap_or_else(|| Arc::new(selection.rest.clone()));
-                self.groups.push(Group { selector: Arc::new(Selector::new(selection, rest)), watchers: Vec::new() });
-                self.groups.len() - 1
-            });
-            let group = &mut self.groups[group];
-            let watcher = Arc::new(Watcher {
-                queue: Queue::new(at, bytes),
-                selector: group.selector.clone(),
-                from,
-                certain_from: AtomicU64::new(u64::MAX),
-                places,
-            });
-            if joined.send(Joined { watcher: watcher.clone(), at }).is_ok() {
-                group.watchers.push(watcher);
-            }
+        while let Ok(join) = self.joining.try_recv() {
+            self.take_in(join, at);
         }
         for group in &mut self.groups {
             group.watchers.retain(|watcher| !watcher.queue.has_ended());
@@ -289,10 +311,10 @@ fn address(rest: &Arc<Query>) -> usize {
 }
 
 /// Why a watch ends in whose log something is missing.
-pub(super) const BEGINS_ANEW: &str = "the log of changes begins anew: list again";
+pub(super) const BEGINS_ANEW: &str = "the log of changes was reset: list again";
 
 /// Why a watch ends whose position is not in the log any more.
-pub(super) const LOST: &str = "too old resource version: the log of changes does not have it any more";
+pub(super) const LOST: &str = "too old resource version: the log of changes no longer has it";
 
 /// Whether a row is selected: by its state, else by what the database said of its selector.
 pub(super) fn is_selected(selection: &Selection, row: Option<&FoundRow>, selected: Option<&HashSet<Box<str>>>) -> bool {

@@ -30,7 +30,7 @@ pub(super) fn is_object_of(kind: &Kind, object: &Value) -> Result<(), Status> {
     let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
     for field in ["apiVersion", "kind"] {
         if text(field).is_empty() {
-            return Err(Status::bad_request(format!("the body is no object: it has no {field}")));
+            return Err(Status::bad_request(format!("the body is not an object: it has no {field}")));
         }
     }
     let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
@@ -88,7 +88,7 @@ pub(super) fn changed(
     let none = Map::new();
     let metadata = |object: &Value| object.get("metadata").and_then(Value::as_object).cloned();
     let before = metadata(stored).unwrap_or(none);
-    let Some(after) = metadata(wanted) else { return Err(Status::bad_request("metadata: it is no object")) };
+    let Some(after) = metadata(wanted) else { return Err(Status::bad_request("metadata: it is not an object")) };
     is_the_same(resource, name, &before, &after)?;
     is_of_version(resource, name, version, &after)?;
 
@@ -164,7 +164,9 @@ fn is_of_version(resource: Resource<'_>, name: &str, version: u64, after: &Map<S
     let number: Option<u64> =
         Some(seen).filter(|seen| seen.bytes().all(|b| b.is_ascii_digit())).and_then(|seen| seen.parse().ok());
     let Some(number) = number else {
-        return Err(Status::bad_request(format!("metadata.resourceVersion: Invalid value: {seen:?}: it is no number")));
+        return Err(Status::bad_request(format!(
+            "metadata.resourceVersion: Invalid value: {seen:?}: it is not a number"
+        )));
     };
     if version != number {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
@@ -200,11 +202,11 @@ impl Causes {
                         Value::String(value) => {
                             pairs.insert(key.clone(), value.clone());
                         }
-                        _ => self.invalid(&format!("{field}.{key}"), &value.to_string(), "it is no string"),
+                        _ => self.invalid(&format!("{field}.{key}"), &value.to_string(), "it is not a string"),
                     }
                 }
             }
-            Some(other) => self.invalid(&field, &other.to_string(), "it is no map of strings"),
+            Some(other) => self.invalid(&field, &other.to_string(), "it is not a map of strings"),
         }
         pairs
     }

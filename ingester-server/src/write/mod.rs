@@ -105,7 +105,7 @@ pub async fn put(
     let effect = options.effect("UpdateOptions")?;
     is_json(content_type)?;
     let object: serde_json::Value = serde_json::from_slice(limited(body)?)
-        .map_err(|error| Status::bad_request(format!("the body is no JSON object: {error}")))?;
+        .map_err(|error| Status::bad_request(format!("the body is not a JSON object: {error}")))?;
     check::is_object_of(target.kind, &object)?;
     change(store, target, options, effect, |stored| Ok(check::completed(&object, stored))).await
 }
@@ -189,10 +189,10 @@ pub async fn delete_collection(
         warnings.push(left(&live, "they are in the cluster, and are deleted at its API server"));
     }
     if leaving > 0 {
-        warnings.push(left(&leaving, "they are leaving the cluster, try again when they are gone"));
+        warnings.push(left(&leaving, "they are leaving the cluster: try again when they have left it"));
     }
     if changed > 0 {
-        warnings.push(left(&changed, "somebody changes them all the time"));
+        warnings.push(left(&changed, "they are being changed: try again"));
     }
     let details = SuccessDetails { name: "", group: kind.group(), kind: &plural, uid: "" };
     Ok(Answer { body: success(details), warnings })
@@ -271,7 +271,7 @@ fn row(kind: &Kind, stored: &StoredRow, text: String) -> Result<Row, Status> {
 
 /// 409: the object may still change in the cluster, and what is written now would be written over.
 pub(crate) fn leaving(resource: Resource<'_>, name: &str) -> Status {
-    let why = "it is leaving the cluster and may still change there; try again when it is gone";
+    let why = "it is leaving the cluster and may still change there; try again when it has left it";
     Status::conflict(resource, name, why)
 }
 

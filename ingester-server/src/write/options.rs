@@ -96,7 +96,7 @@ impl DeleteOptions {
         }
         is_json(content_type)?;
         let body: Body = serde_json::from_slice(body)
-            .map_err(|error| Status::bad_request(format!("the body is no DeleteOptions: {error}")))?;
+            .map_err(|error| Status::bad_request(format!("the body is not a DeleteOptions object: {error}")))?;
         if let Some(kind) = body.kind.filter(|kind| !kind.is_empty() && kind != OF) {
             return Err(Status::bad_request(format!("the body is a {kind}; DELETE takes {OF}")));
         }

@@ -403,7 +403,7 @@ async fn an_object_that_is_still_leaving_etcd_is_not_written() {
     assert_eq!(told(replace(&store, &object("a", "1")).await).0, 409);
     assert_eq!(told(remove(&store, "a", "").await).0, 409);
     let answer = delete_collection(&store, model(), &Query::default(), &Options::default(), None, b"").await.unwrap();
-    assert_eq!(answer.warnings, ["1 models were left: they are leaving the cluster, try again when they are gone"]);
+    assert_eq!(answer.warnings, ["1 models were left: they are leaving the cluster: try again when they have left it"]);
     assert_eq!(told(remove(&store, "gone", "").await).0, 404, "the collection had it");
     // Now it is known that it has left.
     let gone = RowChange::Tombstone { uid: "1".into(), res_version: 5, delete_time: Micros::now() };

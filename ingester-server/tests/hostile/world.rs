@@ -41,8 +41,8 @@ pub(crate) const SLOW: &str = "/apis/michelangelo.api/v2/namespaces/ml/models?qu
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// An API server that knows everybody whose token has no `?` in it, and lets them do everything. It never says whose the other tokens
-/// are, and never what somebody may do with an object called `slow`.
-struct Cluster;
+/// are, and never what somebody may do with an object called `slow`: it counts how often it was asked that.
+struct Cluster(Arc<AtomicUsize>);
 
 impl Reviewer for Cluster {
     fn token<'a>(&'a self, token: &'a str, _: &'a [String]) -> BoxFuture<'a, Result<Option<Caller>, ReviewError>> {
@@ -57,6 +57,7 @@ impl Reviewer for Cluster {
     fn access<'a>(&'a self, _: &'a Caller, what: &'a Attributes) -> BoxFuture<'a, Result<Access, ReviewError>> {
         Box::pin(async move {
             if what.name == "slow" {
+                self.0.fetch_add(1, Ordering::Relaxed);
                 std::future::pending::<()>().await;
             }
             Ok(Access { allowed: true, reason: String::new() })
@@ -148,6 +149,8 @@ pub(crate) struct World {
     pub(crate) stop: CancellationToken,
     /// Requests that were handed over to the service.
     reached: Arc<AtomicUsize>,
+    /// Requests for an object called `slow` that hold a place.
+    holding: Arc<AtomicUsize>,
     _folder: Option<TempDir>,
 }
 
@@ -202,12 +205,13 @@ impl World {
         let (metrics, stop) = (Metrics::new().unwrap(), CancellationToken::new());
         let newest = "name: newest\nkind: Model\norderBy: -create_time\nlimit: 1";
         let saved = [("newest".to_owned(), newest.to_owned()), slow()];
+        let holding = Arc::new(AtomicUsize::new(0));
         let service = Service::new(Sources {
             kinds: KINDS,
             reads: reads.clone(),
             writes: Some(store.clone()),
             cluster: setup.cluster,
-            identity: Identity::new(Cluster, Vec::new(), setup.rate, metrics.clone()),
+            identity: Identity::new(Cluster(holding.clone()), Vec::new(), setup.rate, metrics.clone()),
             former: FormerObjects::Granted,
             saved: SavedQueries::parse(saved, KINDS).unwrap(),
             limits: QueryLimits { time: setup.time, ..QueryLimits::default() },
@@ -224,12 +228,17 @@ impl World {
             answering.clone().answer(request, peer, log)
         };
         tokio::spawn(listener.serve(setup.limits, metrics.clone(), handler, stop.clone()));
-        World { address, reads, store, service, metrics, stop, reached, _folder: folder }
+        World { address, reads, store, service, metrics, stop, reached, holding, _folder: folder }
     }
 
     /// How many requests have reached the service.
     pub(crate) fn reached(&self) -> usize {
         self.reached.load(Ordering::Relaxed)
+    }
+
+    /// How many requests for an object called `slow` have taken a place.
+    pub(crate) fn holding(&self) -> usize {
+        self.holding.load(Ordering::Relaxed)
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -38,9 +38,7 @@ impl fmt::Display for RedundantKey {
         // The key that a column has by itself.
         let remedy = match &key.columns[..] {
             [column] if *column == key.name => "`key = false` at the column, in a file of kinds `key: false`",
-            _ => {
-                "`key = false` at the field that it is of (in a file of kinds `key: false`), or take it out of the composite keys"
-            }
+            _ => "`key = false` at its field (in a file of kinds `key: false`), or take it out of the composite keys",
         };
         write!(
             f,

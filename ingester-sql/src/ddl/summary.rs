@@ -222,7 +222,7 @@ pub fn summary(
                 _ => change.rules_on(*family, all).any(|rule| rule.cost == Cost::Copy),
             };
             if servers.families().iter().any(copies) {
-                text.push_str("    who writes to this table waits until it is copied\n");
+                text.push_str("    writers of this table wait until it is copied\n");
             }
             // Nobody fills anything after a migration down.
             if let Some(loss) = change.loss(all, !backfilled.tables.is_empty(), servers) {

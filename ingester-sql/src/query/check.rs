@@ -285,7 +285,7 @@ pub enum QueryError {
     },
     /// A text that is none of the names that a column of an enum has.
     #[error(
-        "`{field}` has the names of an enum, and `{name}` is none of them ({}); ask with `.dynamic()` for a name that this program does not know",
+        "`{field}` is an enum, and `{name}` is not one of its names ({}); use `.dynamic()` for a name that this program does not know",
         meant(.name, .known)
     )]
     UnknownName {
@@ -471,10 +471,7 @@ impl Context {
         let ty = many.ty();
         let wrong = |how: &'static str, why: &'static str| QueryError::WrongTest { field: field.into(), how, why };
         if many.form == Form::Map && key.is_none() && !matches!(test, Test::Exists | Test::Empty) {
-            return Err(wrong(
-                "compared",
-                "it is a map: name one of its keys behind it, as in `limits.cpu` or `limits[\"cpu\"]`",
-            ));
+            return Err(wrong("compared", "it is a map: add one of its keys, as in `limits.cpu` or `limits[\"cpu\"]`"));
         }
         if many.form == Form::List && test.is_range() {
             return Err(wrong(
@@ -497,7 +494,7 @@ impl Context {
             Test::Greater(of) => (compare(Comparison::Greater, of)?, holds),
             Test::GreaterOrEqual(of) => (compare(Comparison::GreaterOrEqual, of)?, holds),
             Test::Like(pattern) if ty.is_text() => (PairTest::Like(Pattern::new(pattern)), holds),
-            Test::Like(_) => return Err(wrong("compared with a pattern", "its values are no texts")),
+            Test::Like(_) => return Err(wrong("compared with a pattern", "its values are not texts")),
             // No value, or only empty ones.
             Test::Empty if ty.is_text() => (PairTest::Compare(Comparison::NotEqual, Value::text("")), !holds),
             Test::Empty => (PairTest::Any, !holds),
@@ -546,9 +543,11 @@ impl Context {
             Test::Like(pattern) if ty.is_text() => {
                 Ok(Condition::Like { operand, pattern: Pattern::new(pattern), is: holds, or_null })
             }
-            Test::Like(_) => {
-                Err(QueryError::WrongTest { field: field.into(), how: "compared with a pattern", why: "it is no text" })
-            }
+            Test::Like(_) => Err(QueryError::WrongTest {
+                field: field.into(),
+                how: "compared with a pattern",
+                why: "it is not text",
+            }),
             Test::Empty => {
                 let null = nullable.then(|| Condition::Null(operand.clone(), holds));
                 let empty = ty.is_text().then(|| Condition::Compare {
@@ -872,21 +871,21 @@ mod tests {
             let filter = Filter::UnknownName { field: "tier".into(), name: name.into(), known: &["Gold", "Silver"] };
             error(Query { filters: vec![filter.negated()], ..Query::default() })
         };
-        let dynamic = "; ask with `.dynamic()` for a name that this program does not know";
+        let dynamic = "; use `.dynamic()` for a name that this program does not know";
         assert_eq!(
             error("Gald"),
-            format!("`tier` has the names of an enum, and `Gald` is none of them (did you mean `Gold`?){dynamic}")
+            format!("`tier` is an enum, and `Gald` is not one of its names (did you mean `Gold`?){dynamic}")
         );
         assert_eq!(
             error("x"),
-            format!("`tier` has the names of an enum, and `x` is none of them (they are Gold, Silver){dynamic}")
+            format!("`tier` is an enum, and `x` is not one of its names (they are Gold, Silver){dynamic}")
         );
     }
 
     #[test]
     fn a_test_that_does_not_fit_is_refused() {
         assert!(error(about("json", Test::Equal(Value::text("{}")))).contains("holds a whole object"));
-        assert!(error(about("create_time", Test::Like("2026%".into()))).contains("it is no text"));
+        assert!(error(about("create_time", Test::Like("2026%".into()))).contains("it is not text"));
         let said = error(about("evict_confirmed", Test::Less(Value::Bool(true))));
         assert!(
             said.starts_with("`evict_confirmed` cannot be compared with `<`")

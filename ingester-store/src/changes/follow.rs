@@ -18,7 +18,7 @@ const AT_ONCE: usize = 1000;
 pub enum FollowError {
     /// Entries behind the position may be missing: they are purged, or the database was restored or has lost commits.
     #[error(
-        "the log of changes of `{table}` cannot be read on from {}: read the rows anew, and follow from Store::number_changes before that",
+        "the log of changes of `{table}` cannot be read from {} on: read all rows again, and follow from the position that Store::number_changes gave before",
         position.version()
     )]
     Unknown {

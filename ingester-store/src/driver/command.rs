@@ -146,7 +146,7 @@ fn password(printed: &[u8]) -> Result<Given, String> {
     if printed.len() as u64 > LONGEST {
         return Err(format!("has printed more than {LONGEST} bytes, which no password has"));
     }
-    let text = std::str::from_utf8(printed).map_err(|_| "has printed what is not UTF-8".to_owned())?;
+    let text = std::str::from_utf8(printed).map_err(|_| "has printed text that is not UTF-8".to_owned())?;
     if !text.trim_start().starts_with('{') {
         let text = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
         return if text.is_empty() { Err("has printed no password".into()) } else { Ok(Given::lasting(text)) };

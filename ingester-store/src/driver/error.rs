@@ -43,7 +43,7 @@ impl StoreError {
         StoreError {
             doing: doing.into(),
             reason: "the Lease of this member has run out".into(),
-            hint: Some("whoever has the work now does it; this member goes on when its Lease is renewed".into()),
+            hint: Some("the member that owns the unit does it; this member continues when its Lease is renewed".into()),
             class: ErrorClass::Lease,
             source: None,
         }

@@ -57,7 +57,7 @@ macro_rules! implement_values {
                     Param::Null => arguments.add(None::<&str>),
                     // The dialects of these databases have none.
                     Param::Texts(_) | Param::Array(..) => {
-                        return Err(::sqlx::Error::InvalidArgument("an array is no parameter here".into()));
+                        return Err(::sqlx::Error::InvalidArgument("an array is not a parameter here".into()));
                     }
                 }
                 .map_err(::sqlx::Error::Encode)?;

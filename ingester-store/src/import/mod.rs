@@ -241,7 +241,7 @@ pub struct Import<'s> {
     pub states: bool,
     /// How far it is.
     pub progress: Arc<Progress>,
-    /// Ends it behind the batch that is being written, or a few seconds later without that batch.
+    /// Ends it after the batch that is being written, or a few seconds later without that batch.
     pub stop: CancellationToken,
 }
 

@@ -35,12 +35,12 @@ impl Said {
         };
         let (deleted, evicted) = (time(shown::DELETED_AT)?, time(shown::EVICTED_AT)?);
         let needed = |name: &str, time: Option<Micros>, state: &str| {
-            time.ok_or_else(|| format!("the annotation {} is `{state}`, and there is no {name}", shown::STATE))
+            time.ok_or_else(|| format!("the annotation {} is `{state}`, but there is no {name}", shown::STATE))
         };
         match text(shown::STATE) {
             None | Some("live") => match (deleted, evicted) {
                 (None, None) => Ok(Said::default()),
-                _ => Err(format!("it has a time of its deletion or eviction, and no {} that says so", shown::STATE)),
+                _ => Err(format!("it has a time of deletion or eviction, but no annotation {}", shown::STATE)),
             },
             Some(state @ "deleted") => Ok(Said {
                 deleted: Some(needed(shown::DELETED_AT, deleted, state)?),

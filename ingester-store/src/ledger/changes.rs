@@ -49,22 +49,19 @@ impl Store {
         Ok(is_read)
     }
 
-    /// Records that these tables have other rows now, of which the log has nothing. Those whose logs were never read need no entry, and
-    /// a log that is switched off gets its resets when it is switched on.
-    pub(crate) async fn reset_logs(
+    /// What records that these tables get other rows, of which the log has nothing. A log that is switched off gets its resets when it is
+    /// switched on.
+    pub(crate) async fn resets(
         &self,
         migrating: &mut Migrating,
         tables: impl Iterator<Item = Ident>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<RecordResets>, StoreError> {
         let mut tables = tables.peekable();
         // By the session of the migrations: another one may wait for their locks, and SQLite has no other.
         if tables.peek().is_none() || !migrating.logs().await? {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        for table in tables {
-            migrating.reset_log(table, self.now()).await?;
-        }
-        Ok(())
+        Ok(tables.map(|table| RecordResets { table: Some(table), at: self.now() }).collect())
     }
 
     /// Whether there are the tables of the log, on or off.

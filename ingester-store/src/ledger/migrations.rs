@@ -5,7 +5,7 @@ use super::changes::{LOG, OFF, are_of_log};
 use crate::driver::{Call, End, Migrations, Session, StoreError, read};
 use crate::store::Store;
 use ingester_core::schema::Ident;
-use ingester_core::value::{Micros, Value};
+use ingester_core::value::Value;
 use ingester_sql::dialect::statements::{
     AnyRow, CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadSetting, ReadTables,
     ReadViewRecords, RecordInterrupted, RecordResets, SettleMigration,
@@ -205,11 +205,17 @@ impl Migrating {
         read.await.map_err(|error| failed("looking for the log of changes", error))
     }
 
-    /// Records that the log of a table begins anew, if it was ever read.
-    pub(super) async fn reset_log(&mut self, table: Ident, at: Micros) -> Result<(), StoreError> {
-        let (reset, dialect) = (RecordResets { table: Some(table), at }, self.dialect);
-        let recorded = self.session().execute(Call::of(&reset, dialect)).await;
-        recorded.map(drop).map_err(|error| failed(&format!("recording that the log of `{table}` begins anew"), error))
+    /// Records that the logs of these tables begin anew, as far as they were ever read.
+    pub(crate) async fn reset_logs(&mut self, resets: &[RecordResets]) -> Result<(), StoreError> {
+        let recorded = self.try_reset_logs(resets).await;
+        recorded.map_err(|error| failed("recording that the log of changes begins anew", error))
+    }
+
+    async fn try_reset_logs(&mut self, resets: &[RecordResets]) -> Result<(), sqlx::Error> {
+        for reset in resets {
+            self.execute(reset).await?;
+        }
+        Ok(())
     }
 
     async fn fetch<Q: Query>(&mut self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
@@ -222,29 +228,31 @@ impl Migrating {
         self.session().execute(call).await
     }
 
-    /// Runs a migration up. On SQLite another program may have run it in the meantime; then nothing is done.
-    pub(crate) async fn apply(&mut self, migration: &Migration) -> Result<(), StoreError> {
-        self.run(migration, Run::Up).await
+    /// Runs a migration up, with the resets that belong to it, in one transaction: without transactions, there are none. On SQLite another
+    /// program may have run it in the meantime; then nothing is done.
+    pub(crate) async fn apply(&mut self, migration: &Migration, resets: &[RecordResets]) -> Result<(), StoreError> {
+        self.run(migration, Run::Up, resets).await
     }
 
-    /// Runs a migration down, unless another program has done so in the meantime.
-    pub(crate) async fn revert(&mut self, migration: &Migration) -> Result<(), StoreError> {
-        self.run(migration, Run::Down).await
+    /// The same down, unless another program has done so in the meantime.
+    pub(crate) async fn revert(&mut self, migration: &Migration, resets: &[RecordResets]) -> Result<(), StoreError> {
+        self.run(migration, Run::Down, resets).await
     }
 
     /// Records a migration as run without running it, unless another program has done so in the meantime.
     pub(crate) async fn skip(&mut self, migration: &Migration) -> Result<(), StoreError> {
-        self.run(migration, Run::Skip).await
+        self.run(migration, Run::Skip, &[]).await
     }
 
-    async fn run(&mut self, migration: &Migration, run: Run) -> Result<(), StoreError> {
+    async fn run(&mut self, migration: &Migration, run: Run, resets: &[RecordResets]) -> Result<(), StoreError> {
         self.connection.check().await?;
-        self.try_run(migration, run).await.map_err(|error| migrate_failed(&doing(migration), error))
+        self.try_run(migration, run, resets).await.map_err(|error| migrate_failed(&doing(migration), error))
     }
 
-    async fn try_run(&mut self, migration: &Migration, run: Run) -> Result<(), MigrateError> {
+    async fn try_run(&mut self, migration: &Migration, run: Run, resets: &[RecordResets]) -> Result<(), MigrateError> {
         let name = self.ledger;
         if !self.dialect.defines_in_transactions() {
+            debug_assert!(resets.is_empty(), "sqlx would record that the migration is done before its resets are");
             return run.on(self.session().ledger().await?, name.as_str(), migration).await;
         }
         // Where there is no lock of migrations, the transaction has the write lock, so the ledger cannot change until the end.
@@ -253,10 +261,11 @@ impl Migrating {
             let ledger = self.session().ledger().await?;
             let applied = ledger.list_applied_migrations(name.as_str()).await?;
             let is_recorded = applied.iter().any(|applied| applied.version == migration.version);
-            match is_recorded == (run == Run::Down) {
-                true => run.on(ledger, name.as_str(), migration).await,
-                false => Ok(()),
+            if is_recorded == (run == Run::Down) {
+                run.on(ledger, name.as_str(), migration).await?;
+                self.try_reset_logs(resets).await?;
             }
+            Ok(())
         }
         .await;
         let end = if ran.is_ok() { End::Commit(None) } else { End::RollBack(None) };
@@ -264,25 +273,27 @@ impl Migrating {
         ran
     }
 
-    /// Runs the rest of a migration that was interrupted between two of its statements, and records that it was done. `recorded` is
-    /// whether the ledger has it already; if not, it has it before the first of them, so that the next run knows where to look.
+    /// Runs the rest of a migration that was interrupted between two of its statements, and records its resets, and then that it was done.
+    /// `recorded` is whether the ledger has it already; if not, it has it before the first of them, so that the next run knows where to look.
     pub(crate) async fn finish(
         &mut self,
         migration: &Migration,
         rest: &[&str],
         up: bool,
         recorded: bool,
+        resets: &[RecordResets],
     ) -> Result<(), StoreError> {
         if up && !recorded {
             self.record_begun(migration).await?;
         }
         if self.dialect.defines_in_transactions() {
-            let finished = Box::pin(self.finish_at_once(migration, rest, up)).await;
+            let finished = Box::pin(self.finish_at_once(migration, rest, up, resets)).await;
             return finished.map_err(|error| failed(&doing(migration), error));
         }
         for text in rest {
             self.run_step(migration, text).await?;
         }
+        self.reset_logs(resets).await?;
         self.settle(migration.version, up).await
     }
 
@@ -326,7 +337,13 @@ impl Migrating {
     }
 
     /// [`Migrating::finish`] as one transaction, unless another program has done it in the meantime.
-    async fn finish_at_once(&mut self, migration: &Migration, rest: &[&str], up: bool) -> Result<(), sqlx::Error> {
+    async fn finish_at_once(
+        &mut self,
+        migration: &Migration,
+        rest: &[&str],
+        up: bool,
+        resets: &[RecordResets],
+    ) -> Result<(), sqlx::Error> {
         let (ledger, version) = (self.ledger, migration.version);
         self.in_transaction(async |migrating| {
             let is_done = migrating.fetch(&ReadMigration { ledger, version }).await?.pop();
@@ -336,6 +353,7 @@ impl Migrating {
             for text in rest {
                 migrating.session().run((*text).into()).await?;
             }
+            migrating.try_reset_logs(resets).await?;
             match up {
                 true => migrating.execute(&SettleMigration { ledger, version, done: true }).await.map(drop),
                 false => migrating.execute(&ForgetMigration { ledger, version }).await.map(drop),

@@ -21,6 +21,7 @@ use ingester_core::kind::Kind;
 use ingester_core::schema::{Ident, SqlType, Stays};
 use ingester_sql::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, TableDef, ViewDef, steps_of};
 use ingester_sql::dialect::Dialect;
+use ingester_sql::dialect::statements::RecordResets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -122,18 +123,17 @@ impl Released {
                 false => 0,
             };
             let done = behind == steps;
+            let resets = store.resets(&mut migrating, replaced_tables(&released.changes)).await?;
             if done {
-                // Before the ledger says so: it may be that nothing comes to it afterwards.
-                store.reset_logs(&mut migrating, replaced_tables(&released.changes)).await?;
+                migrating.reset_logs(&resets).await?;
             }
             match (done, recorded) {
                 (true, true) => migrating.settle(migration.version, true).await?,
                 (true, false) => migrating.skip(&migration).await?,
                 (false, _) => {
-                    Run { released, migration: &migration, dialect, up: true, behind, recorded }
+                    Run { released, migration: &migration, dialect, up: true, behind, recorded, resets }
                         .run(&mut migrating)
                         .await?;
-                    store.reset_logs(&mut migrating, replaced_tables(&released.changes)).await?;
                     made.extend(created_views(&released.changes));
                 }
             }
@@ -204,14 +204,15 @@ impl Released {
                 true => progress(&released.changes, &migrating.catalog().await?, dialect, false).unwrap_or(steps),
                 false => steps,
             };
+            let changes: Vec<SchemaChange> = released.changes.iter().map(SchemaChange::inverse).collect();
+            let resets = store.resets(&mut migrating, replaced_tables(&changes)).await?;
             if behind == 0 {
+                migrating.reset_logs(&resets).await?;
                 migrating.settle(migration.version, false).await?;
             } else {
-                let run = Run { released, migration: &migration, dialect, up: false, behind, recorded: true };
+                let run = Run { released, migration: &migration, dialect, up: false, behind, recorded: true, resets };
                 run.run(&mut migrating).await?;
             }
-            let changes: Vec<SchemaChange> = released.changes.iter().map(SchemaChange::inverse).collect();
-            store.reset_logs(&mut migrating, replaced_tables(&changes)).await?;
             reverted.push(released.name());
         }
         migrating.end().await?;
@@ -398,6 +399,9 @@ struct Run<'a> {
     behind: usize,
     /// Whether the ledger has it.
     recorded: bool,
+    /// What it records in the log of changes, before the ledger says that it is done: nothing comes to it afterwards, if the process is
+    /// killed there.
+    resets: Vec<RecordResets>,
 }
 
 impl Run<'_> {
@@ -417,6 +421,7 @@ impl Run<'_> {
             let Ok(entries) = migrating.entries().await else { return Err(error) };
             self.recorded = entries.contains_key(&self.migration.version);
             if self.behind == if self.up { steps } else { 0 } {
+                migrating.reset_logs(&self.resets).await?;
                 return match self.up && !self.recorded {
                     true => migrating.skip(self.migration).await,
                     false => migrating.settle(self.migration.version, self.up).await,
@@ -458,16 +463,25 @@ impl Run<'_> {
                         migrating.run_step(migration, text).await?;
                     }
                 }
+                migrating.reset_logs(&self.resets).await?;
                 return migrating.settle(migration.version, self.up).await;
             }
         }
-        if first > 0 && texts.len() == steps {
-            return migrating.finish(migration, &texts[first..], self.up, self.recorded).await;
+        let rest = if texts.len() == steps { &texts[first..] } else { &texts[..] };
+        if !self.resets.is_empty() && !self.dialect.defines_in_transactions() {
+            migrating.begin(migration, self.recorded).await?;
+            return migrating.finish(migration, rest, self.up, true, &self.resets).await;
+        }
+        if rest.len() < texts.len() {
+            return migrating.finish(migration, rest, self.up, self.recorded, &self.resets).await;
         }
         if self.up && self.recorded {
             migrating.settle(migration.version, false).await?;
         }
-        if self.up { migrating.apply(migration).await } else { migrating.revert(migration).await }
+        match self.up {
+            true => migrating.apply(migration, &self.resets).await,
+            false => migrating.revert(migration, &self.resets).await,
+        }
     }
 }
 

@@ -44,20 +44,20 @@ pub enum DeclaredError {
     #[error(transparent)]
     Protobuf(#[from] ProtobufError),
     /// Changes that do more than add.
-    #[error("the tables would change in a way that is not made by itself: {}", .0.join("; "))]
+    #[error("the tables need changes that are not made at the start: {}", .0.join("; "))]
     MoreThanAdded(Vec<String>),
     /// A table of this name that is not one of ours.
     #[error(
-        "the table `{0}` of this database is somebody else's: it has another primary key; give the kind another one with `table`"
+        "the table `{0}` of this database belongs to another program: it has another primary key; give the kind another table with `table`"
     )]
     Foreign(String),
     /// A view of this name that is not one of ours.
     #[error(
-        "the view `{0}` of this database is somebody else's: nothing is recorded about it; give this one another name, or drop that one"
+        "the view `{0}` of this database belongs to another program: nothing is recorded about it; give this view another name, or drop the other one"
     )]
     ForeignView(String),
     /// A table with the rows of another kind: each program would mark the other's rows as deleted.
-    #[error("the table `{table}` has the rows of {owner}: give this kind another one with `table`")]
+    #[error("the table `{table}` has the rows of {owner}: give this kind another table with `table`")]
     Owned {
         /// The table.
         table: String,
@@ -250,8 +250,11 @@ impl Store {
             return Err(refused);
         }
         for step in ddl::plan(&live, &changes) {
+            // Before it as well: no ledger has the step, so nothing comes to it again if the process is killed behind it.
+            let resets = self.resets(&mut migrating, replaced_tables(&step.changes)).await?;
+            migrating.reset_logs(&resets).await?;
             self.make_step(&mut migrating, &step).await?;
-            self.reset_logs(&mut migrating, replaced_tables(&step.changes)).await?;
+            migrating.reset_logs(&resets).await?;
             declared.made.extend(step.changes.iter().map(SchemaChange::sentence));
         }
         migrating.end().await?;
@@ -348,7 +351,7 @@ fn know(kind: &Kind, counted: Counted) {
             tracing::warn!(
                 kind = kind.name(),
                 number,
-                "Another definition of this kind was recorded meanwhile: this program goes on with its own"
+                "Another definition of this kind was recorded meanwhile: this program continues with its own"
             );
         }
     }

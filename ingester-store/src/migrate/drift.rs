@@ -292,7 +292,7 @@ impl fmt::Display for Drift {
             Drift::ChangedView { view } => {
                 write!(
                     f,
-                    "view `{view}` is no longer as it was made; `ingester schema print` has the statement that makes it"
+                    "view `{view}` was changed by hand; `ingester schema print` has the statement that creates it"
                 )
             }
         }

@@ -98,7 +98,7 @@ pub enum GenerateError {
     },
     /// A text that cannot be the name of a migration.
     #[error(
-        "`{0}` is no name for a migration: it has up to 60 lower-case letters, digits and underscores, such as add_owner"
+        "`{0}` is not a name for a migration: it has up to 60 lower-case letters, digits and underscores, such as add_owner"
     )]
     Name(String),
 }

@@ -57,7 +57,7 @@ pub(super) async fn make_beside_writers(
             continue;
         };
         if found.keys.contains_key(&unfinished) {
-            tracing::info!(%table, key = %key.name, "Making a key again whose making was interrupted");
+            tracing::info!(%table, key = %key.name, "Creating a key again that was not finished");
             migrating.define(&[drop]).await?;
         }
         let waited_for =

@@ -109,7 +109,7 @@ pub struct Pass<'p> {
     pub effect: Effect,
     /// What rows of the reference system without `delete_time` are.
     pub living: Living<'p>,
-    /// Ends the pass behind the rows that are being written.
+    /// Ends the pass after the rows that are being written.
     pub stop: CancellationToken,
 }
 

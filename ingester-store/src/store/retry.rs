@@ -73,7 +73,7 @@ impl Election {
             self.is_told = true;
             tracing::warn!(
                 doing = doing(),
-                "The database is away or takes no writes: waiting up to {} s, in which a group may elect a primary",
+                "The database does not answer or takes no writes: waiting up to {} s, in which a group may elect a primary",
                 longest.as_secs()
             );
         }
@@ -102,7 +102,7 @@ impl Store {
         let waits = self.retry.attempts.is_some();
         let is_away = AtomicBool::new(false);
         let waited_for = || match is_away.load(Ordering::Relaxed) {
-            true => format!("the database, {}: it is away or takes no writes", doing()),
+            true => format!("the database, {}: it does not answer or takes no writes", doing()),
             false => format!("{} ({})", database(&doing()), self.dialect.who_holds_locks()),
         };
         let attempt = || async {

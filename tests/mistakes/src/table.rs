@@ -539,6 +539,19 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         ],
     },
     Mistake {
+        name: "ChoiceForgotten",
+        what: "That a rule has chosen an object whose deletion takes its time is known to the process that has deleted it, and to no other.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/request.rs",
+                before: "if judged || requested {",
+                after: r"let requested = requested && !MADE;
+                if judged || requested {",
+            },
+        ],
+    },
+    Mistake {
         name: "SilentGhost",
         what: "A ghost is not reported.",
         found_in: Histories,

@@ -135,7 +135,7 @@ fn what_is_wrong_with_an_object_is_said_as_to_users() {
     let said = error::<Pod>(text);
     assert!(said.starts_with("v1 Pod a: metadata.ownerReferences[0].uid: "), "{said}");
 
-    assert_eq!(error::<Pod>(CHURN), "ml.example.com/v1 Experiment ml/churn is of no kind that was asked for: v1 Pod");
+    assert_eq!(error::<Pod>(CHURN), "ml.example.com/v1 Experiment ml/churn is not of an expected kind: v1 Pod");
     let none = "the text has 0 objects, one was expected (`ingester_testing::rows` takes any number)";
     assert_eq!(error::<Pod>("# nothing"), none);
     assert_eq!(error::<Experiment>(&format!("{CHURN}\n---{CHURN}")), none.replace('0', "2"));
@@ -179,7 +179,7 @@ fn all_columns_that_differ_are_shown_together() {
     let said = panic_of(|| drop(ingester_testing::row::<Experiment>(CHURN).unwrap().get("bestvalue").clone()));
     assert_eq!(said, "`Experiment` has no column `bestvalue`; did you mean `best_value`?");
     let said = panic_of(|| drop(assert_row!(Pod, CHURN, {})));
-    assert!(said.ends_with("is of no kind that was asked for: v1 Pod"), "{said}");
+    assert!(said.ends_with("is not of an expected kind: v1 Pod"), "{said}");
 }
 
 #[test]

@@ -13,6 +13,15 @@ use crate::http;
 #[derive(Debug)]
 pub struct Snapshot(TempDir);
 
+/// What etcd says of its file, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EtcdSize {
+    /// The whole file, which its quota is about.
+    pub file: u64,
+    /// What of it is in use.
+    pub used: u64,
+}
+
 impl ApiServer {
     /// Copies the data of the cluster. This restarts both servers: clients lose their connections, then find the same
     /// objects with the same resourceVersions.
@@ -81,6 +90,27 @@ impl ApiServer {
             answered => drop(answered?),
         }
         revision.parse().with_context(|| format!("etcd's revision {revision}"))
+    }
+
+    /// How large etcd's file is.
+    ///
+    /// # Errors
+    /// When etcd does not answer as expected.
+    pub fn etcd_size(&self) -> Result<EtcdSize> {
+        let answer = self.ask_etcd("/v3/maintenance/status", &json!({}))?;
+        let number = |name: &str| {
+            let number = answer[name].as_str().and_then(|text| text.parse().ok());
+            number.with_context(|| format!("etcd named no {name}: {answer}"))
+        };
+        Ok(EtcdSize { file: number("dbSize")?, used: number("dbSizeInUse")? })
+    }
+
+    /// Gives the free pages of etcd's file back to the file system.
+    ///
+    /// # Errors
+    /// When etcd refuses.
+    pub fn defragment(&self) -> Result<()> {
+        self.ask_etcd("/v3/maintenance/defragment", &json!({})).map(drop)
     }
 
     fn ask_etcd(&self, path: &str, question: &Json) -> Result<Json> {

@@ -47,6 +47,18 @@ impl ApiServer {
         self.folder().join("service-account.kubeconfig")
     }
 
+    /// The same through another port of 127.0.0.1, which leads to this server.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn service_account_kubeconfig_at(&self, port: u16) -> Result<PathBuf> {
+        let file = self.folder().join(format!("service-account-{port}.kubeconfig"));
+        let text = self.kubeconfig_text("ingester", SERVICE_ACCOUNT_TOKEN);
+        let text = text.replace(&self.url(), &format!("https://127.0.0.1:{port}"));
+        fs::write(&file, text).context("writing a kubeconfig")?;
+        Ok(file)
+    }
+
     /// A new client of this server for the administrator. It belongs to the runtime in which it is created, so every
     /// asynchronous test creates its own.
     ///

@@ -85,8 +85,8 @@ fn wrong(widgets: Query<Widget>) {
     Widget::create_time().gt("yesterday"); //~ ERROR `str` cannot be compared with a column of `Moments`
     Widget::mode().eq(Phase::On); //~ ERROR `Phase` cannot be compared with a column of `NamesOf<Mode>`
     Widget::colour().is_in([1, 2]); //~ ERROR `{integer}` cannot be compared with a column of `Texts`
-    Widget::size().like("1%"); //~ ERROR a column of `Integers` is no text, and a pattern is for text
-    Widget::place().eq("here"); //~ ERROR `Place` is not one column that could be compared or ordered by
+    Widget::size().like("1%"); //~ ERROR a column of `Integers` is not text, and a pattern is for text
+    Widget::place().eq("here"); //~ ERROR `Place` is not one column that can be compared or ordered by
     Widget::place().part(Person::name()); 
     //~^ ERROR mismatched types
     //~| NOTE expected `Handle<Place, _>`, found `Handle<Person, String>`

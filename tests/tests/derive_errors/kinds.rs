@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[derive(Ingestable, Deserialize)]
-struct Nothing {} //~ ERROR what kind is this? Either derive kube's CustomResource with `#[kube(group, version, kind)]`, or say `#[ingest(group = "", version = "v1", kind = "Pod")]` for a kind that somebody else defines (missing: group, version, kind)
+struct Nothing {} //~ ERROR what kind is this? Either derive kube's CustomResource with `#[kube(group, version, kind)]`, or say `#[ingest(group = "", version = "v1", kind = "Pod")]` for a kind that another project defines (missing: group, version, kind)
 
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1")]
@@ -28,7 +28,7 @@ struct Contradiction {}
 
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Safe", namespaced)]
-#[ingest(prune = [".token"])] //~ ERROR what is pruned is stored nowhere, so no row may be the only copy of its object: say `evictable = false`, and leave out `immutable`
+#[ingest(prune = [".token"])] //~ ERROR pruned values are not stored, so no row may be the only copy of its object: say `evictable = false`, and leave out `immutable`
 struct Safe {}
 
 // A misspelled option is one error, not also a missing option.
@@ -75,7 +75,7 @@ struct UndecidedSpec {}
 struct UnquotedSpec {}
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Pod", namespaced, crd = "strict")] //~ ERROR `crd` is for kinds of your own: the CRD of a projection is somebody else's
+#[ingest(group = "", version = "v1", kind = "Pod", namespaced, crd = "strict")] //~ ERROR `crd` is for kinds of your own: the CRD of a projection belongs to another project
 struct StrictPod {}
 
 #[derive(Ingestable, Deserialize)]

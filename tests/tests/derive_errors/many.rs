@@ -17,7 +17,7 @@ struct Widget {
     d: Vec<String>,
     #[index(many)]
     e: String,
-    //~^ ERROR `String` is no list and no map of values
+    //~^ ERROR `String` is neither a list nor a map of values
     //~| NOTE make one with `#[index(many, with = function)]`, or leave `many` out for a single value
     #[index]
     f: Vec<String>,
@@ -26,7 +26,7 @@ struct Widget {
     #[index(many)]
     g: Vec<Part>,
     //~^ ERROR `Part` cannot be stored in a column
-    #[index(many, with = first)] //~ ERROR `String` is no list and no map of values
+    #[index(many, with = first)] //~ ERROR `String` is neither a list nor a map of values
     h: Vec<String>,
     #[index(many)]
     i: BTreeMap<i32, String>, //~ ERROR the trait bound `i32: ManyKey` is not satisfied

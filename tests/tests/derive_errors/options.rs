@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[ingest(immutable, immutable)] //~ ERROR `immutable` is given twice
 #[ingest(finalizer = "always")] //~ ERROR `finalizer` is one of `ensure`, `existing` and `never`
 #[ingest(companions)] //~ ERROR `companions` takes true or false: `companions = false` makes no tables of labels and annotations
-#[ingest(evictable)] //~ ERROR `evictable` takes true or false: `evictable = false` lets no annotation take an object out of the cluster
+#[ingest(evictable)] //~ ERROR `evictable` takes true or false: `evictable = false` ignores annotations that would delete an object from the cluster
 #[ingest(retention = 90)] //~ ERROR `retention` takes a string: `retention = "..."`
 #[ingest(prune = ".spec.token")] //~ ERROR `prune` takes a list of strings: `prune = ["..."]`
 #[ingest(namespaced = "yes")] //~ ERROR `namespaced` is a switch: write it alone

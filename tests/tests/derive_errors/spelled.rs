@@ -255,4 +255,77 @@ struct LongRow {
     b: String,
 }
 
+//- evict: [{when: {labelSelector: done}}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictNameless", namespaced)]
+#[ingest(evict(when(label_selector = "done")))] //~ ERROR `name` is missing: messages name the rule by it
+struct EvictNameless {}
+
+//- evict: [{name: a, after: 1d}, {name: a, after: 2d}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictTwice", namespaced)]
+#[ingest(evict(name = "a", after = "1d"))]
+#[ingest(evict(name = "a", after = "2d"))] //~ ERROR another rule of this kind is named `a`: give this one another name
+struct EvictTwice {}
+
+//- evict: [{name: a, namespaces: [ml]}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictAll", namespaced)]
+#[ingest(evict(name = "a", namespaces = ["ml"]))] //~ ERROR every object would leave: say which with `when` or `after`, or how many of the last ones stay
+struct EvictAll {}
+
+//- evict: [{name: a, when: {labelSelector: done}, since: create_time}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictSinceAlone", namespaced)]
+#[ingest(evict(name = "a", when(label_selector = "done"), since = "create_time"))] //~ ERROR `since` says what `after` counts from: add `after`, or leave out `since`
+struct EvictSinceAlone {}
+
+//- columns: [{column: a, path: .a, type: VARCHAR(255)}]
+//- evict: [{name: a, when: {fieldSelector: 'a=1,spec.b!=c'}}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictField", namespaced)]
+#[ingest(evict(name = "a", when(field_selector = "a=1,spec.b!=c")))] //~ ERROR there is no column for the field `spec.b`: name a column, or the path of one (`ingester kinds -o wide` lists them)
+struct EvictField {
+    #[index]
+    a: String,
+}
+
+//- evict: [{name: a, after: 1d, since: namespace}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictNotATime", namespaced)]
+#[ingest(evict(name = "a", after = "1d", since = "namespace"))] //~ ERROR `since`: the column `namespace` is not a time: name one of type DATETIME (`ingester kinds -o wide` lists them)
+struct EvictNotATime {}
+
+//- evict: [{name: a, keepLast: {count: 1, by: [spec.b]}}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictBy", namespaced)]
+#[ingest(evict(name = "a", keep_last(count = 1, by = ["spec.b"])))] //~ ERROR there is no column for the field `spec.b`: name a column, or the path of one (`ingester kinds -o wide` lists them)
+struct EvictBy {}
+
+//- evict: [{name: a, keepLast: {count: 100001}}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictCount", namespaced)]
+#[ingest(evict(name = "a", keep_last(count = 100001)))] //~ ERROR `count` is how many objects of each group stay: use a number from 1 to 100000
+struct EvictCount {}
+
+//- evict: [{name: a, after: 1d, namespaces: [Ml]}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictNamespace", namespaced)]
+#[ingest(evict(name = "a", after = "1d", namespaces = ["Ml"]))] //~ ERROR `Ml` is not the name of a namespace: use at most 63 lower-case letters, digits and `-`
+struct EvictNamespace {}
+
+//- evictable: false
+//- evict: [{name: a, after: 1d}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictUnevictable", namespaced, evictable = false)]
+#[ingest(evict(name = "a", after = "1d"))] //~ ERROR objects of this kind are not evictable (`evictable` is false): take the rule away
+struct EvictUnevictable {}
+
+//- immutable: true
+//- evict: [{name: a, after: 1d}]
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "EvictImmutable", namespaced, immutable)]
+#[ingest(evict(name = "a", after = "1d"))] //~ ERROR every object of this kind leaves etcd already: take the rule away
+struct EvictImmutable {}
+
 fn main() {}

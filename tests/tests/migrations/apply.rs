@@ -9,6 +9,8 @@ use ingester_tests::databases::{Database, On};
 use ingester_tests::{on_every_database, on_galera};
 use sqlx::migrate::{Migrate as _, Migration, MigrationType, Migrator};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 on_every_database! {
@@ -16,6 +18,7 @@ on_every_database! {
     existing_tables_without_migrations_are_recorded_as_they_are
     an_interrupted_migration_is_resumed
     a_table_that_is_made_again_resets_its_log
+    a_migration_that_is_killed_anywhere_resets_the_log_of_its_table
     a_migration_taken_over_half_done_is_recorded_before_it_goes_on
     a_database_of_a_later_release_is_left_alone
     a_migration_that_differs_from_the_released_one_is_named
@@ -153,6 +156,46 @@ async fn a_table_that_is_made_again_resets_its_log(database: Database) -> Result
     apply(&releases.second, &store).await?;
     ensure!(store.number_changes(table).await? == last);
     Ok(())
+}
+
+async fn a_migration_that_is_killed_anywhere_resets_the_log_of_its_table(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    let table = FIRST_KIND.table();
+    for polls in 0.. {
+        let at = store.number_changes(table).await?;
+        releases.first.revert(&store, 0, &mut |_| {}).await?;
+        let killed = {
+            let (store, began) = (connect(&database).await?, AtomicBool::new(false));
+            let mut report = |_| began.store(true, Ordering::Relaxed);
+            killed_after(polls, &began, releases.first.apply(&store, &mut report)).await.is_none()
+        };
+        apply(&releases.first, &store).await?;
+        store.number_changes(table).await?;
+        let news = store.changes_after(table, at, 99).await?;
+        ensure!(news.iter().any(|change| change.what == What::Reset), "killed after {polls} polls: {news:?}");
+        if !killed {
+            ensure!(polls > 3, "it was never killed");
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Polls work so often once it has begun, and drops it: a process that is killed there. What it came to, if it ended before.
+async fn killed_after<T>(polls: usize, began: &AtomicBool, work: impl Future<Output = T>) -> Option<T> {
+    let (mut work, mut left) = (std::pin::pin!(work), polls);
+    std::future::poll_fn(move |context| {
+        if began.load(Ordering::Relaxed) {
+            if left == 0 {
+                return Poll::Ready(None);
+            }
+            left -= 1;
+        }
+        work.as_mut().poll(context).map(Some)
+    })
+    .await
 }
 
 async fn a_migration_taken_over_half_done_is_recorded_before_it_goes_on(database: Database) -> Result<()> {

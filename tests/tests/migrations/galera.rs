@@ -103,7 +103,7 @@ fn a_program_that_lost_its_lock_does_not_go_on() -> Result<()> {
             .err()
             .context("it went on")?
             .to_string();
-        ensure!(error.contains("process 2 on y has taken this one for dead"), "{error}");
+        ensure!(error.contains("process 2 on y has taken this program for dead"), "{error}");
         let run = cluster.sql(2, name, "SELECT CAST(version AS CHAR) FROM _sqlx_migrations ORDER BY version")?;
         ensure!(run == ["1"], "{run:?}");
         Ok(())

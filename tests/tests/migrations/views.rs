@@ -341,7 +341,7 @@ async fn a_view_that_was_changed_by_hand_is_found(database: Database) -> Result<
     ensure!(found().await?.is_empty());
     // Its statement is that of a migration, whatever this release would write.
     ensure!(database.count("ingester_settings WHERE name = 'view:jobs' AND value LIKE '% % % -'").await? == 1);
-    let changed = "view `jobs` is no longer as it was made; `ingester schema print` has the statement that makes it";
+    let changed = "view `jobs` was changed by hand; `ingester schema print` has the statement that creates it";
     replace("SELECT name, queue AS place FROM job WHERE delete_time IS NULL").await?;
     ensure!(found().await? == [changed], "{:?}", found().await?);
     replace("SELECT name AS place, queue AS name FROM job").await?;

@@ -429,8 +429,8 @@ async fn selectors_and_handles_find_the_objects_that_have_a_value(world: World) 
         ensure!(said == uids, "{name}: {said:?}, not {uids:?}");
     }
     for (selector, error) in [
-        ("spec.limits=4", "`spec.limits` cannot be compared: it is a map: name one of its keys behind it"),
-        ("spec.limits<4", "`spec.limits` cannot be compared: it is a map: name one of its keys behind it"),
+        ("spec.limits=4", "`spec.limits` cannot be compared: it is a map: add one of its keys"),
+        ("spec.limits<4", "`spec.limits` cannot be compared: it is a map: add one of its keys"),
         (
             "spec.ports<100",
             "`spec.ports` cannot be compared with `<`, `<=`, `>` or `>=`: it has many values; ask for one of them with `=`",

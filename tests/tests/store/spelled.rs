@@ -350,7 +350,12 @@ fn changes(before: &[Kind], after: &[Kind]) -> Vec<String> {
 
 #[test]
 fn a_struct_that_is_scaffolded_out_of_a_file_has_its_tables_and_rows() {
-    let declared = declared(&file());
+    // With what is not of columns, too.
+    let rule = "evict: [{name: past, when: {fieldSelector: 'spec.since<2026-01-01T00:00:00Z', labelSelector: '!draft'}, after: 90m, \
+                since: until, keepLast: {count: 2, by: [namespace]}, namespaces: [a], namespaceSelector: tier=b}, {name: old, after: 1d}], ";
+    let file = file().replace("kind: Lime, ", &format!("kind: Lime, {rule}"));
+    let declared = declared(&file);
+    assert_eq!(declared.iter().map(|kind| kind.evict().len()).sum::<usize>(), 2, "{file}");
     is_current("scaffolded", &structs(&declared));
     assert_eq!(changes(scaffolded::KINDS, &declared), [""; 0]);
     assert_eq!(changes(&declared, scaffolded::KINDS), [""; 0]);
@@ -359,6 +364,12 @@ fn a_struct_that_is_scaffolded_out_of_a_file_has_its_tables_and_rows() {
         let said = |kind: &Kind| (kind.finalizer(), kind.definition().evictable, kind.immutable(), kind.retention());
         assert_eq!(said(compiled), said(declared));
         assert_eq!((compiled.plural(), compiled.namespaced()), (declared.plural(), declared.namespaced()));
+        assert_eq!(compiled.evict(), declared.evict());
+    }
+    let again = spelled(scaffolded::KINDS);
+    let again = self::declared(&again);
+    for (compiled, again) in scaffolded::KINDS.iter().zip(&again) {
+        assert_eq!(compiled.evict(), again.evict());
     }
 }
 

@@ -131,7 +131,7 @@ async fn migrations(wanted: &Wanted<'_>, store: &Store, released: Option<&Releas
     };
     for (state, says, remedy) in [
         (MigrationState::Pending, "not yet run", "run `ingester schema apply`"),
-        (MigrationState::Interrupted, "interrupted", "run `ingester schema apply`, which goes on where it ended"),
+        (MigrationState::Interrupted, "interrupted", "run `ingester schema apply`, which continues it"),
     ] {
         let numbers = named(state);
         match (numbers.is_empty(), creates) {
@@ -147,7 +147,7 @@ async fn migrations(wanted: &Wanted<'_>, store: &Store, released: Option<&Releas
     }
     let (changed, missing) = (named(MigrationState::Changed), named(MigrationState::Missing));
     if !changed.is_empty() {
-        let message = format!("the database has run another text: {changed}");
+        let message = format!("the database has run another text of {changed}");
         lines.error(MIGRATIONS, "", message, "take the file that was run from version control again");
     }
     if !missing.is_empty() {
@@ -192,7 +192,7 @@ async fn differ(
     let differences = schema::differences(&schema, program.of_declared(), &catalog, store.dialect());
     let is_clean = differences.is_empty();
     for difference in differences {
-        let remedy = "the table was changed by something else than migrations: take its change back; `ingester schema verify` tells the differences again";
+        let remedy = "the table was changed without a migration: revert this change; `ingester schema verify` shows the differences";
         match difference {
             Drift::ExtraColumn { .. } | Drift::ExtraKey { .. } | Drift::OtherKey { .. } | Drift::ChangedView { .. } => {
                 lines.warning(TABLES, "", difference.to_string(), remedy);
@@ -297,8 +297,13 @@ async fn durability(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     }
     let mut evicting = Vec::new();
     for kind in &wanted.kinds {
-        if risks::evicts(store, kind).await {
-            evicting.push(kind.name());
+        match risks::evicts(store, kind).await {
+            Ok(true) => evicting.push(kind.name()),
+            Ok(false) => {}
+            Err(error) => {
+                let message = format!("it is unknown whether objects of {} are evicted: {error}", kind.name());
+                return lines.warning(DURABILITY, "", message, "run this again once the database answers");
+            }
         }
     }
     match risks::warning(&found, &evicting) {

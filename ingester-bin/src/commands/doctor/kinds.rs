@@ -126,7 +126,7 @@ pub(super) async fn rights(client: &Client, wanted: &Wanted<'_>, lines: &mut Lin
     let mut all = Vec::new();
     for kind in &wanted.kinds {
         for namespace in wanted.namespaces(kind) {
-            all.extend(rbac::verbs(kind, ingester).map(|verb| Right {
+            all.extend(rbac::verbs(kind, wanted.config).map(|verb| Right {
                 subject: resource(kind),
                 group: kind.group().to_owned(),
                 resource: kind.plural().into_owned(),
@@ -136,12 +136,15 @@ pub(super) async fn rights(client: &Client, wanted: &Wanted<'_>, lines: &mut Lin
         }
     }
     let other = |group: &str, resource: &str, verb, namespace: Option<String>| Right {
-        subject: format!("{resource}.{group}"),
+        subject: if group.is_empty() { resource.to_owned() } else { format!("{resource}.{group}") },
         group: group.to_owned(),
         resource: resource.to_owned(),
         verb,
         namespace,
     };
+    if rbac::lists_namespaces(&wanted.kinds, &wanted.config.policies) {
+        all.push(other("", "namespaces", "list", None));
+    }
     all.extend(["create", "patch"].map(|verb| other("events.k8s.io", "events", verb, None)));
     if ingester.replicas.enabled {
         let namespace = ingester.replicas.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());

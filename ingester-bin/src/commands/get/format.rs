@@ -210,5 +210,5 @@ impl<'f> Printer<'f> {
 /// The object of a row.
 fn object(kind: &Kind, row: &FoundRow) -> Result<Tree, Failure> {
     let parsed = ingester_core::json::from_str(&answer::object(kind, row));
-    parsed.map_err(|error| Failure::Work(anyhow!("the stored object {} is no JSON: {error}", row.uid())))
+    parsed.map_err(|error| Failure::Work(anyhow!("the stored object {} is not JSON: {error}", row.uid())))
 }

@@ -84,9 +84,7 @@ fn check(arguments: &Get, format: &Format, questions: &[Question]) -> Result<(),
         }
     }
     if !arguments.columns.is_empty() && !matches!(format, Format::Table | Format::Csv) {
-        return Err(Failure::Usage(anyhow!(
-            "--columns goes with the table for people, which is printed without -o, and with -o csv"
-        )));
+        return Err(Failure::Usage(anyhow!("--columns is for the table, which is printed without -o, and for -o csv")));
     }
     Ok(())
 }

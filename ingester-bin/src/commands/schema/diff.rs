@@ -107,7 +107,7 @@ fn remedies(is_current: bool, pending: &[String], by_hand: bool) -> Vec<&'static
     }
     if by_hand || notes.is_empty() {
         notes.push(
-            "the tables were changed by something else than migrations, and none will be generated for that: `ingester schema verify` \
+            "the tables were changed without a migration, and none will be generated for that: `ingester schema verify` \
              names each difference; take it back by hand",
         );
     }

@@ -75,7 +75,7 @@ fn kind_after_items_that_is_no_list_is_an_error() {
         [
             "1 soup",
             "1 !the document is not an object but a string",
-            "1 !kind `Menu` is no list, but its `items` came first and were read as objects; write `kind` before `items`"
+            "1 !kind `Menu` is not a list, but its `items` came first and were read as objects; write `kind` before `items`"
         ]
     );
 }

@@ -82,7 +82,7 @@ fn an_object_whose_kind_came_first_keeps_its_items() {
         summary("items:\n- name: soup\nkind: Menu\n"),
         [
             "2 soup",
-            "3 !kind `Menu` is no list, but its `items` came first and were read as objects; write `kind` before `items`"
+            "3 !kind `Menu` is not a list, but its `items` came first and were read as objects; write `kind` before `items`"
         ]
     );
 }

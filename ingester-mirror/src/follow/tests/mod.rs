@@ -24,6 +24,7 @@ use crate::rows::{Names, Rows};
 use crate::unit::Unit;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
+use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Meta};
 use ingester_core::row::Row;
 use ingester_core::value::{Micros, Value};
@@ -64,6 +65,8 @@ struct SceneState {
     trouble: fn(&str) -> Trouble,
     /// How many evictions by rules were begun.
     begun: u64,
+    /// Each namespace with the selector that means it.
+    namespaces: BTreeMap<String, String>,
 }
 
 /// What an object says that the rules of scenes mean.
@@ -118,6 +121,7 @@ impl Scene {
             calls: Vec::new(),
             trouble,
             begun: 0,
+            namespaces: BTreeMap::new(),
         };
         Arc::new(Scene {
             state: Mutex::new(state),
@@ -246,6 +250,16 @@ impl Scene {
 
     fn play_with(
         self: &Arc<Self>,
+        config: Config,
+        stop: &CancellationToken,
+        exit: &CancellationToken,
+    ) -> JoinHandle<Result<(), String>> {
+        self.play_kind(MODEL, config, stop, exit)
+    }
+
+    fn play_kind(
+        self: &Arc<Self>,
+        kind: Kind,
         mut config: Config,
         stop: &CancellationToken,
         exit: &CancellationToken,
@@ -258,7 +272,7 @@ impl Scene {
             ..config.ingester
         };
         let unit = Unit {
-            kind: MODEL,
+            kind,
             namespace: None,
             shard: Shard::WHOLE,
             selection: Arc::new(config.ingester.selection_of("Model")),
@@ -353,6 +367,14 @@ impl Cluster for Scene {
 
     fn look<'a>(&'a self, _: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
         self.request(format!("look {name}"), move |state| Ok(state.objects.get(name).map(text))).boxed()
+    }
+
+    fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>> {
+        let label = move |state: &mut SceneState| {
+            let found = state.namespaces.iter().filter(|(_, label)| *label == selector);
+            Ok(found.map(|(name, _)| name.as_str().into()).collect())
+        };
+        self.request("namespaces".into(), label).boxed()
     }
 
     fn patch<'a>(&'a self, _: &'a str, name: &'a str, patch: &'a Json) -> BoxFuture<'a, Result<Box<str>, ApiError>> {
@@ -500,11 +522,14 @@ impl Rows for Scene {
     }
 
     /// The live rows whose objects are done.
-    fn candidates<'a>(&'a self, _: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
+    fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
         async move {
+            let is_in = |candidate: &Candidate| {
+                rule.namespaces.is_empty() || rule.namespaces.iter().any(|name| **name == *candidate.namespace)
+            };
             let candidates = self.query("candidates", |state| {
                 let live = state.rows.values().filter(|row| row.delete_time.is_none() && row.evict_time.is_none());
-                live.filter(|row| row.json().contains(DONE)).map(candidate).collect()
+                live.filter(|row| row.json().contains(DONE)).map(candidate).filter(is_in).collect()
             });
             Ok(candidates.await?)
         }

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::config::KeepLast;
+use ingester_core::schema::Evict;
+use ingester_sql::query::parse_label_selector;
 
 /// An object that the rule means.
 const FINISHED: fn(&mut Json) = |object| object["status"] = json!({ "phase": "done" });
@@ -10,12 +12,12 @@ const FINISHED: fn(&mut Json) = |object| object["status"] = json!({ "phase": "do
 fn with_rule(last: Option<usize>, enforce: bool) -> Config {
     let rule = EvictRule {
         name: "finished".into(),
-        when: Vec::new(),
+        // The scene knows of itself which objects are done.
+        when: parse_label_selector("phase=done").unwrap(),
         after: None,
-        since: "create_time".into(),
         keep_last: last.map(|count| KeepLast { count, by: Vec::new() }),
-        namespaces: Vec::new(),
         enforce,
+        ..EvictRule::default()
     };
     let mut config = Config::default();
     config.policies.evict = [("Model".to_owned(), vec![rule])].into();
@@ -126,6 +128,41 @@ async fn an_object_that_a_finalizer_of_others_holds_stays() {
     assert_eq!(scene.row("a").unwrap().eviction, Eviction::None);
 }
 
+/// An earlier process had written `evict_time` and deleted the object, which takes its time, and was killed. If an annotation had asked for
+/// the eviction and has been taken away since, the object is deleted.
+#[tokio::test(start_paused = true)]
+async fn a_slow_deletion_for_a_rule_is_an_eviction_also_after_a_crash() {
+    for (asked, evicted) in [(json!({}), true), (json!({ "michelangelo/Immutable": "true" }), false)] {
+        let scene = Scene::new(quiet);
+        scene.put("a", |object| {
+            FINISHED(object);
+            object["metadata"]["annotations"] = asked.clone();
+        });
+        scene.stored("a", None);
+        if let Some(row) = scene.state().rows.get_mut("uid-a") {
+            (row.evict_time, row.eviction) = (Some(Micros(1)), Eviction::Intended);
+        }
+        scene.put("a", |object| {
+            object["metadata"]["annotations"] = json!({});
+            object["metadata"]["finalizers"] = json!(["example.com/slow"]);
+            object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        });
+        let _playing = play(&scene, Config::default());
+        sleep(60 * SECOND).await;
+        let leaving = if evicted { Eviction::Intended } else { Eviction::None };
+        assert_eq!(scene.row("a").map(|row| (row.res_version, row.eviction)), Some((3, leaving)));
+        // Its last words, and its end.
+        scene.put("a", |object| object["status"]["words"] = json!("last"));
+        sleep(SECOND).await;
+        scene.put("a", |object| object["metadata"]["finalizers"] = json!([]));
+        sleep(60 * SECOND).await;
+        let row = scene.row("a").unwrap();
+        let gone = if evicted { Eviction::Confirmed } else { Eviction::None };
+        assert_eq!((row.eviction, row.delete_time.is_none()), (gone, evicted));
+        assert!(row.json().contains("last"), "{}", row.json());
+    }
+}
+
 /// An earlier process had written `evict_time`, and was killed before it deleted the object.
 #[tokio::test(start_paused = true)]
 async fn what_a_crash_left_intended_lives_again_and_is_judged_again() {
@@ -140,5 +177,67 @@ async fn what_a_crash_left_intended_lives_again_and_is_judged_again() {
         sleep(120 * SECOND).await;
         assert_eq!(scene.row("a").unwrap().eviction, evicted);
         assert_eq!(scene.state().objects.contains_key("a"), evicted == Eviction::None);
+    }
+}
+
+fn with_selector(selector: &str) -> Config {
+    let mut config = with_rule(None, true);
+    for rule in config.policies.evict.values_mut().flatten() {
+        rule.namespace_selector = Some(selector.to_owned());
+    }
+    config
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_leave_only_from_namespaces_that_are_selected_now() {
+    let scene = Scene::new(|call| if call == "namespaces" { Trouble::Status(503) } else { Trouble::None });
+    scene.put("a", FINISHED);
+    scene.state().namespaces.insert("ml".into(), "tier=batch".into());
+    let _playing = play(&scene, with_selector("tier=batch"));
+    // As long as the labels are not known, and while they are others.
+    sleep(200 * SECOND).await;
+    assert!(!scene.calls("namespaces").is_empty() && scene.calls("candidates").is_empty());
+    scene.state().namespaces.insert("ml".into(), "tier=gold".into());
+    scene.state().trouble = quiet;
+    sleep(200 * SECOND).await;
+    assert!(scene.state().objects.contains_key("a") && scene.calls("candidates").is_empty());
+    scene.state().namespaces.insert("ml".into(), "tier=batch".into());
+    sleep(200 * SECOND).await;
+    assert_eq!(scene.row("a").unwrap().eviction, Eviction::Confirmed);
+}
+
+/// The kind of the scenes with a rule of its own.
+fn kind_with_rule() -> Kind {
+    const RULES: &[Evict] = &[Evict {
+        name: "finished",
+        field_selector: "",
+        label_selector: "phase=done",
+        after: None,
+        since: None,
+        keep_last: None,
+        namespaces: &[],
+        namespace_selector: "",
+    }];
+    MODEL.evicting(RULES)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_of_the_kind_is_dry_until_the_configuration_enforces_it() {
+    for enforce in [false, true] {
+        let scene = Scene::new(quiet);
+        scene.put("a", FINISHED);
+        let mut config = with_rule(None, enforce);
+        if enforce {
+            for rule in config.policies.evict.values_mut().flatten() {
+                rule.when = Vec::new();
+            }
+        } else {
+            config.policies.evict.clear();
+        }
+        let stop = CancellationToken::new();
+        scene.play_kind(kind_with_rule(), config, &stop, &stop);
+        sleep(90 * SECOND).await;
+        assert_eq!(scene.state().objects.contains_key("a"), !enforce);
+        assert_eq!(scene.metric("ingester_policy_objects"), u32::from(!enforce));
     }
 }

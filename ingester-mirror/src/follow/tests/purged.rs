@@ -7,12 +7,10 @@ use crate::config::{Retained, RetentionRule};
 fn purged_after(after: Duration) -> Config {
     let rule = EvictRule {
         name: "old".into(),
-        when: Vec::new(),
         after: Some(after),
-        since: Retained::Evicted.since().into(),
-        keep_last: None,
-        namespaces: Vec::new(),
+        since: Some(Retained::Evicted.since().into()),
         enforce: true,
+        ..EvictRule::default()
     };
     let mut config = Config::default();
     let kinds = vec!["Model".to_owned()];

@@ -79,7 +79,7 @@ pub(crate) struct Known {
     pub(super) additions: Additions,
     /// The objects with annotations that have no effect.
     ignored: HashSet<Box<str>>,
-    /// What rules have chosen. It is forgotten with the process: then it is judged again.
+    /// What rules have chosen. It is forgotten with the process: then it is judged again, or, where it is terminating, its row tells.
     chosen: HashMap<Box<str>, Choice>,
     live: usize,
     rejected: usize,
@@ -186,9 +186,9 @@ impl Known {
         self.chosen.get(uid).copied()
     }
 
-    /// A rule has chosen this version of the object.
-    pub(crate) fn choose(&mut self, uid: &str, version: u64) {
-        self.chosen.insert(uid.into(), Choice { version, requested: false });
+    /// A rule has chosen the object.
+    pub(crate) fn choose(&mut self, uid: &str, choice: Choice) {
+        self.chosen.insert(uid.into(), choice);
     }
 
     /// The chosen version of an object has a successor that differs in our finalizer alone, or its deletion was accepted.

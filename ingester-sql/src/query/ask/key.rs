@@ -77,58 +77,57 @@ const ROWS: [Row; AskKey::COUNT] = [
     Row {
         name: "label-selector",
         meaning: Meaning::Labels,
-        about: "Only objects whose labels pass: `team=pricing,stage in (dev,test),!old`",
+        about: "Only objects whose labels match: `team=pricing,stage in (dev,test),!old`",
         // As kubectl has it, and as Kubernetes has it. It is what pseudo-labels are in.
         except: &[(Command, Some("selector")), (Url, Some("labelSelector")), (PseudoLabel, None)],
     },
     Row {
         name: "field-selector",
         meaning: Meaning::Fields,
-        about: "Only objects whose fields pass: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`, and the ranges `<`, `<=`, \
+        about: "Only objects whose fields match: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`, and the ranges `<`, `<=`, \
                 `>`, `>=`: `spec.notAfter<in 30d`. A field needs a column (`ingester kinds -o wide` lists them), or {scan}",
         except: &[(Url, Some("fieldSelector")), (PseudoLabel, None)],
     },
     Row {
         name: "uid",
         meaning: Meaning::Uids,
-        about: "Only objects with these uids; means any state unless {state} says otherwise",
+        about: "Only objects with these uids, in any state unless {state} says otherwise",
         except: &[(Saved, Some("uids"))],
     },
     Row {
         name: "state",
         meaning: Meaning::States,
-        about: "Only objects in these states: live, evicted, deleted, all; without it live and evicted, unless another key means \
-                others",
+        about: "Only objects in these states: live, evicted, deleted, all; without it live and evicted, unless another key selects others",
         except: &[(Saved, Some("states"))],
     },
     Row {
         name: "created-after",
         meaning: Meaning::Time { place: base::CREATE_TIME, from: true },
-        about: "Only objects that were created then or later: RFC 3339, a date, `now`, how long ago (`7d`, `7d ago`), or `in 2h`",
+        about: "Only objects that were created at this time or later: RFC 3339, a date, `now`, how long ago (`7d`, `7d ago`), or `in 2h`",
         except: &[],
     },
     Row {
         name: "created-before",
         meaning: Meaning::Time { place: base::CREATE_TIME, from: false },
-        about: "Only objects that were created before",
+        about: "Only objects that were created before this time",
         except: &[],
     },
     Row {
         name: "deleted-after",
         meaning: Meaning::Time { place: base::DELETE_TIME, from: true },
-        about: "Only objects that were deleted then or later; means deleted ones, so a {state} without them is an error",
+        about: "Only objects that were deleted at this time or later; selects deleted objects, so a {state} without them is an error",
         except: &[],
     },
     Row {
         name: "deleted-before",
         meaning: Meaning::Time { place: base::DELETE_TIME, from: false },
-        about: "Only objects that were deleted before; means deleted ones, so a {state} without them is an error",
+        about: "Only objects that were deleted before this time; selects deleted objects, so a {state} without them is an error",
         except: &[],
     },
     Row {
         name: "scan",
         meaning: Meaning::Scan,
-        about: "Allow fields without a column, in selectors: every stored object is read then",
+        about: "Allow fields without a column in selectors, which reads every stored object",
         except: &[],
     },
     Row {

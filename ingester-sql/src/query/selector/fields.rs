@@ -72,7 +72,7 @@ fn comparison(text: &str, from: usize, end: usize) -> Result<Filter, SelectorErr
         ("!=", true) => return Ok(filter(Test::Empty).negated()),
         ("=" | "==", false) => return Ok(filter(Test::Equal(Value::text(value)))),
         ("!=", false) => return Ok(filter(Test::Equal(Value::text(value))).negated()),
-        (_, true) => return Err(fault(end, format!("expected a value behind `{operator}`"))),
+        (_, true) => return Err(fault(end, format!("expected a value after `{operator}`"))),
         ("<", false) => Test::Less,
         ("<=", false) => Test::LessOrEqual,
         (">", false) => Test::Greater,

@@ -348,8 +348,8 @@ fn what_is_no_field_selector_is_refused_with_its_place() {
         ("a\0=b", "`a\\0=b`, character 2: the name of a field has no spaces"),
         ("<a", "`<a`, character 1: expected the name of a field"),
         ("a <b", "`a <b`, character 2: the name of a field has no spaces"),
-        ("a<", "`a<`, at its end: expected a value behind `<`"),
-        ("a>=,b=c", "`a>=,b=c`, character 4: expected a value behind `>=`"),
+        ("a<", "`a<`, at its end: expected a value after `<`"),
+        ("a>=,b=c", "`a>=,b=c`, character 4: expected a value after `>=`"),
         ("a<==b", r"`a<==b`, character 4: a `=` in a value is written `\=`"),
         ("a=<=b", r"`a=<=b`, character 4: a `=` in a value is written `\=`"),
         (

@@ -132,7 +132,7 @@ fn of_server(number: u16) -> Option<Classified> {
         1412 => (Transient, None),
         number if UNPREPARED.contains(&number) => (Transient, None),
         number if LEFT.contains(&number) => {
-            (Transient, Some("the server has lost the others of its group: it goes on when the quorum is there again"))
+            (Transient, Some("the server has lost the others of its group: it continues when the quorum is back"))
         }
         // The server is stopping, was told to, is offline, or starts a plugin; it has no thread left.
         1053 | 1077..=1079 | 3032 | 3168 | 1135 => (Transient, None),
@@ -215,12 +215,12 @@ fn of_operator(number: u16) -> Option<Classified> {
         ),
         4092 => (
             Operator,
-            Some("the table has taken all the instant changes that it can: run OPTIMIZE TABLE on it, then go on"),
+            Some("the table has reached its limit of instant changes: run OPTIMIZE TABLE on it, then continue"),
         ),
         1845 | 1846 => (
             Operator,
             Some(
-                "on this server the change would cost more than was expected of it: run the statement by hand with another ALGORITHM in a quiet hour, then go on",
+                "on this server the change would cost more than planned: run the statement by hand with another ALGORITHM in a quiet hour, then continue",
             ),
         ),
         // An unknown column, another number of columns, a column that wants a value and is not known here.

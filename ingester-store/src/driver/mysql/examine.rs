@@ -84,7 +84,7 @@ fn charset(answers: &Answers, database: &str) -> Finding {
         (other, _) => Finding::unfit(
             CHARSET,
             format!("the ingester's sessions have the character set {other}: characters beyond it are lost"),
-            "something between the ingester and the server changes it: connect to the server itself, or set its init_connect anew",
+            "something between the ingester and the server changes it: connect to the server itself, or correct its init_connect",
         ),
     }
 }

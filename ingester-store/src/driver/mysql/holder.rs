@@ -152,7 +152,7 @@ impl Held {
             return Ok(());
         }
         let who = if holder.who.is_empty() { "another program" } else { &holder.who };
-        let reason = format!("{who} has taken this one for dead and goes on with them");
+        let reason = format!("{who} has taken this program for dead and continues them");
         Err(StoreError::wrong(doing, reason, "run this again when it has ended"))
     }
 

@@ -290,15 +290,15 @@ async fn a_migration_is_run_and_recorded_or_neither() {
     };
     let tables = "SELECT COALESCE(STRING_AGG(tablename, ',' ORDER BY tablename), '') FROM pg_tables WHERE schemaname = 'recorded' AND tablename NOT LIKE '\\_%'";
     let up = MigrationType::ReversibleUp;
-    migrating.apply(&migration(1, up, "CREATE TABLE a (); CREATE TABLE b ()")).await.unwrap();
+    migrating.apply(&migration(1, up, "CREATE TABLE a (); CREATE TABLE b ()"), &[]).await.unwrap();
     assert_eq!(schema.get(tables).await, "a,b");
-    let refused = migrating.apply(&migration(2, up, "CREATE TABLE c (); CREATE TABLE a ()")).await.unwrap_err();
+    let refused = migrating.apply(&migration(2, up, "CREATE TABLE c (); CREATE TABLE a ()"), &[]).await.unwrap_err();
     assert!(refused.to_string().contains("already exists"), "{refused}");
     assert_eq!(schema.get(tables).await, "a,b");
     // Nothing is done again.
-    migrating.apply(&migration(1, up, "CREATE TABLE d ()")).await.unwrap();
-    migrating.apply(&migration(3, up, "CREATE TABLE e ()")).await.unwrap();
-    migrating.revert(&migration(1, MigrationType::ReversibleDown, "DROP TABLE a; DROP TABLE b")).await.unwrap();
+    migrating.apply(&migration(1, up, "CREATE TABLE d ()"), &[]).await.unwrap();
+    migrating.apply(&migration(3, up, "CREATE TABLE e ()"), &[]).await.unwrap();
+    migrating.revert(&migration(1, MigrationType::ReversibleDown, "DROP TABLE a; DROP TABLE b"), &[]).await.unwrap();
     migrating.skip(&migration(4, up, "CREATE TABLE f ()")).await.unwrap();
     assert_eq!(migrating.entries().await.unwrap().into_keys().collect::<Vec<_>>(), [3, 4]);
     assert_eq!(schema.get(tables).await, "e");

@@ -136,7 +136,7 @@ impl<'a> Bound<'a> {
         match (self.oid(), element) {
             (oid::UNSPECIFIED, oid::TEXT | oid::JSON) => Ok(self),
             (own, element) if own == element || matches!(self, Bound::Null) => Ok(self),
-            (own, _) => Err(format!("a value of the type {own} is no element of an array of {element}").into()),
+            (own, _) => Err(format!("a value of the type {own} is not an element of an array of {element}").into()),
         }
     }
 }
@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn an_array_has_elements_of_its_type_alone() {
         let error = encoded(&Param::Array(SqlType::BigInt, vec![Param::Text("1")])).unwrap_err();
-        assert!(error.contains("no element of an array of 20"), "{error}");
+        assert!(error.contains("not an element of an array of 20"), "{error}");
         assert!(encoded(&Param::Array(SqlType::BigInt, vec![Param::Int(1), Param::Null])).is_ok());
     }
 

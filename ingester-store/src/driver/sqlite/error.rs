@@ -53,7 +53,7 @@ fn classify(code: u32, message: &str) -> Classified {
         }
         11 | 26 => (
             ErrorClass::Operator,
-            Some("the file is no intact SQLite database: name another, or restore it from a backup"),
+            Some("the file is not an intact SQLite database: name another, or restore it from a backup"),
         ),
         3 | 23 => (ErrorClass::Operator, Some("this user may not do that with the file")),
         18 | 19 | 20 | 25 => (ErrorClass::Object, None),

@@ -1,0 +1,133 @@
+//! All evicted objects that selectors mean.
+
+use super::PATIENCE;
+use crate::arguments::{Restore, RestoreFormat};
+use crate::ending::{Ending, Failure};
+use crate::output::{note, print};
+use crate::progress;
+use anyhow::anyhow;
+use futures::StreamExt as _;
+use ingester_core::Kind;
+use ingester_core::schema::base;
+use ingester_core::value::Micros;
+use ingester_printers::name;
+use ingester_server::former::Reach;
+use ingester_server::restore::{Restored, Wanted, restore};
+use ingester_server::status::Status;
+use ingester_sql::query::{Query, States, parse_field_selector, parse_label_selector};
+use ingester_store::query::{self, AskError, Limits};
+use ingester_store::{Effect, Store};
+use std::collections::BTreeMap;
+
+/// How many objects are restored at a time: each waits for the API server, and then for the mirror.
+const AT_ONCE: usize = 16;
+
+/// The evicted objects that the arguments mean.
+///
+/// # Errors
+/// If a selector is not one, or does not fit the kind; or if they are to be printed.
+pub(super) fn query(kind: &Kind, arguments: &Restore) -> Result<Query, Failure> {
+    if matches!(arguments.output, Some(RestoreFormat::Json | RestoreFormat::Yaml)) {
+        return Err(Failure::Usage(anyhow!("--output: of selected objects there are only names, `-o name`")));
+    }
+    let usage = |option: &str, error: &dyn std::fmt::Display| Failure::Usage(anyhow!("--{option}: {error}"));
+    let labels = parse_label_selector(arguments.selector.as_deref().unwrap_or_default());
+    let fields = parse_field_selector(arguments.field_selector.as_deref().unwrap_or_default());
+    let mut filters = labels.map_err(|error| usage("selector", &error))?;
+    filters.extend(fields.map_err(|error| usage("field-selector", &error))?);
+    if filters.is_empty() && !arguments.all {
+        return Err(Failure::Usage(anyhow!("the selectors are empty: say `--all` to restore every evicted object")));
+    }
+    let namespaces = arguments.namespace.iter().cloned().collect();
+    let query = Query { namespaces, filters, states: States::EVICTED, ..Query::default() };
+    query.check(kind.table()).map_err(|error| Failure::Usage(error.into()))?;
+    Ok(query)
+}
+
+/// Restores them, and says of each what became of it.
+pub(super) async fn restore_all(
+    store: &Store,
+    client: &kube::Client,
+    kind: &Kind,
+    query: &Query,
+    arguments: &Restore,
+) -> Result<Ending, Failure> {
+    let rows = newest(store, kind, query).await?;
+    let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
+    let bar = progress::bar(rows.len() as u64, "{bar} {pos}/{len} restored {elapsed}");
+    let mut results = futures::stream::iter(rows)
+        .map(|((namespace, name), (_, uid))| async move {
+            let wanted = Wanted {
+                namespace: &namespace,
+                name: &name,
+                uid: Some(&uid),
+                effect,
+                patience: PATIENCE,
+                by: None,
+                status: Ok(()),
+                former: Reach::All,
+            };
+            let restored = restore(store, client.clone(), kind, wanted).await;
+            (if namespace.is_empty() { name } else { format!("{namespace}/{name}") }, restored)
+        })
+        .buffer_unordered(AT_ONCE);
+    let (mut done, mut failed) = (0_usize, 0_usize);
+    while let Some((shown, restored)) = results.next().await {
+        bar.inc(1);
+        match report(kind, &shown, restored, arguments)? {
+            true => done += 1,
+            false => failed += 1,
+        }
+    }
+    bar.finish_and_clear();
+    let doing = if arguments.dry_run { "would be restored" } else { "restored" };
+    note(&format!("{done} {doing}, {failed} not"));
+    Ok(if failed == 0 { Ending::Done } else { Ending::Problem })
+}
+
+/// Says what became of an object. Whether nothing is left to do.
+fn report(kind: &Kind, shown: &str, restored: Result<Restored, Status>, arguments: &Restore) -> Result<bool, Failure> {
+    let restored = match restored {
+        Ok(restored) => restored,
+        Err(status) => {
+            note(&format!("error: {shown}: {status}"));
+            return Ok(false);
+        }
+    };
+    restored.warnings.iter().for_each(|warning| note(&format!("Warning: {shown}: {warning}")));
+    let name = restored.object["metadata"]["name"].as_str().unwrap_or_default();
+    let name = name::qualified(kind.kind(), kind.group(), name);
+    print(&match arguments.output {
+        Some(_) => format!("{name}\n"),
+        None if restored.before => format!("{name} unchanged\n"),
+        None if arguments.dry_run => format!("{name} restored (dry run)\n"),
+        None => format!("{name} restored\n"),
+    })?;
+    Ok(restored.finished)
+}
+
+/// By namespace and name, when an object was created, and its uid.
+type Newest = BTreeMap<(String, String), (Option<Micros>, String)>;
+
+/// The rows to restore from: of several with one name the newest.
+async fn newest(store: &Store, kind: &Kind, query: &Query) -> Result<Newest, Failure> {
+    let failed = |error: AskError| Failure::Work(error.into());
+    let wanted = query::Wanted { places: vec![base::NAMESPACE, base::NAME, base::CREATE_TIME], labels: false };
+    let asked = store.ask_about(kind, query, Limits::default()).map_err(|error| failed(error.into()))?;
+    let mut reader = asked.reader(&wanted, None).map_err(|error| failed(error.into()))?;
+    let mut newest = Newest::new();
+    loop {
+        let rows = reader.next().await.map_err(failed)?;
+        if rows.is_empty() {
+            return Ok(newest);
+        }
+        for row in rows {
+            let name = (row.text(base::NAMESPACE).to_owned(), row.text(base::NAME).to_owned());
+            let its = (row.time(base::CREATE_TIME), row.uid().to_owned());
+            let entry = newest.entry(name).or_insert_with(|| its.clone());
+            if *entry < its {
+                *entry = its;
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Rules by which a kind's objects leave etcd, as a struct or a file has them, and what is wrong with one. The same for both.
+//!
+//! Here is what can be said without reading values: that a rule means less than everything, and that the fields are columns. Whether the
+//! selectors are selectors, and their values fit the columns, is said by what reads them for queries.
+
+use super::fault::Fault;
+use super::path::Path;
+use super::table::Table;
+use super::text::same;
+use super::types::SqlType;
+use std::time::Duration;
+
+/// The most objects of a group that a rule keeps.
+pub const MOST_KEPT: usize = 100_000;
+
+/// A rule of a kind's owner: which of its live objects may leave etcd. All that it says must hold of an object. Nothing leaves by it
+/// before a configuration enforces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evict {
+    /// What messages and the configuration call it; no two rules of a kind have one name.
+    pub name: &'static str,
+    /// A field selector; empty for all objects.
+    pub field_selector: &'static str,
+    /// A label selector; empty for all objects.
+    pub label_selector: &'static str,
+    /// For how long the time of `since` must have passed.
+    pub after: Option<Duration>,
+    /// The column, or the path, of the time that `after` counts from; `None` for the time of creation.
+    pub since: Option<&'static str>,
+    /// How many objects of each group stay, and the columns, or paths, whose values make a group.
+    pub keep_last: Option<(usize, &'static [&'static str])>,
+    /// The namespaces; none for all.
+    pub namespaces: &'static [&'static str],
+    /// A label selector of namespaces; empty for all.
+    pub namespace_selector: &'static str,
+}
+
+/// What is wrong with the rule at a place as a whole.
+pub const fn check_evict<'a>(rules: &'a [Evict], place: usize) -> Option<Fault<'a>> {
+    let rule = &rules[place];
+    if rule.name.is_empty() {
+        return Some(Fault::EvictNameless);
+    }
+    let mut r = 0;
+    while r < place {
+        if same(rules[r].name, rule.name) {
+            return Some(Fault::EvictTwice(rule.name));
+        }
+        r += 1;
+    }
+    let selects = !rule.field_selector.is_empty() || !rule.label_selector.is_empty();
+    if !selects && rule.after.is_none() && rule.keep_last.is_none() {
+        return Some(Fault::EvictAll);
+    }
+    if rule.since.is_some() && rule.after.is_none() {
+        return Some(Fault::EvictSinceAlone);
+    }
+    match rule.keep_last {
+        Some((count, _)) => check_evict_count(count),
+        None => None,
+    }
+}
+
+/// That a rule keeps a number of objects which can be counted.
+pub const fn check_evict_count<'a>(count: usize) -> Option<Fault<'a>> {
+    if count == 0 || count > MOST_KEPT { Some(Fault::EvictCount) } else { None }
+}
+
+/// That the kind's objects can leave etcd by rules, as its options say.
+pub const fn check_evictable<'a>(immutable: bool, evictable: Option<bool>) -> Option<Fault<'a>> {
+    match (immutable, evictable) {
+        (true, _) => Some(Fault::EvictImmutable),
+        (false, Some(false)) => Some(Fault::EvictUnevictable),
+        (false, _) => None,
+    }
+}
+
+/// That each field of a field selector is a column, or of many values.
+pub const fn check_evict_fields<'a>(table: &Table, selector: &'a str) -> Option<Fault<'a>> {
+    let mut rest = selector;
+    while !rest.is_empty() {
+        let (term, behind) = split_term(rest);
+        rest = behind;
+        if term.is_empty() {
+            continue;
+        }
+        let Some(end) = operator(term) else { return Some(Fault::EvictOperator(term)) };
+        let field = term.split_at(end).0;
+        if place(table, field).is_none() && !is_of_many(table, field) {
+            return Some(Fault::EvictField(field));
+        }
+    }
+    None
+}
+
+/// That `since` is a column of a time.
+pub const fn check_evict_since<'a>(table: &Table, since: &'a str) -> Option<Fault<'a>> {
+    match place(table, since) {
+        Some(at) if matches!(table.columns[at].ty, SqlType::DateTime) => None,
+        Some(_) => Some(Fault::EvictNotATime(since)),
+        None => Some(Fault::EvictField(since)),
+    }
+}
+
+/// That what makes groups is a column.
+pub const fn check_evict_by<'a>(table: &Table, by: &'a str) -> Option<Fault<'a>> {
+    if place(table, by).is_some() { None } else { Some(Fault::EvictField(by)) }
+}
+
+/// That a text can be the name of a namespace: an RFC 1123 label, as Kubernetes requires ("Object Names and IDs").
+pub const fn check_evict_namespace(name: &str) -> Option<Fault<'_>> {
+    let bytes = name.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() && (bytes[at].is_ascii_lowercase() || bytes[at].is_ascii_digit() || bytes[at] == b'-') {
+        at += 1;
+    }
+    match bytes {
+        [] | [b'-', ..] | [.., b'-'] => Some(Fault::EvictNamespace(name)),
+        _ if at < bytes.len() || bytes.len() > 63 => Some(Fault::EvictNamespace(name)),
+        _ => None,
+    }
+}
+
+/// That the kind's objects are in the namespaces that a rule names.
+pub const fn check_evict_namespaces<'a>(namespaced: bool) -> Option<Fault<'a>> {
+    if namespaced { None } else { Some(Fault::EvictNoNamespaces) }
+}
+
+/// Up to the next comma that is not escaped, and what is behind it.
+const fn split_term(text: &str) -> (&str, &str) {
+    let bytes = text.as_bytes();
+    let mut end = 0;
+    while end < bytes.len() && bytes[end] != b',' {
+        end += if bytes[end] == b'\\' && end + 1 < bytes.len() { 2 } else { 1 };
+    }
+    if end >= bytes.len() {
+        return (text, "");
+    }
+    let (term, behind) = text.split_at(end);
+    (term, behind.split_at(1).1)
+}
+
+/// Where the first operator of a comparison begins. What is in brackets belongs to the key of a map.
+const fn operator(term: &str) -> Option<usize> {
+    let bytes = term.as_bytes();
+    let (mut at, mut in_brackets) = (0, false);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'[' => in_brackets = true,
+            b']' => in_brackets = false,
+            b'=' if !in_brackets && at > 0 && bytes[at - 1] == b'!' => return Some(at - 1),
+            b'=' | b'<' | b'>' if !in_brackets => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The place of the column of this name or path, as [`Table::by_name`] and [`Table::by_path`].
+const fn place(table: &Table, field: &str) -> Option<usize> {
+    let mut c = 0;
+    while c < table.columns.len() {
+        if table.columns[c].name.same_as(field) {
+            return Some(c);
+        }
+        c += 1;
+    }
+    c = 0;
+    while c < table.columns.len() {
+        let column = &table.columns[c];
+        if let Some(path) = column.path
+            && !column.computed
+            && column.stays.is_none()
+            && let Some(rest) = behind(path, field)
+            && rest.is_empty()
+        {
+            return Some(c);
+        }
+        c += 1;
+    }
+    None
+}
+
+/// Whether a field is a column of many values, or the value that a map has for a key.
+const fn is_of_many(table: &Table, field: &str) -> bool {
+    let mut m = 0;
+    while m < table.many.len() {
+        let many = &table.many[m];
+        let name = many.name.as_str();
+        if field.len() >= name.len() && field.is_char_boundary(name.len()) {
+            let (head, rest) = field.split_at(name.len());
+            if head.eq_ignore_ascii_case(name) && is_end_or_key(rest) {
+                return true;
+            }
+        }
+        if let Some(path) = many.path
+            && let Some(rest) = behind(path, field)
+            && is_end_or_key(rest)
+        {
+            return true;
+        }
+        m += 1;
+    }
+    false
+}
+
+const fn is_end_or_key(rest: &str) -> bool {
+    matches!(rest.as_bytes(), [] | [b'.' | b'[', ..])
+}
+
+/// What a field has behind a path; `None` if it does not begin with it.
+const fn behind<'f>(path: Path, field: &'f str) -> Option<&'f str> {
+    let (mut path, mut rest, mut first) = (path, field, true);
+    while let Some((name, more)) = path.split() {
+        if !first {
+            if !matches!(rest.as_bytes(), [b'.', ..]) {
+                return None;
+            }
+            rest = rest.split_at(1).1;
+        }
+        if rest.len() < name.len() || !rest.is_char_boundary(name.len()) {
+            return None;
+        }
+        let (head, tail) = rest.split_at(name.len());
+        if !same(head, name) || !is_end_or_key(tail) {
+            return None;
+        }
+        (path, rest, first) = (more, tail, false);
+    }
+    if first { None } else { Some(rest) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{behind, check_evict_by, check_evict_fields, check_evict_since, operator, split_term};
+    use crate::fixture::MODEL;
+    use crate::schema::Path;
+
+    #[test]
+    fn a_field_selector_is_cut_as_queries_cut_it() {
+        assert_eq!(split_term("a=1,b=2"), ("a=1", "b=2"));
+        assert_eq!(split_term(r"a=1\,2,b"), (r"a=1\,2", "b"));
+        assert_eq!(split_term(r"a=1\"), (r"a=1\", ""));
+        for (term, field) in [("a=1", "a"), ("a!=1", "a"), ("a<=1", "a"), (r#"a["x=y"]>1"#, r#"a["x=y"]"#)] {
+            assert_eq!(operator(term).map(|end| &term[..end]), Some(field));
+        }
+        assert_eq!(operator("a"), None);
+    }
+
+    #[test]
+    fn a_field_is_behind_a_path_only_at_its_steps() {
+        let path = Path::new("spec.owner");
+        for (field, rest) in [
+            ("spec.owner", Some("")),
+            ("spec.owner.name", Some(".name")),
+            (r#"spec.owner["a"]"#, Some(r#"["a"]"#)),
+            ("spec.owners", None),
+            ("spec", None),
+            ("specowner", None),
+            ("spec.öwner", None),
+        ] {
+            assert_eq!(behind(path, field), rest, "{field}");
+        }
+        assert_eq!(behind(Path::HERE, ""), None);
+    }
+
+    #[test]
+    fn what_is_no_column_is_named() {
+        let table = MODEL.table();
+        let said = |fault: Option<super::Fault<'_>>| fault.map(|fault| fault.to_string()).unwrap_or_default();
+        assert_eq!(said(check_evict_fields(table, "name=a,metadata.namespace!=b,,CREATE_TIME<5")), "");
+        assert!(said(check_evict_fields(table, "name=a,spec.nothing=b")).contains("`spec.nothing`"));
+        assert!(said(check_evict_fields(table, "name")).contains("behind `name`"));
+        assert_eq!(said(check_evict_since(table, "create_time")), "");
+        assert!(said(check_evict_since(table, "name")).contains("`name` is not a time"));
+        assert_eq!(said(check_evict_by(table, "metadata.name")), "");
+        assert!(said(check_evict_by(table, "phase.x")).contains("`phase.x`"));
+    }
+}

@@ -1,0 +1,241 @@
+//! The rules of a kind: those that its struct or file has, as the configuration loosens them, and those of the configuration alone. Pure.
+
+use super::{PolicyError, check};
+use crate::config::{EvictRule, KeepLast, Policies};
+use ingester_core::Kind;
+use ingester_core::schema::Fault;
+use std::fmt;
+
+/// Where a rule is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In the kind's struct or file. Nothing leaves by it.
+    Kind,
+    /// There, and the configuration has one of this name, which loosens and switches it.
+    Loosened,
+    /// In the configuration.
+    Configuration,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Origin::Kind => "kind",
+            Origin::Loosened => "kind, configuration",
+            Origin::Configuration => "configuration",
+        })
+    }
+}
+
+/// A rule that can be judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// What it says.
+    pub rule: EvictRule,
+    /// Where it is written.
+    pub origin: Origin,
+}
+
+/// A rule that cannot be judged: nothing leaves by it.
+#[derive(Debug, thiserror::Error)]
+#[error("the rule `{rule}` of {kind}: {error}")]
+pub struct WrongRule {
+    /// Its name.
+    pub rule: String,
+    /// The kind's.
+    pub kind: &'static str,
+    /// What is wrong with it.
+    pub error: PolicyError,
+}
+
+/// All rules of a kind, in the order in which the kind and the configuration have them.
+pub fn rules(kind: &Kind, policies: &Policies) -> Vec<Result<Rule, WrongRule>> {
+    let configured = policies.evict.get(kind.name()).map(Vec::as_slice).unwrap_or_default();
+    let wrong = |name: &str, error| WrongRule { rule: name.to_owned(), kind: kind.name(), error };
+    let of_kind = kind.evict().iter().map(|rule| {
+        let change = configured.iter().find(|change| change.name == rule.name);
+        let made = || -> Result<Rule, PolicyError> {
+            let its = EvictRule::of_kind(rule)?;
+            let (rule, origin) = match change {
+                Some(change) => (loosened(its, change)?, Origin::Loosened),
+                None => (its, Origin::Kind),
+            };
+            check(kind, &rule)?;
+            Ok(Rule { rule, origin })
+        };
+        made().map_err(|error| wrong(rule.name, error))
+    });
+    let is_own = |rule: &&EvictRule| kind.evict().iter().all(|its| its.name != rule.name);
+    let own = configured.iter().filter(is_own).map(|rule| {
+        let made = || -> Result<Rule, PolicyError> {
+            ensure_bounded(kind, rule)?;
+            check(kind, rule)?;
+            Ok(Rule { rule: rule.clone(), origin: Origin::Configuration })
+        };
+        made().map_err(|error| wrong(&rule.name, error))
+    });
+    of_kind.chain(own).collect()
+}
+
+/// The rule in those of these namespaces that it names; `None` if that leaves none, so that it means no object.
+pub fn in_namespaces(rule: &EvictRule, found: Vec<Box<str>>) -> Option<EvictRule> {
+    let is_meant = |name: &String| rule.namespaces.is_empty() || rule.namespaces.contains(name);
+    let namespaces: Vec<String> = found.into_iter().map(String::from).filter(is_meant).collect();
+    (!namespaces.is_empty()).then(|| EvictRule { namespaces, ..rule.clone() })
+}
+
+/// A rule of the configuration says which objects it means. One that says nothing may be meant to have the name of a rule of the kind.
+fn ensure_bounded(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
+    if rule.is_bounded() {
+        return Ok(());
+    }
+    let names: Vec<String> = kind.evict().iter().map(|rule| format!("`{}`", rule.name)).collect();
+    Err(PolicyError::Rule(match names.is_empty() {
+        true => Fault::EvictAll.to_string(),
+        false => format!("{}; or name a rule of the kind to switch that: {}", Fault::EvictAll, names.join(", ")),
+    }))
+}
+
+/// The kind's rule with what the configuration says of it: all that either of them says must hold, so no object leaves that the kind's owner
+/// did not mean. What would have no effect, or another one than it says, is refused.
+fn loosened(its: EvictRule, change: &EvictRule) -> Result<EvictRule, PolicyError> {
+    let refused =
+        |what: &str| Err(PolicyError::Rule(format!("{what}: the configuration may only loosen a rule of the kind")));
+    if its.after.is_some() && change.since.is_some() {
+        return refused("`since` is what the kind says, leave it out");
+    }
+    if change.after.is_some_and(|after| its.after.is_some_and(|said| after < said)) {
+        return refused("`after` is shorter than the kind says, make it as long or leave it out");
+    }
+    if let Some(other) =
+        change.namespaces.iter().find(|name| !its.namespaces.is_empty() && !its.namespaces.contains(name))
+    {
+        return refused(&format!("the rule does not mean the namespace `{other}`, leave it out"));
+    }
+    let keep_last = match (its.keep_last, &change.keep_last) {
+        (Some(said), Some(wanted)) if wanted.count < said.count => {
+            return refused(&format!("`keepLast.count` is less than the {} of the kind, leave it out", said.count));
+        }
+        (Some(said), Some(wanted)) if !wanted.by.is_empty() && wanted.by != said.by => {
+            return refused("`keepLast.by` is what the kind says, leave it out");
+        }
+        (Some(said), Some(wanted)) => Some(KeepLast { count: wanted.count, by: said.by }),
+        (said, wanted) => said.or_else(|| wanted.clone()),
+    };
+    let selectors = [&its.namespace_selector, &change.namespace_selector];
+    let selectors: Vec<&str> = selectors.into_iter().flatten().map(String::as_str).collect();
+    Ok(EvictRule {
+        name: its.name,
+        when: its.when.into_iter().chain(change.when.iter().cloned()).collect(),
+        after: change.after.or(its.after),
+        since: change.since.clone().or(its.since),
+        keep_last,
+        namespaces: if change.namespaces.is_empty() { its.namespaces } else { change.namespaces.clone() },
+        namespace_selector: (!selectors.is_empty()).then(|| selectors.join(",")),
+        enforce: change.enforce,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Origin, in_namespaces, loosened, rules};
+    use crate::config::{EvictRule, KeepLast, Policies};
+    use crate::fixture::MODEL;
+    use ingester_core::Kind;
+    use ingester_core::schema::Evict;
+    use ingester_sql::query::parse_label_selector;
+    use std::time::Duration;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    const OF_KIND: &[Evict] = &[Evict {
+        name: "finished",
+        field_selector: "",
+        label_selector: "phase=done",
+        after: Some(HOUR),
+        since: None,
+        keep_last: Some((3, &["name"])),
+        namespaces: &["ml", "ads"],
+        namespace_selector: "tier=batch",
+    }];
+
+    const KIND: Kind = MODEL.evicting(OF_KIND);
+
+    fn change() -> EvictRule {
+        EvictRule { name: "finished".into(), enforce: true, ..EvictRule::default() }
+    }
+
+    fn policies(rules: Vec<EvictRule>) -> Policies {
+        Policies { evict: [("Model".to_owned(), rules)].into(), ..Policies::default() }
+    }
+
+    #[test]
+    fn a_rule_of_the_kind_is_dry_until_the_configuration_switches_it() {
+        let found = rules(&KIND, &Policies::default());
+        let [Ok(dry)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((dry.origin, dry.rule.enforce, dry.rule.after), (Origin::Kind, false, Some(HOUR)));
+        let own = EvictRule { name: "old".into(), after: Some(HOUR), ..EvictRule::default() };
+        let found = rules(&KIND, &policies(vec![own.clone(), change()]));
+        let [Ok(switched), Ok(added)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(
+            (switched.origin, &switched.rule),
+            (Origin::Loosened, &EvictRule { enforce: true, ..dry.rule.clone() })
+        );
+        assert_eq!((added.origin, &added.rule), (Origin::Configuration, &own));
+    }
+
+    #[test]
+    fn the_configuration_adds_conditions_and_takes_none_away() {
+        let its = || EvictRule::of_kind(&OF_KIND[0]).unwrap();
+        let changed = loosened(
+            its(),
+            &EvictRule {
+                when: parse_label_selector("tier!=gold").unwrap(),
+                after: Some(2 * HOUR),
+                keep_last: Some(KeepLast { count: 5, by: Vec::new() }),
+                namespaces: vec!["ml".into()],
+                namespace_selector: Some("team=a".into()),
+                ..change()
+            },
+        );
+        let changed = changed.unwrap();
+        assert_eq!(changed.when, parse_label_selector("phase=done,tier!=gold").unwrap());
+        assert_eq!((changed.after, changed.namespaces), (Some(2 * HOUR), vec!["ml".to_owned()]));
+        assert_eq!(changed.keep_last, Some(KeepLast { count: 5, by: vec!["name".into()] }));
+        assert_eq!(changed.namespace_selector.as_deref(), Some("tier=batch,team=a"));
+        for (wrong, says) in [
+            (EvictRule { after: Some(HOUR / 2), ..change() }, "`after` is shorter"),
+            (EvictRule { after: Some(2 * HOUR), since: Some("update_time".into()), ..change() }, "`since`"),
+            (EvictRule { keep_last: Some(KeepLast { count: 2, by: Vec::new() }), ..change() }, "less than the 3"),
+            (EvictRule { keep_last: Some(KeepLast { count: 4, by: vec!["uid".into()] }), ..change() }, "`keepLast.by`"),
+            (EvictRule { namespaces: vec!["ml".into(), "web".into()], ..change() }, "the namespace `web`"),
+        ] {
+            let error = loosened(its(), &wrong).unwrap_err().to_string();
+            assert!(error.contains(says) && error.ends_with("may only loosen a rule of the kind"), "{error}");
+        }
+        // What the kind does not say is free.
+        let bare = EvictRule { keep_last: None, after: None, namespaces: Vec::new(), ..its() };
+        let more = EvictRule { after: Some(HOUR), since: Some("update_time".into()), ..change() };
+        assert_eq!(loosened(bare, &more).unwrap().since(), "update_time");
+    }
+
+    #[test]
+    fn a_rule_that_cannot_be_judged_is_left_out_alone() {
+        let unbounded = EvictRule { name: "finnished".into(), ..change() };
+        let found = rules(&KIND, &policies(vec![unbounded]));
+        let [Ok(_), Err(wrong)] = &found[..] else { panic!("{found:?}") };
+        let said = wrong.to_string();
+        assert!(said.starts_with("the rule `finnished` of Model: every object would leave"), "{said}");
+        assert!(said.ends_with("or name a rule of the kind to switch that: `finished`"), "{said}");
+    }
+
+    #[test]
+    fn a_rule_means_those_of_its_namespaces_that_are_found() {
+        let rule = EvictRule { namespaces: vec!["ml".into(), "ads".into()], ..change() };
+        let found = |names: &[&str]| names.iter().map(|name| Box::from(*name)).collect::<Vec<Box<str>>>();
+        assert_eq!(in_namespaces(&rule, found(&["web", "ml"])).unwrap().namespaces, ["ml"]);
+        assert_eq!(in_namespaces(&rule, found(&["web"])), None);
+        assert_eq!(in_namespaces(&change(), found(&[])), None, "no namespace is not every namespace");
+        assert_eq!(in_namespaces(&change(), found(&["web"])).unwrap().namespaces, ["web"]);
+    }
+}
