@@ -131,7 +131,7 @@ fn count_row(kind: &Kind, texts: &[String]) {
 /// `rows`: how many. MySQL's; SQLite's differ in a few words.
 #[inline(never)]
 fn count_render(ready: &Ready, objects: usize, rows: usize) -> usize {
-    let (rows_of, labels) = ([&ready.row; MOST.0], [("uid", "key", "value"); MOST.1]);
+    let (rows_of, labels) = ([(&ready.row, Micros(0)); MOST.0], [("uid", "key", "value"); MOST.1]);
     let uids = ["uid"; MOST.0];
     let table = ready.kind.table();
     let (mut left, mut rendered) = (objects, 0);
@@ -139,8 +139,7 @@ fn count_render(ready: &Ready, objects: usize, rows: usize) -> usize {
         let batch = left.min(rows);
         left -= batch;
         rendered += each(batch, MOST.0, |rows| render(&Versions { table, uids: &uids[..rows], lock: true }));
-        let update_time = Micros(0);
-        rendered += each(batch, MOST.0, |rows| render(&Overwrite { table, rows: &rows_of[..rows], update_time }));
+        rendered += each(batch, MOST.0, |rows| render(&Overwrite { table, rows: &rows_of[..rows] }));
         for companion in Companion::OF_METADATA {
             rendered += each(batch, MOST.0, |rows| render(&ReadCompanion { table, companion, uids: &uids[..rows] }));
             rendered += each(batch, MOST.1, |rows| render(&WriteCompanion { table, companion, rows: &labels[..rows] }));

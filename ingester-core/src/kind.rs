@@ -10,14 +10,14 @@ mod crd;
 mod decode;
 pub(crate) mod derived;
 
-use crate::duration::Bounds;
+use crate::duration::{Bounds, DurationError};
 use crate::json;
 use crate::marks::Marks;
 use crate::object::{ManagedFields, Object, ObjectError};
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::prune;
 use crate::row::{Row, RowError};
-use crate::schema::{Evict, Field, Fingerprint, Ident, Table, Text, base};
+use crate::schema::{Evict, Field, Fingerprint, History, Ident, Table, Text, base};
 use crate::value::{Value, Values};
 use derived::{FromJson, RowSource};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -127,6 +127,23 @@ pub const RETENTION: Bounds = Bounds::new("1s", "36500d");
 
 /// How long ago a time may have to be by a rule of evictions, see [`Evict::after`].
 pub const AFTER: Bounds = Bounds::new("0s", "365d");
+
+/// How long the former versions of a kind's objects may be kept, see [`History`](crate::schema::History).
+pub const HISTORY: Bounds = Bounds::new("1s", "36500d");
+
+/// How long former versions are kept, by a text such as `90d`; `None` for `forever`.
+///
+/// # Errors
+/// If the text is neither.
+pub const fn read_history(text: &str) -> Result<Option<Duration>, DurationError> {
+    if let [b'f', b'o', b'r', b'e', b'v', b'e', b'r'] = text.as_bytes() {
+        return Ok(None);
+    }
+    match HISTORY.read(text) {
+        Ok(keep) => Ok(Some(keep)),
+        Err(error) => Err(error),
+    }
+}
 
 /// Which objects of a kind carry our finalizer, see [`Mark::Finalizer`](crate::marks::Mark::Finalizer).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -613,6 +630,11 @@ impl Kind {
     /// How long after an object's deletion its row is purged, unless the configuration says it of this kind.
     pub const fn retention(&self) -> Option<Duration> {
         self.definition.retention
+    }
+
+    /// What is kept of the former versions of its objects; `None` for nothing.
+    pub const fn history(&self) -> Option<History> {
+        self.definition.table.history
     }
 
     /// The CRD, as the API server takes it: without defaults and required lists, so that it stores what the client sent.

@@ -69,7 +69,7 @@ pub use value::ColumnValue;
 pub mod __private {
     pub use crate::__base_handles as base_handles;
     pub use crate::GeneratedSql;
-    pub use crate::kind::derived::{FieldsOf, NoDescriptors, NoFields, NoStatus, RowSource, after, retention};
+    pub use crate::kind::derived::{FieldsOf, NoDescriptors, NoFields, NoStatus, RowSource, after, history, retention};
     pub use crate::kind::{Definition, Finalizer, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;
     pub use crate::protobuf::DescriptorSet;
@@ -82,9 +82,9 @@ pub mod __private {
         check_table_was, check_type, check_was,
     };
     pub use crate::schema::{
-        Absent, Column, Evict, Field, Key, Many, Named, Part, Shape, SqlType, Stays, Table, TableParts, check_evict,
-        check_evict_by, check_evict_fields, check_evict_namespace, check_evict_namespaces, check_evict_since,
-        check_evictable, check_prune, refuse,
+        Absent, Column, Evict, Field, History, Key, Many, Named, Part, Shape, SqlType, Stays, Table, TableParts,
+        check_evict, check_evict_by, check_evict_fields, check_evict_namespace, check_evict_namespaces,
+        check_evict_since, check_evictable, check_history, check_prune, refuse,
     };
     pub use crate::value::class::{Anything, NamesOf};
     pub use crate::value::derived::{

@@ -227,10 +227,28 @@ const fn clash(a: &Kind, b: &Kind) -> Option<Text> {
     if let Some(companion) = companion_named(a.table(), second) {
         return Some(companion_clash(b, second, a, companion));
     }
+    if let Some(clash) = history_clash(a, b) {
+        return Some(clash);
+    }
+    if let Some(clash) = history_clash(b, a) {
+        return Some(clash);
+    }
     if let Some(clash) = companions_clash(a, b) {
         return Some(clash);
     }
     companions_clash(b, a)
+}
+
+/// The table of the history of `kind` has the name of a table of `other`.
+const fn history_clash(kind: &Kind, other: &Kind) -> Option<Text> {
+    let Some(history) = kind.table().history else { return None };
+    let name = history.table.name.as_str();
+    if !other.table().has_table(name) {
+        return None;
+    }
+    let text = kind.named(Text::new("the table of the history of kind ")).str(", `").str(name);
+    let both = other.named(text.str("`, is a table of kind "));
+    Some(both.str(": give one of them another name with `#[ingest(table = \"...\")]`"))
 }
 
 /// The companion of `table` that has this name.

@@ -44,7 +44,8 @@ pub struct WrittenRule<'t> {
 }
 
 /// The keys of a rule; that of the switch comes last, and only a configuration has it.
-pub const KEYS: [&str; 8] = ["name", "when", "after", "since", "keepLast", "namespaces", "namespaceSelector", "enforce"];
+pub const KEYS: [&str; 8] =
+    ["name", "when", "after", "since", "keepLast", "namespaces", "namespaceSelector", "enforce"];
 
 impl<'t> WrittenRule<'t> {
     /// Reads a rule; `switch` is whether it may say `enforce`. `None` after a fault.

@@ -123,6 +123,8 @@ pub(crate) struct KindDeclaration {
     pub(crate) companions: bool,
     /// A duration, which constant evaluation reads.
     pub(crate) retention: Option<LitStr>,
+    /// How long former versions are kept, and how many of them.
+    pub(crate) history: Option<(LitStr, Option<u32>)>,
     /// Paths of what is not stored, which constant evaluation checks.
     pub(crate) prune: Vec<LitStr>,
     /// Rules by which objects may leave etcd, which constant evaluation checks.

@@ -85,7 +85,7 @@ expands!(
     r#"
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "example.com", version = "v1", kind = "Widget", root = "WidgetObject", status = WidgetStatus)]
-#[ingest(table = "widgets", was = "gadget", immutable, finalizer = "existing", companions = false, retention = "90d", crate = "crate::reexported::ingester_core")]
+#[ingest(table = "widgets", was = "gadget", immutable, finalizer = "existing", companions = false, retention = "90d", history = "30d", versions = 500, crate = "crate::reexported::ingester_core")]
 #[ingest(protobuf = "example.v1.Widget", descriptors = messages::DESCRIPTORS)]
 #[ingest(key(namespace, state), key(colour, deletion, size), filter = is_big, evictable = true)]
 #[index(path = "metadata.deletion_timestamp", column = "deletion", was = "deleted", key = false)]

@@ -15,6 +15,7 @@ const TABLE: Table = Table {
     many: &[],
     keys: &KEYS,
     companions: true,
+    history: None,
 };
 
 /// `models` of `michelangelo.api/v2`, without indexed columns.

@@ -29,8 +29,6 @@ struct Times {
     bare: Vec<Duration>,
     /// Another one, until its row is seen as the ingester's rows are.
     seen: Vec<Duration>,
-    /// Another one once a bare watch has observed an update, from the API server's answer until its row is seen.
-    watched: Vec<Duration>,
 }
 
 impl Bench<'_> {
@@ -47,7 +45,6 @@ impl Bench<'_> {
         let reference = self.reference_commits::<D>().await?;
         report.beside("an update to its row, p50 (bare guarded UPDATE)", "ms", &p50, &[median(&times.bare)]);
         report.beside("  beside such an UPDATE and seeing its row", "ms", &p50, &[median(&times.seen)]);
-        report.beside("  beside a bare watch, such an UPDATE and seeing its row", "ms", &p50, &[median(&times.watched)]);
         report.beside("  beside the reference's statements", "ms", &p50, &[median(&reference)]);
         report.alone("  of which until a bare watch observes it", "ms", median(&times.observed).as_secs_f64() * 1e3);
         for ((what, before), after) in ["its event to its commit", "its write"].into_iter().zip(before).zip(after) {
@@ -62,9 +59,7 @@ impl Bench<'_> {
 
     async fn updates<D: Engine>(&self) -> Result<Times> {
         let (kind, path) = self.first()?;
-        let mut watch = self.bare_watch(path).await?;
-        let (others, other) = self.unmirrored().await?;
-        let mut watch_of_others = self.bare_watch(&others).await?;
+        let mut watch = self.bare_watch().await?;
         let mut connection = D::Connection::connect(&self.url).await?;
         let by_hand = Arc::new(Handmade::<D>::connect(&self.url, kind.table(), 1).await?);
         let mut dice = Dice::new(13);
@@ -75,7 +70,9 @@ impl Bench<'_> {
             tick.tick().await;
             let object = name(kind, dice.below(self.objects as u64) as usize);
             let patch = json!({"status": {"errorMessage": format!("update {number}")}});
-            let answer = self.patch(&format!("{path}/{object}/status"), &patch).await?;
+            let request = http::Request::patch(format!("{path}/{object}/status"))
+                .header("content-type", "application/merge-patch+json");
+            let answer = self.client.request_text(request.body(patch.to_string().into_bytes())?).await?;
             let answered = Instant::now();
             let answer: Value = serde_json::from_str(&answer)?;
             let of = |field: &str| answer["metadata"][field].as_str().unwrap_or_default().to_owned();
@@ -108,40 +105,8 @@ impl Bench<'_> {
             seen::<D>(&mut connection, kind, "update_time", &uid, |stored| stored != before).await?;
             times.seen.push(start.elapsed());
             done.await??;
-
-            // The API server, etcd and a watch are as busy as they are with an object that is mirrored.
-            let row = self.changed_row(&mut dice, number).await?;
-            let uid = row.uid.clone();
-            let before = stored::<D>(&mut connection, kind, "update_time", &uid).await?;
-            self.patch(&other, &json!({"data": {"number": number.to_string()}})).await?;
-            let answered = Instant::now();
-            let (by_hand, version) = (by_hand.clone(), row.res_version + 1);
-            let done = tokio::spawn(async move {
-                watch_of_others.recv().await.context("the bare watch has ended")?;
-                by_hand.update_one(&row, version).await?;
-                Ok::<_, anyhow::Error>(watch_of_others)
-            });
-            seen::<D>(&mut connection, kind, "update_time", &uid, |stored| stored != before).await?;
-            times.watched.push(answered.elapsed());
-            watch_of_others = done.await??;
         }
         Ok(times)
-    }
-
-    /// Creates an object of about the same size that no ingester mirrors. Returns the paths of its kind and of itself.
-    async fn unmirrored(&self) -> Result<(String, String)> {
-        let path = "/api/v1/namespaces/default/configmaps";
-        let bytes = self.arguments.bytes().unwrap_or(4900);
-        let object = json!({"metadata": {"name": "unmirrored"}, "data": {"filler": "x".repeat(bytes)}});
-        let request = http::Request::post(path).header("content-type", "application/json");
-        self.client.request_text(request.body(object.to_string().into_bytes())?).await?;
-        Ok((path.to_owned(), format!("{path}/unmirrored")))
-    }
-
-    /// Changes an object; returns the answer.
-    async fn patch(&self, path: &str, patch: &Value) -> Result<String> {
-        let request = http::Request::patch(path).header("content-type", "application/merge-patch+json");
-        Ok(self.client.request_text(request.body(patch.to_string().into_bytes())?).await?)
     }
 
     fn first(&self) -> Result<(&Kind, &str)> {
@@ -159,7 +124,8 @@ impl Bench<'_> {
     }
 
     /// Watches as the ingester does, but reads only the version of each event.
-    async fn bare_watch(&self, path: &str) -> Result<tokio::sync::mpsc::UnboundedReceiver<(u64, Instant)>> {
+    async fn bare_watch(&self) -> Result<tokio::sync::mpsc::UnboundedReceiver<(u64, Instant)>> {
+        let (_, path) = self.first()?;
         let from = bare::version(&self.client, path).await?;
         let request = http::Request::get(format!("{path}?watch=1&resourceVersion={from}")).body(Vec::new())?;
         let mut lines = self.client.request_stream(request).await?.lines();

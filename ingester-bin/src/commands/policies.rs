@@ -9,9 +9,7 @@ use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_mirror::config::{Config, EvictRule, RetentionRule};
 use ingester_mirror::examine::namespaces;
-use ingester_mirror::policies::{
-    self, Candidate, Forecast, Origin, PolicyError, WrongRule, forecast, in_namespaces,
-};
+use ingester_mirror::policies::{self, Candidate, Forecast, Origin, PolicyError, WrongRule, forecast, in_namespaces};
 use ingester_mirror::retention::{self, RetentionForecast, RowFate};
 use ingester_store::Store;
 use serde::Serialize;
@@ -243,12 +241,14 @@ struct Explained<'a> {
 /// What a rule says of the objects of this name: whether each leaves, and why.
 fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) -> Vec<Explained<'a>> {
     let enforced = rule.common().enforce;
-    let leaves = |at: &str| match (enforced, rule.origin()) {
+    let leaves = |at: &str| {
+        match (enforced, rule.origin()) {
         (true, _) => format!("the rule says so: it leaves {at}"),
         (false, Origin::Kind) => {
             "the rule says so, and is not enforced: it stays until `policies.evict` has a rule of this name with `enforce: true`".to_owned()
         }
         (false, _) => "the rule says so, and is not enforced: it stays until the rule has `enforce: true`".to_owned(),
+    }
     };
     let said: Vec<(&Candidate, bool, String)> = match found {
         Found::Evict(found) => {

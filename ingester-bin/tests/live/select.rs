@@ -57,7 +57,7 @@ async fn what_is_not_selected_does_not_travel(world: &mut World) -> Result<()> {
         object["metadata"]["labels"] = json!({"team": team});
         // Of no use to a compressor, as most texts of objects are not.
         let text: String = (0..256_u32).map(|at| format!("{:x}", (number * 7919 + at * 104_729) % 65_521)).collect();
-        object["spec"]["description"] = json!(text);
+        object["spec"]["positiveLabel"] = json!(text);
         object
     };
     world.objects.create_all((0..count).map(object)).await?;

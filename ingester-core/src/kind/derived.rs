@@ -1,7 +1,7 @@
 //! What the code of the derives needs to describe a kind. Nobody else does: `__private` has it.
 
-use super::{AFTER, Indexed, RETENTION};
-use crate::duration::Bounds;
+use super::{AFTER, Indexed, RETENTION, read_history};
+use crate::duration::{Bounds, DurationError};
 use crate::object::Meta;
 use crate::protobuf::DescriptorSet;
 use crate::schema::{Field, Text};
@@ -72,16 +72,32 @@ pub const fn after(text: &str) -> Duration {
 const fn duration(bounds: Bounds, what: &str, text: &str) -> Duration {
     match bounds.read(text) {
         Ok(duration) => duration,
-        Err(error) => {
-            let mut message = Text::new(what);
-            let (pieces, mut i) = (error.pieces(), 0);
-            while i < pieces.len() {
-                message = message.str(pieces[i]);
-                i += 1;
-            }
-            message.fail()
-        }
+        Err(error) => refused(what, error),
     }
+}
+
+/// The value of `#[ingest(history = "...")]`.
+///
+/// # Panics
+/// If it is neither a duration within the bounds nor `forever`; in a constant that is a compile error.
+#[track_caller]
+pub const fn history(text: &str) -> Option<Duration> {
+    match read_history(text) {
+        Ok(keep) => keep,
+        Err(error) => refused("`history` is how long former versions are kept, `forever` or ", error),
+    }
+}
+
+/// Refuses a duration.
+#[track_caller]
+const fn refused(what: &str, error: DurationError) -> ! {
+    let mut message = Text::new(what);
+    let (pieces, mut i) = (error.pieces(), 0);
+    while i < pieces.len() {
+        message = message.str(pieces[i]);
+        i += 1;
+    }
+    message.fail()
 }
 
 /// The status of a kind that has none.

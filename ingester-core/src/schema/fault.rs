@@ -172,6 +172,12 @@ pub enum Fault<'a> {
     EvictNamespace(&'a str),
     /// A rule of evictions says something of namespaces, and the kind's objects are in none.
     EvictNoNamespaces,
+    /// A column has the name of one that the table of the kind's history has.
+    HistoryColumn(Ident),
+    /// A key has the name of one that the table of the kind's history has.
+    HistoryKey(Ident),
+    /// The table of many values has the name of that of the kind's history.
+    HistoryMany,
     /// Several sentences about the status, or one that says that it is about that.
     OfStatus(Text),
 }
@@ -434,6 +440,15 @@ impl Fault<'_> {
             Fault::EvictNoNamespaces => {
                 text.str("objects of this kind are in no namespace: leave out what the rule says of namespaces")
             }
+            Fault::HistoryColumn(name) => text
+                .quoted("column", name.as_str())
+                .str(" is one of the columns that a table of history has: give this one another name with `column`, or leave `history` out"),
+            Fault::HistoryKey(name) => text
+                .quoted("key", name.as_str())
+                .str(" is one of the keys that a table of history has: give this one another name with `name`, or leave `history` out"),
+            Fault::HistoryMany => text
+                .quoted("column", super::HISTORY)
+                .str(" of many values would have the table of the kind's history: give it another name with `column`, or leave `history` out"),
             Fault::OfStatus(sentences) => *sentences,
         }
     }

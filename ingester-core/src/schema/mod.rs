@@ -12,6 +12,7 @@ mod evict;
 mod fault;
 mod field;
 mod fingerprint;
+mod history;
 mod ident;
 pub mod limits;
 mod path;
@@ -29,6 +30,7 @@ pub use evict::{
 pub use fault::{Fault, Named, refuse};
 pub use field::{Field, Part, PartKey, Shape, ValueType};
 pub use fingerprint::Fingerprint;
+pub use history::{HISTORY, History, PRIMARY_OF_HISTORY, VALID_FROM, check_history};
 pub use ident::{Ident, IdentError};
 pub use path::Path;
 pub use prune::{PruneStep, check_prune, check_prune_path, prune_step, prunes};

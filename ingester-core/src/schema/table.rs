@@ -2,6 +2,7 @@
 
 use super::field::Field;
 use super::fingerprint::Fingerprint;
+use super::history::{HISTORY, History};
 use super::ident::joined;
 use super::limits;
 use super::text::Text;
@@ -98,6 +99,8 @@ pub struct Table {
     pub keys: &'static [Key],
     /// Whether it has companions for labels and annotations. Without them, both are in `json` alone.
     pub companions: bool,
+    /// What is kept of the former versions of its rows; `None` for nothing.
+    pub history: Option<History>,
 }
 
 /// A companion table: it has any number of rows for each object, which are written together with the object's row.
@@ -589,7 +592,8 @@ pub const fn composite_name(names: &[&str]) -> Ident {
 impl Table {
     /// The tables of a derived kind: nothing is checked, as in [`Field::derived`].
     pub const fn derived(kind: &'static str, name: &str, columns: &'static [Column], keys: &'static [Key]) -> Self {
-        Table { kind, name: Ident::tolerant(name, ""), was: None, columns, many: &[], keys, companions: true }
+        let name = Ident::tolerant(name, "");
+        Table { kind, name, was: None, columns, many: &[], keys, companions: true, history: None }
     }
 
     /// The same tables with columns of many values.
@@ -630,9 +634,10 @@ impl Table {
         }
     }
 
-    /// Whether the main table or a companion, or one for labels or annotations that is not there, has this name.
+    /// Whether the main table, that of its history or a companion, or one for labels or annotations that is not there, has this name.
     pub(crate) const fn has_table(&self, name: &str) -> bool {
         let mut is = self.name.same_as(name);
+        is |= self.history.is_some() && joined(self.name.as_str(), HISTORY).as_str().eq_ignore_ascii_case(name);
         let mut c = 0;
         while c < Companion::OF_METADATA.len() {
             is |= self.companion(Companion::OF_METADATA[c]).same_as(name);

@@ -12,11 +12,12 @@ use crate::text::{self, Content, Faults, Keys, Located, Syntax};
 use ingester_core::check_registry;
 use ingester_core::kind::{
     Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, RETENTION, Recipes, Record,
+    read_history as read_keep,
 };
 use ingester_core::marks::check_prefix;
 use ingester_core::protobuf::DescriptorSet;
 use ingester_core::schema::check::About;
-use ingester_core::schema::{Absent, Fault, Fingerprint, Ident, Table, check_prune, prunes};
+use ingester_core::schema::{Absent, Fault, Fingerprint, History, Ident, Table, check_history, check_prune, prunes};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
 use std::time::Duration;
 
@@ -99,7 +100,7 @@ fn shown_group(group: &str) -> String {
 }
 
 /// The keys of a kind.
-pub(super) const KEYS: [&str; 20] = [
+pub(super) const KEYS: [&str; 21] = [
     "group",
     "version",
     "kind",
@@ -117,6 +118,7 @@ pub(super) const KEYS: [&str; 20] = [
     "crd",
     "companions",
     "retention",
+    "history",
     "prune",
     "evict",
     "absent",
@@ -132,6 +134,8 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let evictable = keys.take("evictable").and_then(|at| read_evictable(&at, immutable, faults));
     let companions = keys.take("companions").and_then(|at| at.truth(faults)).unwrap_or(true);
     let retention = keys.take("retention").and_then(|at| read_retention(&at, faults));
+    let history = keys.take("history");
+    let kept_history = history.as_ref().and_then(|at| read_history(at, faults));
     let finalizer = keys.take("finalizer").and_then(|at| read_finalizer(&at, faults));
     let of_version = crd.as_ref().zip(names.version).and_then(|(crd, version)| crd::version(crd, version));
     let absent = keys.take_any("absent").and_then(|at| read_absent(&at, faults));
@@ -143,6 +147,10 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let Contents { mut recipe, fingerprint, row, conditions } = Contents::read(&columns, keys.take("filter"), faults);
     let protobuf = keys.take("protobuf").and_then(|at| read_protobuf(&at, open, faults));
     let table = read_table(node, &mut keys, names.kind.unwrap_or_default(), &columns, companions, faults);
+    let table = match (table, &history) {
+        (Some(table), Some(at)) => with_history(at, table, kept_history, faults),
+        (table, _) => table,
+    };
     if let Some(table) = &table {
         check_pruned(&pruned, table, &columns, &conditions, faults);
     }
@@ -336,6 +344,48 @@ fn read_retention(at: &Located<'_>, faults: &mut Faults) -> Option<Duration> {
     let text = at.text(faults)?;
     let wrong = |error| at.expected(&format!("how long a row is kept after its object's deletion: {error}"));
     RETENTION.read(text).map_err(|error| faults.push(wrong(error))).ok()
+}
+
+/// How long former versions are kept, and how many of each object.
+type Kept = (Option<Duration>, Option<u32>);
+
+pub(super) fn read_history(at: &Located<'_>, faults: &mut Faults) -> Option<Kept> {
+    let keep = |at: &Located<'_>, faults: &mut Faults| {
+        let wrong = |error| at.expected(&format!("how long former versions are kept: `forever`, or {error}"));
+        read_keep(at.text(faults)?).map_err(|error| faults.push(wrong(error))).ok()
+    };
+    let Content::Map(_) = at.content() else { return keep(at, faults).map(|keep| (keep, None)) };
+    let [age, versions] = at.fields(["keep", "versions"], faults)?;
+    let Some(age) = age else {
+        faults.push(at.fault("`keep` is missing: how long former versions are kept, such as `90d`, or `forever`"));
+        return None;
+    };
+    let number = |at: Located<'_>, faults: &mut Faults| {
+        let number = match at.content() {
+            Content::Number(text) => text.parse().ok().filter(|number| *number > 0),
+            _ => None,
+        };
+        if number.is_none() {
+            faults.push(at.expected("how many former versions of each object are kept: a number from 1"));
+        }
+        number
+    };
+    let (keep, all) = (keep(&age, faults), versions.is_none());
+    let versions = versions.and_then(|at| number(at, faults));
+    (all || versions.is_some()).then_some((keep?, versions))
+}
+
+/// The table with the one of its history.
+fn with_history(at: &Located<'_>, table: Table, kept_for: Option<Kept>, faults: &mut Faults) -> Option<Table> {
+    if let Some(fault) = check_history(&table) {
+        faults.push(at.fault(fault.to_string()));
+        return None;
+    }
+    let (keep, versions) = kept_for?;
+    let columns = (0..table.former_column_count()).map(|place| table.former_column(place)).collect::<Vec<_>>();
+    let keys = (0..table.former_key_count()).map(|place| table.former_key(place)).collect::<Vec<_>>();
+    let former = table.former(kept(columns), kept(keys));
+    Some(table.with_history(History { keep, versions, table: kept(former) }))
 }
 
 /// Whether annotations can take objects out of the cluster.

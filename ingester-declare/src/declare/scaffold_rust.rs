@@ -465,6 +465,12 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
     if let Some(retention) = keys.take("retention").as_ref().and_then(|at| at.text(&mut faults)) {
         let _ = writeln!(attributes, "#[ingest(retention = {retention:?})]");
     }
+    if let Some(history) = keys.take("history").as_ref().and_then(|at| kinds::read_history(at, &mut faults)) {
+        let (keep, versions) = history;
+        let keep = keep.map_or_else(|| "forever".to_owned(), |keep| format!("{}s", keep.as_secs()));
+        let versions = versions.map(|versions| format!(", versions = {versions}")).unwrap_or_default();
+        let _ = writeln!(attributes, "#[ingest(history = {keep:?}{versions})]");
+    }
     let filter = keys.take("filter");
     let filter = filter.iter().flat_map(Located::one_or_more);
     let conditions: Vec<Condition> = filter.filter_map(|at| Condition::parse(at.text(&mut faults)?).ok()).collect();

@@ -4,7 +4,7 @@ use crate::yaml;
 use ingester_core::kind::{Decode, Finalizer, Kind};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{
-    Absent, BASE_COLUMNS, BASE_KEYS, Column, Evict, Form, Ident, Key, Many, Path, Table, Unit, composite_name,
+    Absent, BASE_COLUMNS, BASE_KEYS, Column, Evict, Form, History, Ident, Key, Many, Path, Table, Unit, composite_name,
 };
 use ingester_core::value::Value;
 use serde_json::{Map, json};
@@ -67,6 +67,13 @@ fn of_struct(kind: &Kind, text: &mut String) {
     }
     if let Some(retention) = definition.retention {
         line("retention", &format_args!("{}s", retention.as_secs()));
+    }
+    if let Some(History { keep, versions, .. }) = kind.history() {
+        let keep = keep.map_or_else(|| "forever".to_owned(), |keep| format!("{}s", keep.as_secs()));
+        match versions {
+            Some(versions) => line("history", &format_args!("{{keep: {keep}, versions: {versions}}}")),
+            None => line("history", &keep),
+        }
     }
     if let Some(protobuf) = definition.protobuf {
         let _ = writeln!(text, "  # protobuf: {{message: {}, descriptors: FILE}}", protobuf.message);

@@ -1,4 +1,4 @@
-use super::kinds;
+use super::{kinds, scaffold_rust_of};
 use ingester_core::kind::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::value::Value;
@@ -654,4 +654,42 @@ fn what_is_wrong_with_a_rule_is_said_with_its_place() {
         let error = pruned(&format!("evict: [{rule}]")).unwrap_err();
         assert!(error.contains(says), "{rule}: {error}");
     }
+}
+
+#[test]
+fn a_file_says_how_long_former_versions_are_kept() {
+    let history = |more: &str| pruned(more).map(|kind| kind.history().map(|history| (history.keep, history.versions)));
+    let days = |days: u64| Some(std::time::Duration::from_secs(days * 86_400));
+    assert_eq!(history("retention: 1d"), Ok(None));
+    assert_eq!(history("history:"), Ok(None));
+    assert_eq!(history("history: 90d"), Ok(Some((days(90), None))));
+    assert_eq!(history("history: forever"), Ok(Some((None, None))));
+    assert_eq!(history("history: {keep: forever, versions: 500}"), Ok(Some((None, Some(500)))));
+    let table = pruned("table: jobs\n  was: job\n  history: 2w").unwrap().history().unwrap().table;
+    assert_eq!((table.name.as_str(), table.was.unwrap().as_str()), ("jobs_history", "job_history"));
+    for (more, says) in [
+        (
+            "history: always",
+            "line 6: kinds[0].history: expected how long former versions are kept: `forever`, or a duration",
+        ),
+        ("history: 0s", "found `0s`"),
+        ("history: {versions: 2}", "`keep` is missing"),
+        ("history: {keep: 1d, versions: 0}", "kinds[0].history.versions: expected how many former versions"),
+        ("history: {keep: 1d, version: 1}", "did you mean `versions`?"),
+    ] {
+        let error = pruned(more).unwrap_err();
+        assert!(error.contains(says), "{more}: {error}");
+    }
+    // A struct says the same as the file.
+    let said = |more: &str| scaffold_rust_of(&pruned(more).unwrap()).unwrap();
+    assert!(said("history: {keep: 2d, versions: 5}").contains(r#"#[ingest(history = "172800s", versions = 5)]"#));
+    assert!(said("history: forever").contains(r#"#[ingest(history = "forever")]"#));
+    // The two tables of a kind have no other one's names.
+    let two = "kinds:\n- {group: a.com, version: v1, kind: Job, namespaced: true, history: 1d}\n\
+               - {group: a.com, version: v1, kind: Other, table: Job_History, namespaced: true}\n";
+    let error = kinds("kinds.yaml", two, &nothing).unwrap_err().to_string();
+    assert!(
+        error.contains("the table of the history of kind `a.com/v1 Job`, `job_history`, is a table of kind"),
+        "{error}"
+    );
 }

@@ -23,6 +23,8 @@ pub(crate) struct Ingest {
     pub(crate) crd: Option<CrdOption>,
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) retention: Option<LitStr>,
+    pub(crate) history: Option<LitStr>,
+    pub(crate) versions: Option<u32>,
     pub(crate) prune: Option<Vec<LitStr>>,
     pub(crate) evict: Vec<EvictRule>,
     pub(crate) protobuf: Option<LitStr>,
@@ -116,6 +118,8 @@ impl Ingest {
         "crd",
         "absent",
         "retention",
+        "history",
+        "versions",
         "prune",
         "evict",
         "protobuf",
@@ -178,6 +182,8 @@ impl Ingest {
             "crd" => setting.store(context, &mut self.crd, CrdOption::read(context, setting)),
             "absent" => setting.store(context, &mut self.absent, AbsentOption::read(context, setting)),
             "retention" => setting.store(context, &mut self.retention, setting.string(context)),
+            "history" => setting.store(context, &mut self.history, setting.string(context)),
+            "versions" => setting.store(context, &mut self.versions, setting.revision(context)),
             "prune" => setting.store(context, &mut self.prune, setting.strings(context)),
             "evict" => {
                 let rule = EvictRule::read(context, setting);

@@ -34,6 +34,12 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             "pruned values are not stored, so no row may be the only copy of its object: say `evictable = false`, and leave out `immutable`",
         );
     }
+    if let (None, Some(option)) = (&ingest.history, ingest.given.iter().find(|option| *option == "versions")) {
+        context.error(
+            option,
+            "`versions` is how many former versions of an object are kept: say how long with `history = \"90d\"` or `history = \"forever\"`",
+        );
+    }
     let identity = match kube {
         Some(kube) => resource(context, kube, &ingest),
         None => projection(context, item.ident, &ingest),
@@ -62,6 +68,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             finalizer: ingest.finalizer.unwrap_or(unless_given),
             companions: ingest.companions.unwrap_or(true),
             retention: ingest.retention,
+            history: ingest.history.map(|keep| (keep, ingest.versions)),
             prune: ingest.prune.unwrap_or_default(),
             evict: ingest.evict,
             absent: ingest.absent,

@@ -71,6 +71,10 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
     let absent = Ident::new(kind.absent.map_or("Unsaid", |absent| absent.variant), Span::call_site());
     let companions = (!kind.companions).then(|| quote!(.without_companions()));
     let was = kind.table_was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
+    let of_table = with_history(
+        kind,
+        &quote!(__ingester::Table::derived(#name, #table, &__COLUMNS, &__KEYS).with_many(&__MANY) #was #companions),
+    );
     quote! {
         #status
         const __PARTS: __ingester::TableParts = __ingester::TableParts {
@@ -81,8 +85,28 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
         const __COLUMNS: [__ingester::Column; __PARTS.column_count()] = __PARTS.columns();
         const __KEYS: [__ingester::Key; __PARTS.key_count()] = __PARTS.keys(&__COLUMNS);
         const __MANY: [__ingester::Many; __PARTS.many_count()] = __PARTS.many();
+        #of_table
+    }
+}
+
+/// The table, and that of its history if it has one.
+fn with_history(kind: &KindDeclaration, table: &TokenStream) -> TokenStream {
+    let Some((keep, versions)) = &kind.history else {
+        return quote!(const __TABLE: __ingester::Table = #table;);
+    };
+    let keep = placed(keep.span(), quote!(__ingester::history(#keep)));
+    let versions = match versions {
+        Some(versions) => quote!(::core::option::Option::Some(#versions)),
+        None => quote!(::core::option::Option::None),
+    };
+    quote! {
+        const __MAIN: __ingester::Table = #table;
+        const __FORMER_COLUMNS: [__ingester::Column; __MAIN.former_column_count()] = __MAIN.former_columns();
+        const __FORMER_KEYS: [__ingester::Key; __MAIN.former_key_count()] = __MAIN.former_keys();
+        const __FORMER: __ingester::Table = __MAIN.former(&__FORMER_COLUMNS, &__FORMER_KEYS);
+        const __KEEP: ::core::option::Option<::core::time::Duration> = #keep;
         const __TABLE: __ingester::Table =
-            __ingester::Table::derived(#name, #table, &__COLUMNS, &__KEYS).with_many(&__MANY) #was #companions;
+            __MAIN.with_history(__ingester::History { keep: __KEEP, versions: #versions, table: &__FORMER });
     }
 }
 
@@ -225,6 +249,9 @@ fn table_checks(kind: &KindDeclaration) -> TokenStream {
     for of_table in ["check_column_count", "check_key_count", "check_row_size", "check_many_tables"] {
         let of_table = Ident::new(of_table, span);
         checks.extend(check(span, quote!(#of_table(&__TABLE))));
+    }
+    if let Some((keep, _)) = &kind.history {
+        checks.extend(check(keep.span(), quote!(check_history(&__TABLE))));
     }
     for (place, path) in kind.prune.iter().enumerate() {
         let place = Literal::usize_unsuffixed(place);

@@ -328,6 +328,7 @@ mod tests {
         many: &[],
         keys: &[],
         companions: true,
+        history: None,
     };
 
     fn row(version: u64) -> Row {

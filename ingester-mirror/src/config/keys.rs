@@ -7,7 +7,7 @@ use super::row::{Effect, Settings, settings};
 use super::section::Section;
 use super::values::{
     DURATION, PAUSE, SETTLE, TIME, address, argument, audience, choice, duration, host, kind, lease_name, listen,
-    namespace, or_never, path, prefix, setting_name, setting_value, text, truth, variable, whole,
+    namespace, or_never, or_none, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
 use super::{
     ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RetentionRule, Secret,
@@ -15,6 +15,7 @@ use super::{
 };
 use crate::selection::Selector;
 use ingester_core::KindNames;
+use ingester_core::kind::HISTORY;
 use ingester_store::{PasswordCommand, Tls, TlsMode};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -334,6 +335,12 @@ settings! {
         /// `name`, `kinds` and a `state`. It selects rows with `when`, `namespaces`, `after` with `since`, and `keepLast`, and may have an
         /// `export`. It purges rows only with `enforce: true`. `ingester policies` shows what each rule would purge.
         rules => rules: Vec<RetentionRule> = "[]", "list of rules", Now, retention_rules(kind(kinds));
+        /// The most that a former version is kept after its end, of kinds that keep a [history](history.md): `30d`. `none`: not at all. It shortens
+        /// what their structs or files say, and makes no history where they say nothing.
+        history => history: Option<Duration> = "", "duration from `1s` to `36500d`, or `none`", Now, read(or_none(HISTORY));
+        /// The same for individual kinds, instead of `history`: `{PipelineRun: 7d}`.
+        historyMap => history_map: BTreeMap<String, Option<Duration>> = "{}", "map from kinds to durations, or `none`", Now,
+            map(kind(kinds), or_none(HISTORY));
     }
 }
 

@@ -76,6 +76,14 @@ impl Retention {
         self.deleted_map.get(kind.name()).copied().or_else(of_kind).or(self.deleted)
     }
 
+    /// How long after its end a former version of an object of `kind` is purged; `None` for never, and for a kind without a history. What is said
+    /// here shortens what the kind says.
+    pub fn of_history(&self, kind: &Kind) -> Option<Duration> {
+        let said = self.history_map.get(kind.name()).copied().flatten().or(self.history);
+        let history = kind.history()?;
+        history.keep.into_iter().chain(said).min()
+    }
+
     /// The rules about rows of a kind in a state.
     pub fn rules_of(&self, kind: &Kind, state: Retained) -> impl Iterator<Item = &RetentionRule> {
         let is_of =

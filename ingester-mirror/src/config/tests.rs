@@ -10,6 +10,7 @@ use super::*;
 use crate::fixture::MODEL;
 use ingester_core::KindNames;
 use ingester_core::kind::Definition;
+use ingester_core::schema::{History, Table};
 use ingester_store::Tls;
 use std::sync::LazyLock;
 
@@ -115,6 +116,8 @@ retention:
   deletedMap: { Model: 36h, Pipeline: 0s }
   rules:
   - { name: old, kinds: [Model, Pipeline], state: evicted, when: { labelSelector: tier!=gold }, after: 365d, keepLast: { count: 2, by: [owner] }, namespaces: [ml], immutable: true, export: { path: /archive }, enforce: yes }
+  history: 30d
+  historyMap: { Model: none }
 policies:
   evict: { Model: [{ name: old, when: { fieldSelector: owner=ada }, after: 7d, keepLast: { count: 3, by: [owner] }, namespaces: [ml], namespaceSelector: tier=batch, enforce: yes }] }
   evictLimit: 50
@@ -229,6 +232,8 @@ log: { format: json, level: WARN }
                     enforce: true,
                 },
             }],
+            history: Some(Duration::from_secs(30 * 24 * 3600)),
+            history_map: [("Model".to_owned(), Some(Duration::ZERO))].into(),
         },
         policies: Policies {
             evict: [(
@@ -320,6 +325,27 @@ fn retention_is_off_or_for_all_kinds_or_by_kind() {
             "{mistakes:?}"
         );
     }
+}
+
+#[test]
+fn a_history_is_shortened_and_never_made() {
+    let of = |text: &str, keep: Option<Option<Duration>>| {
+        let history = keep.map(|keep| History { keep, versions: None, table: MODEL.table() });
+        let table = Box::leak(Box::new(Table { history, ..*MODEL.table() }));
+        let kind = Kind::new(Definition { table, ..*MODEL.definition() }, *MODEL.functions());
+        parse(text).unwrap().retention.of_history(&kind).map(|age| age.as_secs())
+    };
+    let days = |days: u64| Some(Some(Duration::from_secs(days * 86_400)));
+    assert_eq!(of("", None), None);
+    assert_eq!(of("retention: {history: 1d}", None), None);
+    assert_eq!((of("", days(2)), of("", Some(None))), (Some(172_800), None));
+    assert_eq!(of("retention: {history: 1d}", days(2)), Some(86_400));
+    assert_eq!(of("retention: {history: 3d}", days(2)), Some(172_800));
+    assert_eq!(of("retention: {history: 3d}", Some(None)), Some(259_200));
+    assert_eq!(of("retention: {history: 1d, historyMap: {Model: none}}", days(2)), Some(0));
+    assert_eq!(of("retention: {history: none, historyMap: {Model: 1d}}", days(2)), Some(86_400));
+    let mistakes = mistakes("retention:\n  history: 0s");
+    assert!(mistakes[0].contains("use `none`, or a duration"), "{mistakes:?}");
 }
 
 #[test]

@@ -65,6 +65,14 @@ pub(super) fn or_never(bounds: Bounds) -> impl Fn(&str) -> Result<Option<Duratio
     move |text| read(text).map(|duration| (!duration.is_zero()).then_some(duration))
 }
 
+/// A duration within `bounds`, or `none`, which is zero.
+pub(super) fn or_none(bounds: Bounds) -> impl Fn(&str) -> Result<Option<Duration>, String> {
+    move |text| match text {
+        "none" => Ok(Some(Duration::ZERO)),
+        text => bounds.read(text).map(Some).map_err(|expected| format!("use `none`, or {expected}")),
+    }
+}
+
 /// One of a few words, in upper or lower case, with `_` or `-`.
 pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&str) -> Result<T, String> {
     move |text| {

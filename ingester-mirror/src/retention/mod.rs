@@ -59,7 +59,8 @@ const BATCH: usize = 128;
 /// What the pause follows where a rule has no age: as if it had this one.
 const AGELESS: Duration = Duration::from_secs(600);
 
-/// Purges the rows of some kinds, as `retention` of the configuration says, and their entries in the log, as `changes.retention` does.
+/// Purges the rows of some kinds and the former versions of their objects, as `retention` of the configuration says, and their entries in the log,
+/// as `changes.retention` does.
 ///
 /// Ages are judged by the database's clock, which has written the times. Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the mirror's.
 /// An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
@@ -92,6 +93,9 @@ impl RetentionTask {
                     tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
                 }
                 self.purge_by_rules(kind, &stop).await;
+                if let Err(error) = self.purge_history(kind, &stop).await {
+                    tracing::warn!(kind = name, %error, "Old versions not purged, trying again later");
+                }
                 if let Err(error) = self.purge_changes(kind, &stop).await {
                     tracing::warn!(kind = name, %error, "Old changes not purged, trying again later");
                 }
@@ -105,7 +109,11 @@ impl RetentionTask {
                 _ => None,
             };
             let of_rules = retention.rules.iter().map(|rule| rule.rule.after.unwrap_or(AGELESS));
-            let shortest = self.kinds.iter().filter_map(age).chain(of_rules).fold(*changes, Duration::min);
+            // Without a history there is none to wait for.
+            let of_history =
+                self.kinds.iter().filter_map(|kind| retention.of_history(kind)).filter(|age| !age.is_zero());
+            let of_kinds = self.kinds.iter().filter_map(age).chain(of_history);
+            let shortest = of_kinds.chain(of_rules).fold(*changes, Duration::min);
             let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
             tokio::select! {
                 biased;
@@ -166,6 +174,26 @@ impl RetentionTask {
             metrics.failed(applied.failed);
         }
         metrics.rules(dry + waiting, waiting);
+    }
+
+    /// Purges former versions of a kind's objects, batch by batch.
+    async fn purge_history(&self, kind: &Kind, stop: &CancellationToken) -> Result<(), StoreError> {
+        while kind.history().is_some() && !stop.is_cancelled() {
+            let config = self.live.now();
+            if !leads(kind, &config, &self.assignment) {
+                break;
+            }
+            let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
+            let begin = Instant::now();
+            let purged = self.store.purge_history(kind, config.retention.of_history(kind));
+            let batch = in_time("purging former versions", purged).await?;
+            drop(permit);
+            if !batch.more {
+                break;
+            }
+            let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+        }
+        Ok(())
     }
 
     /// Purges a kind's old entries in the log of changes, batch by batch.

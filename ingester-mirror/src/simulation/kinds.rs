@@ -44,6 +44,7 @@ pub(super) const MODEL: Kind = {
         many: &[],
         keys: &KEYS,
         companions: true,
+        history: None,
     };
     const FUNCTIONS: Functions =
         Functions { plural: Plural::Literal("models"), decode: Decode::Function(decode), crd: None };
@@ -64,6 +65,7 @@ pub(super) const NEWER: Kind = {
         many: &[],
         keys: &KEYS,
         companions: true,
+        history: None,
     };
     const FUNCTIONS: Functions =
         Functions { plural: Plural::Literal("models"), decode: Decode::Function(decode_newer), crd: None };

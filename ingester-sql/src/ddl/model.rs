@@ -3,7 +3,9 @@
 use super::diff::SchemaChange;
 use super::view::ViewDef;
 use ingester_core::Registry;
-use ingester_core::schema::{BASE_COLUMNS, Column, Ident, Key, SqlType, Stays, Table, base};
+use ingester_core::schema::{
+    BASE_COLUMNS, Column, History, Ident, Key, PRIMARY_OF_HISTORY, SqlType, Stays, Table, VALID_FROM, base,
+};
 use serde::{Deserialize, Serialize};
 
 /// Tables and views, in the order in which they are created.
@@ -106,14 +108,14 @@ impl Schema {
 }
 
 impl TableDef {
-    /// A table whose first `primary` columns are its primary key.
-    fn new(name: Ident, was: Vec<Ident>, columns: &[Column], primary: usize, keys: &[Key]) -> Self {
+    /// A table with these columns, those at the places of `primary` being its primary key.
+    fn new(name: Ident, was: Vec<Ident>, columns: &[Column], primary: &[usize], keys: &[Key]) -> Self {
         let name_of = |place: &u16| columns[usize::from(*place)].name;
         TableDef {
             name,
             was,
             columns: columns.iter().map(ColumnDef::from).collect(),
-            primary_key: columns[..primary].iter().map(|column| column.name).collect(),
+            primary_key: primary.iter().map(|place| columns[*place].name).collect(),
             keys: keys
                 .iter()
                 .map(|key| KeyDef { name: key.name, columns: key.columns().iter().map(name_of).collect() })
@@ -121,13 +123,17 @@ impl TableDef {
         }
     }
 
-    /// A main table and its companions, if it has some.
+    /// A main table, and its companions and the table of its history, if it has some.
     pub(crate) fn all(table: &Table) -> Vec<Self> {
         let was = table.was.into_iter().collect();
-        let mut tables = vec![TableDef::new(table.name, was, table.columns, base::UID + 1, table.keys)];
+        let mut tables = vec![TableDef::new(table.name, was, table.columns, &[base::UID], table.keys)];
         for companion in table.companions() {
             let (name, was) = (table.companion(companion), table.companion_was(companion));
-            tables.push(TableDef::new(name, was, companion.columns(), 2, companion.keys()));
+            tables.push(TableDef::new(name, was, companion.columns(), &[0, 1], companion.keys()));
+        }
+        if let Some(History { table: former, .. }) = table.history {
+            let (was, primary) = (former.was.into_iter().collect(), &PRIMARY_OF_HISTORY);
+            tables.push(TableDef::new(former.name, was, former.columns, primary, former.keys));
         }
         tables
     }
@@ -150,6 +156,11 @@ impl TableDef {
     /// Whether it is the companion of a main table: all its rows can be made again from the objects' JSON.
     pub fn is_companion(&self) -> bool {
         self.columns.first().is_some_and(|first| first.name.same_as("obj_uid"))
+    }
+
+    /// Whether it is that of a kind's history. Nothing makes the values of its columns again.
+    pub(super) fn is_history(&self) -> bool {
+        self.primary_key == [BASE_COLUMNS[base::UID].name, VALID_FROM]
     }
 
     /// Whether the values of a column can be computed again from the objects' JSON: those of the indexed columns of main tables.

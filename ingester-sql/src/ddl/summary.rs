@@ -206,7 +206,7 @@ pub fn summary(
         for (change, sentence) in changes.iter().filter(|(change, _)| place(change) == its) {
             let _ = writeln!(text, "  {sentence}: {}", change.costs(all, servers));
             if let SchemaChange::AddColumn { table, column } = change
-                && backfilled.table(*table).is_some_and(|table| table.is_derived(column.name))
+                && backfilled.table(*table).is_some_and(|table| table.is_derived(column.name) && !table.is_history())
             {
                 text.push_str("    filled from the stored objects afterwards\n");
             }
@@ -224,8 +224,11 @@ pub fn summary(
             if servers.families().iter().any(copies) {
                 text.push_str("    writers of this table wait until it is copied\n");
             }
-            // Nobody fills anything after a migration down.
-            if let Some(loss) = change.loss(all, !backfilled.tables.is_empty(), servers) {
+            // Nothing is filled after a migration down, and no former version.
+            let of_history =
+                change.within().and_then(|table| backfilled.table(table)).is_some_and(TableDef::is_history);
+            let refilled = !backfilled.tables.is_empty() && !of_history;
+            if let Some(loss) = change.loss(all, refilled, servers) {
                 let _ = writeln!(text, "    DESTRUCTIVE: {loss}");
             }
         }

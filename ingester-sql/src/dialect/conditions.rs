@@ -310,9 +310,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The uid and the columns of the order, by names that no column has.
+    /// What tells a row from others, and the columns of the order, by names that no column has.
     pub(super) fn found(&mut self, order: &[SortKey]) {
         self.push("\"uid\" AS \"found uid\"");
+        if self.table.is_former() {
+            self.push(", \"valid_from\" AS \"found from\"");
+        }
         for (place, key) in order.iter().enumerate().filter(|(_, key)| key.place != base::UID) {
             self.push(", ");
             self.name(key.place);

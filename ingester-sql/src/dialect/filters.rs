@@ -366,7 +366,7 @@ pub(super) fn holds<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<
     Ok(Safe(writer.sql))
 }
 
-/// The uid and the columns of a query's order, by names that no column has.
+/// What tells a row from others, and the columns of a query's order, by names that no column has.
 #[askama::filter_fn]
 pub(super) fn found(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
     let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);

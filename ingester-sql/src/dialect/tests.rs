@@ -4,7 +4,7 @@ use super::{Access, Dialect, OneText, Param, Sql, Statement, own_schema};
 use crate::ddl::{Schema, TableDef};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
-use ingester_core::schema::{Field, Form, Ident, Many, Shape, SqlType, Stays, Table, TableParts, base};
+use ingester_core::schema::{Field, Form, History, Ident, Many, Shape, SqlType, Stays, Table, TableParts, base};
 use ingester_core::value::{Micros, Value, Values};
 use std::path::Path;
 
@@ -25,6 +25,7 @@ pub(super) static TABLE: Table = Table {
     many: &[],
     keys: &KEYS,
     companions: true,
+    history: None,
 };
 
 /// A list of texts.
@@ -50,7 +51,17 @@ pub(super) static STAYING: Table = Table {
     many: &[],
     keys: &KEYS,
     companions: true,
+    history: None,
 };
+
+const FORMER_COLUMNS: [ingester_core::schema::Column; TABLE.former_column_count()] = TABLE.former_columns();
+const FORMER_KEYS: [ingester_core::schema::Key; TABLE.former_key_count()] = TABLE.former_keys();
+
+/// The table of the history of [`TABLE`].
+pub(super) static FORMER: Table = TABLE.former(&FORMER_COLUMNS, &FORMER_KEYS);
+
+/// The same table with a history.
+pub(super) static WITH_HISTORY: Table = TABLE.with_history(History { keep: None, versions: None, table: &FORMER });
 
 pub(super) const LEDGER: Ident = Ident::new("_sqlx_migrations");
 

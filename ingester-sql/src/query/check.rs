@@ -76,8 +76,13 @@ pub struct JsonPath {
 impl JsonPath {
     /// The path of a field; `None` if a part of it is empty or no name.
     fn of(field: &str) -> Option<Self> {
+        Self::of_parts(field.split('.'))
+    }
+
+    /// The path of these names, one within the other.
+    fn of_parts<'p>(names: impl Iterator<Item = &'p str>) -> Option<Self> {
         let mut parts = Vec::new();
-        for part in field.split('.') {
+        for part in names {
             if part.is_empty() || part.contains(['"', '\\', '\0']) {
                 return None;
             }
@@ -252,14 +257,22 @@ pub enum QueryError {
     },
     /// A label or an annotation of a kind without companion tables.
     #[error(
-        "{kind} has no table `{table}` (`#[ingest(companions = false)]`), so its objects cannot be selected by labels or \
-         annotations: select them by columns, or have the tables made"
+        "{kind} has no table `{table}` (with `companions = false` there is none, nor of former versions), so its objects cannot be selected by \
+         labels or annotations: select them by columns, or by their stored texts if the query scans"
     )]
     NoCompanions {
         /// The kind.
         kind: &'static str,
         /// The table that it would be in.
         table: String,
+    },
+    /// A time is asked for of a kind without a history.
+    #[error(
+        "{kind} keeps no former versions: say `#[ingest(history = \"90d\")]` of its struct, or `history: 90d` in its file"
+    )]
+    NoHistory {
+        /// The kind.
+        kind: &'static str,
     },
     /// A value is not of the column's type.
     #[error("`{field}` is {ty}: `{value}` is not {expected}")]
@@ -451,13 +464,19 @@ impl Context {
     }
 
     fn pair(&self, companion: Companion, key: &str, test: &Test, holds: bool) -> Result<Condition, QueryError> {
-        if !self.table.companions {
-            return Err(QueryError::NoCompanions {
+        if self.table.companions {
+            return pair(companion, key, test, holds);
+        }
+        match JsonPath::of_parts(["metadata", companion.suffix(), key].into_iter()) {
+            // Texts have another order than numbers.
+            Some(path) if self.scan && !test.is_range() => {
+                self.tested(key, (Operand::Json(path), SqlType::MediumText, true), None, test, holds)
+            }
+            _ => Err(QueryError::NoCompanions {
                 kind: self.table.kind,
                 table: self.table.companion(companion).to_string(),
-            });
+            }),
         }
-        pair(companion, key, test, holds)
     }
 
     /// The condition that one of many values passes a test, or that none does.
@@ -506,8 +525,19 @@ impl Context {
         if let Some(many) = self.many(field) {
             return self.values(field, many, test, holds);
         }
-        let (operand, ty, nullable) = self.operand(field)?;
         let unit = self.place(field).and_then(|place| self.table.columns[place].unit);
+        self.tested(field, self.operand(field)?, unit, test, holds)
+    }
+
+    /// The condition that an operand, of this type and maybe NULL, passes a test or does not.
+    fn tested(
+        &self,
+        field: &str,
+        (operand, ty, nullable): (Operand, SqlType, bool),
+        unit: Option<Unit>,
+        test: &Test,
+        holds: bool,
+    ) -> Result<Condition, QueryError> {
         let or_null = nullable && !holds;
         let compare = |comparison: Comparison, value: &Value| {
             let value = converted(field, (ty, unit), value)?;

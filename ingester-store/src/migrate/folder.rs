@@ -478,6 +478,7 @@ mod tests {
                 many: &[],
                 keys: &KEYS,
                 companions: true,
+                history: None,
             };
             Kind::new(
                 Definition {

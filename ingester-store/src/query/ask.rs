@@ -6,7 +6,7 @@ use crate::driver::{About, StoreError};
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::schema::{Companion, base};
+use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::{CountRoutes, CountRows, Explain, Select};
 use ingester_sql::dialect::{OfGroup, Range};
@@ -120,9 +120,20 @@ impl Store {
     /// # Errors
     /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
     pub fn ask_about(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<Asked<'_>, QueryError> {
-        let checked = Arc::new(query.check(kind.table())?);
+        self.ask_table(kind, kind.table(), query, limits)
+    }
+
+    /// The same about one of the kind's tables.
+    pub(super) fn ask_table(
+        &self,
+        kind: &Kind,
+        table: &'static Table,
+        query: &Query,
+        limits: Limits,
+    ) -> Result<Asked<'_>, QueryError> {
+        let checked = Arc::new(query.check(table)?);
         let (routes, group) = (Arc::new(checked.routes()), Arc::new(OfGroup::new(kind.group())));
-        Ok(Asked { store: self, checked, routes, group, limits, fingerprint: query.fingerprint(kind.table()) })
+        Ok(Asked { store: self, checked, routes, group, limits, fingerprint: query.fingerprint(table) })
     }
 }
 
@@ -130,6 +141,18 @@ impl<'s> Asked<'s> {
     /// The query as it was checked.
     pub fn checked(&self) -> &Checked {
         &self.checked
+    }
+
+    /// The same, taking the tokens of another query in the same order.
+    pub(super) fn with_tokens_of(self, other: &Asked<'_>) -> Self {
+        Asked { fingerprint: other.fingerprint, ..self }
+    }
+
+    /// The token of what comes after a row.
+    pub(super) fn token_after(&self, row: &FoundRow) -> Result<Option<String>, AskError> {
+        let mut reader = self.reader(&Wanted::default(), None)?;
+        reader.go_on_after(row);
+        Ok(reader.token()?)
     }
 
     /// Whether no key answers it: all rows or their texts are read.

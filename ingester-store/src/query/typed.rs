@@ -1,6 +1,7 @@
 //! Queries in Rust's own terms: the kind is a type, and so are its columns.
 
-use super::ask::{AskError, Asked, Limits, Reader, Wanted};
+use super::ask::{AskError, Asked, Limits, Page, Reader, Wanted};
+use super::at::AskedAt;
 use super::found::FoundRow;
 use crate::store::Store;
 use futures::future;
@@ -41,6 +42,7 @@ pub struct TypedQuery<'s, K> {
     limits: Limits,
     limit: Option<usize>,
     after: Option<String>,
+    moment: Option<Micros>,
     of: PhantomData<fn() -> K>,
 }
 
@@ -92,7 +94,7 @@ impl Store {
     /// A query for objects of a kind.
     pub fn query<K: Ingestable>(&self) -> TypedQuery<'_, K> {
         let (query, limits) = (Query::default(), Limits::default());
-        TypedQuery { store: self, query, limits, limit: None, after: None, of: PhantomData }
+        TypedQuery { store: self, query, limits, limit: None, after: None, moment: None, of: PhantomData }
     }
 }
 
@@ -186,6 +188,17 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         self
     }
 
+    /// As the objects were at a moment, by the database's clock: of a kind that keeps its history. `update_time` is then when that version began.
+    /// Labels and annotations have no keys there: a query by them has to [scan](Self::scan).
+    pub fn at(mut self, moment: Micros) -> Self {
+        self.moment = Some(moment);
+        self
+    }
+
+    fn asked_at(&self, moment: Micros) -> Result<AskedAt<'s>, AskError> {
+        Ok(self.store.ask_at(&Kind::of::<K>(), &self.query, moment, self.limits)?)
+    }
+
     fn asked(&self) -> Result<Asked<'s>, AskError> {
         Ok(self.store.ask_about(&Kind::of::<K>(), &self.query, self.limits)?)
     }
@@ -202,6 +215,11 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     /// The same as JSON, as it is stored.
     pub fn stream_json(self) -> impl Stream<Item = Result<Stored<Box<str>>, AskError>> + use<'s, K> {
         let limit = self.limit.unwrap_or(usize::MAX);
+        if let Some(moment) = self.moment {
+            let begin = self.asked_at(moment).map(|asked| Some((asked, self.after.clone())));
+            let pages = stream::once(future::ready(begin)).map_ok(pages).try_flatten();
+            return pages.take(limit).map_ok(|row| Stored::of(&row)).boxed();
+        }
         let begin = self.asked().and_then(|asked| Ok(asked.reader(&wanted(), self.after.as_deref())?));
         let portions = |reader: Reader<'s>| -> BoxStream<'s, Result<FoundRow, AskError>> {
             stream::try_unfold(reader, async |mut reader| {
@@ -213,7 +231,8 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
             .try_flatten()
             .boxed()
         };
-        stream::once(future::ready(begin)).map_ok(portions).try_flatten().take(limit).map_ok(|row| Stored::of(&row))
+        let rows = stream::once(future::ready(begin)).map_ok(portions).try_flatten();
+        rows.take(limit).map_ok(|row| Stored::of(&row)).boxed()
     }
 
     /// A page of up to the limit, or of 1,000 objects without one.
@@ -225,7 +244,10 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         K: DeserializeOwned,
     {
         let limit = self.limit.unwrap_or(usize::MAX);
-        let page = self.asked()?.page(&wanted(), limit, self.after.as_deref()).await?;
+        let page = match self.moment {
+            Some(moment) => self.asked_at(moment)?.page(&wanted(), limit, self.after.as_deref()).await?,
+            None => self.asked()?.page(&wanted(), limit, self.after.as_deref()).await?,
+        };
         let items = page.rows.iter().map(|row| Stored::of(row).read()).collect::<Result<_, _>>()?;
         Ok(TypedPage { items, next: page.next })
     }
@@ -246,10 +268,13 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     /// # Errors
     /// [`AskError`] when the query cannot be asked, or the database fails or takes too long.
     pub async fn count(self) -> Result<u64, AskError> {
-        self.asked()?.count().await
+        match self.moment {
+            Some(moment) => self.asked_at(moment)?.count().await,
+            None => self.asked()?.count().await,
+        }
     }
 
-    /// How many objects there are of each value of a column, the most frequent value first; of at most 1,000 values.
+    /// How many objects there are now of each value of a column, the most frequent value first; of at most 1,000 values.
     ///
     /// # Errors
     /// As [`TypedQuery::count`].
@@ -259,6 +284,21 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         asked.count_by(place, self.limit.unwrap_or(1000)).await
     }
 }
+
+/// The rows of a query at a moment, page by page; each with the token of its begin.
+fn pages<'s>(begin: Option<(AskedAt<'s>, Option<String>)>) -> BoxStream<'s, Result<FoundRow, AskError>> {
+    stream::try_unfold(begin, async |next| {
+        let Some((asked, token)) = next else { return Ok(None) };
+        let Page { rows, next } = Box::pin(asked.page(&wanted(), PAGE, token.as_deref())).await?;
+        let next = next.map(|token| (asked, Some(token)));
+        Ok::<_, AskError>(Some((stream::iter(rows.into_iter().map(Ok::<_, AskError>)), next)))
+    })
+    .try_flatten()
+    .boxed()
+}
+
+/// The most rows of a page of a stream.
+const PAGE: usize = 500;
 
 fn wanted() -> Wanted {
     Wanted { places: PLACES.to_vec(), labels: false }

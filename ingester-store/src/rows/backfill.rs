@@ -4,6 +4,7 @@
 
 use super::batch::Batch;
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room, too_large};
+use super::history::mark_deleted;
 use super::rejects::{self, Reject};
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
@@ -16,8 +17,8 @@ use ingester_sql::dialect::Access;
 use ingester_sql::dialect::BACKFILLS;
 use ingester_sql::dialect::statements::{
     BackfillRow, Backfilled, BeginBackfill, EndBackfill, ForgetBackfills, Gone, MarkRows, OlderRows, ReadBackfills,
-    ReadForBackfill, RecordRejects, RecordRowChanges, RowToBackfill, RowsToBackfill, SettleRejects, StepBackfill,
-    Tombstone, What, WriteBackfilled,
+    ReadForBackfill, RecordRejects, RecordRowChanges, RowToBackfill, RowsToBackfill, SettleRejects, StepBackfill, What,
+    WriteBackfilled,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -449,12 +450,10 @@ async fn write(
     let gone = changes.gone.iter();
     let gone: Vec<Gone<'_>> =
         gone.map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
-    for gone in chunks(&gone, MOST_ROWS, tx.dialect()) {
-        tx.execute(&Tombstone { table, gone, update_time: now }).await?;
-        if logs {
-            let uids: &Vec<&str> = &gone.iter().map(|gone| gone.uid).collect();
-            tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at: now }).await?;
-        }
+    mark_deleted(tx, table, &gone, now).await?;
+    for gone in chunks(&gone, MOST_ROWS, tx.dialect()).filter(|_| logs) {
+        let uids: &Vec<&str> = &gone.iter().map(|gone| gone.uid).collect();
+        tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at: now }).await?;
     }
     let uids: Vec<&str> = changes.mark.iter().map(String::as_str).collect();
     for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {

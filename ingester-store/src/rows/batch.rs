@@ -8,6 +8,7 @@ use super::change::{Report, RowChange};
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room};
 use super::companions::CompanionChanges;
 use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use super::history::{begin_versions, keep_versions, mark_deleted};
 use super::log::{Log, is_news, what};
 use crate::driver::Transaction;
 use ingester_core::row::{Expected, Row};
@@ -15,7 +16,7 @@ use ingester_core::schema::{Companion, Table};
 use ingester_core::value::Micros;
 use ingester_sql::dialect::Dialect;
 use ingester_sql::dialect::statements::{
-    ClearRejects, ConfirmEvictions, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions, What,
+    ClearRejects, ConfirmEvictions, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Versions, What,
     WriteCompanion,
 };
 use std::collections::{HashMap, HashSet};
@@ -125,16 +126,17 @@ impl<'a> Batch<'a> {
         }
         let inserted = self.insert_absent(tx, &mut sorted, &mut report).await?;
         let Sorted { present, alike, gone, confirmed, news, .. } = sorted;
+        begin_versions(tx, self.table, inserted.iter().map(|row| &*row.uid)).await?;
         inserted.iter().for_each(|row| log.inserted(row));
-        news.into_iter().for_each(|(row, what)| log.row(row, what));
+        news.iter().for_each(|(row, what)| log.row(row, *what));
         log.stored(What::Deleted, gone.iter().map(|gone| gone.uid));
         log.stored(What::Evicted, confirmed.iter().copied());
-        self.overwrite(tx, &[&present[..], &alike].concat()).await?;
+        self.overwrite(tx, &[&present[..], &alike].concat(), &news).await?;
         let with_companions = [&present[..], &judged.with_companions].concat();
         for companion in self.table.companions() {
             self.write_companions(tx, companion, &inserted, &with_companions, None).await?;
         }
-        self.tombstones(tx, &gone).await?;
+        mark_deleted(tx, self.table, &gone, self.now).await?;
         for uids in chunks(&confirmed, MOST_ROWS, tx.dialect()) {
             tx.execute(&ConfirmEvictions { table: self.table, uids }).await?;
         }
@@ -218,9 +220,23 @@ impl<'a> Batch<'a> {
         Ok(Inserted { rows, rest, refused })
     }
 
-    pub(super) async fn overwrite(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(), sqlx::Error> {
-        for rows in self.main_packets(rows, tx.dialect())? {
-            tx.execute(&Overwrite { table: self.table, rows, update_time: self.now }).await?;
+    /// Writes over stored rows. Of the `news`, what becomes of their objects; the others are of the same versions as before.
+    pub(super) async fn overwrite(
+        &self,
+        tx: &mut Transaction,
+        rows: &[&Row],
+        news: &[(&Row, What)],
+    ) -> Result<(), sqlx::Error> {
+        let mut ending = Vec::new();
+        if self.table.history.is_some() {
+            let becomes: HashMap<&str, What> = news.iter().map(|(row, what)| (&*row.uid, *what)).collect();
+            ending.extend(rows.iter().map(|row| (&*row.uid, becomes.get(&*row.uid).copied())));
+        }
+        let times = keep_versions(tx, self.table, &ending, self.now).await?;
+        let rows: Vec<(&Row, Micros)> = rows.iter().map(|row| (*row, times.of(&row.uid))).collect();
+        let most = most_rows(self.table.columns.len());
+        for rows in self.packets(&rows, most, tx.dialect(), |(row, _)| row.bytes())? {
+            tx.execute(&Overwrite { table: self.table, rows }).await?;
         }
         Ok(())
     }
@@ -263,14 +279,6 @@ impl<'a> Batch<'a> {
         let bytes = |(uid, key, value): &(&str, &str, &str)| uid.len() + key.len() + value.len() + 27;
         for rows in self.packets(&changes.write, 4 * MOST_ROWS, tx.dialect(), bytes)? {
             tx.execute(&WriteCompanion { table, companion, rows }).await?;
-        }
-        Ok(())
-    }
-
-    /// Marks rows as deleted.
-    async fn tombstones(&self, tx: &mut Transaction, gone: &[Gone<'_>]) -> Result<(), sqlx::Error> {
-        for gone in chunks(gone, MOST_ROWS, tx.dialect()) {
-            tx.execute(&Tombstone { table: self.table, gone, update_time: self.now }).await?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 use super::batch::Batch;
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
+use super::history::mark_deleted;
 use super::log::what;
 use super::read::{StoredRow, read_rows};
 use crate::driver::{StoreError, Transaction};
@@ -14,7 +15,7 @@ use ingester_core::Kind;
 use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
-use ingester_sql::dialect::statements::{Gone, Tombstone, Versions, What};
+use ingester_sql::dialect::statements::{Gone, Versions, What};
 use std::collections::HashMap;
 
 /// Whether something is done, or only tried.
@@ -100,7 +101,7 @@ impl Store {
         row.evict_time = stored.evict_time;
         row.evict_confirmed = true;
         if effect == Effect::Written {
-            self.overwrite_one(tx, table, &row).await?;
+            self.overwrite_one(tx, table, &row, What::Updated).await?;
         }
         Ok(Changed::Done(row))
     }
@@ -214,7 +215,7 @@ impl Store {
                     if stored.first().is_none_or(|(_, stored)| *stored != seen) {
                         return Ok(false);
                     }
-                    self.overwrite_one(&mut tx, table, row).await?;
+                    self.overwrite_one(&mut tx, table, row, what(row, Some(seen))).await?;
                     log.row(row, what(row, Some(seen)));
                     Ok(true)
                 }
@@ -226,9 +227,15 @@ impl Store {
     }
 
     /// Overwrites a row, which the transaction has locked, with those of its companion tables.
-    async fn overwrite_one(&self, tx: &mut Transaction, table: &'static Table, row: &Row) -> Result<(), sqlx::Error> {
+    async fn overwrite_one(
+        &self,
+        tx: &mut Transaction,
+        table: &'static Table,
+        row: &Row,
+        what: What,
+    ) -> Result<(), sqlx::Error> {
         let batch = self.batch(table);
-        batch.overwrite(tx, &[row]).await?;
+        batch.overwrite(tx, &[row], &[(row, what)]).await?;
         for companion in table.companions() {
             batch.write_companions(tx, companion, &[], &[row], None).await?;
         }
@@ -295,8 +302,5 @@ async fn mark(
 ) -> Result<(), sqlx::Error> {
     let gone: Vec<Gone<'_>> =
         rows.iter().map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
-    for gone in chunks(&gone, MOST_ROWS, tx.dialect()) {
-        tx.execute(&Tombstone { table, gone, update_time: now }).await?;
-    }
-    Ok(())
+    mark_deleted(tx, table, &gone, now).await
 }

@@ -32,7 +32,8 @@ impl<'a> Batch<'a> {
         log: &mut Log<'a>,
     ) -> Result<Judged<'a>, sqlx::Error> {
         let mut judged = Judged::default();
-        if !tx.dialect().judges() {
+        // Of a kind with a history, the versions that end are kept before.
+        if !tx.dialect().judges() || self.table.history.is_some() {
             return Ok(judged);
         }
         let changes = self.changes.iter();

@@ -22,6 +22,7 @@ pub mod compare;
 mod evicted;
 pub mod fuse;
 pub mod guard;
+mod history;
 mod judged;
 mod log;
 mod purge;

@@ -1,15 +1,19 @@
-//! Rows that are deleted for good: those of objects that were deleted long ago, and those that a rule has judged.
+//! Rows that are deleted for good: those of objects that were deleted long ago, those that a rule has judged, and former versions of objects.
 //!
 //! In small batches, so that writers wait only for a few rows. Main rows are locked first, as by every writer; what was found without
 //! locks is looked at again then, because an object may have come back meanwhile.
 
 use super::chunks::{MOST_ROWS, chunks};
+use super::history::keep_versions;
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::row::Standing;
+use ingester_core::schema::{History, Table};
 use ingester_core::value::Micros;
-use ingester_sql::dialect::statements::{LockPurgeable, Purge, Purgeable, RecordRowChanges, What};
+use ingester_sql::dialect::statements::{
+    DeleteVersions, LockPurgeable, ManyVersions, Old, OldVersions, Purge, Purgeable, RecordRowChanges, What,
+};
 use ingester_sql::dialect::{Access, OfGroup};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -88,9 +92,9 @@ impl Store {
                 .with_retries(
                     || format!("purging rows of `{}`", table.name),
                     || async {
-                        let logged = self.logs().await?.then(|| self.now());
+                        let logs = self.logs().await?;
                         let mut tx = self.pool.begin(Access::Write).await?;
-                        let result = purge_locked(&mut tx, kind, uids, holds, logged).await;
+                        let result = purge_locked(&mut tx, kind, uids, holds, (self.now(), logs)).await;
                         tx.end(result).await
                     },
                 )
@@ -100,18 +104,75 @@ impl Store {
     }
 }
 
-/// Locks and deletes rows. If they are to be logged, that is done at this time and before: then they still tell names and versions.
+impl Store {
+    /// Deletes a batch of former versions of a kind's objects: those that ended longer ago than `age` by the database's clock, the oldest first,
+    /// then those beyond the number that the kind keeps of each object. Without an age none is too old. Nothing to do for a kind without a
+    /// history.
+    ///
+    /// # Errors
+    /// If the table cannot be read or written within the retries.
+    pub async fn purge_history(&self, kind: &Kind, age: Option<Duration>) -> Result<Purged, StoreError> {
+        let Some(History { table: former, versions, .. }) = kind.history() else {
+            return Ok(Purged { rows: 0, more: false });
+        };
+        let mut old = Vec::new();
+        if let Some(age) = age {
+            let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
+            let before = Old::Before(Micros(self.read_clock().await?.0.saturating_sub(age)));
+            old = self.old_versions(kind, former, before, MOST_ROWS).await?;
+        }
+        let mut is_full = old.len() == MOST_ROWS;
+        if let Some(most) = versions.filter(|_| !is_full) {
+            let many = &ManyVersions { former, most, limit: MOST_ROWS };
+            let doing = || format!("counting the versions of objects in `{}`", former.name);
+            for (uid, count) in self.with_retries(doing, || async { self.pool.fetch(many).await }).await? {
+                let surplus = usize::try_from(count.saturating_sub(most.into())).unwrap_or(usize::MAX);
+                let room = MOST_ROWS - old.len().min(MOST_ROWS);
+                let first = self.old_versions(kind, former, Old::Of(&uid), surplus.min(room)).await?;
+                // Some of them may be too old as well.
+                let new: Vec<_> = first.into_iter().filter(|version| !old.contains(version)).collect();
+                old.extend(new);
+                is_full |= surplus > room;
+            }
+        }
+        let mut rows = 0;
+        for versions in chunks(&old, MOST_ROWS, self.dialect) {
+            let delete = &DeleteVersions { former, rows: versions };
+            let doing = || format!("purging rows of `{}`", former.name);
+            rows += self.with_retries(doing, || async { self.pool.execute(delete).await }).await?;
+        }
+        // If none could be deleted, the next batch would be the same one.
+        Ok(Purged { rows, more: is_full && rows > 0 })
+    }
+
+    async fn old_versions(
+        &self,
+        kind: &Kind,
+        former: &Table,
+        of: Old<'_>,
+        limit: usize,
+    ) -> Result<Vec<(String, Micros)>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let old = &OldVersions { former, group: &OfGroup::new(kind.group()), of, limit };
+        let doing = || format!("looking for old rows of `{}`", former.name);
+        self.with_retries(doing, || async { self.pool.fetch(old).await }).await
+    }
+}
+
+/// Locks and deletes rows. What is kept and logged of them is at this time, and before: then they still tell names and versions.
 async fn purge_locked(
     tx: &mut Transaction,
     kind: &Kind,
     uids: &[&str],
     holds: &impl Fn(&str, Standing) -> bool,
-    logged: Option<Micros>,
+    (at, logs): (Micros, bool),
 ) -> Result<u64, sqlx::Error> {
     let table = kind.table();
     let mut locked = tx.fetch(&LockPurgeable { table, uids }).await?;
     locked.retain(|(uid, now)| holds(uid, *now));
-    if let Some(at) = logged {
+    if logs {
         // To readers of the log, what was evicted exists until it is deleted.
         let exists = locked.iter().filter(|(_, now)| now.delete_time.is_none());
         let uids: Vec<&str> = exists.map(|(uid, _)| uid.as_str()).collect();
@@ -122,7 +183,9 @@ async fn purge_locked(
     let uids: Vec<&str> = locked.iter().map(|(uid, _)| uid.as_str()).collect();
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
-        if let Some(at) = logged {
+        let last: Vec<_> = uids.iter().map(|uid| (*uid, Some(What::Purged))).collect();
+        keep_versions(tx, table, &last, at).await?;
+        if logs {
             tx.execute(&RecordRowChanges { table, uids, what: What::Purged, at }).await?;
         }
         for companion in table.companions() {

@@ -11,7 +11,9 @@ use crate::driver::{ErrorClass, class_of};
 use crate::store::Store;
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
-use ingester_sql::dialect::statements::{ClearRejects, Insert, RecordChanges, Update, WriteCompanion};
+use ingester_sql::dialect::statements::{
+    BeginAfterFormer, ClearRejects, Insert, KeepVersions, RecordChanges, Update, What, WriteCompanion,
+};
 use ingester_sql::dialect::{Access, Dialect, OneText, Sql, Statement};
 
 /// The largest object that is written as text, in bytes. Larger texts cost more than the round trips that they save.
@@ -21,9 +23,9 @@ const LARGEST: usize = 64 << 10;
 enum OneTrip<'a> {
     /// A new row with those of companion tables: a whole transaction as one text.
     Insert(&'a Row),
-    /// A stored row whose rows in companion tables stay the same: one statement, which is a transaction by itself, unless a second one has
-    /// to record it in the log.
-    Update(Update<'a>),
+    /// A stored row whose rows in companion tables stay the same, and what becomes of it: one statement, which is a transaction by itself,
+    /// unless a second one has to record it in the log, or another one before it has to keep the version that ends.
+    Update(Update<'a>, What),
 }
 
 impl Batch<'_> {
@@ -42,13 +44,17 @@ impl Batch<'_> {
                 if !write || self.clear_rejects || row.bytes() > self.room() {
                     return None;
                 }
-                let record = (logs && is_news(row, stored)).then(|| recorded(row, what(row, Some(stored))));
-                let is_text = record.is_some() && !dialect.records_in_one_statement() && !dialect.is_embedded();
+                let what = what(row, Some(stored));
+                let record = (logs && is_news(row, stored)).then(|| recorded(row, what));
+                let former = self.table.history.map(|history| history.table);
+                let is_alone = record.is_none() || dialect.records_in_one_statement();
+                let is_text = (former.is_some() || !is_alone) && !dialect.is_embedded();
                 if is_text && !self.fits_a_text(row) {
                     return None;
                 }
-                let update = Update { table: self.table, row, expected: res_version, update_time: self.now, record };
-                Some(OneTrip::Update(update))
+                let (table, expected, update_time) = (self.table, res_version, self.now);
+                let update = Update { table, row, expected, update_time, former, record };
+                Some(OneTrip::Update(update, what))
             }
         }
     }
@@ -74,7 +80,12 @@ impl Batch<'_> {
             .map(|(companion, rows)| WriteCompanion { table: self.table, companion: *companion, rows })
             .collect();
         let clear = ClearRejects { kind: self.table.kind, uids: &uids };
+        let begin = self.table.history.map(|history| {
+            let (table, former) = (self.table, history.table);
+            BeginAfterFormer { table, former, uids: &uids }
+        });
         let mut statements: Vec<&dyn Statement> = vec![&insert];
+        statements.extend(begin.as_ref().map(|begin| begin as &dyn Statement));
         statements
             .extend(companions.iter().filter(|write| !write.rows.is_empty()).map(|write| write as &dyn Statement));
         if self.clear_rejects {
@@ -106,7 +117,7 @@ pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -
     }
     let Some(one_trip) = batch.one_trip(store.dialect, logs) else { return Ok(Single::NotPossible) };
     let written = match one_trip {
-        OneTrip::Update(update) => match execute_update(store, &update).await? {
+        OneTrip::Update(update, change) => match execute_update(store, &update, change).await? {
             Some(rows) => rows > 0,
             None => return Ok(Single::NotPossible),
         },
@@ -125,18 +136,33 @@ pub(super) async fn write_single(store: &Store, batch: &Batch<'_>, logs: bool) -
     Ok(if written { Single::Written(Report { written: 1, ..Report::default() }) } else { Single::Refused })
 }
 
-/// Runs an update, with the entry of the log if it is to have one. Returns how many rows it has written, none if the stored row is not the
-/// expected one; or `None` if the servers take no text of two statements.
-async fn execute_update(store: &Store, update: &Update<'_>) -> Result<Option<u64>, sqlx::Error> {
-    if update.record.is_none() || store.dialect.records_in_one_statement() {
+/// Runs an update, after the version that ends is kept if the kind has a history, and with the entry of the log if it is to have one. Returns how
+/// many rows it has written, none if the stored row is not the expected one; or `None` if the servers take no text of several statements.
+async fn execute_update(store: &Store, update: &Update<'_>, change: What) -> Result<Option<u64>, sqlx::Error> {
+    let uids = [&*update.row.uid];
+    let expected = Some((update.expected, update.row.ingest_version));
+    let (table, valid_to) = (update.table, update.update_time);
+    let keep = update.former.map(|former| KeepVersions { table, former, uids: &uids, valid_to, change, expected });
+    if keep.is_none() && (update.record.is_none() || store.dialect.records_in_one_statement()) {
         return store.pool.execute(update).await.map(Some);
     }
     if store.dialect.is_embedded() {
         let mut tx = store.pool.begin(Access::Write).await?;
-        let rows = tx.execute(update).await;
+        let rows = match &keep {
+            Some(keep) => tx.execute(keep).await,
+            None => Ok(0),
+        };
+        let rows = match rows {
+            Ok(_) => tx.execute(update).await,
+            failed => failed,
+        };
         return tx.end(rows).await.map(Some);
     }
     let Some(form) = store.pool.servers().one_text() else { return Ok(None) };
-    let Some(sql) = store.dialect.in_one_text(form, &[update]) else { return Ok(None) };
+    let sql = match &keep {
+        Some(keep) => store.dialect.in_one_text(form, &[keep, update]),
+        None => store.dialect.in_one_text(form, &[update]),
+    };
+    let Some(sql) = sql else { return Ok(None) };
     store.pool.execute_transaction(form, &sql).await
 }

@@ -6,12 +6,13 @@ use serde::Deserialize;
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Widget")]
 #[ingest(tabel = "widget")] //~ ERROR `#[ingest]` has no option `tabel`: did you mean `table`?
-#[ingest(prefix = "a_")] //~ ERROR `#[ingest]` has no option `prefix`: there are table, was, immutable, evictable, finalizer, companions, crd, absent, retention, prune, protobuf, descriptors, key, filter, revision, group, version, kind, plural, namespaced, handles, crate
+#[ingest(prefix = "a_")] //~ ERROR `#[ingest]` has no option `prefix`: there are table, was, immutable, evictable, finalizer, companions, crd, absent, retention, history, versions, prune, protobuf, descriptors, key, filter, revision, group, version, kind, plural, namespaced, handles, crate
 #[ingest(version = "v2")] //~ ERROR `version` is given twice
 #[ingest(immutable, immutable)] //~ ERROR `immutable` is given twice
 #[ingest(finalizer = "always")] //~ ERROR `finalizer` is one of `ensure`, `existing` and `never`
 #[ingest(companions)] //~ ERROR `companions` takes true or false: `companions = false` makes no tables of labels and annotations
 #[ingest(evictable)] //~ ERROR `evictable` takes true or false: `evictable = false` ignores annotations that would delete an object from the cluster
+#[ingest(versions = 5)] //~ ERROR `versions` is how many former versions of an object are kept: say how long with `history = "90d"` or `history = "forever"`
 #[ingest(retention = 90)] //~ ERROR `retention` takes a string: `retention = "..."`
 #[ingest(prune = ".spec.token")] //~ ERROR `prune` takes a list of strings: `prune = ["..."]`
 #[ingest(namespaced = "yes")] //~ ERROR `namespaced` is a switch: write it alone

@@ -86,6 +86,10 @@ struct Keyed {
 #[ingest(group = "", version = "v1", kind = "Kept", namespaced, retention = "90")] //~ ERROR `retention` is how long after its object's deletion a row is kept: a duration such as `10s`, `1h30m` or `90d`, from `1s` to `36500d`
 struct Kept {}
 
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Former", namespaced, history = "always")] //~ ERROR `history` is how long former versions are kept, `forever` or a duration such as `10s`, `1h30m` or `90d`, from `1s` to `36500d`
+struct Former {}
+
 #[derive(Indexed, Deserialize)]
 #[rustfmt::skip]
 struct Twenty {

@@ -328,4 +328,24 @@ struct EvictUnevictable {}
 #[ingest(evict(name = "a", after = "1d"))] //~ ERROR every object of this kind leaves etcd already: take the rule away
 struct EvictImmutable {}
 
+//- columns: [{column: change, path: .a, type: VARCHAR(255)}]
+//- history: 90d
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "OfHistory", namespaced)]
+#[ingest(history = "90d")] //~ ERROR column `change` is one of the columns that a table of history has: give this one another name with `column`, or leave `history` out
+struct OfHistory {
+    #[index]
+    change: String,
+}
+
+//- columns: [{column: history, path: '.a[*]', type: VARCHAR(255), many: true}]
+//- history: {keep: forever, versions: 2}
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "a.example.com", version = "v1", kind = "ManyOfHistory", namespaced)]
+#[ingest(history = "forever", versions = 2)] //~ ERROR column `history` of many values would have the table of the kind's history: give it another name with `column`, or leave `history` out
+struct ManyOfHistory {
+    #[index(column = "history", many)]
+    a: Vec<String>,
+}
+
 fn main() {}

@@ -48,12 +48,14 @@ cases! {
     add_columns_of_every_type
     add_composite
     add_composite_key
+    add_history
     add_key
     add_kind
     add_many
     add_status
     add_status_column
     change_composite_key
+    change_with_history
     drop_and_add_other_column
     drop_column
     drop_column_of_composite_key

@@ -78,7 +78,7 @@ async fn a_kind_without_tables_of_labels_lives_in_one_table(world: World) -> Res
     let query = Query { filters: vec![by_label], ..Query::default() };
     let Err(error) = store.ask_about(&KIND, &query, Limits::default()) else { anyhow::bail!("it has no such table") };
     let error = error.to_string();
-    ensure!(error.starts_with("Event has no table `event_labels` (`#[ingest(companions = false)]`)"), "{error}");
+    ensure!(error.starts_with("Event has no table `event_labels` (with `companions = false` there is none"), "{error}");
 
     // An evicted row is changed, another is deleted and purged.
     let evicted = RowChange::Row(Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row("a", 3) });

@@ -242,15 +242,17 @@ fn apply(state: &mut BTreeMap<String, (u64, State)>, change: &Change) {
 }
 
 /// The statements that write main rows, each with the files that run it: they record that. A new one belongs here once it does.
-const WRITERS: [(&str, &[&str]); 9] = [
+const WRITERS: [(&str, &[&str]); 10] = [
     ("Insert {", &["batch.rs", "single.rs"]),
     ("Overwrite {", &["batch.rs"]),
     ("OverwriteExpected {", &["judged.rs"]),
     ("Update {", &["single.rs"]),
-    ("Tombstone {", &["backfill.rs", "batch.rs", "evicted.rs"]),
+    ("Tombstone {", &["history.rs"]),
     ("TombstoneOlder {", &["judged.rs"]),
     ("ConfirmEvictions {", &["batch.rs"]),
     ("Purge {", &["purge.rs"]),
+    // Of rows that their transaction has inserted.
+    ("BeginAfterFormer {", &["history.rs"]),
     // The same version of the object, in other columns.
     ("WriteBackfilled {", &["backfill.rs"]),
 ];

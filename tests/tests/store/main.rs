@@ -15,6 +15,7 @@ mod far;
 mod fuse;
 mod galera;
 mod guard;
+mod history;
 mod lists;
 mod many;
 mod moving;

@@ -1,9 +1,10 @@
 //! The plans of common questions about many rows: none reads the whole table, and none sorts where a key has the order; whatever the
 //! database believes of its tables.
 
+use crate::history;
 use crate::plan_summary::{PlanSummary, look_at_lines, summarize};
 use crate::world::{On, Stores as _, World, dialect, kind};
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use ingester_core::schema::NARROW_KEY;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::{
@@ -12,8 +13,8 @@ use ingester_sql::dialect::statements::{
 };
 use ingester_sql::dialect::{OfGroup, Param, Statement};
 use ingester_sql::query::{Filter, Order, Query, States, Test};
-use ingester_store::Evicted;
 use ingester_store::query::{Limits, Wanted};
+use ingester_store::{ConnectOptions, Evicted};
 use ingester_tests::{on_databases, on_every_database};
 
 on_every_database! {
@@ -21,6 +22,7 @@ on_every_database! {
     a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_begin
     what_a_restart_an_audit_and_a_backfill_look_for_is_read_of_the_narrow_key_alone
     without_the_narrow_key_the_same_is_read_of_the_rows
+    questions_as_of_a_moment_are_answered_by_keys
 }
 
 // On PostgreSQL a lock is in the row, on SQLite it is one of the whole file.
@@ -275,6 +277,66 @@ async fn without_the_narrow_key_the_same_is_read_of_the_rows(world: World) -> Re
     let of_table = if matches!(world.on, On::MariaDb | On::MySql) { " ON pipelinerun" } else { "" };
     world.sql(&format!("DROP INDEX {key}{of_table}")).await?;
     ensure!(read().await? == by_key, "by the rows: {:?}\nby the key: {by_key:?}", read().await?);
+    Ok(())
+}
+
+/// Some thousand objects with ten former versions each.
+async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<()> {
+    let (store, kind) = (world.connect(ConnectOptions::default()).await?, history::KIND);
+    store.create_missing(&[kind]).await?;
+    world.sql("CREATE TABLE numbers (n INTEGER NOT NULL)").await?;
+    world.sql("INSERT INTO numbers VALUES (0)").await?;
+    for doubling in 0..15 {
+        world.sql(&format!("INSERT INTO numbers SELECT n + {} FROM numbers", 1_u32 << doubling)).await?;
+    }
+    let [uid, phase, namespace] =
+        [("uid-", "n / 10"), ("phase-", "n % 300"), ("ns-", "n / 10 % 50")].map(|(text, number)| {
+            let number =
+                if matches!(world.on, On::MariaDb | On::MySql) { number.replace('/', "DIV") } else { number.into() };
+            match world.on {
+                On::Sqlite => format!("'{text}' || ({number})"),
+                _ => format!("CONCAT('{text}', {number})"),
+            }
+        });
+    // The version of number n lives for a minute, the present ones since the end of the hour.
+    let time = |minutes: &str| match world.on {
+        On::Sqlite => format!("STRFTIME('%Y-%m-%d %H:%M:%f000', '2026-01-01', '+' || ({minutes}) || ' minutes')"),
+        On::Postgres => format!("TIMESTAMPTZ '2026-01-01 00:00:00Z' + ({minutes}) * INTERVAL '1 minute'"),
+        On::MariaDb | On::MySql => format!("TIMESTAMPADD(MINUTE, {minutes}, '2026-01-01')"),
+    };
+    let (from, to) = (time("n % 10"), time("n % 10 + 1"));
+    let columns = "uid, group_ver, namespace, name, res_version, ingest_version, json, phase";
+    let values = format!("{uid}, 'example.com/v1', {namespace}, {uid}, n, 1, '{{}}', {phase}");
+    world
+        .sql(&format!("INSERT INTO run ({columns}, update_time) SELECT {values}, {to} FROM numbers WHERE n % 10 = 9"))
+        .await?;
+    let former = format!(
+        "INSERT INTO run_history ({columns}, valid_from, valid_to, `change`) SELECT {values}, {from}, {to}, 'updated' FROM numbers"
+    );
+    world.sql(&former).await?;
+    world.sql(&world.on.analyze(&["run", "run_history"])).await?;
+    let moment = Micros::from_sql("2026-01-01 00:05:30.000000").context("a time")?;
+    let (all, phase) = (Query::default(), Filter::field("phase", Test::Equal(Value::text("phase-5"))));
+    let mut wrong = Vec::new();
+    for (name, query, found) in [
+        ("everything", all.clone(), 50),
+        ("a uid", Query { uids: vec!["uid-7".into()], ..all.clone() }, 1),
+        ("a name", Query { namespaces: vec!["ns-7".into()], names: vec!["uid-7".into()], ..all.clone() }, 1),
+        ("a namespace", Query { namespaces: vec!["ns-7".into()], ..all.clone() }, 50),
+        ("a column", Query { filters: vec![phase.clone()], ..all.clone() }, 50),
+        ("a column in a namespace", Query { namespaces: vec!["ns-0".into()], filters: vec![phase], ..all }, 22),
+    ] {
+        let asked = store.ask_at(&kind, &query, moment, Limits::default())?;
+        let page = asked.page(&Wanted::object(), 50, None).await?;
+        ensure!(page.rows.len() == found, "{name}: {} rows", page.rows.len());
+        for explained in asked.explain(&Wanted::object(), 50).await? {
+            let summary = summarize(world.on, &explained)?;
+            if summary.scans {
+                wrong.push(format!("{name}: {summary:?}\n{}\n{}", explained.sql, explained.plan.join("\n")));
+            }
+        }
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     Ok(())
 }
 

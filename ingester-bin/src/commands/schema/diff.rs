@@ -155,6 +155,7 @@ mod tests {
                 many: &[],
                 keys: &KEYS,
                 companions: false,
+                history: None,
             };
             let refused = Kind::refused();
             Kind::new(

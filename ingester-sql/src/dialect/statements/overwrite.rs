@@ -19,10 +19,8 @@ use ingester_core::value::Micros;
 pub struct Overwrite<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// The rows.
-    pub rows: &'a [&'a Row],
-    /// `update_time` of all of them.
-    pub update_time: Micros,
+    /// The rows, each with its `update_time`.
+    pub rows: &'a [(&'a Row, Micros)],
 }
 
 impl Statement for Overwrite<'_> {
@@ -31,7 +29,7 @@ impl Statement for Overwrite<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        self.rows.iter().flat_map(|row| columns(row, self.update_time)).collect()
+        self.rows.iter().flat_map(|(row, update_time)| columns(row, *update_time)).collect()
     }
 
     fn rows(&self) -> Option<RowsOf> {
@@ -46,7 +44,8 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        let overwrite = Overwrite { table: &TABLE, rows: &[&row(), &row()], update_time: NOW };
+        let row = &row();
+        let overwrite = Overwrite { table: &TABLE, rows: &[(row, NOW), (row, NOW)] };
         snapshot_of("Overwrite", &[&overwrite, &Overwrite { table: &STAYING, ..overwrite }]);
     }
 }

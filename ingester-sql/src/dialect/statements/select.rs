@@ -20,7 +20,7 @@ FROM {% endif %}{{ self|rows_reached }}
 WHERE {{ group|is_of_group }} AND {{ self|holds }}{{ self|is_within }}
 ORDER BY {{ query|order_of }}
 LIMIT {{ limit|number }}{% if in_two_steps %}) AS "page"
-{{ query.table()|join_by_uid }} ON "uid" = "found uid"
+{{ query.table()|join_by_uid }} ON "uid" = "found uid"{% if query.table().is_former() %} AND "valid_from" = "found from"{% endif %}
 ORDER BY {{ query|found_order }}{% endif %}"#
 )]
 pub struct Select<'a> {
@@ -154,6 +154,7 @@ mod tests {
         });
         let labelled =
             filtered.conditions().iter().position(|condition| matches!(condition, Condition::Pair { .. })).unwrap();
+        let former = Query { order: vec![order("tier", false)], ..Query::default() }.check(&FORMER).unwrap();
         let first = &Range { null: None, after: None };
         let names = [Value::text("ml"), Value::text("a"), Value::text("uid")];
         let later = &Range { null: None, after: Some(&names) };
@@ -172,6 +173,14 @@ mod tests {
                 &Select::new(&newest, group, json, (none, Route::Key(Ident::new("namespace_name"))), 16, 500),
                 &Select::new(&filtered, group, &[], (first, Route::Free), 16, 30_000),
                 &Select::new(&filtered, group, json, (owners, Route::Pairs(labelled)), 16, 30_000),
+                &Select::new(
+                    &former,
+                    group,
+                    json,
+                    (&Range { null: Some(false), after: None }, Route::Free),
+                    16,
+                    30_000,
+                ),
             ],
         );
     }

@@ -19,6 +19,9 @@ use ingester_core::value::Micros;
   {{ column|write_parameter }}{% if !loop.last %},{% endif %}
 {%- endfor %}
 WHERE "uid" = ? AND "res_version" = ? AND "ingest_version" <= ? AND "delete_time" IS NULL AND "evict_time" IS NULL
+{%- if let Some(former) = former %}
+  AND EXISTS (SELECT 1 FROM {{ former.name|ident }} WHERE "uid" = ? AND "valid_from" = {{ table.name|ident }}."update_time" AND "valid_to" = ?)
+{%- endif %}
 {%- if record.is_some() %}{{ "between"|recorded }}
 INSERT INTO "ingester_changes" ("table_name", "uid", "namespace", "name", "res_version", "change", "at")
 SELECT ?, ?, ?, ?, ?, ?, ?
@@ -34,6 +37,8 @@ pub struct Update<'a> {
     pub expected: u64,
     /// Its new `update_time`.
     pub update_time: Micros,
+    /// The table of the kind's history, if it has one: the row is written if it was kept there, as a version that ends at the same time.
+    pub former: Option<&'a Table>,
     /// What the log gets, at the same time.
     pub record: Option<Recorded<'a>>,
 }
@@ -46,8 +51,9 @@ impl Statement for Update<'_> {
     fn params(&self) -> Vec<Param<'_>> {
         let ingest_version = Param::UInt(self.row.ingest_version.into());
         let condition = [Param::Text(&self.row.uid), Param::UInt(self.expected), ingest_version];
+        let kept = self.former.iter().flat_map(|_| [Param::Text(&self.row.uid), Param::Time(self.update_time)]);
         let record = self.record.iter().flat_map(|record| record.params(self.table, self.update_time));
-        columns(self.row, self.update_time).skip(1).chain(condition).chain(record).collect()
+        columns(self.row, self.update_time).skip(1).chain(condition).chain(kept).chain(record).collect()
     }
 }
 
@@ -59,8 +65,9 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        let update = Update { table: &TABLE, row: &row(), expected: 7, update_time: NOW, record: None };
+        let update = Update { table: &TABLE, row: &row(), expected: 7, update_time: NOW, former: None, record: None };
         let recorded = Update { record: Some(RECORDED), ..update };
-        snapshot_of("Update", &[&update, &Update { table: &STAYING, ..update }, &recorded]);
+        let kept = Update { table: &WITH_HISTORY, former: Some(&FORMER), ..recorded };
+        snapshot_of("Update", &[&update, &Update { table: &STAYING, ..update }, &recorded, &kept]);
     }
 }

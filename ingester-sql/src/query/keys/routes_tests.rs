@@ -18,6 +18,7 @@ static TABLE: Table = Table {
     many: &[],
     keys: &KEYS,
     companions: true,
+    history: None,
 };
 
 const FEW: u64 = Routes::FEW;

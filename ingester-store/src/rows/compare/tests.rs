@@ -24,6 +24,7 @@ static TABLE: Table = Table {
     many: &[],
     keys: &[],
     companions: true,
+    history: None,
 };
 
 const OWNER: usize = base::JSON + 1;

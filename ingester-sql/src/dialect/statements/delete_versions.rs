@@ -1,0 +1,45 @@
+//! Former versions, deleted for good.
+
+use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::{SqlType, Table};
+use ingester_core::value::Micros;
+
+/// Deletes former versions of objects.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"DELETE FROM {{ former.name|ident }}
+WHERE ("uid", "valid_from") IN ({{ rows.len()|row_values(self.rows()) }})"#
+)]
+pub struct DeleteVersions<'a> {
+    /// The table of the kind's history.
+    pub former: &'a Table,
+    /// The uid of each version, and when it began.
+    pub rows: &'a [(String, Micros)],
+}
+
+impl Statement for DeleteVersions<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        self.rows.iter().flat_map(|(uid, began)| [Param::Text(uid), Param::Time(*began)]).collect()
+    }
+
+    fn rows(&self) -> Option<RowsOf> {
+        Some(RowsOf::new(&[SqlType::Text, SqlType::DateTime]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&DeleteVersions { former: &FORMER, rows: &[("a".to_owned(), NOW), ("b".to_owned(), NOW)] });
+    }
+}

@@ -1,0 +1,53 @@
+//! Objects with many former versions.
+
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+
+/// Reads which objects have more former versions than so many, and how many each has. All entries of one key are read, and no text.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "uid", COUNT(*)
+FROM {{ former.name|by_key("namespace_name") }}
+GROUP BY "namespace", "name", "uid"
+HAVING COUNT(*) > ?
+LIMIT {{ limit|number }}"#
+)]
+pub struct ManyVersions<'a> {
+    /// The table of the kind's history.
+    pub former: &'a Table,
+    /// So many are not too many.
+    pub most: u32,
+    /// The most objects.
+    pub limit: usize,
+}
+
+impl Statement for ManyVersions<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![Param::Int(self.most.into())]
+    }
+}
+
+impl Query for ManyVersions<'_> {
+    type Row = (String, u64);
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&ManyVersions { former: &FORMER, most: 500, limit: 2 });
+    }
+}

@@ -1,0 +1,239 @@
+//! Objects as they were at a moment, and the versions of one object: out of the history of a kind and its present rows.
+//!
+//! The table of former versions has the columns of the main one at their places. So both are asked the same question, and the answers are
+//! merged in its order. Rows move from the main table into that of the history and never back: the main one is always read first, and a version
+//! that has moved meanwhile is found twice, not missed.
+
+use super::ask::{AskError, Asked, Explained, Limits, Page, Wanted};
+use super::found::FoundRow;
+use crate::changes::What;
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_core::schema::{History, base};
+use ingester_core::value::{Micros, Value};
+use ingester_sql::query::{Checked, Filter, Order, Query, QueryError, States, Test};
+use std::cmp::Ordering;
+
+/// A query about the objects of one kind as they were at a moment, ready to be asked.
+#[derive(Clone)]
+pub struct AskedAt<'s> {
+    present: Asked<'s>,
+    former: Asked<'s>,
+}
+
+/// A version of an object: what its row had for some time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectVersion {
+    /// When it began.
+    pub from: Micros,
+    /// When the next one began, or the row was purged; `None` for the present version.
+    pub to: Option<Micros>,
+    /// By what it began; `None` where the version before it is not known: it is the first, or that one was purged.
+    pub change: Option<What>,
+    /// What was asked for of the row.
+    pub row: FoundRow,
+}
+
+/// Versions of an object, the latest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryPage {
+    /// The versions.
+    pub versions: Vec<ObjectVersion>,
+    /// The token of the next page, with earlier ones; `None` if this is the last one.
+    pub next: Option<String>,
+}
+
+impl Store {
+    /// Prepares a query about the objects of a kind as they were at a moment, by the database's clock. Labels and annotations have no keys
+    /// there: a query by them has to [scan](Query::scan).
+    ///
+    /// What a history does not have any more, or did not have yet, was not there.
+    ///
+    /// # Errors
+    /// As [`Store::ask_about`]; [`QueryError::NoHistory`] for a kind that keeps none.
+    pub fn ask_at(
+        &self,
+        kind: &Kind,
+        query: &Query,
+        moment: Micros,
+        limits: Limits,
+    ) -> Result<AskedAt<'_>, QueryError> {
+        let History { table: former, .. } = history(kind)?;
+        let began = |field| Filter::field(field, Test::LessOrEqual(Value::Time(moment)));
+        let (mut present, mut past) = (query.clone(), of_former(query));
+        present.filters.push(began("update_time"));
+        past.filters.extend([began("valid_from"), Filter::field("valid_to", Test::Greater(Value::Time(moment)))]);
+        let present = self.ask_table(kind, kind.table(), &present, limits)?;
+        let former = self.ask_table(kind, former, &past, limits)?.with_tokens_of(&present);
+        Ok(AskedAt { present, former })
+    }
+
+    /// The versions of an object, the latest first: a page of up to `limit`, the first one or that of a token. None for a uid that is not
+    /// known, or not any more.
+    ///
+    /// # Errors
+    /// [`AskError`] when the kind keeps no history, the token is none of this object's, or the database fails or takes too long.
+    pub async fn history(
+        &self,
+        kind: &Kind,
+        uid: &str,
+        wanted: &Wanted,
+        (limit, token): (usize, Option<&str>),
+        limits: Limits,
+    ) -> Result<HistoryPage, AskError> {
+        let history = history(kind)?;
+        let order = |field: &'static str| vec![Order { field: field.into(), descending: true }];
+        let of = |order| Query { uids: vec![uid.to_owned()], states: States::ALL, order, ..Query::default() };
+        let mut places = wanted.places.clone();
+        places.push(base::UPDATE_TIME);
+        let present = match token {
+            Some(_) => None,
+            None => {
+                let wanted = Wanted { places: places.clone(), ..wanted.clone() };
+                let asked = self.ask_table(kind, kind.table(), &of(Vec::new()), limits)?;
+                asked.page(&wanted, 1, None).await?.rows.pop()
+            }
+        };
+        places.extend([history.valid_to(), history.change()]);
+        let wanted = Wanted { places, ..wanted.clone() };
+        let asked = self.ask_table(kind, history.table, &of(order("valid_from")), limits)?;
+        // One more tells by what the last one began.
+        let limit = limit.max(1);
+        let Page { rows: mut former, next } = asked.page(&wanted, limit.saturating_add(1), token).await?;
+        let is_more = next.is_some() || former.len() > limit;
+        let before = if former.len() > limit { former.pop() } else { None };
+        let next = match former.last().filter(|_| is_more) {
+            Some(last) => asked.token_after(last)?,
+            None => None,
+        };
+        let began = |row: &FoundRow| row.time(base::UPDATE_TIME).unwrap_or(Micros(0));
+        // If the row was written meanwhile, its version is among the former ones.
+        let present = present.filter(|row| former.first().is_none_or(|last| began(last) < began(row)));
+        let mut versions: Vec<ObjectVersion> = present
+            .into_iter()
+            .map(|row| (row, None))
+            .chain(former.into_iter().map(|row| (row.clone(), Some(row))))
+            .map(|(row, former)| ObjectVersion {
+                from: began(&row),
+                to: former.and_then(|former| former.time(history.valid_to())),
+                change: None,
+                row,
+            })
+            .collect();
+        let ended = |row: &FoundRow| (row.time(history.valid_to()), What::of(row.text(history.change())));
+        for place in 0..versions.len() {
+            let before = versions.get(place + 1).map(|version| &version.row).or(before.as_ref()).map(ended);
+            let version = &mut versions[place];
+            // A row that was purged and came back did not become what it was before.
+            version.change = before.filter(|(end, _)| *end == Some(version.from)).map(|(_, change)| change);
+        }
+        Ok(HistoryPage { versions, next })
+    }
+}
+
+fn history(kind: &Kind) -> Result<History, QueryError> {
+    kind.history().ok_or(QueryError::NoHistory { kind: kind.kind() })
+}
+
+impl AskedAt<'_> {
+    /// The query as it was checked for the present rows.
+    pub fn checked(&self) -> &Checked {
+        self.present.checked()
+    }
+
+    /// Whether no key answers it: all rows or versions, or their texts, are read.
+    pub fn is_scan(&self) -> bool {
+        self.present.is_scan() || self.former.is_scan()
+    }
+
+    /// A page of up to `limit` objects, the first one or that of a token. It has fewer where the limits of rows or bytes say so.
+    ///
+    /// # Errors
+    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
+        let order = self.present.checked().order();
+        let compare = |a: &FoundRow, b: &FoundRow| {
+            order.iter().fold(Ordering::Equal, |so_far, key| {
+                let by_key = compare(a.get(key.place), b.get(key.place));
+                so_far.then(if key.descending { by_key.reverse() } else { by_key })
+            })
+        };
+        let present = self.present.page(wanted, limit, token).await?;
+        let former = self.former.page(wanted, limit, token).await?;
+        // What comes after the end of an answer that goes on may be in that answer.
+        let end = |page: &Page| page.next.as_ref().and(page.rows.last().cloned());
+        let ends: Vec<FoundRow> = [&present, &former].into_iter().filter_map(end).collect();
+        let mut is_more = !ends.is_empty();
+        let mut rows = present.rows;
+        rows.extend(former.rows);
+        // The sort is stable, so of a version that is found twice the present row is first.
+        rows.sort_by(compare);
+        rows.dedup_by(|later, earlier| later.uid() == earlier.uid());
+        let is_known = |row: &FoundRow| ends.iter().all(|end| compare(row, end) != Ordering::Greater);
+        let known = rows.iter().take(limit.max(1)).take_while(|row| is_known(row)).count();
+        is_more |= known < rows.len();
+        rows.truncate(known);
+        let next = match rows.last().filter(|_| is_more) {
+            Some(last) => self.present.token_after(last)?,
+            None => None,
+        };
+        Ok(Page { rows, next })
+    }
+
+    /// As [`Asked::explain`], for the present rows and for the former versions.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn explain(&self, wanted: &Wanted, limit: usize) -> Result<[Explained; 2], AskError> {
+        Ok([self.present.explain(wanted, limit).await?, self.former.explain(wanted, limit).await?])
+    }
+
+    /// How many objects there were. Nothing is read but keys, but all of them.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn count(&self) -> Result<u64, AskError> {
+        Ok(self.present.count().await?.saturating_add(self.former.count().await?))
+    }
+}
+
+/// The order of a column's values, as databases have it: what has no value is less than all that have one, texts are compared by byte.
+fn compare(a: Option<&Value>, b: Option<&Value>) -> Ordering {
+    match (a.unwrap_or(&Value::Null), b.unwrap_or(&Value::Null)) {
+        (Value::Null, Value::Null) => Ordering::Equal,
+        (Value::Null, _) => Ordering::Less,
+        (_, Value::Null) => Ordering::Greater,
+        (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
+        (Value::Double(a), Value::Double(b)) => a.total_cmp(b),
+        (Value::Time(a), Value::Time(b)) => a.cmp(b),
+        (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
+        // A column has values of one type, unless somebody has written others into SQLite.
+        _ => Ordering::Equal,
+    }
+}
+
+/// The query as it asks the table of former versions, in which `valid_from` has the place of `update_time`.
+fn of_former(query: &Query) -> Query {
+    let mut former = query.clone();
+    former.filters.iter_mut().for_each(rename);
+    for step in former.order.iter_mut().filter(|step| is_update_time(&step.field)) {
+        step.field = "valid_from".into();
+    }
+    former
+}
+
+fn rename(filter: &mut Filter) {
+    match filter {
+        Filter::And(filters) | Filter::Or(filters) => filters.iter_mut().for_each(rename),
+        Filter::Not(filter) => rename(filter),
+        Filter::Field { field, .. } if is_update_time(field) => *field = "valid_from".into(),
+        Filter::Field { .. } | Filter::UnknownName { .. } | Filter::Label { .. } | Filter::Annotation { .. } => {}
+    }
+}
+
+fn is_update_time(field: &str) -> bool {
+    field.eq_ignore_ascii_case("update_time")
+}

@@ -1,0 +1,551 @@
+//! The history of a kind: whatever happens to objects, each moment can be read afterwards as it was.
+
+#![allow(unreachable_pub, reason = "structs are written as a user writes them")]
+
+use crate::world::{Stores as _, World};
+use anyhow::{Context as _, Result, ensure};
+use futures::TryStreamExt as _;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::{Expected, Row};
+use ingester_core::schema::{Table, base};
+use ingester_core::value::{Micros, Value};
+use ingester_core::{Ingestable, Kind};
+use ingester_sql::query::{Filter, Order, Query, QueryError, States, Test};
+use ingester_store::changes::What;
+use ingester_store::guard::{Eviction, Version};
+use ingester_store::query::{FoundRow, Limits, ObjectVersion, Wanted};
+use ingester_store::{ConnectOptions, Effect, Retry, RowChange, Store, StoredRow};
+use ingester_tests::{on_every_database, on_galera};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+on_every_database! {
+    each_writer_keeps_the_version_that_it_ends
+    what_changes_no_version_keeps_none
+    a_single_write_keeps_the_version_that_it_ends
+    every_moment_of_random_lives_is_read_as_it_was
+    versions_of_racing_writers_have_no_gap_and_no_overlap
+    a_version_begins_after_the_one_before_it_whatever_the_clock_says
+    an_object_is_read_at_a_moment_in_its_own_type
+    labels_of_former_versions_are_read_of_their_texts
+    former_versions_are_purged_by_age_and_by_number
+}
+
+on_galera! {
+    versions_of_racing_writers_have_no_gap_and_no_overlap
+}
+
+#[derive(Ingestable, Deserialize, Serialize, Clone, Debug)]
+#[ingest(group = "example.com", version = "v1", kind = "Run", plural = "runs", namespaced, history = "forever")]
+#[ingest(key(namespace, phase))]
+pub struct Run {
+    #[index(path = "phase", column = "phase")]
+    #[index(path = "count", column = "count", key = false)]
+    pub status: Status,
+}
+
+#[derive(Deserialize, Serialize, Clone, Debug, Default)]
+#[serde(default)]
+pub struct Status {
+    pub phase: Option<String>,
+    pub count: Option<i64>,
+}
+
+pub(crate) const KIND: Kind = Kind::of::<Run>();
+
+/// A kind that keeps the last two former versions of an object.
+mod few {
+    use super::Status;
+    use ingester_core::{Ingestable, Kind};
+    use serde::Deserialize;
+
+    #[derive(Ingestable, Deserialize)]
+    #[ingest(group = "example.com", version = "v1", kind = "Run", plural = "runs", namespaced)]
+    #[ingest(history = "forever", versions = 2, key(namespace, phase))]
+    pub struct Run {
+        #[index(path = "phase", column = "phase")]
+        #[index(path = "count", column = "count", key = false)]
+        pub status: Status,
+    }
+
+    pub const KIND: Kind = Kind::of::<Run>();
+}
+
+fn runs() -> &'static Table {
+    KIND.table()
+}
+
+async fn store(world: &World) -> Result<Store> {
+    let store = world.connect(ConnectOptions::default()).await?;
+    store.create_missing(&[KIND]).await?;
+    Ok(store)
+}
+
+fn object(uid: &str, version: u64) -> Json {
+    json!({
+        "apiVersion": "example.com/v1",
+        "kind": "Run",
+        "metadata": {
+            "namespace": format!("ns-{}", uid.len() % 2),
+            "name": format!("run-{}", uid.replace(|c: char| !c.is_ascii_alphanumeric(), "-")),
+            "uid": uid,
+            "resourceVersion": version.to_string(),
+            "labels": { "same": "yes", "odd.example.com/is": (version % 2).to_string() },
+        },
+        "status": { "phase": format!("phase-{}", version % 3), "count": version },
+    })
+}
+
+fn row(uid: &str, version: u64) -> Row {
+    let object = Object::parse(object(uid, version).to_string(), ManagedFields::Prune).unwrap();
+    KIND.row(&object).unwrap().unwrap()
+}
+
+fn live(uid: &str, version: u64) -> RowChange {
+    RowChange::Row(row(uid, version))
+}
+
+fn leaving(uid: &str, version: u64) -> RowChange {
+    RowChange::Row(Row { evict_time: Some(Micros(1_700_000_000_000_000)), ..row(uid, version) })
+}
+
+fn evicted(uid: &str, version: u64) -> RowChange {
+    let evict_time = Some(Micros(1_700_000_000_000_000));
+    RowChange::Row(Row { evict_time, evict_confirmed: true, ..row(uid, version) })
+}
+
+fn gone(uid: &str, version: u64) -> RowChange {
+    RowChange::Row(Row { delete_time: Some(Micros(1_700_000_000_000_000)), ..row(uid, version) })
+}
+
+fn tombstone(uid: &str, res_version: u64) -> RowChange {
+    RowChange::Tombstone { uid: uid.into(), res_version, delete_time: Micros(1_700_000_000_000_000) }
+}
+
+/// A row that its writer expects to be absent.
+fn new(uid: &str, version: u64) -> RowChange {
+    RowChange::Row(Row { expected: Some(Expected::Absent), ..row(uid, version) })
+}
+
+/// A row that its writer expects to be stored in another version, with the same labels.
+fn known(uid: &str, stored: u64, version: u64) -> RowChange {
+    let row = row(uid, version);
+    let expected = Expected::Stored { res_version: stored, companions: row.companions_hash() };
+    RowChange::Row(Row { expected: Some(expected), ..row })
+}
+
+fn of_definition(uid: &str, version: u64, ingest_version: u32) -> RowChange {
+    RowChange::Row(Row { ingest_version, ..row(uid, version) })
+}
+
+fn versions() -> Wanted {
+    let places = vec![base::RES_VERSION, base::DELETE_TIME, base::EVICT_TIME, base::UPDATE_TIME, base::JSON, 13, 14];
+    Wanted { places, labels: false }
+}
+
+/// The whole history of an object, the latest version first. Each begins where the one before it ends, unless that was purged.
+async fn history(store: &Store, uid: &str) -> Result<Vec<ObjectVersion>> {
+    let (mut all, mut token) = (Vec::new(), None);
+    loop {
+        let page = store.history(&KIND, uid, &versions(), (2, token.as_deref()), Limits::default()).await?;
+        all.extend(page.versions);
+        token = page.next;
+        if token.is_none() {
+            break;
+        }
+    }
+    for (later, earlier) in all.iter().zip(all.iter().skip(1)) {
+        let end = earlier.to.context("a former version ends")?;
+        ensure!(earlier.from < end, "{earlier:?}");
+        ensure!(end <= later.from, "they overlap: {earlier:?} {later:?}");
+        ensure!(later.change.is_some() == (end == later.from), "{earlier:?} {later:?}");
+    }
+    Ok(all)
+}
+
+/// The versions of an object, the latest first: `version change`, and `now` or `former`.
+async fn told(store: &Store, uid: &str) -> Result<Vec<String>> {
+    let told = |version: &ObjectVersion| {
+        let Some(Value::UInt(number)) = version.row.get(base::RES_VERSION) else { unreachable!("a version") };
+        let change = version.change.map_or("?", What::text);
+        format!("{number} {change}{}", if version.to.is_none() { " now" } else { "" })
+    };
+    Ok(history(store, uid).await?.iter().map(told).collect())
+}
+
+async fn each_writer_keeps_the_version_that_it_ends(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let table = runs();
+    store.write(table, vec![live("a", 1), live("b", 1), leaving("c", 1), evicted("d", 1), gone("e", 1)]).await?;
+    ensure!(world.count("run_history").await? == 0, "the present versions are the rows");
+    store.write(table, vec![live("a", 2), leaving("b", 2), tombstone("c", 5)]).await?;
+    assert_eq!(told(&store, "a").await?, ["2 updated now", "1 ?"]);
+    assert_eq!(told(&store, "b").await?, ["2 evicting now", "1 ?"]);
+    assert_eq!(told(&store, "c").await?, ["1 ? now"], "the object is as it was; that it left etcd is confirmed");
+
+    store.write(table, vec![tombstone("a", 7), evicted("b", 2), live("e", 3)]).await?;
+    assert_eq!(told(&store, "a").await?, ["7 deleted now", "2 updated", "1 ?"]);
+    assert_eq!(told(&store, "b").await?, ["2 evicting now", "1 ?"]);
+    assert_eq!(told(&store, "e").await?, ["3 revived now", "1 ?"]);
+
+    // The cluster went back.
+    let seen = |res_version, eviction| {
+        let ingest_version = row("e", 3).ingest_version;
+        Version { res_version, ingest_version, deleted: false, eviction }
+    };
+    let replacement = |seen| RowChange::Replacement { row: row("e", 2), seen };
+    store.write(table, vec![replacement(seen(3, Eviction::None))]).await?;
+    // A row that was changed by hand is repaired.
+    store.write(table, vec![replacement(seen(2, Eviction::None))]).await?;
+    assert_eq!(told(&store, "e").await?, ["2 updated now", "2 updated", "3 revived", "1 ?"]);
+
+    // Users change, and delete, what was evicted.
+    let edit = |_: &_| Ok::<_, Infallible>(Some(row("d", 2)));
+    store.change_evicted(&KIND, "d", Effect::Written, edit).await?;
+    store.delete_evicted(&KIND, "d", Effect::Written, |_| Ok::<_, Infallible>(())).await?;
+    assert_eq!(told(&store, "d").await?, ["2 deleted now", "2 updated", "1 ?"]);
+    store.write(table, vec![evicted("f", 4), evicted("g", 4), evicted("h", 4)]).await?;
+    store.delete_evicted_of(table, &[("f", 4), ("g", 3)], Effect::Written).await?;
+    assert_eq!((told(&store, "f").await?.len(), told(&store, "g").await?.len()), (2, 1));
+    ensure!(store.replace_evicted(&KIND, &row("h", 3), seen(4, Eviction::Confirmed)).await?);
+    assert_eq!(told(&store, "h").await?, ["3 revived now", "4 ?"]);
+
+    // What is purged leaves its last version, and an object that comes back goes on behind a gap.
+    ensure!(store.purge_rows(&KIND, &["a"], Micros::now()).await? == 1);
+    assert_eq!(told(&store, "a").await?, ["7 deleted", "2 updated", "1 ?"]);
+    store.write(table, vec![new("a", 9)]).await?;
+    assert_eq!(told(&store, "a").await?, ["9 ? now", "7 deleted", "2 updated", "1 ?"]);
+    Ok(())
+}
+
+async fn what_changes_no_version_keeps_none(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let table = runs();
+    store.write(table, vec![live("a", 5), gone("b", 5), evicted("c", 5)]).await?;
+    let before = world.sql("SELECT uid, update_time FROM run ORDER BY uid").await?;
+    let later = row("a", 5).ingest_version + 1;
+    for change in [
+        live("a", 4),
+        live("a", 5),
+        known("a", 5, 5),
+        tombstone("a", 4),
+        of_definition("a", 5, later),
+        of_definition("b", 5, later),
+        live("b", 5),
+        live("c", 9),
+        tombstone("d", 9),
+    ] {
+        store.write(table, vec![change]).await?;
+    }
+    // In a batch with one that has another version.
+    store.write(table, vec![of_definition("a", 5, later + 1), live("e", 1)]).await?;
+    store.write(table, vec![of_definition("a", 5, later + 2), live("e", 2)]).await?;
+    ensure!(world.count("run_history").await? == 1, "that of e");
+    world.sql("DELETE FROM run WHERE uid = 'e'").await?;
+    let edit = |_: &_| Ok::<_, Infallible>(Some(row("c", 6)));
+    store.change_evicted(&KIND, "c", Effect::Tried, edit).await?;
+    store.delete_evicted(&KIND, "c", Effect::Tried, |_| Ok::<_, Infallible>(())).await?;
+    ensure!(store.purge_rows(&KIND, &["a", "c"], Micros::now()).await? == 0);
+    ensure!(world.count("run_history").await? == 1);
+    assert_eq!(world.sql("SELECT uid, update_time FROM run ORDER BY uid").await?, before, "when the versions began");
+    // Of a kind without a history there is nothing to ask.
+    let kind = crate::world::kind("Model");
+    let error = store.ask_at(kind, &Query::default(), Micros::now(), Limits::default()).err();
+    assert_eq!(error, Some(QueryError::NoHistory { kind: "Model" }));
+    Ok(())
+}
+
+async fn a_single_write_keeps_the_version_that_it_ends(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let table = runs();
+    // Single writes are recorded in the log with their rows, too.
+    for is_logged in [false, true] {
+        let uid = |uid: &str| format!("{uid}-{is_logged}");
+        if is_logged {
+            store.number_changes(table).await?;
+        }
+        for change in [
+            new(&uid("a"), 2),
+            known(&uid("a"), 2, 4),
+            known(&uid("a"), 4, 6),
+            // What is expected is wrong: nothing is kept twice.
+            known(&uid("a"), 4, 8),
+            new(&uid("a"), 10),
+            new(&uid("it's \\ ?"), 1),
+            known(&uid("it's \\ ?"), 1, 3),
+        ] {
+            ensure!(store.write(table, vec![change.clone()]).await?.written == 1, "{change:?}");
+        }
+        let is = ["10 updated now", "8 updated", "6 updated", "4 updated", "2 ?"];
+        assert_eq!(told(&store, &uid("a")).await?, is);
+        assert_eq!(told(&store, &uid("it's \\ ?")).await?, ["3 updated now", "1 ?"]);
+        // Nothing is hit, so nothing is kept.
+        let report = store.write(table, vec![known(&uid("a"), 2, 3)]).await?;
+        assert_eq!((report.written, report.stale.len()), (0, 1));
+        let kept = format!("run_history WHERE uid = '{}'", uid("a"));
+        assert_eq!(world.count(&kept).await?, 4);
+    }
+    Ok(())
+}
+
+/// What is asked at each moment: everything, and by columns.
+fn questions() -> Vec<Query> {
+    let of = |filters: Vec<Filter>, order: &'static str| Query {
+        states: States::ALL,
+        filters,
+        order: if order.is_empty() { Vec::new() } else { vec![Order { field: order.into(), descending: true }] },
+        ..Query::default()
+    };
+    let phase = || Filter::field("phase", Test::Equal(Value::text("phase-1")));
+    vec![
+        of(vec![], ""),
+        of(vec![phase()], ""),
+        of(vec![phase().negated()], "count"),
+        Query { namespaces: vec!["ns-1".into()], states: States::default(), ..of(vec![], "phase") },
+        Query { uids: vec!["u3".into()], ..of(vec![], "") },
+        of(vec![Filter::field("update_time", Test::Exists)], "update_time"),
+    ]
+}
+
+/// Everything that is there now.
+async fn now(store: &Store, query: &Query) -> Result<Vec<FoundRow>> {
+    let page = store.ask_about(&KIND, query, Limits::default())?.page(&versions(), 1000, None).await?;
+    ensure!(page.next.is_none());
+    Ok(page.rows)
+}
+
+/// Everything that was there at a moment, in pages of so many.
+async fn at(store: &Store, query: &Query, moment: Micros, limit: usize) -> Result<Vec<FoundRow>> {
+    let asked = store.ask_at(&KIND, query, moment, Limits::default())?;
+    let (mut all, mut token) = (Vec::new(), None);
+    loop {
+        let page = asked.page(&versions(), limit, token.as_deref()).await?;
+        ensure!(page.rows.len() <= limit && (page.next.is_none() || !page.rows.is_empty()), "{page:?}");
+        all.extend(page.rows);
+        token = page.next;
+        if token.is_none() {
+            return Ok(all);
+        }
+    }
+}
+
+/// Something that may happen to objects, by chance.
+async fn happens(store: &Store, dice: &mut fastrand::Rng, stored: &HashMap<String, u64>, clock: u64) -> Result<()> {
+    let table = runs();
+    let uid = format!("u{}", "x".repeat(dice.usize(..2)) + &dice.u64(..6).to_string());
+    let version = clock + dice.u64(..6);
+    let before = stored.get(&uid).copied().unwrap_or(0);
+    let edit = |stored: &StoredRow| Ok::<_, Infallible>(Some(row(&uid, version.max(stored.res_version + 1))));
+    let one = match dice.u64(..16) {
+        0 => tombstone(&uid, version),
+        1 => gone(&uid, version),
+        2 => leaving(&uid, version),
+        3 => evicted(&uid, version),
+        4 | 5 => known(&uid, before, version),
+        6 => new(&uid, version),
+        7 => of_definition(&uid, before, u32::try_from(clock)?),
+        8 => {
+            store.purge_rows(&KIND, &[&uid, "u1"], Micros::now()).await?;
+            return Ok(());
+        }
+        9 => {
+            store.change_evicted(&KIND, &uid, Effect::Written, edit).await?;
+            return Ok(());
+        }
+        10 => {
+            store.delete_evicted(&KIND, &uid, Effect::Written, |_| Ok::<_, Infallible>(())).await?;
+            return Ok(());
+        }
+        11 => {
+            let seen = Version { res_version: before, ingest_version: 0, deleted: false, eviction: Eviction::None };
+            RowChange::Replacement { row: row(&uid, version), seen }
+        }
+        _ => {
+            let many = (0..dice.u64(1..6)).map(|n| live(&format!("u{n}"), version)).collect();
+            store.write(table, many).await?;
+            return Ok(());
+        }
+    };
+    store.write(table, vec![one]).await?;
+    Ok(())
+}
+
+async fn every_moment_of_random_lives_is_read_as_it_was(world: World) -> Result<()> {
+    const STEPS: u64 = 150;
+    let store = store(&world).await?;
+    let mut dice = fastrand::Rng::with_seed(7);
+    // The naive replay: what was there after each step, and a moment between it and the next one.
+    let mut moments: Vec<(Micros, Vec<Vec<FoundRow>>)> = Vec::new();
+    for clock in 1..=STEPS {
+        let mut stored = HashMap::new();
+        for row in now(&store, &questions()[0]).await? {
+            if let Some(Value::UInt(version)) = row.get(base::RES_VERSION) {
+                stored.insert(row.uid().to_owned(), *version);
+            }
+        }
+        happens(&store, &mut dice, &stored, clock * 2).await?;
+        let moment = store.now();
+        while store.now() <= moment {
+            tokio::task::yield_now().await;
+        }
+        let mut there = Vec::new();
+        for query in questions() {
+            there.push(now(&store, &query).await?);
+        }
+        moments.push((moment, there));
+    }
+    ensure!(at(&store, &questions()[0], Micros(moments[0].0.0 - 60_000_000), 9).await?.is_empty());
+    for (step, (moment, there)) in moments.iter().enumerate() {
+        for (query, there) in questions().iter().zip(there) {
+            let limit = [1, 3, 100][step % 3];
+            assert_eq!(at(&store, query, *moment, limit).await?, *there, "after step {step}: {query:?}");
+        }
+        let counted = store.ask_at(&KIND, &questions()[1], *moment, Limits::default())?.count().await?;
+        assert_eq!(counted, there[1].len() as u64);
+    }
+    let mut former = 0;
+    for uid in (0..6).flat_map(|n| [format!("u{n}"), format!("ux{n}")]) {
+        former += history(&store, &uid).await?.iter().filter(|version| version.to.is_some()).count();
+    }
+    assert_eq!(former as u64, world.count("run_history").await?);
+    ensure!(former > 100, "{former} versions");
+    Ok(())
+}
+
+async fn versions_of_racing_writers_have_no_gap_and_no_overlap(world: World) -> Result<()> {
+    let options = || ConnectOptions { retry: Retry { attempts: None, ..Retry::SHORT }, ..ConnectOptions::default() };
+    let reader = world.connect(options()).await?;
+    reader.create_missing(&[KIND]).await?;
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..3_u64 {
+        let store = world.connect(options()).await?;
+        writers.spawn(async move {
+            let mut dice = fastrand::Rng::with_seed(writer + 1);
+            let mut stored = HashMap::new();
+            for clock in 1..=60_u64 {
+                // What each one believes is often wrong.
+                stored.insert(format!("u{}", clock % 6), clock * 2 - dice.u64(..3));
+                happens(&store, &mut dice, &stored, clock * 2).await?;
+            }
+            Ok::<_, anyhow::Error>(())
+        });
+    }
+    while let Some(done) = writers.join_next().await {
+        done??;
+    }
+    let mut former = 0;
+    for uid in (0..6).flat_map(|n| [format!("u{n}"), format!("ux{n}")]) {
+        let versions = history(&reader, &uid).await?;
+        let gaps = versions.iter().rev().skip(1).filter(|version| version.change.is_none()).count();
+        former += versions.iter().filter(|version| version.to.is_some()).count();
+        // Only a row that was purged, and came back, leaves one.
+        let purged = world.count(&format!("run_history WHERE uid = '{uid}' AND `change` = 'purged'")).await?;
+        ensure!(gaps as u64 <= purged, "{gaps} gaps, {purged} purged: {versions:?}");
+    }
+    assert_eq!(former as u64, world.count("run_history").await?);
+    ensure!(former > 50, "{former} versions");
+    Ok(())
+}
+
+async fn a_version_begins_after_the_one_before_it_whatever_the_clock_says(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let table = runs();
+    store.write(table, ["a", "b", "c", "d"].iter().map(|uid| live(uid, 1)).collect()).await?;
+    // Another clock was ahead by far.
+    world.sql("UPDATE run SET update_time = '2099-01-01 00:00:00.000000' WHERE uid <> 'd'").await?;
+    store.write(table, vec![live("a", 2), live("d", 2)]).await?;
+    store.write(table, vec![known("b", 1, 3)]).await?;
+    store.write(table, vec![tombstone("c", 2)]).await?;
+    let ahead = Micros::from_sql("2099-01-01 00:00:00.000000").context("a time")?;
+    for uid in ["a", "b", "c"] {
+        let versions = history(&store, uid).await?;
+        let begins: Vec<i64> = versions.iter().map(|version| version.from.0 - ahead.0).collect();
+        assert_eq!(begins, [1, 0], "{uid}");
+    }
+    ensure!(history(&store, "d").await?[0].from < ahead, "others have the time that it is");
+    // The row is purged, and the object comes back.
+    ensure!(store.purge_rows(&KIND, &["c"], Micros::now()).await? == 1);
+    store.write(table, vec![new("c", 4)]).await?;
+    let versions = history(&store, "c").await?;
+    assert_eq!(versions[0].from.0 - ahead.0, 2);
+    assert_eq!(told(&store, "c").await?.len(), 3);
+    Ok(())
+}
+
+async fn an_object_is_read_at_a_moment_in_its_own_type(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let table = runs();
+    let mut moments = Vec::new();
+    for version in 1..=3 {
+        store.write(table, vec![live("a", version), live("bb", version)]).await?;
+        moments.push(store.now());
+        while store.now() <= moments[moments.len() - 1] {
+            tokio::task::yield_now().await;
+        }
+    }
+    for (moment, version) in moments.into_iter().zip(1_u64..) {
+        let one =
+            store.query::<Run>().namespace("ns-1").name("run-a").at(moment).first().await?.context("an object")?;
+        assert_eq!((one.res_version, one.object.status.count), (version, Some(i64::try_from(version)?)));
+        let all: Vec<_> = store.query::<Run>().at(moment).stream().try_collect().await?;
+        assert_eq!(all.iter().map(|one| one.res_version).collect::<Vec<_>>(), [version; 2]);
+        assert_eq!(store.query::<Run>().filter(Run::count().eq(i64::try_from(version)?)).at(moment).count().await?, 2);
+    }
+    Ok(())
+}
+
+async fn labels_of_former_versions_are_read_of_their_texts(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let table = runs();
+    store.write(table, vec![live("a", 1), live("b", 2)]).await?;
+    let moment = store.now();
+    while store.now() <= moment {
+        tokio::task::yield_now().await;
+    }
+    store.write(table, vec![live("a", 4)]).await?;
+    let odd = |is: &str| Filter::label("odd.example.com/is", Test::Equal(Value::text(is)));
+    let query = |filter, scan| Query { filters: vec![filter], scan, ..Query::default() };
+    let uids = |rows: Vec<FoundRow>| rows.iter().map(|row| row.uid().to_owned()).collect::<Vec<_>>();
+    assert_eq!(uids(at(&store, &query(odd("1"), true), moment, 9).await?), ["a"]);
+    assert_eq!(uids(at(&store, &query(odd("0"), true), moment, 9).await?), ["b"]);
+    assert_eq!(uids(at(&store, &query(odd("1").negated(), true), moment, 9).await?), ["b"]);
+    let error = store.ask_at(&KIND, &query(odd("1"), false), moment, Limits::default()).err().context("no key")?;
+    ensure!(error.to_string().contains("if the query scans"), "{error}");
+    Ok(())
+}
+
+async fn former_versions_are_purged_by_age_and_by_number(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let table = runs();
+    for version in 1..=5 {
+        store.write(table, vec![live("a", version), live("b", version.min(2))]).await?;
+    }
+    assert_eq!((told(&store, "a").await?.len(), told(&store, "b").await?.len()), (5, 2));
+    let hour = Some(std::time::Duration::from_secs(3600));
+    assert_eq!(store.purge_history(&KIND, hour).await?.rows, 0);
+    assert_eq!(store.purge_history(&KIND, None).await?.rows, 0);
+    world.sql("UPDATE run_history SET valid_to = '2020-01-01 00:00:00' WHERE uid = 'a' AND res_version = 1").await?;
+    assert_eq!(store.purge_history(&KIND, hour).await?.rows, 1);
+    assert_eq!(told(&store, "a").await?, ["5 updated now", "4 updated", "3 updated", "2 ?"]);
+    // By number: the first ones go, in batches.
+    let purged = store.purge_history(&few::KIND, hour).await?;
+    assert_eq!((purged.rows, purged.more), (1, false));
+    assert_eq!(told(&store, "a").await?, ["5 updated now", "4 updated", "3 ?"]);
+    for version in 6..=300 {
+        store.write(table, vec![live("a", version)]).await?;
+    }
+    let mut batches = 0;
+    while store.purge_history(&few::KIND, None).await?.more {
+        batches += 1;
+    }
+    assert_eq!((batches, world.count("run_history").await?), (2, 3));
+    assert_eq!(told(&store, "a").await?, ["300 updated now", "299 updated", "298 ?"]);
+    // A kind without one has nothing to purge, and no table.
+    assert_eq!(store.purge_history(crate::world::kind("Model"), hour).await?.rows, 0);
+    // All of it.
+    assert_eq!(store.purge_history(&KIND, Some(std::time::Duration::ZERO)).await?.rows, 3);
+    ensure!(world.count("run_history").await? == 0 && told(&store, "a").await? == ["300 ? now"]);
+    Ok(())
+}
