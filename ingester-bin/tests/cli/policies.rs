@@ -30,6 +30,7 @@ fn rules_of_retention_are_shown_and_explained() {
         (&json!("short"), &json!("deleted"), &json!(false), [0, 0, 1]),
     ];
     assert_eq!(said, expected);
+    assert!(lines.iter().all(|line| line["from"] == "configuration"), "{lines:?}");
     assert!(lines[0]["bytes"].as_u64().is_some_and(|bytes| bytes > 100), "{lines:?}");
     assert!(policies(&[]).exits(0).out.starts_with("KIND"));
     let explained = policies(&["--explain", "deleted"]).exits(0).out;

@@ -270,6 +270,13 @@ fn a_rule_of_retention_says_what_is_wrong_and_what_to_do() {
         with("state: evicted, keepLast: {count: 1}, since: end_time"),
         at(".since: `since` says what `after` counts from: add `after`, or leave out `since`")
     );
+    assert_eq!(
+        with("state: evicted, after: 1d, namespaceSelector: tier=batch"),
+        at(
+            ".namespaceSelector: a rule about rows cannot select namespaces by their labels, because a row may outlive its namespace: name them \
+             with `namespaces`"
+        )
+    );
     assert!(with("state: evicted, after: 1d, forever: true")[0].contains("unknown key `forever`"));
     assert!(of("{name: a, kinds: [Modle], state: evicted, after: 1d}")[0].contains("Model"));
     let one = "{name: a, kinds: [Model], state: evicted, after: 1d}";
