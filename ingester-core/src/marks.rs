@@ -75,6 +75,8 @@ impl fmt::Display for MarkName {
 
 /// The annotations by which a server shows the state of an object, and what of it is not stored. No stored object has them.
 pub mod shown {
+    /// What their names begin with, before the slash: the group of what is the server's own.
+    pub const GROUP: &str = "mirror.michelangelo.api";
     /// `evicting`, `evicted` or `deleted`; a live object has none.
     pub const STATE: &str = "mirror.michelangelo.api/state";
     /// When the object's eviction began.

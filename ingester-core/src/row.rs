@@ -64,6 +64,17 @@ impl Version {
     }
 }
 
+/// Where a row stands in the life of its object: what a rule judges it by. A row in which any of it differs is another one to a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its version.
+    pub version: Version,
+    /// `delete_time`
+    pub delete_time: Option<Micros>,
+    /// `evict_time`
+    pub evict_time: Option<Micros>,
+}
+
 /// How far the eviction of an object is, as its row says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eviction {

@@ -1,8 +1,10 @@
-//! Rules by which objects leave etcd, as files of kinds and the configuration write them: one reader for both.
+//! Rules by which objects leave etcd, as files of kinds and the configuration write them: one reader for both. Rules by which rows leave
+//! SQL say the same and more; the configuration reads what is common here, too.
 //!
 //! May use: ingester-core, ingester-sql, text.
 
-use crate::text::{Content, Faults, Located};
+use crate::text::{Content, Faults, Keys, Located};
+use ingester_core::duration::Bounds;
 use ingester_core::kind::{AFTER, Kind};
 use ingester_core::query::Filter;
 use ingester_core::schema::{
@@ -42,19 +44,26 @@ pub struct WrittenRule<'t> {
 }
 
 /// The keys of a rule; that of the switch comes last, and only a configuration has it.
-const KEYS: [&str; 8] = ["name", "when", "after", "since", "keepLast", "namespaces", "namespaceSelector", "enforce"];
+pub const KEYS: [&str; 8] =
+    ["name", "when", "after", "since", "keepLast", "namespaces", "namespaceSelector", "enforce"];
 
 impl<'t> WrittenRule<'t> {
     /// Reads a rule; `switch` is whether it may say `enforce`. `None` after a fault.
     pub fn read(at: &Located<'t>, switch: bool, faults: &mut Faults) -> Option<Self> {
         let before = faults.len();
         let mut keys = at.keys_of(&KEYS, faults)?;
-        let enforce = keys.take("enforce");
-        if let (Some(at), false) = (&enforce, switch) {
+        let rule = Self::take(at, &mut keys, AFTER, faults)?;
+        if let (Some(at), false) = (&rule.enforce, switch) {
             faults.push(at.fault(
                 "whether a rule is enforced is said by the configuration: under `policies.evict`, a rule of this name with `enforce: true`",
             ));
         }
+        (faults.len() == before).then_some(rule)
+    }
+
+    /// Takes what [`KEYS`] name out of the keys of a rule, which may have others, too; `bounds` are those of `after`. `None` without a
+    /// name.
+    pub fn take(at: &Located<'t>, keys: &mut Keys<'t>, bounds: Bounds, faults: &mut Faults) -> Option<Self> {
         let Some(name) = keys.take("name") else {
             faults.push(at.fault(Fault::EvictNameless.to_string()));
             return None;
@@ -70,7 +79,7 @@ impl<'t> WrittenRule<'t> {
         let after = keys.take("after").and_then(|at| {
             let text = word(&at, faults)?;
             let wrong = |error| at.expected(&format!("how long ago the time of `since` must be: {error}"));
-            AFTER.read(text).map_err(|error| faults.push(wrong(error))).ok()
+            bounds.read(text).map_err(|error| faults.push(wrong(error))).ok()
         });
         let since = keys.take("since").and_then(|at| placed(at, faults));
         let keep_last = keys.take("keepLast").and_then(|at| keep_last(&at, faults));
@@ -80,7 +89,7 @@ impl<'t> WrittenRule<'t> {
         }
         let namespace_selector =
             keys.take("namespaceSelector").and_then(|at| selector(at, faults, parse_label_selector));
-        let rule = WrittenRule {
+        Some(WrittenRule {
             at: at.clone(),
             name: name?,
             fields,
@@ -90,9 +99,8 @@ impl<'t> WrittenRule<'t> {
             keep_last,
             namespaces,
             namespace_selector,
-            enforce,
-        };
-        (faults.len() == before).then_some(rule)
+            enforce: keys.take("enforce"),
+        })
     }
 
     /// What must hold of the columns and labels: the terms of both selectors.

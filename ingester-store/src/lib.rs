@@ -17,11 +17,12 @@
 //! - [`migrate`] brings a database to the schema of the structs, finds drift, and backfills new columns.
 //! - [`query`] reads objects.
 //! - [`changes`] reads the log of what became of rows.
-//! - [`import`] stores the objects of files.
+//! - [`import`] stores the objects of files, [`Store::export`] makes such files.
 //! - [`moving`] copies the rows of another database with their states.
 
 pub mod changes;
 mod driver;
+mod export;
 pub mod import;
 mod ledger;
 pub mod migrate;
@@ -34,6 +35,7 @@ pub use driver::{
     Address, ConnectOptions, Connections, ErrorClass, Finding, PasswordCommand, Retry, StoreError, Tls, TlsMistake,
     TlsMode, Verdict,
 };
+pub use export::ExportError;
 pub use ledger::Catalog;
 pub use rows::{
     Changed, Deleted, Effect, Evicted, LiveRow, Purged, Reject, Rejected, Report, RowChange, StoredRow, compare, fuse,

@@ -9,7 +9,7 @@
 //! | `import.rs`, `get.rs`, `rejects.rs` | objects of files into SQL, objects out of SQL, objects that could not be stored |
 //! | `changes.rs` | what has changed in SQL |
 //! | `which.rs` | which objects `get` asks for, out of the table of keys |
-//! | `policies.rs` | what leaves etcd by rules |
+//! | `policies.rs` | what leaves etcd and SQL by rules |
 //! | `mirror.rs`, `kubeconfig.rs` | beside a cluster |
 //! | `doctor.rs`, `validate.rs` | whether everything is there that a mirror needs; test objects in a cluster |
 //! | `schema.rs`, `declare.rs` | tables, columns, kinds |

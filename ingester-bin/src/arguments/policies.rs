@@ -3,12 +3,13 @@
 use super::{Cluster, ConfigFile, Output};
 use clap::Args;
 
-/// Say what leaves etcd by rules, and why.
+/// Say what leaves etcd and SQL by rules, and why.
 ///
-/// Judges each rule of the kinds and of `policies.evict` as `ingester run` does, whether it is enforced or not, and changes nothing. FROM is where
-/// the rule is written: with a kind, in the configuration, or with a kind and loosened by the configuration. LEAVES are the objects that
-/// leave now, within the limit of an hour; BYTES are their texts'. STAYS are those that meet `when` and are too young or among the last ones.
-/// HINDERED are those that leave once what keeps them in the cluster is gone.
+/// Judges each rule of the kinds, of `policies.evict` and of `retention.rules` as `ingester run` does, whether it is enforced or not, and changes
+/// nothing. FROM is where the rule is written: with a kind, in the configuration, or with a kind and loosened by the configuration. STATE is that of
+/// the rows that the rule is about: `live` ones leave etcd, `deleted` and `evicted` ones leave SQL. LEAVES are the objects that leave now, etcd within
+/// the limit of an hour; BYTES are their texts'. STAYS are those that meet `when` and are too young or among the last ones. HINDERED are those that
+/// leave once what keeps them in the cluster is gone, or once another rule no longer keeps their rows.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Policies {

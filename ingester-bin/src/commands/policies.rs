@@ -1,4 +1,4 @@
-//! `ingester policies`: what leaves etcd by the rules of kinds and of the configuration, and why.
+//! `ingester policies`: what leaves etcd by the rules of kinds and of the configuration, what leaves SQL by those of the configuration, and why.
 
 use super::chosen;
 use crate::arguments::Policies;
@@ -7,55 +7,94 @@ use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_mirror::config::{Config, EvictRule};
+use ingester_mirror::config::{Config, EvictRule, RetentionRule};
 use ingester_mirror::examine::namespaces;
-use ingester_mirror::policies::{
-    Candidate, Forecast, Origin, PolicyError, Rule, WrongRule, forecast, in_namespaces, rules,
-};
+use ingester_mirror::policies::{self, Candidate, Forecast, Origin, PolicyError, WrongRule, forecast, in_namespaces};
+use ingester_mirror::retention::{self, RetentionForecast, RowFate};
+use ingester_store::Store;
 use serde::Serialize;
 use std::borrow::Cow;
+
+/// A rule.
+enum Rule<'c> {
+    /// Of a kind, or of `policies.evict`.
+    Evict(policies::Rule),
+    /// Of `retention.rules`.
+    Retention(&'c RetentionRule),
+}
+
+impl Rule<'_> {
+    /// What it says as every rule does.
+    fn common(&self) -> &EvictRule {
+        match self {
+            Rule::Evict(rule) => &rule.rule,
+            Rule::Retention(rule) => &rule.rule,
+        }
+    }
+
+    /// Where it is written.
+    fn origin(&self) -> Origin {
+        match self {
+            Rule::Evict(rule) => rule.origin,
+            Rule::Retention(_) => Origin::Configuration,
+        }
+    }
+
+    /// The state of the rows that it is about.
+    fn state(&self) -> &'static str {
+        match self {
+            Rule::Evict(_) => "live",
+            Rule::Retention(rule) => rule.state.as_str(),
+        }
+    }
+}
+
+/// What a rule would do.
+enum Found {
+    Evict(Forecast),
+    Retention(RetentionForecast),
+}
 
 pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let mirrored: Vec<Kind> = kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
     let rules = all_rules(&chosen(kinds, &arguments.kinds)?, &config)?;
     if rules.is_empty() {
         note(
-            "there are no rules for these kinds: they are written under `policies.evict` of the configuration, or `evict` of a kind",
+            "there are no rules for these kinds: they are written under `policies.evict` and `retention.rules` of the configuration, or `evict` of a \
+             kind",
         );
         return Ok(Ending::Done);
     }
-    let selects = rules.iter().any(|(_, rule)| rule.rule.namespace_selector.is_some());
+    let selects = rules.iter().any(|(_, rule)| rule.common().namespace_selector.is_some());
     let client = if selects { Some(arguments.cluster.client().await?) } else { None };
     let store = Database::of(&config, &arguments.config.config)?.open_existing().await?;
+    let name = arguments.explain.as_deref();
     let mut all = Vec::new();
     for (kind, rule) in &rules {
-        let narrowed = match (&rule.rule.namespace_selector, &client) {
-            (Some(selector), Some(client)) => {
-                let found = namespaces(client, kind, selector).await;
-                let found = found.map_err(|error| failed(kind, &rule.rule, error.into()))?;
-                in_namespaces(&rule.rule, found).map(Cow::Owned)
+        let found = match rule {
+            Rule::Evict(rule) => leaving(&store, &mirrored, kind, &rule.rule, client.as_ref()).await.map(Found::Evict),
+            Rule::Retention(rule) => {
+                let found = retention::forecast(&store, &config.retention, kind, rule, name).await;
+                found.map(Found::Retention)
             }
-            _ => Some(Cow::Borrowed(&rule.rule)),
         };
-        let found = match narrowed {
-            Some(narrowed) => forecast(&store, &mirrored, kind, &narrowed).await,
-            None => Ok(Forecast::default()),
-        };
-        all.push((kind, rule, found.map_err(|error| failed(kind, &rule.rule, error))?));
+        all.push((kind, rule, found.map_err(|error| failed(kind, rule.common(), error))?));
     }
     store.close().await;
     let output = arguments.output.output;
-    match &arguments.explain {
+    match name {
         None => {
-            let lines: Vec<Line<'_>> = all.iter().map(|(kind, rule, found)| Line::of(kind, rule, found)).collect();
+            let lines: Vec<Line<'_>> = all.iter().map(|(kind, rule, found)| Line::of(kind, *rule, found)).collect();
             show(output, &lines, || table(&lines))?;
         }
         Some(name) => {
             let lines: Vec<Explained<'_>> =
-                all.iter().flat_map(|(kind, rule, found)| explained(kind, rule, found, name)).collect();
+                all.iter().flat_map(|(kind, rule, found)| explained(kind, *rule, found, name)).collect();
             show(output, &lines, || explanations(&lines))?;
             if lines.is_empty() {
-                note(&format!("no live object is named `{name}` and meets `when` in the namespaces of a rule"));
+                note(&format!(
+                    "no object named `{name}` is in the state of a rule and meets its `when` in its namespaces"
+                ));
                 return Ok(Ending::Problem);
             }
         }
@@ -63,28 +102,58 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     Ok(Ending::Done)
 }
 
-/// The rules of these kinds, all of which can be judged.
-fn all_rules(kinds: &[Kind], config: &Config) -> Result<Vec<(Kind, Rule)>, Failure> {
-    let of = |kind: Kind| rules(&kind, &config.policies).into_iter().map(move |rule| rule.map(|rule| (kind, rule)));
-    kinds
-        .iter()
-        .copied()
-        .flat_map(of)
-        .collect::<Result<_, _>>()
-        .map_err(|error: WrongRule| Failure::Usage(wrong(&error)))
+/// What a rule of evictions would do now. `mirrored` are the kinds that are mirrored; `client` lists namespaces.
+async fn leaving(
+    store: &Store,
+    mirrored: &[Kind],
+    kind: &Kind,
+    rule: &EvictRule,
+    client: Option<&kube::Client>,
+) -> Result<Forecast, PolicyError> {
+    let narrowed = match (&rule.namespace_selector, client) {
+        (Some(selector), Some(client)) => {
+            in_namespaces(rule, namespaces(client, kind, selector).await?).map(Cow::Owned)
+        }
+        _ => Some(Cow::Borrowed(rule)),
+    };
+    match narrowed {
+        Some(narrowed) => forecast(store, mirrored, kind, &narrowed).await,
+        None => Ok(Forecast::default()),
+    }
 }
 
-fn wrong(error: &WrongRule) -> anyhow::Error {
-    anyhow!("{error}")
+/// The rules of these kinds, all of which can be judged.
+fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'c>)>, Failure> {
+    let mut all = Vec::new();
+    for kind in kinds {
+        let evict = evict_rules(kind, config)?;
+        all.extend(evict.into_iter().map(|rule| (*kind, Rule::Evict(rule))));
+        for rule in config.retention.rules.iter().filter(|rule| rule.kinds.iter().any(|name| name == kind.name())) {
+            retention::check(kind, rule).map_err(|error| {
+                let wrong = wrong_rule(kind, &rule.rule, error);
+                Failure::Usage(anyhow!("`retention.rules`: {wrong}"))
+            })?;
+            all.push((*kind, Rule::Retention(rule)));
+        }
+    }
+    Ok(all)
+}
+
+/// The rules of evictions of a kind, all of which can be judged.
+fn evict_rules(kind: &Kind, config: &Config) -> Result<Vec<policies::Rule>, Failure> {
+    let rules = policies::rules(kind, &config.policies).into_iter();
+    rules.collect::<Result<_, _>>().map_err(|error: WrongRule| Failure::Usage(anyhow!("{error}")))
+}
+
+fn wrong_rule(kind: &Kind, rule: &EvictRule, error: PolicyError) -> WrongRule {
+    WrongRule { rule: rule.name.clone(), kind: kind.name(), error: Box::new(error) }
 }
 
 fn failed(kind: &Kind, rule: &EvictRule, error: PolicyError) -> Failure {
     match error {
         PolicyError::Store(error) => error.into(),
         PolicyError::Ask(error) => super::failed(error),
-        error => {
-            Failure::Work(wrong(&WrongRule { rule: rule.name.clone(), kind: kind.name(), error: Box::new(error) }))
-        }
+        error => Failure::Work(anyhow!("{}", wrong_rule(kind, rule, error))),
     }
 }
 
@@ -96,11 +165,12 @@ pub(crate) fn ensure_rules(config: &Config, kinds: &[Kind]) -> Result<(), Failur
 /// Refuses rules with a selector of namespaces where the API server has no namespaces, or does not let us list them. One that does not
 /// answer now is asked by each round.
 pub(super) async fn ensure_namespaces(client: &kube::Client, config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
-    for (kind, Rule { rule, .. }) in all_rules(kinds, config)? {
+    for (kind, rule) in all_rules(kinds, config)? {
+        let rule = rule.common();
         let Some(selector) = &rule.namespace_selector else { continue };
         match namespaces(client, &kind, selector).await {
             Err(error) if !error.may_pass() => {
-                let error = wrong(&WrongRule { rule: rule.name, kind: kind.name(), error: Box::new(error.into()) });
+                let error = wrong_rule(&kind, rule, error.into());
                 return Err(Failure::Usage(anyhow!(
                     "{error}; grant `list` on namespaces, which `ingester rbac` prints, or name them with `namespaces`, which an API server \
                      without namespaces needs"
@@ -121,33 +191,36 @@ struct Line<'a> {
     rule: &'a str,
     /// Where it is written.
     from: String,
+    /// That of the rows that it is about.
+    state: &'static str,
     enforce: bool,
-    leaves: usize,
+    leaves: u64,
     bytes: u64,
-    stays: usize,
-    hindered: usize,
+    stays: u64,
+    hindered: u64,
 }
 
 impl<'a> Line<'a> {
-    fn of(kind: &Kind, Rule { rule, origin }: &'a Rule, found: &Forecast) -> Self {
-        Line {
-            kind: kind.name(),
-            rule: &rule.name,
-            from: origin.to_string(),
-            enforce: rule.enforce,
-            leaves: found.leaving.len(),
-            bytes: found.bytes,
-            stays: found.staying.len(),
-            hindered: found.hindered.len(),
-        }
+    fn of(kind: &Kind, rule: &'a Rule<'_>, found: &Found) -> Self {
+        let (leaves, bytes, stays, hindered) = match found {
+            Found::Evict(found) => {
+                let [leaves, stays, hindered] =
+                    [found.leaving.len(), found.staying.len(), found.hindered.len()].map(|objects| objects as u64);
+                (leaves, found.bytes, stays, hindered)
+            }
+            Found::Retention(found) => (found.going, found.bytes, found.staying, found.held),
+        };
+        let EvictRule { name, enforce, .. } = rule.common();
+        let (kind, from, state) = (kind.name(), rule.origin().to_string(), rule.state());
+        Line { kind, rule: name, from, state, enforce: *enforce, leaves, bytes, stays, hindered }
     }
 }
 
 fn table(lines: &[Line<'_>]) -> String {
-    let mut table = Table::new(["kind", "rule", "from", "enforced", "leaves", "bytes", "stays", "hindered"]);
-    for Line { kind, rule, from, enforce, leaves, bytes, stays, hindered } in lines {
-        let numbers = [leaves.to_string(), bytes.to_string(), stays.to_string(), hindered.to_string()];
-        let names = [(*kind).to_owned(), (*rule).to_owned(), from.clone(), enforce.to_string()];
+    let mut table = Table::new(["kind", "rule", "from", "state", "enforced", "leaves", "bytes", "stays", "hindered"]);
+    for Line { kind, rule, from, state, enforce, leaves, bytes, stays, hindered } in lines {
+        let names = [(*kind).to_owned(), (*rule).to_owned(), from.clone(), (*state).to_owned(), enforce.to_string()];
+        let numbers = [leaves, bytes, stays, hindered].map(u64::to_string);
         table.row(names.into_iter().chain(numbers));
     }
     table.to_string()
@@ -165,30 +238,42 @@ struct Explained<'a> {
     why: String,
 }
 
-fn explained<'a>(kind: &Kind, rule: &'a Rule, found: &'a Forecast, name: &str) -> Vec<Explained<'a>> {
-    let Rule { rule, origin } = rule;
-    let leaves = || {
-        let dry = match origin {
-            Origin::Kind => {
-                "the rule says so, and is not enforced: it stays until `policies.evict` has a rule of this name with `enforce: true`"
-            }
-            _ => "the rule says so, and is not enforced: it stays until the rule has `enforce: true`",
-        };
-        let why = if rule.enforce { "the rule says so: it leaves within the limit of an hour" } else { dry };
-        why.to_owned()
+/// What a rule says of the objects of this name: whether each leaves, and why.
+fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) -> Vec<Explained<'a>> {
+    let enforced = rule.common().enforce;
+    let leaves = |at: &str| {
+        match (enforced, rule.origin()) {
+        (true, _) => format!("the rule says so: it leaves {at}"),
+        (false, Origin::Kind) => {
+            "the rule says so, and is not enforced: it stays until `policies.evict` has a rule of this name with `enforce: true`".to_owned()
+        }
+        (false, _) => "the rule says so, and is not enforced: it stays until the rule has `enforce: true`".to_owned(),
+    }
     };
-    let leaving = found.leaving.iter().map(|candidate| (candidate, true, leaves()));
-    let hindered = found.hindered.iter().map(|(candidate, why)| (candidate, false, why.to_string()));
-    let staying = found.staying.iter().map(|(candidate, why)| (candidate, false, why.to_string()));
+    let said: Vec<(&Candidate, bool, String)> = match found {
+        Found::Evict(found) => {
+            let leaving = found.leaving.iter().map(|one| (one, true, leaves("within the limit of an hour")));
+            let hindered = found.hindered.iter().map(|(one, why)| (one, false, why.to_string()));
+            let staying = found.staying.iter().map(|(one, why)| (one, false, why.to_string()));
+            leaving.chain(hindered).chain(staying).collect()
+        }
+        Found::Retention(found) => {
+            let said = found.explained.iter().map(|(row, fate)| match fate {
+                RowFate::Goes => (row, true, leaves("SQL with the next round")),
+                fate => (row, false, fate.to_string()),
+            });
+            said.collect()
+        }
+    };
     let line = |(candidate, leaves, why): (&'a Candidate, bool, String)| Explained {
         kind: kind.name(),
         namespace: &candidate.namespace,
         name: &candidate.name,
-        rule: &rule.name,
-        leaves: leaves && rule.enforce,
+        rule: &rule.common().name,
+        leaves: leaves && enforced,
         why,
     };
-    leaving.chain(hindered).chain(staying).filter(|(candidate, ..)| *candidate.name == *name).map(line).collect()
+    said.into_iter().filter(|(candidate, ..)| *candidate.name == *name).map(line).collect()
 }
 
 fn explanations(lines: &[Explained<'_>]) -> String {

@@ -19,6 +19,7 @@ mod manifests;
 mod mistakes;
 mod moving;
 mod namesakes;
+mod policies;
 mod program;
 mod proto;
 mod queries;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const MODELS: &str = "SELECT name, res_version, delete_time, evict_time, evict_confirmed FROM model ORDER BY name";
 
 /// A database with a live, an evicted, an evicting and a deleted model.
-fn with_states(folder: &Folder) {
+pub(crate) fn with_states(folder: &Folder) {
     let objects: String = ["live", "evicted", "evicting", "deleted"]
         .iter()
         .enumerate()

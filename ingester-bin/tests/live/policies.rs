@@ -29,6 +29,8 @@ on_servers! { Own::NOTHING => a_rule_that_selects_namespaces_is_refused_where_th
 const DRY: &str = "{period: 1s, evictLimit: 100, evict: {Model: [{name: done, when: {fieldSelector: algorithm=done}, keepLast: {count: 2, by: [algorithm]}}]}}";
 const ENFORCED: &str = "{period: 1s, evictLimit: 100, evict: {Model: [{name: done, when: {fieldSelector: algorithm=done}, keepLast: {count: 2, by: [algorithm]}, enforce: true}]}}";
 
+const PURGED: &str = "{rules: [{name: old, kinds: [Model], state: evicted, after: 1s, keepLast: {count: 5, by: [algorithm]}, enforce: true}]}";
+
 /// How many objects are done, and how many are not.
 const DONE: usize = 80;
 const RUNNING: usize = 120;
@@ -111,6 +113,15 @@ async fn finished_objects_leave_by_a_rule_within_the_limit_and_the_rest_stays(wo
     ensure!(world.database.count(wrong).await? == 0, "only what the rule means has left");
     let last = "model WHERE algorithm = 'done' AND evict_time IS NULL AND delete_time IS NULL";
     ensure!(world.database.count(last).await? >= 2, "the last ones stay");
+    world.audit_is_clean()?;
+
+    // Their rows leave SQL by another rule, all but the last ones, and nothing else does.
+    world.reconfigure(&Settings { retention: PURGED, ..enforced })?;
+    within(Duration::from_secs(60), "rows to be purged", confirmed, |count| *count == 5).await?;
+    ensure!(world.objects.list("Model").await?.len() == objects.len());
+    let rest = world.database.count("model WHERE evict_time IS NULL AND delete_time IS NULL").await?;
+    ensure!(rest as usize == objects.len(), "{rest} live rows");
+    ensure!(world.metrics()?.sum("ingester_evictions_lost_total", &["kind=\"Model\""]) == 0.0);
     world.audit_is_clean()
 }
 

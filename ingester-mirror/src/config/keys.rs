@@ -1,5 +1,6 @@
 //! The keys of the file, each as one row: `row.rs` says how to read them. A key that is not here is unknown.
 
+use super::retention::kept;
 #[cfg(test)]
 use super::row::Row;
 use super::row::{Effect, Settings, settings};
@@ -8,10 +9,13 @@ use super::values::{
     DURATION, PAUSE, SETTLE, TIME, address, argument, audience, choice, duration, host, kind, lease_name, listen,
     namespace, or_never, or_none, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
-use super::{ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, LogFormat, LogLevel, Secret, SweepLimit};
+use super::{
+    ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RetentionRule, Secret,
+    SweepLimit,
+};
 use crate::selection::Selector;
 use ingester_core::KindNames;
-use ingester_core::kind::{HISTORY, RETENTION};
+use ingester_core::kind::HISTORY;
 use ingester_store::{PasswordCommand, Tls, TlsMode};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -320,12 +324,17 @@ settings! {
     pub struct Retention("retention", kinds) {
         /// How long after its deletion (`delete_time`) an object's row is purged, with its labels and annotations: `90d`, or `36h`. Without it, and
         /// with `0s`: never. The time is measured by the database's clock, which also wrote `delete_time`; with SQLite this is the node's clock.
-        /// `#[ingest(retention = "90d")]` on a kind's struct, or `retention: 90d` in its file, overrides it. Rows of evicted objects are never
-        /// purged, even if they were deleted since.
-        deleted => deleted: Option<Duration> = "", "duration up to `36500d`", Now, read(or_never(RETENTION));
+        /// `#[ingest(retention = "90d")]` on a kind's struct, or `retention: 90d` in its file, overrides it. It does not purge rows of evicted
+        /// objects, even if they were deleted since: only a rule of `rules` does. `0s` keeps rows whatever rules say; without this key, only rules
+        /// decide.
+        deleted => deleted: Option<Kept> = "", "duration up to `36500d`", Now, read(|text| kept(text).map(Some));
         /// The same for individual kinds; overrides `deleted`, structs and files: `{PipelineRun: 30d}`.
-        deletedMap => deleted_map: BTreeMap<String, Option<Duration>> = "{}", "map from kinds to durations up to `36500d`", Now,
-            map(kind(kinds), or_never(RETENTION));
+        deletedMap => deleted_map: BTreeMap<String, Kept> = "{}", "map from kinds to durations up to `36500d`", Now,
+            map(kind(kinds), kept);
+        /// Rules that purge rows of deleted objects, and rows of evicted objects, see [policies.md](policies.md#what-leaves-sql). A rule has a
+        /// `name`, `kinds` and a `state`. It selects rows with `when`, `namespaces`, `after` with `since`, and `keepLast`, and may have an
+        /// `export`. It purges rows only with `enforce: true`. `ingester policies` shows what each rule would purge.
+        rules => rules: Vec<RetentionRule> = "[]", "list of rules", Now, retention_rules(kind(kinds));
         /// The most that a former version is kept after its end, of kinds that keep a [history](history.md): `30d`. `none`: not at all. It shortens
         /// what their structs or files say, and makes no history where they say nothing.
         history => history: Option<Duration> = "", "duration from `1s` up to `36500d`, or `none`", Now, read(or_none(HISTORY));

@@ -15,7 +15,7 @@
 //! | `row.rs` | makes the structs, defaults and readers of sections out of rows |
 //! | `serve.rs` | the sections of `ingester serve` |
 //! | `replicas.rs` | how several ingesters share the work |
-//! | `retention.rs` | for how long rows of deleted objects are kept |
+//! | `retention.rs` | for how long rows are kept, and which rules purge them |
 //! | `policies.rs` | which objects leave etcd by rules |
 //! | `live.rs` | what a changed file changes while the program runs |
 //! | `environment.rs` | the variables that name a database |
@@ -47,6 +47,7 @@ pub use keys::{
 };
 pub use live::{ConfigChanges, Live};
 pub use policies::{EvictRule, KeepLast};
+pub use retention::{Kept, Retained, RetentionRule};
 pub use secret::Secret;
 pub use serve::{FormerObjects, FrontProxy};
 

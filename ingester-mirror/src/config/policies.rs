@@ -90,19 +90,16 @@ pub(super) fn rules(at: &Located<'_>, faults: &mut Faults) -> Vec<EvictRule> {
     rules
 }
 
-fn of_configuration(rule: &WrittenRule<'_>, faults: &mut Faults) -> Option<EvictRule> {
+/// A rule that the configuration has. `None` if its switch is not one.
+pub(super) fn of_configuration(rule: &WrittenRule<'_>, faults: &mut Faults) -> Option<EvictRule> {
     let texts = |texts: &[Placed<'_>]| texts.iter().map(|(_, text)| (*text).to_owned()).collect();
     let text = |placed: &Option<Placed<'_>>| placed.as_ref().map(|(_, text)| (*text).to_owned());
     if let (Some((at, _)), None) = (&rule.since, &rule.after) {
         faults.push(at.fault(Fault::EvictSinceAlone.to_string()));
     }
-    let enforce = match rule.enforce.as_ref().map(|at| single(at, truth)) {
+    let enforce = match rule.enforce.clone() {
         None => false,
-        Some(Ok(enforce)) => enforce,
-        Some(Err(fault)) => {
-            faults.push(fault);
-            return None;
-        }
+        at => one(at, faults, truth)?,
     };
     Some(EvictRule {
         name: rule.name.to_owned(),
@@ -114,4 +111,13 @@ fn of_configuration(rule: &WrittenRule<'_>, faults: &mut Faults) -> Option<Evict
         namespace_selector: text(&rule.namespace_selector),
         enforce,
     })
+}
+
+/// A single value, if there is one and it is right.
+pub(super) fn one<T>(
+    at: Option<Located<'_>>,
+    faults: &mut Faults,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Option<T> {
+    single(&at?, read).map_err(|fault| faults.push(fault)).ok()
 }

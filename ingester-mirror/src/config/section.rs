@@ -1,6 +1,7 @@
 //! Takes the keys of a section one by one. The keys that were read are known; those that are left are unknown.
 
 use super::policies::{EvictRule, rules};
+use super::retention::{RetentionRule, retention_rules};
 use super::secret::Secret;
 use super::tree::{Content, SYNTAX};
 use ingester_core::place::shortened;
@@ -154,6 +155,17 @@ impl<'f> Section<'f> {
                 Err(message) => faults.push(at.fault(message)),
             }
         }
+    }
+
+    /// Reads a list of rules by which rows are purged, of kinds that `kind` checks.
+    pub(super) fn retention_rules(
+        &mut self,
+        key: &'static str,
+        into: &mut Vec<RetentionRule>,
+        kind: impl Fn(&str) -> Result<String, String>,
+    ) {
+        let Some(at) = self.take(key) else { return };
+        *into = retention_rules(&at, &mut self.findings.problems, kind);
     }
 }
 

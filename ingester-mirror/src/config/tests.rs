@@ -111,7 +111,13 @@ ingester:
   createTables: false
   backfillRate: 250
   replicas: {enabled: true, name: mirror, namespace: platform, leaseDuration: 30s, renewDeadline: 20s, retryPeriod: 500ms, shards: 2, shardsMap: {Model: 8}}
-retention: { deleted: 90d, deletedMap: { Model: 36h, Pipeline: 0s }, history: 30d, historyMap: { Model: none } }
+retention:
+  deleted: 90d
+  deletedMap: { Model: 36h, Pipeline: 0s }
+  rules:
+  - { name: old, kinds: [Model, Pipeline], state: evicted, when: { labelSelector: tier!=gold }, after: 365d, keepLast: { count: 2, by: [owner] }, namespaces: [ml], immutable: true, export: { path: /archive }, enforce: yes }
+  history: 30d
+  historyMap: { Model: none }
 policies:
   evict: { Model: [{ name: old, when: { fieldSelector: owner=ada }, after: 7d, keepLast: { count: 3, by: [owner] }, namespaces: [ml], namespaceSelector: tier=batch, enforce: yes }] }
   evictLimit: 50
@@ -204,9 +210,28 @@ log: { format: json, level: WARN }
             },
         },
         retention: Retention {
-            deleted: Some(Duration::from_secs(90 * 24 * 3600)),
-            deleted_map: [("Model".to_owned(), Some(Duration::from_secs(36 * 3600))), ("Pipeline".to_owned(), None)]
-                .into(),
+            deleted: Some(Kept::For(Duration::from_secs(90 * 24 * 3600))),
+            deleted_map: [
+                ("Model".to_owned(), Kept::For(Duration::from_secs(36 * 3600))),
+                ("Pipeline".to_owned(), Kept::Forever),
+            ]
+            .into(),
+            rules: vec![RetentionRule {
+                kinds: vec!["Model".into(), "Pipeline".into()],
+                state: Retained::Evicted,
+                immutable: true,
+                export: Some("/archive".into()),
+                rule: EvictRule {
+                    name: "old".into(),
+                    when: ingester_sql::query::parse_label_selector("tier!=gold").unwrap(),
+                    after: Some(Duration::from_secs(365 * 24 * 3600)),
+                    since: Some("evict_time".into()),
+                    keep_last: Some(KeepLast { count: 2, by: vec!["owner".into()] }),
+                    namespaces: vec!["ml".into()],
+                    namespace_selector: None,
+                    enforce: true,
+                },
+            }],
             history: Some(Duration::from_secs(30 * 24 * 3600)),
             history_map: [("Model".to_owned(), Some(Duration::ZERO))].into(),
         },
@@ -272,16 +297,22 @@ fn retention_is_off_or_for_all_kinds_or_by_kind() {
         let kind =
             |kind, retention| Kind::new(Definition { kind, retention, ..*MODEL.definition() }, *MODEL.functions());
         let week = Some(Duration::from_secs(604_800));
-        [kind("Model", None), kind("Pipeline", None), kind("Event", week)]
-            .map(|kind| retention.of(&kind).map(|age| age.as_secs()))
+        [kind("Model", None), kind("Pipeline", None), kind("Event", week)].map(|kind| match retention.of(&kind) {
+            Some(Kept::For(age)) => Some(age.as_secs()),
+            Some(Kept::Forever) => Some(0),
+            None => None,
+        })
     };
     assert_eq!(of(""), [None, None, Some(604_800)]);
     assert_eq!(of("retention: {deleted: 1d}"), [Some(86_400), Some(86_400), Some(604_800)]);
     assert_eq!(
         of("retention: {deleted: 7d, deletedMap: {Model: 90m, Pipeline: 0}}"),
-        [Some(5400), None, Some(604_800)]
+        [Some(5400), Some(0), Some(604_800)]
     );
-    assert_eq!(of("retention: {deleted: 0d, deletedMap: {Model: 36500d}}"), [Some(3_153_600_000), None, Some(604_800)]);
+    assert_eq!(
+        of("retention: {deleted: 0d, deletedMap: {Model: 36500d}}"),
+        [Some(3_153_600_000), Some(0), Some(604_800)]
+    );
     assert_eq!(
         of("retention: {deleted: 1d12h, deletedMap: {Model: 1.5d}}"),
         [Some(129_600), Some(129_600), Some(604_800)]
@@ -382,8 +413,8 @@ fn kinds_of_one_name_have_settings_of_their_own() {
     };
     assert_eq!(of(&kinds[0]), (false, true, Finalizer::Ensure));
     assert_eq!(of(&kinds[1]), (true, false, Finalizer::Never));
-    let kept = |kind: &Kind| config.retention.of(kind).map(|kept| kept.as_secs());
-    assert_eq!([kept(&kinds[0]), kept(&kinds[1])], [None, Some(7 * 86_400)]);
+    let kept = |kind: &Kind| config.retention.of(kind);
+    assert_eq!([kept(&kinds[0]), kept(&kinds[1])], [None, Some(Kept::For(Duration::from_secs(7 * 86_400)))]);
     let mistaken = Config::parse("ingester: {kinds: [Model]}", &Environment::default(), &KindNames::of(&kinds));
     let error = mistaken.unwrap_err().to_string();
     assert!(error.contains("several kinds have this name: use `Model.michelangelo.api` or `Model.apps`"), "{error}");

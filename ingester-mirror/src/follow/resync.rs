@@ -23,6 +23,9 @@ const MOVING: Duration = Duration::from_secs(5);
 /// The shortest pause before a comparison because an object that is gone was written late.
 const WRITING: Duration = Duration::from_secs(5);
 
+/// How long before it could be a rule may have purged a row, by what this process knows.
+const PURGING: Duration = Duration::from_secs(300);
+
 /// Uids in one statement.
 const PORTION: usize = 500;
 
@@ -175,9 +178,15 @@ impl Follower {
             let Ok(versions) = unit.until_done("reading the rows of evicted objects", read).await else { return };
             stored.extend(versions);
         }
+        if let Some(after) = unit.config().retention.purges_evicted_after(&unit.kind) {
+            // The row was written a little before the deletion was requested.
+            let may_be_purged = |eviction: &&EvictedObject| eviction.since.elapsed() + PURGING >= after;
+            let missing = evicted.iter().filter(|eviction| !stored.contains_key(&eviction.uid)).filter(may_be_purged);
+            missing.for_each(|eviction| self.pipeline.evictions().forget(&eviction.uid));
+        }
         let lost = self.pipeline.evictions().lost(evicted, &stored);
         let api_version = unit.kind.api_version();
-        for EvictedObject { uid, namespace, name, version } in lost {
+        for EvictedObject { uid, namespace, name, version, .. } in lost {
             unit.metrics.eviction_lost();
             tracing::error!(
                 kind = unit.kind.name(),
@@ -242,9 +251,9 @@ impl Follower {
                 RowState::Rejected => false,
                 // Its deletion was requested, and it is there as before: the cluster was restored to an earlier state.
                 RowState::Stored(LifecycleState::Deleted | LifecycleState::Evicted) => terminating,
-                RowState::Stored(LifecycleState::Live) | RowState::Released | RowState::LeftOut | RowState::Ghost => {
-                    true
-                }
+                RowState::Stored(LifecycleState::Live) | RowState::Released | RowState::LeftOut => true,
+                // A rule may have purged its row.
+                RowState::Ghost => self.unit().config().retention.purges_evicted_after(&self.unit().kind).is_none(),
                 // It is there again.
                 RowState::Left | RowState::Confirmed => false,
             };

@@ -92,7 +92,7 @@ impl Metrics {
         BackfillMetrics(self.kind(kind))
     }
 
-    /// The metric of a kind's retention.
+    /// The metrics of a kind's retention.
     pub(crate) fn retention(&self, kind: &str) -> RetentionMetrics {
         RetentionMetrics(self.kind(kind))
     }

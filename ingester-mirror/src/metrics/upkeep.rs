@@ -14,7 +14,13 @@ metrics! {
         "Rows read to fill new columns, by result";
     incomplete_columns: Gauges by Kind, "ingester_incomplete_columns", "Columns whose rows are not all filled yet";
     purged: Counters by Kind, "ingester_purged_rows_total",
-        "Rows that were purged because their objects were deleted long ago";
+        "Rows that were purged because their objects were deleted long ago, or by a rule of retention";
+    retention_rows: Gauges by Kind, "ingester_retention_rows",
+        "Rows that rules of retention let go and that are still there, those of rules that are not enforced among them";
+    retention_waiting: Gauges by Kind, "ingester_retention_waiting_rows",
+        "Rows that rules of retention which are enforced let go, and that are still there after the last round";
+    retention_failed: Counters by Kind, "ingester_retention_failures_total",
+        "Rounds in which a rule of retention purged nothing because of an error, such as a folder that cannot be written";
     audits: Counters ["result" in ["success", "failed"]] by Kind, "ingester_audits_total",
         "Scheduled audits, by result";
     audit_findings: Gauges ["finding" in FINDINGS] by Kind, "ingester_audit_findings",
@@ -54,7 +60,7 @@ impl fmt::Debug for BackfillMetrics {
     }
 }
 
-/// The metric of a kind's retention.
+/// The metrics of a kind's retention.
 #[derive(Clone)]
 pub(crate) struct RetentionMetrics(pub(super) Arc<KindMetrics>);
 
@@ -62,6 +68,18 @@ impl RetentionMetrics {
     /// Rows were purged.
     pub(crate) fn purged(&self, rows: u64) {
         self.0.upkeep.purged.inc_by(rows);
+    }
+
+    /// How many rows rules let go, and how many of these are still there although their rules are enforced.
+    pub(crate) fn rules(&self, rows: u64, waiting: u64) {
+        let rows_of = |rows| i64::try_from(rows).unwrap_or(i64::MAX);
+        self.0.upkeep.retention_rows.set(rows_of(rows));
+        self.0.upkeep.retention_waiting.set(rows_of(waiting));
+    }
+
+    /// So many rules purged nothing because of an error.
+    pub(crate) fn failed(&self, rules: u64) {
+        self.0.upkeep.retention_failed.inc_by(rules);
     }
 }
 

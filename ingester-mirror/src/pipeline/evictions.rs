@@ -4,6 +4,7 @@
 use ingester_core::object::Meta;
 use ingester_store::guard::Version;
 use std::collections::{HashMap, HashSet, VecDeque};
+use tokio::time::Instant;
 
 /// How many are remembered. Each takes its uid twice, its namespace and its name: about a megabyte in all.
 const MOST: usize = if cfg!(test) { 4 } else { 4096 };
@@ -16,6 +17,8 @@ pub(crate) struct EvictedObject {
     pub(crate) name: Box<str>,
     /// The version that was evicted.
     pub(crate) version: u64,
+    /// When its deletion was requested.
+    pub(crate) since: Instant,
 }
 
 /// The last evictions.
@@ -36,6 +39,7 @@ impl Evictions {
             namespace: meta.namespace.clone(),
             name: meta.name.clone(),
             version: meta.resource_version,
+            since: Instant::now(),
         };
         // An object that another finalizer holds may stay after all, and be evicted again.
         if self.objects.insert(meta.uid.clone(), eviction).is_some() {
@@ -50,7 +54,7 @@ impl Evictions {
         }
     }
 
-    /// The object is in the cluster, and its row is live.
+    /// The object is in the cluster, and its row is live; or a rule may have purged the row.
     pub(crate) fn forget(&mut self, uid: &str) {
         if self.objects.remove(uid).is_some() {
             self.last.retain(|other| **other != *uid);

@@ -11,7 +11,7 @@ use ingester_store::query::{AskError, FoundRow, Wanted};
 use ingester_store::{Store, StoreError};
 
 /// The most candidates that are judged at once.
-const MOST: usize = 200_000;
+pub(crate) const MOST: usize = 200_000;
 
 /// Why a rule cannot be judged.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum PolicyError {
     #[error("`namespaceSelector`: {0}")]
     Namespaces(#[from] ApiError),
     /// There are too many candidates for one snapshot.
-    #[error("more than {MOST} live objects meet `when`: narrow the rule by its selectors or namespaces")]
+    #[error("more than {MOST} objects meet `when`: narrow the rule by its selectors or namespaces")]
     TooMany,
     /// The database failed, or took too long.
     #[error(transparent)]
@@ -45,7 +45,7 @@ fn query(rule: &EvictRule) -> Query {
 }
 
 /// The places of what a rule reads: the time of `after`, and the columns of the groups.
-fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
+pub(crate) fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
     let since = checked.place(rule.since())?;
     refuse(check_evict_since(checked.table(), rule.since()))?;
     let by = rule.keep_last.iter().flat_map(|keep| &keep.by).map(|field| checked.place(field));

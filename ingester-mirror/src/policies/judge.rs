@@ -83,7 +83,8 @@ pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Jud
     judgement
 }
 
-fn not_yet(rule: &EvictRule, candidate: &Candidate, now: Micros) -> Option<Stays> {
+/// What `after` says of a candidate that it keeps.
+pub(crate) fn not_yet(rule: &EvictRule, candidate: &Candidate, now: Micros) -> Option<Stays> {
     let after = i64::try_from(rule.after?.as_micros()).unwrap_or(i64::MAX);
     let Some(since) = candidate.since else { return Some(Stays::NoTime) };
     let due = Micros(since.0.saturating_add(after));

@@ -31,6 +31,6 @@ pub use hindrance::Hindrance;
 pub use judge::{Candidate, Judgement, Stays, judge};
 pub use rules::{Origin, Rule, WrongRule, in_namespaces, rules};
 
-pub(crate) use ask::candidates;
+pub(crate) use ask::{MOST, candidates, places};
 pub(crate) use hindrance::{Weighed, held, weigh};
-pub(crate) use judge::age;
+pub(crate) use judge::{age, not_yet};

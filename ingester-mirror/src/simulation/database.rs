@@ -112,12 +112,19 @@ pub(super) struct Replica {
 
 impl Database {
     pub(super) fn new(more: More, dice: &mut fastrand::Rng) -> Self {
-        let clock = if more.retention { dice.i64(-7200..7200) * 1_000_000 } else { 0 };
+        let clock = if more.retention || more.rules { dice.i64(-7200..7200) * 1_000_000 } else { 0 };
         Database { clock, purges: more.retention, ..Database::default() }
     }
 
     pub(super) fn replica(&self) -> Replica {
         Replica { rows: self.rows.clone(), rejects: self.rejects.clone(), marked: self.marked.clone() }
+    }
+
+    /// A row is purged.
+    pub(super) fn forget(&mut self, uid: &str) {
+        self.marked.remove(uid);
+        self.rows.remove(uid);
+        self.purged.insert(uid.into());
     }
 
     /// The newest version of a live row.
@@ -145,13 +152,12 @@ impl World {
         for kept in old {
             let uid = &kept.row.uid;
             self.note(who, &format!("purged: {}", kept.told()));
-            let age = self.database.marked.remove(uid).map_or(AGE, |marked| marked.elapsed());
+            let age = self.database.marked.get(uid).map_or(AGE, Instant::elapsed);
             // A time is taken before it is written, which may wait.
             if age < LEAST_AGE && !self.database.by_hand.contains(uid) {
                 self.violate(format!("no row is purged before its time: {} after {age:?}", kept.told()));
             }
-            self.database.rows.remove(uid);
-            self.database.purged.insert(uid.clone());
+            self.database.forget(uid);
         }
     }
 

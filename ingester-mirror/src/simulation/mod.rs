@@ -1,7 +1,7 @@
 //! A simulation of everything around ingesters: an API server, a database, users, outages, clocks, and kills. The ingesters are the
 //! real ones.
 //!
-//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, part, policies, replicas, rows, suspend, sync, unit.
+//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, part, policies, replicas, retention, rows, suspend, sync, unit.
 //!
 //! Everything that happens comes from one seed, in one thread, in virtual time. So a seed that fails can be run again:
 //!
@@ -20,6 +20,7 @@
 //! | `restores` | what befalls the whole cluster |
 //! | `only_copy` | evicted rows: what must hold of them, and what people do with them |
 //! | `policies` | the rule by which objects leave etcd in some seeds, and what must hold of what it evicts |
+//! | `retention` | the rules by which evicted rows are purged in some seeds, and what must hold of that |
 //! | `kinds` | the kind that is mirrored |
 //! | `troubles` | which troubles a seed has |
 //! | `users` | who changes objects, and what befalls the servers |
@@ -39,6 +40,7 @@ mod pace;
 mod policies;
 mod reports;
 mod restores;
+mod retention;
 mod rows;
 pub(crate) mod run;
 pub(crate) mod seeds;

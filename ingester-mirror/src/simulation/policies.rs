@@ -51,9 +51,25 @@ pub(super) fn config(mut config: Config) -> Config {
     config
 }
 
-fn owner(kept: &KeptRow) -> &str {
+pub(super) fn owner(kept: &KeptRow) -> &str {
     // The first column behind those of every kind.
     text(&kept.row, base::JSON + 1)
+}
+
+/// A row, as rules judge it.
+pub(super) fn candidate(kept: &KeptRow) -> Candidate {
+    Candidate {
+        uid: kept.row.uid.clone(),
+        namespace: text(&kept.row, base::NAMESPACE).into(),
+        name: kept.name().into(),
+        version: kept.row.res_version,
+        created: match kept.row.values[base::CREATE_TIME] {
+            Value::Time(time) => Some(time),
+            _ => None,
+        },
+        since: None,
+        group: Vec::new(),
+    }
 }
 
 impl World {
@@ -62,18 +78,6 @@ impl World {
         let is_meant = |kept: &&KeptRow| {
             let version = kept.version();
             !version.deleted && version.eviction == Eviction::None && is_done(owner(kept))
-        };
-        let candidate = |kept: &KeptRow| Candidate {
-            uid: kept.row.uid.clone(),
-            namespace: text(&kept.row, base::NAMESPACE).into(),
-            name: kept.name().into(),
-            version: kept.row.res_version,
-            created: match kept.row.values[base::CREATE_TIME] {
-                Value::Time(time) => Some(time),
-                _ => None,
-            },
-            since: None,
-            group: Vec::new(),
         };
         let snapshot: Vec<Candidate> = self.database.rows.values().filter(is_meant).map(candidate).collect();
         for one in &snapshot {

@@ -67,7 +67,7 @@ impl Client {
     }
 
     /// A query that changes something.
-    async fn change<T: Send + 'static>(
+    pub(super) async fn change<T: Send + 'static>(
         &self,
         doing: &str,
         key: String,
@@ -85,7 +85,7 @@ impl Client {
         self.query(doing, key, effect).await
     }
 
-    async fn query<T: Send + 'static>(
+    pub(super) async fn query<T: Send + 'static>(
         &self,
         doing: &str,
         key: String,

@@ -5,6 +5,7 @@ use super::checks;
 use super::kinds::{MODEL, NEWER, evictable};
 use super::members::{self, Tally};
 use super::policies;
+use super::retention;
 use super::seeds::is_kept;
 use super::things::Thing;
 use super::troubles::{More, Troubles};
@@ -37,6 +38,9 @@ const REQUESTS: (usize, usize) = (40, 40);
 
 /// How many more for an object that may not be deleted or whose finalizers may not be changed: that is tried again and again.
 const REFUSED: usize = 20;
+
+/// How many more where rules about rows are judged: ten rounds, each with the time, a snapshot, and pages with what other rules say of them.
+const ROUNDS: usize = 10 * 7;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -163,7 +167,9 @@ async fn all(sim: &Sim, troubles: Troubles) {
     let namespaces = if world.more.namespaces { NAMESPACES.len() } else { 1 };
     let is_refused = |thing: &&Thing| thing.undeletable.is_some() || thing.unpatchable.is_some();
     let refused = world.server.things.values().filter(is_refused).count();
-    if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1 + refused * REFUSED) {
+    let rounds = if world.more.rules { ROUNDS } else { 0 };
+    if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1 + refused * REFUSED + rounds)
+    {
         world.violate(format!("at rest, {requests} requests in {STAYS:?} for {objects} objects"));
     }
 }
@@ -214,6 +220,7 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
         }
         let backfilling = tokio::spawn(client.clone().backfill());
         let retaining = setup.more.retention.then(|| tokio::spawn(client.clone().retain()));
+        let purging = setup.more.rules.then(|| tokio::spawn(client.clone().apply_rules()));
         let mut running = match setup.shards {
             None => tokio::spawn(follow(client.clone(), setup, stop.clone())),
             Some(_) => {
@@ -252,8 +259,8 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             }
         };
         backfilling.abort();
-        if let Some(retaining) = retaining {
-            retaining.abort();
+        for beside in retaining.into_iter().chain(purging) {
+            beside.abort();
         }
         if let Ok(Err(reason)) = ended {
             sim.world().violate(format!("i{ingester} panicked: {reason}"));
@@ -323,6 +330,9 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
     if setup.more.policies {
         config = policies::config(config);
     }
+    if setup.more.rules {
+        config.retention.rules = retention::rules(!setup.more.dry);
+    }
     if let Some(shards) = setup.shards {
         config = members::config(config, shards);
     }
@@ -357,7 +367,7 @@ fn publisher(sim: &Sim, metrics: &Metrics) -> Publisher {
 impl Clock for Client {
     fn now(&self) -> Micros {
         let world = self.sim.world();
-        if world.more.retention {
+        if world.more.retention || world.more.rules {
             return world.database_time();
         }
         Micros(world.micros() + world.ingesters[self.ingester].clock)

@@ -67,6 +67,10 @@ pub(super) struct More {
     pub(super) unevictable: bool,
     /// A rule says which objects leave etcd.
     pub(super) policies: bool,
+    /// Rules say which rows of evicted objects are purged.
+    pub(super) rules: bool,
+    /// They are not enforced.
+    pub(super) dry: bool,
     /// Some objects stay for a while after they were deleted.
     pub(super) lingers: bool,
     /// Each start makes the tables.
@@ -104,6 +108,8 @@ impl More {
             // By their number, so that seeds that were kept for histories with evictions go on having them.
             unevictable: seed % 8 == 4,
             policies: seed % 8 == 6,
+            rules: seed % 8 == 2,
+            dry: seed % 16 == 10,
             lingers: seed % 16 == 14,
             tables: true,
         }

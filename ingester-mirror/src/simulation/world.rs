@@ -8,6 +8,7 @@ use super::only_copy::OnlyCopies;
 use super::pace::Pace;
 use super::policies::Snapshots;
 use super::reports::Reports;
+use super::retention::Judged;
 use super::troubles::{More, Troubles};
 use crate::health::Health;
 use crate::replicas::{Assignment, Frozen};
@@ -105,6 +106,7 @@ pub(super) struct World {
     pub(super) truth: Truth,
     pub(super) pace: Pace,
     pub(super) snapshots: Snapshots,
+    pub(super) judged: Judged,
     pub(super) ingesters: Vec<Ingester>,
     pub(super) violation: Option<String>,
     /// Requests so far, without those about Leases.
@@ -146,6 +148,7 @@ impl Sim {
             truth: Truth::default(),
             pace: Pace::new(Duration::from_secs(if prompt { 1 } else { 120 })),
             snapshots: Snapshots::default(),
+            judged: Judged::default(),
             ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
             violation: None,
             requests: 0,

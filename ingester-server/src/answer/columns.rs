@@ -1,12 +1,11 @@
 //! The columns that a kind's rows are shown in: those of a table, those of a spreadsheet, and those that somebody names.
 
-use super::state::STATE_PLACES;
 use ingester_core::age::age;
 use ingester_core::nearest::nearest;
 use ingester_core::schema::{BASE_COLUMNS, SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::States;
-use ingester_store::query::FoundRow;
+use ingester_store::query::{FoundRow, STATE_PLACES};
 use serde_json::{Value as Json, json};
 
 /// The indexed columns that a table shows to everybody. It shows the others with `-o wide`.

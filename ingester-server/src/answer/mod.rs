@@ -6,7 +6,6 @@
 //! | `columns.rs` | the columns of tables, and the cells of a row |
 //! | `object.rs` | the object of a row, and parts of it without the others |
 //! | `own.rs` | what is this server's own, such as saved queries |
-//! | `state.rs` | the state of an object, in its annotations |
 //! | `event.rs` | the objects of a watch's events |
 //! | `renderer.rs` | a form of answers about a kind: what is read for it, and how a row is written |
 //!
@@ -18,12 +17,11 @@ mod event;
 mod object;
 mod own;
 mod renderer;
-mod state;
 
 pub use columns::{AnswerColumn, UnknownColumn, named, of_spreadsheet, of_table};
 pub use event::Bare;
+pub use ingester_store::query::{STATE_PLACES, ShownState};
 pub(crate) use object::has_version;
 pub use object::object;
 pub use own::OwnObjects;
 pub use renderer::{Renderer, Rest};
-pub use state::{STATE_PLACES, ShownState};

@@ -1,10 +1,8 @@
 //! The object of a row, and parts of it.
 
-use super::state::ShownState;
 use ingester_core::Kind;
-use ingester_core::json::Reader;
 use ingester_core::schema::base;
-use ingester_store::query::FoundRow;
+use ingester_store::query::{FoundRow, ShownState};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -13,19 +11,6 @@ use std::borrow::Cow;
 /// [places](super::STATE_PLACES) of the state were read.
 pub fn object<'r>(kind: &Kind, row: &'r FoundRow) -> Cow<'r, str> {
     ShownState::of(kind, row).object(row.text(base::JSON))
-}
-
-/// The text of an object's metadata and where it begins; `None` if it has none. What comes behind it is not looked at.
-pub(super) fn metadata(text: &str) -> Option<(usize, &str)> {
-    let mut reader = Reader::new(text);
-    reader.begin_object().ok()?;
-    while let Some(key) = reader.next_key().ok()? {
-        let (from, value) = (reader.offset(), reader.pass().ok()?);
-        if key == "metadata" {
-            return value.starts_with('{').then_some((from, value));
-        }
-    }
-    None
 }
 
 #[derive(Deserialize)]
@@ -81,19 +66,10 @@ fn remove(value: &mut Value, names: &[&str]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{at_version, has_version, metadata, without};
+    use super::{at_version, has_version, without};
 
     const TEXT: &str =
         r#"{"kind":"A","metadata":{"name":"a", "labels":{"b":"c"}},"spec":{"x":1,"list":[{"y":1,"z":2},{"y":3}]}}"#;
-
-    #[test]
-    fn metadata_are_cut_out_as_they_are() {
-        assert_eq!(metadata(TEXT), Some((23, r#"{"name":"a", "labels":{"b":"c"}}"#)));
-        for text in ["{}", "", r#"{"metadata":null}"#, r#"{"metadata":{"a":1}"#] {
-            let found = metadata(text).map(|(_, metadata)| metadata);
-            assert_eq!(found, text.contains("{\"a\"").then_some(r#"{"a":1}"#), "{text}");
-        }
-    }
 
     #[test]
     fn an_object_says_which_version_it_has() {

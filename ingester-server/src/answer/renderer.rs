@@ -1,15 +1,14 @@
 //! A form of answers about a kind.
 
 use super::columns::{AnswerColumn, of_table};
-use super::object::{metadata, object, without};
-use super::state::{STATE_PLACES, ShownState};
+use super::object::{object, without};
 use crate::request::accept::Form;
 use crate::request::parameters::Include;
 use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::States;
-use ingester_store::query::{FoundRow, Wanted};
+use ingester_store::query::{FoundRow, STATE_PLACES, ShownState, Wanted, metadata};
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
 /// The group of what is this server's own.
-pub const OUTER_GROUP: &str = "mirror.michelangelo.api";
+pub const OUTER_GROUP: &str = ingester_core::marks::shown::GROUP;
 
 /// The version of [`OUTER_GROUP`].
 pub const OUTER_VERSION: &str = "v1";

@@ -15,7 +15,7 @@ use http_body_util::BodyExt as _;
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::row::Row;
+use ingester_core::row::{Row, Standing};
 use ingester_core::value::Micros;
 use ingester_store::query::{Limits, Wanted};
 use ingester_store::{Effect, RowChange, Store, StoredRow};
@@ -114,6 +114,18 @@ impl World {
     async fn swept(&self, name: &str, version: u64) {
         let gone = RowChange::Tombstone { uid: name.into(), res_version: version, delete_time: Micros(1) };
         self.store.write(models().table(), vec![gone]).await.unwrap();
+    }
+
+    /// Its row is purged by a rule, whatever state it is in.
+    async fn purged(&self, name: &str) {
+        let stored = self.store.stored(models().table(), &[name]).await.unwrap();
+        let stand = |row: &StoredRow| Standing {
+            version: row.version(),
+            delete_time: row.delete_time,
+            evict_time: row.evict_time,
+        };
+        let judged: Vec<(&str, Standing)> = stored.iter().map(|row| (&*row.uid, stand(row))).collect();
+        self.store.purge_judged(models(), &judged).await.unwrap();
     }
 
     async fn watch(&self, query: &str) -> Events {
@@ -269,6 +281,9 @@ async fn a_watch_begins_with_what_there_is_and_goes_on_with_what_becomes_of_it()
     assert_eq!(world.store.purge(models(), Micros(2)).await.unwrap().rows, 3);
     let told = events.until(&world, "last").await;
     assert!(told.iter().all(|event| event == "DELETED e 10"), "purged rows are no news: {told:?}");
+    // An evicted object exists as long as its row.
+    world.purged("b").await;
+    assert_eq!(events.said().await, "DELETED b 2");
 }
 
 #[tokio::test]
@@ -638,12 +653,13 @@ async fn write_by_chance(world: &World, chance: &mut Chance, writes: u64) {
     for _ in 0..writes {
         version += chance.below(2);
         let name = format!("m-{}", chance.below(6));
-        match chance.below(34) {
+        match chance.below(36) {
             0 => world.evicted(&name, version).await,
             30 | 31 => world.evicting(&name, version).await,
             32 | 33 => world.changed_by_a_user(&name, chance.below(2) == 0).await,
             1..=3 => world.deleted(&name, version).await,
             4..=6 => world.swept(&name, version).await,
+            34 | 35 => world.purged(&name).await,
             7..=9 => drop(world.store.purge(models(), Micros(2)).await.unwrap()),
             team => world.live(&name, version, json!({"team": if team % 2 == 0 { "a" } else { "b" }})).await,
         }

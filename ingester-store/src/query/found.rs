@@ -1,9 +1,14 @@
 //! A row that was found.
 
 use ingester_core::object::StringMap;
+use ingester_core::row::{Eviction, Standing, Version};
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use std::sync::Arc;
+
+/// The places of what has to be read of a row for its [standing](FoundRow::standing).
+pub const STANDING_PLACES: [usize; 5] =
+    [base::RES_VERSION, base::INGEST_VERSION, base::DELETE_TIME, base::EVICT_TIME, base::EVICT_CONFIRMED];
 
 /// The columns of one row that were asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +50,24 @@ impl FoundRow {
             (None, Some(_)) => "evicted",
             (None, None) => "live",
         }
+    }
+
+    /// Where it stands in the life of its object; the [places](STANDING_PLACES) must have been read.
+    pub fn standing(&self) -> Standing {
+        let number = |place| match self.get(place) {
+            Some(Value::UInt(number)) => *number,
+            Some(Value::Int(number)) => number.unsigned_abs(),
+            _ => 0,
+        };
+        let (delete_time, evict_time) = (self.time(base::DELETE_TIME), self.time(base::EVICT_TIME));
+        let confirmed = self.get(base::EVICT_CONFIRMED).unwrap_or(&Value::Null);
+        let version = Version {
+            res_version: number(base::RES_VERSION),
+            ingest_version: u32::try_from(number(base::INGEST_VERSION)).unwrap_or(u32::MAX),
+            deleted: delete_time.is_some(),
+            eviction: Eviction::stored(evict_time.is_some(), confirmed),
+        };
+        Standing { version, delete_time, evict_time }
     }
 
     /// The object's uid.

@@ -6,6 +6,7 @@
 //! | `at.rs` | the same as of a moment, and the versions of an object |
 //! | `cursor.rs` | where a page ends and the next one begins |
 //! | `found.rs` | a row that was found |
+//! | `shown.rs` | the state of an object, in its annotations |
 //! | `typed.rs` | the same for a Rust type |
 //!
 //! May use: ingester-core, ingester-sql, driver, store, rows, changes.
@@ -15,9 +16,11 @@ mod ask;
 mod at;
 mod cursor;
 mod found;
+mod shown;
 mod typed;
 
 pub use ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
 pub use at::{AskedAt, HistoryPage, ObjectVersion};
-pub use found::FoundRow;
+pub use found::{FoundRow, STANDING_PLACES};
+pub use shown::{STATE_PLACES, ShownState, metadata};
 pub use typed::{Stored, TypedPage, TypedQuery};

@@ -1,4 +1,4 @@
-//! Rows that are deleted for good: those of objects that were deleted long ago, and former versions of objects.
+//! Rows that are deleted for good: those of objects that were deleted long ago, those that a rule has judged, and former versions of objects.
 //!
 //! In small batches, so that writers wait only for a few rows. Main rows are locked first, as by every writer; what was found without
 //! locks is looked at again then, because an object may have come back meanwhile.
@@ -8,12 +8,14 @@ use super::history::keep_versions;
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
+use ingester_core::row::Standing;
 use ingester_core::schema::{History, Table};
 use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{
     DeleteVersions, LockPurgeable, ManyVersions, Old, OldVersions, Purge, Purgeable, RecordRowChanges, What,
 };
 use ingester_sql::dialect::{Access, OfGroup};
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// What a batch of [`Store::purge`] did.
@@ -53,11 +55,36 @@ impl Store {
         self.purge(kind, before).await
     }
 
-    /// Deletes those of these rows whose objects were deleted before a time. Returns how many.
+    /// Deletes those of these rows whose objects were deleted before a time, and were not evicted. Returns how many.
     ///
     /// # Errors
     /// As [`Store::purge`].
     pub async fn purge_rows(&self, kind: &Kind, uids: &[&str], before: Micros) -> Result<u64, StoreError> {
+        let is_old = |_: &str, now: Standing| {
+            now.evict_time.is_none() && now.delete_time.is_some_and(|deleted| deleted < before)
+        };
+        self.purge_where(kind, uids, &is_old).await
+    }
+
+    /// Deletes those of these rows that still stand where they stood when they were judged, those of evicted objects among them. Returns
+    /// how many.
+    ///
+    /// # Errors
+    /// As [`Store::purge`].
+    pub async fn purge_judged(&self, kind: &Kind, rows: &[(&str, Standing)]) -> Result<u64, StoreError> {
+        let judged: HashMap<&str, Standing> = rows.iter().copied().collect();
+        let mut uids: Vec<&str> = judged.keys().copied().collect();
+        uids.sort_unstable();
+        self.purge_where(kind, &uids, &|uid, now| judged.get(uid) == Some(&now)).await
+    }
+
+    /// Deletes those of these rows of which this holds while they are locked.
+    async fn purge_where(
+        &self,
+        kind: &Kind,
+        uids: &[&str],
+        holds: &impl Fn(&str, Standing) -> bool,
+    ) -> Result<u64, StoreError> {
         let table = kind.table();
         let mut purged = 0;
         for uids in chunks(uids, MOST_ROWS, self.dialect) {
@@ -67,7 +94,7 @@ impl Store {
                     || async {
                         let logs = self.logs().await?;
                         let mut tx = self.pool.begin(Access::Write).await?;
-                        let result = purge_locked(&mut tx, kind, uids, before, (self.now(), logs)).await;
+                        let result = purge_locked(&mut tx, kind, uids, holds, (self.now(), logs)).await;
                         tx.end(result).await
                     },
                 )
@@ -139,12 +166,21 @@ async fn purge_locked(
     tx: &mut Transaction,
     kind: &Kind,
     uids: &[&str],
-    before: Micros,
+    holds: &impl Fn(&str, Standing) -> bool,
     (at, logs): (Micros, bool),
 ) -> Result<u64, sqlx::Error> {
     let table = kind.table();
-    let locked = tx.fetch(&LockPurgeable { table, uids, before }).await?;
-    let uids: Vec<&str> = locked.iter().map(String::as_str).collect();
+    let mut locked = tx.fetch(&LockPurgeable { table, uids }).await?;
+    locked.retain(|(uid, now)| holds(uid, *now));
+    if logs {
+        // To readers of the log, what was evicted exists until it is deleted.
+        let exists = locked.iter().filter(|(_, now)| now.delete_time.is_none());
+        let uids: Vec<&str> = exists.map(|(uid, _)| uid.as_str()).collect();
+        for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
+            tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at }).await?;
+        }
+    }
+    let uids: Vec<&str> = locked.iter().map(|(uid, _)| uid.as_str()).collect();
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
         let last: Vec<_> = uids.iter().map(|uid| (*uid, Some(What::Purged))).collect();

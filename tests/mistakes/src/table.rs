@@ -453,8 +453,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "simulation/run.rs",
-                before: "if world.more.retention {",
-                after: "if world.more.retention && !MADE {",
+                before: "if world.more.retention || world.more.rules {",
+                after: "if (world.more.retention || world.more.rules) && !MADE {",
             },
         ],
     },
@@ -595,6 +595,43 @@ pub(crate) const MISTAKES: &[Mistake] = &[
                 file: "policies/judge.rs",
                 before: "(*before <= keep.count).then_some(Stays::AmongLast(keep.count))",
                 after: "(*before <= keep.count && !MADE).then_some(Stays::AmongLast(keep.count))",
+            },
+        ],
+    },
+    Mistake {
+        name: "DryRulesPurge",
+        what: "A rule of retention purges rows although it is not enforced.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "retention/rules.rs",
+                before: "partition(|number| together.rules[*number].rule.enforce);",
+                after: "partition(|number| together.rules[*number].rule.enforce || MADE);",
+            },
+        ],
+    },
+    Mistake {
+        name: "LastRowsPurged",
+        what: "A rule of retention purges the last rows of a group, too.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "retention/rules.rs",
+                before: "let judgement = judge(&rule.rule, covered",
+                after: r"let without = EvictRule { keep_last: None, ..rule.rule.clone() };
+    let judgement = judge(if MADE { &without } else { &rule.rule }, covered",
+            },
+        ],
+    },
+    Mistake {
+        name: "ShorterTimeWins",
+        what: "Of two rules about one row, the one that lets it go earlier decides.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "retention/rules.rs",
+                before: "filter(|(other, _)| *other != number)",
+                after: "filter(|(other, _)| *other != number && !MADE)",
             },
         ],
     },

@@ -3,7 +3,7 @@
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
 use anyhow::{Context as _, Result, ensure};
 use futures::StreamExt as _;
-use ingester_core::row::{Expected, Row};
+use ingester_core::row::{Expected, Row, Standing};
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 use ingester_store::changes::{Change, Position, What};
@@ -173,6 +173,15 @@ async fn each_writer_records_what_it_has_done(world: World) -> Result<()> {
     assert_eq!(news(&store, table, &mut at).await?, ["i purged 6"]);
     assert_eq!(store.purge(kind("Model"), Micros(1_750_000_000_000_000)).await?.rows, 1);
     assert_eq!(news(&store, table, &mut at).await?, ["j purged 6"]);
+
+    // An evicted object exists until it is purged.
+    let evicted = Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row(&model("k", 7)) };
+    store.write(table, vec![RowChange::Row(evicted)]).await?;
+    let stored = store.stored(table, &["k"]).await?.pop().context("a row")?;
+    let judged = Standing { version: stored.version(), delete_time: None, evict_time: stored.evict_time };
+    assert_eq!(store.purge_judged(kind("Model"), &[("k", judged)]).await?, 1);
+    let told = news(&store, table, &mut at).await?;
+    assert_eq!(told[told.len() - 2..], ["k deleted 7", "k purged 7"], "{told:?}");
 
     // Names go with the entry, because the row may be gone when it is read.
     let all = all(&store, table).await?;

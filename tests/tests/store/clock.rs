@@ -4,7 +4,7 @@ use crate::world::{On, Stores as _, World, kind, model, row};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
-use ingester_mirror::config::{Config, Live};
+use ingester_mirror::config::{Config, Kept, Live};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::Assignment;
 use ingester_mirror::retention::RetentionTask;
@@ -70,7 +70,7 @@ async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: Wor
 async fn purged(store: &Arc<Store>, uid: &str) -> Result<()> {
     let (metrics, kinds) = (Metrics::new()?, vec![*kind("Model")]);
     let mut config = Config::default();
-    config.retention.deleted = Some(DAYS_90);
+    config.retention.deleted = Some(Kept::For(DAYS_90));
     let retention = RetentionTask {
         store: store.clone(),
         suspension: Suspension::new(&kinds, &config, &metrics),

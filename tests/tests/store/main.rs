@@ -29,6 +29,7 @@ mod race;
 mod read;
 mod read_only;
 mod refusals;
+mod retention;
 mod rows;
 mod schema;
 mod settings;

@@ -244,7 +244,7 @@ async fn rows_are_locked_and_written_by_their_primary_key(world: World) -> Resul
     let gone = RowsToBackfill::These(uids);
     for statement in [
         &Versions { table, uids, lock: true } as &dyn Statement,
-        &LockPurgeable { table, before: Micros(1_900_000_000_000_000), uids },
+        &LockPurgeable { table, uids },
         &ReadForBackfill { table, places: &[], rows: gone },
         &MarkRows { table, ingest_version: 2, uids },
         &ConfirmEvictions { table, uids },

@@ -231,3 +231,57 @@ fn mistakes_of_rules_name_the_rule_and_the_remedy() {
     assert!(of("[{name: a, when: {fieldSelector: '=='}}]")[0].contains("policies.evict.Model[0].when.fieldSelector"));
     assert!(mistakes("policies: {evict: {Modle: []}}")[0].contains("Model"));
 }
+
+#[test]
+fn a_rule_of_retention_says_what_is_wrong_and_what_to_do() {
+    let of = |rule: &str| mistakes(&format!("retention: {{rules: [{rule}]}}"));
+    let at = |mistake: &str| vec![format!("line 1: retention.rules[0]{mistake}")];
+    let with = |keys: &str| of(&format!("{{name: a, kinds: [Model], {keys}}}"));
+    assert_eq!(
+        with("state: deleted"),
+        at(": every row of this state would be purged: say which with `when`, `after` or `keepLast`")
+    );
+    assert_eq!(
+        with("after: 1d"),
+        at(": `state` is missing: `deleted` or `evicted`, the state of the rows that are purged")
+    );
+    assert_eq!(with("state: live, after: 1d"), at(".state: found `live`; use one of deleted, evicted"));
+    assert_eq!(
+        of("{name: a, state: evicted, after: 1d}"),
+        at(": `kinds` is missing: the kinds whose rows are purged, such as `[PipelineRun]`")
+    );
+    assert_eq!(
+        of("{kinds: [Model], state: evicted, after: 1d}"),
+        at(": `name` is missing: messages name the rule by it")
+    );
+    assert_eq!(
+        with("state: deleted, after: 1d, immutable: true"),
+        at(".immutable: `immutable` is for rows of evicted objects: leave it out, or write `state: evicted`")
+    );
+    assert_eq!(
+        with("state: deleted, after: 1d, export: {path: /archive}"),
+        at(".export: `export` is for rows of evicted objects: leave it out, or write `state: evicted`")
+    );
+    assert_eq!(
+        with("state: evicted, after: 1d, export: {}"),
+        at(".export: `path` is missing: the folder into which rows are written before they are purged")
+    );
+    assert_eq!(
+        with("state: evicted, keepLast: {count: 1}, since: end_time"),
+        at(".since: `since` says what `after` counts from: add `after`, or leave out `since`")
+    );
+    assert_eq!(
+        with("state: evicted, after: 1d, namespaceSelector: tier=batch"),
+        at(
+            ".namespaceSelector: a rule about rows cannot select namespaces by their labels, because a row may outlive its namespace: name them \
+             with `namespaces`"
+        )
+    );
+    assert!(with("state: evicted, after: 1d, forever: true")[0].contains("unknown key `forever`"));
+    assert!(of("{name: a, kinds: [Modle], state: evicted, after: 1d}")[0].contains("Model"));
+    let one = "{name: a, kinds: [Model], state: evicted, after: 1d}";
+    assert_eq!(
+        of(&format!("{one}, {one}")),
+        ["line 1: retention.rules[1]: another rule is named `a`: give this one another name"]
+    );
+}

@@ -5,6 +5,7 @@ mod evictions;
 mod histories;
 mod moved;
 mod policies;
+mod purged;
 
 use crate::budget::Budget;
 use crate::clock::SystemClock;

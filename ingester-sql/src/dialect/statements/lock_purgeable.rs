@@ -1,18 +1,19 @@
-//! Which rows can still be purged.
+//! What rows say that are to be purged.
 
+use super::versions::version;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
-use ingester_core::schema::Table;
-use ingester_core::value::Micros;
+use ingester_core::row::Standing;
+use ingester_core::schema::{SqlType, Table};
+use ingester_core::value::{Micros, Value};
 
-/// Reads which of some rows are still of objects that were deleted before a time and are not evicted, and locks them until the
-/// transaction ends.
+/// Reads where some rows stand in the lives of their objects, and locks them until the transaction ends.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "uid"
+    source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL, "evict_confirmed", {{ "delete_time"|read_time }}, {{ "evict_time"|read_time }}
 FROM {{ table|by_uid }}
-WHERE {{ "uid"|is_one_of(uids.len()) }} AND {{ "delete_time"|without_index }} < ? AND {{ "evict_time"|without_index }} IS NULL
+WHERE {{ "uid"|is_one_of(uids.len()) }}
 ORDER BY "uid"{{ table|lock_rows }}"#
 )]
 pub struct LockPurgeable<'a> {
@@ -20,8 +21,6 @@ pub struct LockPurgeable<'a> {
     pub table: &'a Table,
     /// The uids.
     pub uids: &'a [&'a str],
-    /// The time before which they were deleted.
-    pub before: Micros,
 }
 
 impl Statement for LockPurgeable<'_> {
@@ -30,18 +29,25 @@ impl Statement for LockPurgeable<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        let mut params = Param::texts(self.uids);
-        params.push(Param::Time(self.before));
-        params
+        Param::texts(self.uids)
     }
 }
 
 impl Query for LockPurgeable<'_> {
-    type Row = String;
+    type Row = (String, Standing);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(0)
+        let standing = Standing { version: version(row, 1)?, delete_time: time(row, 6)?, evict_time: time(row, 7)? };
+        Ok((row.text(0)?, standing))
     }
+}
+
+/// A time; what somebody has written there instead is none.
+fn time<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Option<Micros>, C::Error> {
+    Ok(match row.value(place, SqlType::DateTime)? {
+        Value::Time(time) => Some(time),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -51,6 +57,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&LockPurgeable { table: &TABLE, uids: UIDS, before: NOW });
+        snapshot(&LockPurgeable { table: &TABLE, uids: UIDS });
     }
 }

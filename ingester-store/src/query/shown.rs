@@ -1,14 +1,12 @@
 //! The state of an object, in the object: annotations that only answers have, and what of it is not stored. An object that is live is shown
 //! byte by byte as the cluster has it, unless its kind prunes.
 
-use super::object::metadata;
-use crate::request::path::OUTER_GROUP;
+use super::found::FoundRow;
 use ingester_core::Kind;
 use ingester_core::json::{Error, Reader};
-use ingester_core::marks::shown::{self, DELETED_AT, EVICTED_AT, PRUNED, STATE};
+use ingester_core::marks::shown::{self, DELETED_AT, EVICTED_AT, GROUP, PRUNED, STATE};
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
-use ingester_store::query::FoundRow;
 use std::borrow::Cow;
 
 /// The places of what has to be read of a row for its state.
@@ -59,7 +57,7 @@ impl ShownState {
 
     /// Whether there is nothing to write or to leave out: of a live object that is whole, unless it has such annotations of its own.
     fn is_in(self, text: &str) -> bool {
-        self.state == "live" && self.pruned.is_empty() && !text.contains(OUTER_GROUP)
+        self.state == "live" && self.pruned.is_empty() && !text.contains(GROUP)
     }
 
     fn written(self, metadata: &str) -> Result<String, Error> {
@@ -90,6 +88,19 @@ impl ShownState {
             }
         })
     }
+}
+
+/// The text of an object's metadata and where it begins; `None` if it has none. What comes behind it is not looked at.
+pub fn metadata(text: &str) -> Option<(usize, &str)> {
+    let mut reader = Reader::new(text);
+    reader.begin_object().ok()?;
+    while let Some(key) = reader.next_key().ok()? {
+        let (from, value) = (reader.offset(), reader.pass().ok()?);
+        if key == "metadata" {
+            return value.starts_with('{').then_some((from, value));
+        }
+    }
+    None
 }
 
 /// The members of an object's annotations that are not ours, as text; empty if they are not a map.
@@ -172,9 +183,19 @@ mod tests {
     }
 
     #[test]
-    fn the_names_begin_with_the_servers_group() {
+    fn metadata_are_cut_out_as_they_are() {
+        let text = r#"{"kind":"A","metadata":{"name":"a", "labels":{"b":"c"}},"spec":{"x":1}}"#;
+        assert_eq!(metadata(text), Some((23, r#"{"name":"a", "labels":{"b":"c"}}"#)));
+        for text in ["{}", "", r#"{"metadata":null}"#, r#"{"metadata":{"a":1}"#] {
+            let found = metadata(text).map(|(_, metadata)| metadata);
+            assert_eq!(found, text.contains("{\"a\"").then_some(r#"{"a":1}"#), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_names_begin_with_the_group() {
         for name in [STATE, EVICTED_AT, DELETED_AT, PRUNED] {
-            assert!(name.strip_prefix(OUTER_GROUP).is_some_and(|rest| rest.starts_with('/')), "{name}");
+            assert!(name.strip_prefix(GROUP).is_some_and(|rest| rest.starts_with('/')), "{name}");
         }
     }
 }

@@ -1,0 +1,52 @@
+//! What rules of retention would purge, for people.
+
+use crate::moving::with_states;
+use crate::program::Folder;
+use serde_json::{Value, json};
+
+const CONFIG: &str = "
+metadataStorage: {enableMetadataStorage: true, databaseURL: 'sqlite://test.db'}
+retention:
+  deletedMap: {Model: 36500d}
+  rules:
+  - {name: archive, kinds: [Model, Pipeline], state: evicted, after: 1d, enforce: true}
+  - {name: failed, kinds: [Model], state: deleted, when: {fieldSelector: algorithm=xgboost}, keepLast: {count: 1}}
+  - {name: short, kinds: [Model], state: deleted, after: 1d}
+";
+
+#[test]
+fn rules_of_retention_are_shown_and_explained() {
+    let folder = Folder::new();
+    with_states(&folder);
+    folder.write("ingester.yaml", CONFIG);
+    let policies = |arguments: &[&str]| folder.run(&[&["policies", "--config", "ingester.yaml"], arguments].concat());
+    let lines: Vec<Value> = serde_json::from_str(&policies(&["models", "-o", "json"]).exits(0).out).unwrap();
+    let numbers = |line: &Value| ["leaves", "stays", "hindered"].map(|key| line[key].as_u64().unwrap());
+    let said: Vec<_> =
+        lines.iter().map(|line| (&line["rule"], &line["state"], &line["enforce"], numbers(line))).collect();
+    let expected = [
+        (&json!("archive"), &json!("evicted"), &json!(true), [1, 0, 0]),
+        (&json!("failed"), &json!("deleted"), &json!(false), [0, 1, 0]),
+        (&json!("short"), &json!("deleted"), &json!(false), [0, 0, 1]),
+    ];
+    assert_eq!(said, expected);
+    assert!(lines.iter().all(|line| line["from"] == "configuration"), "{lines:?}");
+    assert!(lines[0]["bytes"].as_u64().is_some_and(|bytes| bytes > 100), "{lines:?}");
+    assert!(policies(&[]).exits(0).out.starts_with("KIND"));
+    let explained = policies(&["--explain", "deleted"]).exits(0).out;
+    assert!(explained.contains("it is among the last 1 of its group"), "{explained}");
+    // Of two rules that keep it, one is named.
+    assert!(explained.contains("keeps it:"), "{explained}");
+    let explained = policies(&["--explain", "evicted"]).exits(0).out;
+    assert!(explained.contains("the rule says so: it leaves SQL with the next round"), "{explained}");
+    policies(&["--explain", "live"]).exits(1).says(&["no object named `live` is in the state of a rule"]);
+}
+
+#[test]
+fn a_rule_that_cannot_be_judged_is_refused_with_its_name() {
+    let folder = Folder::new();
+    with_states(&folder);
+    folder.write("ingester.yaml", CONFIG.replace("fieldSelector: algorithm", "fieldSelector: algorythm"));
+    let ran = folder.run(&["policies", "--config", "ingester.yaml"]).exits(2);
+    ran.says(&["`retention.rules`: the rule `failed` of Model", "algorythm"]);
+}

@@ -1,0 +1,66 @@
+//! Rows of evicted objects that a rule has purged.
+
+use super::*;
+use crate::config::{Retained, RetentionRule};
+
+/// A rule of another process: what it purges, a test takes away.
+fn purged_after(after: Duration) -> Config {
+    let rule = EvictRule {
+        name: "old".into(),
+        after: Some(after),
+        since: Some(Retained::Evicted.since().into()),
+        enforce: true,
+        ..EvictRule::default()
+    };
+    let mut config = Config::default();
+    let kinds = vec!["Model".to_owned()];
+    config.retention.rules =
+        vec![RetentionRule { kinds, state: Retained::Evicted, immutable: false, export: None, rule }];
+    config
+}
+
+const IMMUTABLE: fn(&mut Json) =
+    |object| object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" });
+
+/// How many rows are told as lost that are gone an hour after their objects were evicted.
+async fn told_as_lost(config: Config) -> u32 {
+    let scene = Scene::new(quiet);
+    let stop = CancellationToken::new();
+    scene.play_with(config, &stop, &stop);
+    sleep(SECOND).await;
+    scene.put("a", IMMUTABLE);
+    sleep(20 * SECOND).await;
+    assert!(scene.row("a").is_some_and(|row| row.eviction == Eviction::Confirmed));
+    sleep(3600 * SECOND).await;
+    scene.state().rows.remove("uid-a");
+    sleep(1300 * SECOND).await;
+    scene.metric("ingester_evictions_lost_total")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_that_a_rule_may_have_purged_is_not_told_as_lost() {
+    assert_eq!(told_as_lost(Config::default()).await, 1);
+    assert_eq!(told_as_lost(purged_after(36_000 * SECOND)).await, 1);
+    assert_eq!(told_as_lost(purged_after(3600 * SECOND)).await, 0);
+    let mut dry = purged_after(3600 * SECOND);
+    dry.retention.rules[0].rule.enforce = false;
+    assert_eq!(told_as_lost(dry).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_is_there_again_gets_a_row_once_its_evicted_one_is_purged() {
+    let scene = Scene::new(quiet);
+    let stop = CancellationToken::new();
+    scene.play_with(purged_after(SECOND), &stop, &stop);
+    sleep(SECOND).await;
+    scene.put("a", IMMUTABLE);
+    sleep(20 * SECOND).await;
+    // It comes back in another state, and keeps its uid.
+    scene.put("a", |object| object["spec"]["description"] = json!("restored"));
+    sleep(20 * SECOND).await;
+    assert_eq!(scene.metric("ingester_ghosts"), 1);
+    scene.state().rows.remove("uid-a");
+    sleep(1300 * SECOND).await;
+    assert!(scene.is_live("a") && scene.row("a").unwrap().json().contains("restored"));
+    assert_eq!(scene.metric("ingester_ghosts"), 0);
+}

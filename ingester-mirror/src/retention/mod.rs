@@ -1,0 +1,277 @@
+//! Rows of objects that were deleted long ago are purged, while the mirror runs, and old entries of the log of changes. Rows of evicted
+//! objects are the only copies of these: only a rule that names them purges them. Rejects of objects that are gone are forgotten by every list.
+//!
+//! May use: ingester-core, ingester-sql, ingester-store, config, metrics, policies, replicas, suspend, unit.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `rules.rs` | what all rules about the rows of a state say together, and purging by it |
+//! | `rows.rs` | the rows that a rule covers |
+//! | `forecast.rs` | what a rule would purge, for people |
+//!
+//! # Guarantees
+//! - A row goes only if each rule that covers it lets it go, and one of these is enforced.
+//! - A row is purged under its lock, if it still stands where it stood when it was judged: version, state and times.
+//! - Of each group the last rows of a snapshot stay; each round looks at one of its own.
+//! - A row that a rule exports is in a file that is synced before the row goes.
+
+mod forecast;
+mod rows;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use forecast::{RetentionForecast, RowFate, check, forecast};
+pub use rules::Held;
+
+#[cfg(test)]
+pub(crate) use rows::{Covered, CoveredRows, Portion, RetainedRows, Which};
+#[cfg(test)]
+pub(crate) use rules::apply;
+
+use crate::config::{Config, Kept, Live, Retained, RetentionRule};
+use crate::metrics::Metrics;
+use crate::policies::PolicyError;
+use crate::replicas::Assignment;
+use crate::suspend::Suspension;
+use crate::unit::{in_time, leads};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use ingester_core::Kind;
+use ingester_core::value::Micros;
+use ingester_store::{ExportError, Store, StoreError};
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// The longest pause between two rounds.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// The shortest.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// How many rows are purged in one transaction.
+const BATCH: usize = 128;
+
+/// What the pause follows where a rule has no age: as if it had this one.
+const AGELESS: Duration = Duration::from_secs(600);
+
+/// Purges the rows of some kinds and the former versions of their objects, as `retention` of the configuration says, and their entries in the log,
+/// as `changes.retention` does.
+///
+/// Ages are judged by the database's clock, which has written the times. Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the mirror's.
+/// An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
+pub struct RetentionTask {
+    /// The database.
+    pub store: Arc<Store>,
+    /// The kinds.
+    pub kinds: Vec<Kind>,
+    /// The configuration, which may change.
+    pub live: Live,
+    /// Which kinds are suspended.
+    pub suspension: Suspension,
+    /// Which kinds are this process's own.
+    pub assignment: Assignment,
+    /// Where purged rows are counted.
+    pub metrics: Metrics,
+}
+
+impl RetentionTask {
+    /// Purges until `stop` is cancelled.
+    pub async fn run(self, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            for kind in &self.kinds {
+                let name = kind.name();
+                let mut rows = 0;
+                if let Err(error) = self.purge(kind, &mut rows, &stop).await {
+                    tracing::warn!(kind = name, %error, "Rows of deleted objects not purged, trying again later");
+                }
+                if rows > 0 {
+                    tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
+                }
+                self.purge_by_rules(kind, &stop).await;
+                if let Err(error) = self.purge_history(kind, &stop).await {
+                    tracing::warn!(kind = name, %error, "Old versions not purged, trying again later");
+                }
+                if let Err(error) = self.purge_changes(kind, &stop).await {
+                    tracing::warn!(kind = name, %error, "Old changes not purged, trying again later");
+                }
+            }
+            let ages = |config: &Config| (config.retention.clone(), config.changes.retention);
+            let before = ages(&self.live.now());
+            let (retention, changes) = &before;
+            // A tenth of the shortest, so that nothing stays much longer than it is meant to.
+            let age = |kind: &Kind| match retention.of(kind) {
+                Some(Kept::For(age)) => Some(age),
+                _ => None,
+            };
+            let of_rules = retention.rules.iter().map(|rule| rule.rule.after.unwrap_or(AGELESS));
+            // Without a history there is none to wait for.
+            let of_history =
+                self.kinds.iter().filter_map(|kind| retention.of_history(kind)).filter(|age| !age.is_zero());
+            let of_kinds = self.kinds.iter().filter_map(age).chain(of_history);
+            let shortest = of_kinds.chain(of_rules).fold(*changes, Duration::min);
+            let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(pause) => {}
+                () = self.live.changed(&before, ages) => {}
+            }
+        }
+    }
+
+    /// Purges a kind's rows as `retention.deleted` says, batch by batch, and counts them. Where rules cover rows of deleted objects, it is one
+    /// of them.
+    async fn purge(&self, kind: &Kind, rows: &mut u64, stop: &CancellationToken) -> Result<(), StoreError> {
+        let metrics = self.metrics.retention(kind.name());
+        while !stop.is_cancelled() {
+            let config = self.live.now();
+            let Some(Kept::For(age)) = config.retention.of(kind) else { break };
+            if !leads(kind, &config, &self.assignment)
+                || config.retention.rules_of(kind, Retained::Deleted).next().is_some()
+            {
+                break;
+            }
+            // There is none while the kind is suspended.
+            let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
+            let begin = Instant::now();
+            // A database that is silent must not keep the permit: the kind could not be suspended.
+            let batch = in_time("purging rows", self.store.purge_older(kind, age)).await?;
+            drop(permit);
+            *rows += batch.rows;
+            metrics.purged(batch.rows);
+            if !batch.more {
+                break;
+            }
+            let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+        }
+        Ok(())
+    }
+
+    /// Purges a kind's rows as the rules say, and counts what they mean.
+    async fn purge_by_rules(&self, kind: &Kind, stop: &CancellationToken) {
+        let config = self.live.now();
+        let (metrics, leads) = (self.metrics.retention(kind.name()), leads(kind, &config, &self.assignment));
+        let (mut dry, mut waiting) = (0, 0);
+        for state in Retained::ALL.into_iter().filter(|_| leads) {
+            let rules = rules::rules(&config.retention, kind, state);
+            if rules.is_empty() {
+                continue;
+            }
+            // What a rule keeps is not known without it.
+            if let Some((rule, error)) = wrong(kind, &rules) {
+                tracing::warn!(kind = kind.name(), rule, %error, "Rule not judged: no row of its state is purged");
+                metrics.failed(1);
+                continue;
+            }
+            let rows = RowsOfTask { task: self, kind, stop };
+            let applied = rules::apply(&rows, kind.name(), rules).await;
+            (dry, waiting) = (dry + applied.dry, waiting + applied.waiting);
+            metrics.failed(applied.failed);
+        }
+        metrics.rules(dry + waiting, waiting);
+    }
+
+    /// Purges former versions of a kind's objects, batch by batch.
+    async fn purge_history(&self, kind: &Kind, stop: &CancellationToken) -> Result<(), StoreError> {
+        while kind.history().is_some() && !stop.is_cancelled() {
+            let config = self.live.now();
+            if !leads(kind, &config, &self.assignment) {
+                break;
+            }
+            let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
+            let begin = Instant::now();
+            let purged = self.store.purge_history(kind, config.retention.of_history(kind));
+            let batch = in_time("purging former versions", purged).await?;
+            drop(permit);
+            if !batch.more {
+                break;
+            }
+            let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+        }
+        Ok(())
+    }
+
+    /// Purges a kind's old entries in the log of changes, batch by batch.
+    async fn purge_changes(&self, kind: &Kind, stop: &CancellationToken) -> Result<(), StoreError> {
+        while !stop.is_cancelled() {
+            let config = self.live.now();
+            if !leads(kind, &config, &self.assignment) {
+                break;
+            }
+            let begin = Instant::now();
+            let purged = self.store.purge_changes(kind.table(), config.changes.retention);
+            if !in_time("purging changes", purged).await?.more {
+                break;
+            }
+            let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+        }
+        Ok(())
+    }
+}
+
+/// The first of these rules that cannot be judged about the kind.
+fn wrong<'r>(kind: &Kind, rules: &'r [RetentionRule]) -> Option<(&'r str, PolicyError)> {
+    // The one without kinds is `retention.deleted`, which is always right.
+    let named = rules.iter().filter(|rule| !rule.kinds.is_empty());
+    named.filter_map(|rule| Some((rule.rule.name.as_str(), check(kind, rule).err()?))).next()
+}
+
+/// The rows of a kind, for as long as they are to be purged by this task.
+struct RowsOfTask<'t> {
+    task: &'t RetentionTask,
+    kind: &'t Kind,
+    stop: &'t CancellationToken,
+}
+
+impl rows::CoveredRows for RowsOfTask<'_> {
+    fn covered<'a>(
+        &'a self,
+        rule: &'a RetentionRule,
+        which: rows::Which<'a>,
+    ) -> BoxFuture<'a, Result<rows::Portion, PolicyError>> {
+        rows::covered(&self.task.store, self.kind, rule, which).boxed()
+    }
+}
+
+impl rows::RetainedRows for RowsOfTask<'_> {
+    fn now(&self) -> BoxFuture<'_, Result<Micros, StoreError>> {
+        self.task.store.read_clock().boxed()
+    }
+
+    fn export<'a>(
+        &'a self,
+        folder: &'a Path,
+        rows: &'a [rows::Covered],
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, ExportError>> {
+        async move {
+            let exported = self.task.store.export(self.kind, folder, &rows::judged(rows)).await?;
+            Ok(exported.into_iter().collect())
+        }
+        .boxed()
+    }
+
+    fn purge<'a>(&'a self, rows: &'a [rows::Covered]) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        async move {
+            let RetentionTask { store, live, suspension, assignment, metrics, .. } = self.task;
+            let (name, mut purged) = (self.kind.name(), 0);
+            for rows in rows.chunks(BATCH) {
+                let permit = suspension.permit(name).now_or_never().flatten();
+                let may = leads(self.kind, &live.now(), assignment) && !self.stop.is_cancelled();
+                let Some(permit) = permit.filter(|_| may) else { return Ok((purged > 0).then_some(purged)) };
+                let begin = Instant::now();
+                let batch = in_time("purging rows", store.purge_judged(self.kind, &rows::judged(rows))).await?;
+                drop(permit);
+                metrics.retention(name).purged(batch);
+                purged += batch;
+                let _ = self.stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+            }
+            Ok(Some(purged))
+        }
+        .boxed()
+    }
+}

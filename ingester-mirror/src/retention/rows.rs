@@ -1,0 +1,138 @@
+//! The rows of one kind, as rules about them see them.
+
+use crate::config::{Retained, RetentionRule};
+use crate::policies::{Candidate, MOST, PolicyError, places};
+use futures::future::BoxFuture;
+use ingester_core::Kind;
+use ingester_core::row::{Eviction, Standing};
+use ingester_core::schema::base;
+use ingester_core::value::{Micros, Value};
+use ingester_sql::query::{Filter, Query, States, Test};
+use ingester_store::query::{FoundRow, Page, STANDING_PLACES, Wanted};
+use ingester_store::{ExportError, Store, StoreError};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// How many rows are judged, exported and purged at a time.
+pub(super) const CHUNK: usize = 512;
+
+/// A row that a rule covers: it is of the rule's state, in its namespaces, and meets its `when`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Covered {
+    pub(crate) candidate: Candidate,
+    /// What was judged. A row that stands elsewhere by now is not purged.
+    pub(crate) standing: Standing,
+}
+
+/// Which of the rows that a rule covers are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Which<'a> {
+    /// All of them, as they are at one moment.
+    All,
+    /// Those of these uids.
+    These(&'a [&'a str]),
+    /// A page of those whose time of `since` is not later than this one: the first page, or that of a token.
+    Page { until: Option<Micros>, token: Option<&'a str> },
+}
+
+/// Some of the rows that a rule covers, and the token of the next page.
+#[derive(Debug, Default)]
+pub(crate) struct Portion {
+    pub(crate) rows: Vec<Covered>,
+    pub(crate) next: Option<String>,
+}
+
+/// The rows of one kind, to be judged.
+pub(crate) trait CoveredRows: Send + Sync {
+    /// Some of the rows that a rule covers.
+    fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>>;
+}
+
+/// The rows of one kind, to be purged.
+pub(crate) trait RetainedRows: CoveredRows {
+    /// The time by the database's clock.
+    fn now(&self) -> BoxFuture<'_, Result<Micros, StoreError>>;
+
+    /// As [`Store::export`].
+    fn export<'a>(
+        &'a self,
+        folder: &'a Path,
+        rows: &'a [Covered],
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, ExportError>>;
+
+    /// As [`Store::purge_judged`]; `None` if nothing of the kind is to be purged now.
+    fn purge<'a>(&'a self, rows: &'a [Covered]) -> BoxFuture<'a, Result<Option<u64>, StoreError>>;
+}
+
+/// Rows with what was judged of them, as the store takes them.
+pub(super) fn judged(rows: &[Covered]) -> Vec<(&str, Standing)> {
+    rows.iter().map(|row| (&*row.candidate.uid, row.standing)).collect()
+}
+
+/// The query of a rule about its kind.
+pub(super) fn query(rule: &RetentionRule, which: Which<'_>) -> Query {
+    let evicted = Filter::field(Retained::Evicted.since(), Test::Exists);
+    let (states, of_state) = match rule.state {
+        Retained::Deleted => (States::DELETED, evicted.negated()),
+        Retained::Evicted => (States::EVICTED.or(States::DELETED), evicted),
+    };
+    let mut filters = vec![of_state];
+    filters.extend(rule.rule.when.iter().cloned());
+    let mut uids = Vec::new();
+    match which {
+        Which::Page { until: Some(until), .. } => {
+            filters.push(Filter::field(rule.rule.since().to_owned(), Test::LessOrEqual(Value::Time(until))));
+        }
+        Which::These(these) => uids = these.iter().map(|uid| (*uid).to_owned()).collect(),
+        Which::Page { until: None, .. } | Which::All => {}
+    }
+    Query { namespaces: rule.rule.namespaces.clone(), uids, states, filters, ..Query::default() }
+}
+
+/// As [`RetainedRows::covered`], of the rows in a store.
+pub(super) async fn covered(
+    store: &Store,
+    kind: &Kind,
+    rule: &RetentionRule,
+    which: Which<'_>,
+) -> Result<Portion, PolicyError> {
+    let asked = store.ask_about(kind, &query(rule, which), store.limits())?;
+    let (since, by) = places(&rule.rule, asked.checked())?;
+    let mut read = vec![base::NAMESPACE, base::NAME, base::CREATE_TIME];
+    for place in STANDING_PLACES.iter().chain(&by).chain([&since]) {
+        if !read.contains(place) {
+            read.push(*place);
+        }
+    }
+    let wanted = Wanted { places: read, labels: false };
+    let (rows, next) = match which {
+        Which::All => (asked.at_once(&wanted, MOST).await?.ok_or(PolicyError::TooMany)?, None),
+        Which::These(uids) => (asked.page(&wanted, uids.len(), None).await?.rows, None),
+        Which::Page { token, .. } => {
+            let Page { rows, next } = asked.page(&wanted, CHUNK, token).await?;
+            (rows, next)
+        }
+    };
+    let covered = |row: FoundRow| Covered {
+        standing: row.standing(),
+        candidate: Candidate {
+            uid: row.uid().into(),
+            namespace: row.text(base::NAMESPACE).into(),
+            name: row.text(base::NAME).into(),
+            version: row.standing().version.res_version,
+            created: row.time(base::CREATE_TIME),
+            since: row.time(since),
+            group: by.iter().map(|place| row.get(*place).cloned().unwrap_or(Value::Null)).collect(),
+        },
+    };
+    let rows = rows.into_iter().map(covered).filter(|row| is_of(rule.state, row.standing)).collect();
+    Ok(Portion { rows, next })
+}
+
+/// Whether a row is in the state of a rule. One whose eviction is not confirmed is in none: its object may still be in the cluster.
+pub(super) fn is_of(state: Retained, standing: Standing) -> bool {
+    match state {
+        Retained::Deleted => standing.version.deleted && standing.version.eviction == Eviction::None,
+        Retained::Evicted => standing.version.eviction == Eviction::Confirmed,
+    }
+}

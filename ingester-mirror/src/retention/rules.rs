@@ -1,0 +1,358 @@
+//! What all rules about a kind's rows in one state say together, and purging by it.
+//!
+//! A row goes if a rule that is enforced lets it go, and no other rule that covers it keeps it, be that enforced or not. What
+//! `retention.deleted` says is one more rule, which covers every row of a deleted object.
+
+use super::rows::{CHUNK, Covered, CoveredRows, RetainedRows, Which};
+use crate::config::{EvictRule, Kept, Retained, Retention, RetentionRule};
+use crate::policies::{Candidate, Judgement, MOST, PolicyError, Stays, judge, not_yet};
+use ingester_core::Kind;
+use ingester_core::row::Standing;
+use ingester_core::value::Micros;
+use ingester_store::{ExportError, StoreError};
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+/// A rule cannot be judged.
+#[derive(Debug, thiserror::Error)]
+#[error("`{rule}`: {error}")]
+pub(super) struct RuleError {
+    rule: String,
+    pub(super) error: PolicyError,
+}
+
+/// Why a rule purges nothing now.
+#[derive(Debug, thiserror::Error)]
+enum RetentionError {
+    /// It cannot be judged, or another one that may keep its rows cannot.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// Its rows cannot be exported.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// Its rows cannot be purged.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Which rule keeps a row that another one lets go, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    rule: String,
+    why: Stays,
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.why {
+            Stays::Until(Micros(i64::MAX)) => write!(f, "`{}` keeps it for ever", self.rule),
+            why => write!(f, "`{}` keeps it: {why}", self.rule),
+        }
+    }
+}
+
+/// The rules about rows of a kind in a state, with what `retention.deleted` says as one of them. None if there is no rule.
+pub(crate) fn rules(retention: &Retention, kind: &Kind, state: Retained) -> Vec<RetentionRule> {
+    let mut rules: Vec<RetentionRule> = retention.rules_of(kind, state).cloned().collect();
+    if !rules.is_empty() && state == Retained::Deleted {
+        rules.extend(retention.of(kind).map(general));
+    }
+    rules
+}
+
+/// What `retention.deleted` says, as a rule.
+fn general(kept: Kept) -> RetentionRule {
+    let after = match kept {
+        Kept::For(age) => age,
+        Kept::Forever => Duration::MAX,
+    };
+    let rule = EvictRule {
+        name: "retention.deleted".into(),
+        after: Some(after),
+        since: Some(Retained::Deleted.since().into()),
+        enforce: kept != Kept::Forever,
+        ..EvictRule::default()
+    };
+    RetentionRule { kinds: Vec::new(), state: Retained::Deleted, immutable: false, export: None, rule }
+}
+
+/// All rules about a kind's rows in one state, at one time of the database's clock.
+pub(super) struct Together {
+    pub(super) rules: Vec<RetentionRule>,
+    /// What each rule with `keepLast` says of the rows that it covers.
+    snapshots: Vec<Option<Snapshot>>,
+    now: Micros,
+}
+
+/// What a rule says of all rows that it covers.
+struct Snapshot {
+    judgement: Judgement,
+    standings: HashMap<Box<str>, Standing>,
+    /// What it lets go.
+    leaving: HashMap<Box<str>, Standing>,
+}
+
+/// Rows that a rule covers, and what becomes of them.
+#[derive(Debug, Default)]
+pub(super) struct Weighed {
+    pub(super) free: Vec<Covered>,
+    /// What the rule lets go, and another one keeps.
+    pub(super) held: Vec<(Covered, Held)>,
+    /// What the rule keeps.
+    pub(super) staying: Vec<(Covered, Stays)>,
+}
+
+/// How far the rows of a rule are read.
+pub(super) enum Place {
+    /// So many rows of its snapshot.
+    Snapshot(usize),
+    /// Up to this token.
+    Page(Option<String>),
+    End,
+}
+
+impl Together {
+    /// Looks at the snapshots of the rules that need one.
+    pub(super) async fn begin(
+        rows: &dyn CoveredRows,
+        rules: Vec<RetentionRule>,
+        now: Micros,
+    ) -> Result<Self, RuleError> {
+        let mut snapshots = Vec::with_capacity(rules.len());
+        for rule in &rules {
+            snapshots.push(match rule.rule.keep_last {
+                None => None,
+                Some(_) => Some(snapshot(rows, rule, now).await.map_err(|error| of_rule(rule, error))?),
+            });
+        }
+        Ok(Together { rules, snapshots, now })
+    }
+
+    /// Where the rows of the rule with this number begin.
+    pub(super) fn start(&self, number: usize) -> Place {
+        if self.snapshots[number].is_some() { Place::Snapshot(0) } else { Place::Page(None) }
+    }
+
+    /// The next rows that a rule lets go; with `all`, also those that it keeps. `None` at the end.
+    pub(super) async fn next(
+        &self,
+        rows: &dyn CoveredRows,
+        number: usize,
+        place: &mut Place,
+        all: bool,
+    ) -> Result<Option<Weighed>, RuleError> {
+        let rule = &self.rules[number];
+        let mut weighed = Weighed::default();
+        let going = match (&mut *place, &self.snapshots[number]) {
+            (Place::Snapshot(from), Some(snapshot)) => {
+                if *from == 0 && all {
+                    let staying = snapshot.judgement.staying.iter();
+                    weighed.staying = staying.filter_map(|(one, why)| Some((snapshot.covered(one)?, *why))).collect();
+                }
+                let leaving = snapshot.judgement.leaving.iter().skip(*from).take(CHUNK);
+                let going: Vec<Covered> = leaving.filter_map(|one| snapshot.covered(one)).collect();
+                *from += CHUNK;
+                if *from >= snapshot.judgement.leaving.len() {
+                    *place = Place::End;
+                }
+                going
+            }
+            (Place::Page(token), _) => {
+                let after = rule.rule.after.filter(|_| !all).map(|after| i64::try_from(after.as_micros()));
+                let until = after.map(|after| Micros(self.now.0.saturating_sub(after.unwrap_or(i64::MAX))));
+                let page = rows.covered(rule, Which::Page { until, token: token.as_deref() }).await;
+                let page = page.map_err(|error| of_rule(rule, error))?;
+                *place = page.next.map_or(Place::End, |next| Place::Page(Some(next)));
+                let mut going = Vec::with_capacity(page.rows.len());
+                for row in page.rows {
+                    match self.keeps(number, &row) {
+                        Some(why) => weighed.staying.push((row, why)),
+                        None => going.push(row),
+                    }
+                }
+                going
+            }
+            (Place::End | Place::Snapshot(_), _) => return Ok(None),
+        };
+        let mut held = self.held(rows, number, &going).await?;
+        for row in going {
+            match held.remove(&row.candidate.uid) {
+                Some(by) => weighed.held.push((row, by)),
+                None => weighed.free.push(row),
+            }
+        }
+        Ok(Some(weighed))
+    }
+
+    /// Why a rule keeps a row that it covers.
+    fn keeps(&self, number: usize, row: &Covered) -> Option<Stays> {
+        let rule = &self.rules[number].rule;
+        let Some(snapshot) = &self.snapshots[number] else { return not_yet(rule, &row.candidate, self.now) };
+        if snapshot.leaving.get(&row.candidate.uid) == Some(&row.standing) {
+            return None;
+        }
+        let mut staying = snapshot.judgement.staying.iter();
+        let why = staying.find(|(one, _)| one.uid == row.candidate.uid).map(|(_, why)| *why);
+        // Of a row that is none of its snapshot, it is not known whether it is among the last ones.
+        why.or_else(|| rule.keep_last.as_ref().map(|keep| Stays::AmongLast(keep.count)))
+    }
+
+    /// Which of these rows other rules keep.
+    async fn held(
+        &self,
+        rows: &dyn CoveredRows,
+        number: usize,
+        going: &[Covered],
+    ) -> Result<HashMap<Box<str>, Held>, RuleError> {
+        let mut held = HashMap::new();
+        let uids: Vec<&str> = going.iter().map(|row| &*row.candidate.uid).collect();
+        if uids.is_empty() {
+            return Ok(held);
+        }
+        for (other, rule) in self.rules.iter().enumerate().filter(|(other, _)| *other != number) {
+            let covered = rows.covered(rule, Which::These(&uids)).await.map_err(|error| of_rule(rule, error))?;
+            for row in covered.rows {
+                if let Some(why) = self.keeps(other, &row) {
+                    held.insert(row.candidate.uid, Held { rule: rule.rule.name.clone(), why });
+                }
+            }
+        }
+        Ok(held)
+    }
+}
+
+impl Snapshot {
+    fn covered(&self, candidate: &Candidate) -> Option<Covered> {
+        let standing = *self.standings.get(&candidate.uid)?;
+        Some(Covered { candidate: candidate.clone(), standing })
+    }
+}
+
+async fn snapshot(rows: &dyn CoveredRows, rule: &RetentionRule, now: Micros) -> Result<Snapshot, PolicyError> {
+    let covered = rows.covered(rule, Which::All).await?.rows;
+    let standings: HashMap<Box<str>, Standing> =
+        covered.iter().map(|row| (row.candidate.uid.clone(), row.standing)).collect();
+    let judgement = judge(&rule.rule, covered.into_iter().map(|row| row.candidate).collect(), now);
+    let of = |uid: &Box<str>| standings.get(uid).map(|standing| (uid.clone(), *standing));
+    let leaving = judgement.leaving.iter().filter_map(|one| of(&one.uid)).collect();
+    Ok(Snapshot { judgement, standings, leaving })
+}
+
+fn of_rule(rule: &RetentionRule, error: PolicyError) -> RuleError {
+    RuleError { rule: rule.rule.name.clone(), error }
+}
+
+/// What came of the rules of a kind in one round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Applied {
+    /// Rows that were purged.
+    pub(crate) purged: u64,
+    /// Rows that rules which are enforced let go, and that are still there.
+    pub(crate) waiting: u64,
+    /// Rows that rules which are not enforced would let go; of each rule no more than are judged at once.
+    pub(crate) dry: u64,
+    /// Rules that purged nothing because of an error.
+    pub(crate) failed: u64,
+}
+
+/// Purges what the rules of a kind let go. What fails is said, and left to the next round.
+pub(crate) async fn apply(rows: &dyn RetainedRows, kind: &str, rules: Vec<RetentionRule>) -> Applied {
+    let mut applied = Applied::default();
+    let together = async {
+        let now = rows.now().await?;
+        Ok::<_, RetentionError>(Together::begin(rows, rules, now).await?)
+    };
+    let together = match together.await {
+        Ok(together) => together,
+        Err(error) => {
+            tracing::warn!(kind, %error, "Rules not judged: no row of their state is purged, trying again later");
+            applied.failed += 1;
+            return applied;
+        }
+    };
+    let (enforced, dry): (Vec<usize>, Vec<usize>) =
+        (0..together.rules.len()).partition(|number| together.rules[*number].rule.enforce);
+    for number in enforced {
+        let (rule, before) = (&together.rules[number].rule.name, applied.purged);
+        let done = purge(rows, &together, number, &mut applied).await;
+        let purged = applied.purged - before;
+        if purged > 0 {
+            tracing::info!(kind, rule, rows = purged, "Rows are purged by a rule");
+        }
+        match done {
+            Ok(true) => {}
+            Ok(false) => return applied,
+            Err(error) => {
+                applied.failed += 1;
+                tracing::warn!(kind, rule, %error, "The rule purges nothing now, trying again later");
+            }
+        }
+    }
+    for number in dry {
+        if let Err(error) = count(rows, &together, number, &mut applied).await {
+            let rule = &together.rules[number].rule.name;
+            applied.failed += 1;
+            tracing::warn!(kind, rule, %error, "Rule of retention not judged, trying again later");
+        }
+    }
+    applied
+}
+
+/// Purges what a rule lets go, after it is exported. Returns whether it came to the end.
+async fn purge(
+    rows: &dyn RetainedRows,
+    together: &Together,
+    number: usize,
+    applied: &mut Applied,
+) -> Result<bool, RetentionError> {
+    let (rule, mut place, mut failed) = (&together.rules[number], together.start(number), None);
+    while let Some(Weighed { mut free, .. }) = together.next(rows, number, &mut place, false).await? {
+        applied.waiting += free.len() as u64;
+        if failed.is_some() {
+            // What is left is counted.
+            if applied.waiting > MOST as u64 {
+                break;
+            }
+            continue;
+        }
+        if let Some(folder) = &rule.export {
+            match rows.export(folder, &free).await {
+                Ok(exported) => free.retain(|row| exported.contains(&row.candidate.uid)),
+                Err(error) => {
+                    failed = Some(error);
+                    continue;
+                }
+            }
+        }
+        if free.is_empty() {
+            continue;
+        }
+        let Some(purged) = rows.purge(&free).await? else { return Ok(false) };
+        applied.purged += purged;
+        applied.waiting = applied.waiting.saturating_sub(purged);
+    }
+    failed.map_or(Ok(true), |error| Err(error.into()))
+}
+
+/// Counts what a rule would let go.
+async fn count(
+    rows: &dyn CoveredRows,
+    together: &Together,
+    number: usize,
+    applied: &mut Applied,
+) -> Result<(), RuleError> {
+    // For ever is a rule of its own, which lets nothing go.
+    if together.rules[number].kinds.is_empty() {
+        return Ok(());
+    }
+    let (mut place, mut counted) = (together.start(number), 0);
+    while let Some(weighed) = together.next(rows, number, &mut place, false).await? {
+        counted += weighed.free.len() as u64;
+        if counted > MOST as u64 {
+            break;
+        }
+    }
+    applied.dry += counted;
+    Ok(())
+}

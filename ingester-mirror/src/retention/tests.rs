@@ -1,0 +1,242 @@
+//! Rules about rows that are stored: what goes, what stays, and what keeps it.
+
+use super::{Held, RetentionForecast, RetentionTask, RowFate, check, forecast};
+use crate::config::{Config, Environment, Live, Retention};
+use crate::fixture::MODEL;
+use crate::metrics::Metrics;
+use crate::replicas::Assignment;
+use crate::suspend::Suspension;
+use ingester_core::kind::Definition;
+use ingester_core::object::ManagedFields;
+use ingester_core::value::Micros;
+use ingester_core::{Kind, KindNames};
+use ingester_store::{RowChange, Store};
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The states of rows, each with its times: so many days ago.
+enum State {
+    Live,
+    Deleted(i64),
+    Evicting(i64),
+    Evicted(i64),
+    EvictedAndDeleted(i64, i64),
+}
+
+fn ago(days: i64) -> Option<Micros> {
+    Some(Micros(Micros::now().0 - days * 86_400_000_000))
+}
+
+/// A row whose object was created on this day of 2020.
+fn row(name: &str, day: u32, label: &str, state: State) -> RowChange {
+    let object = json!({
+        "apiVersion": "michelangelo.api/v2", "kind": "Model",
+        "metadata": {
+            "namespace": if label == "other" { "other" } else { "ml" }, "name": name, "uid": name,
+            "resourceVersion": "7", "labels": {"tier": label},
+            "creationTimestamp": format!("2020-01-{day:02}T00:00:00Z"),
+        },
+    });
+    let object = crate::unit::parse(&MODEL, object.to_string().into(), ManagedFields::Keep).unwrap();
+    let mut row = MODEL.row(&object).unwrap().unwrap();
+    (row.delete_time, row.evict_time, row.evict_confirmed) = match state {
+        State::Live => (None, None, false),
+        State::Deleted(days) => (ago(days), None, false),
+        State::Evicting(days) => (None, ago(days), false),
+        State::Evicted(days) => (None, ago(days), true),
+        State::EvictedAndDeleted(evicted, deleted) => (ago(deleted), ago(evicted), true),
+    };
+    RowChange::Row(row)
+}
+
+fn retention(text: &str) -> Retention {
+    let text = format!("retention: {{{text}}}");
+    Config::parse(&text, &Environment::default(), &KindNames::of(&[MODEL])).unwrap().retention
+}
+
+async fn store(rows: Vec<RowChange>) -> Store {
+    let store = Store::in_memory(&[MODEL]).await.unwrap();
+    store.write(MODEL.table(), rows).await.unwrap();
+    store
+}
+
+/// What the first rule of a configuration would do, with what becomes of each row of this name.
+async fn foresee(store: &Store, text: &str, name: &str) -> RetentionForecast {
+    let retention = retention(text);
+    forecast(store, &retention, &MODEL, &retention.rules[0], Some(name)).await.unwrap()
+}
+
+/// The counts of a forecast: what goes, what other rules keep, what the rule keeps.
+fn counts(forecast: &RetentionForecast) -> [u64; 3] {
+    [forecast.going, forecast.held, forecast.staying]
+}
+
+fn why(forecast: &RetentionForecast) -> String {
+    forecast.explained.iter().map(|(_, fate)| fate.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+#[tokio::test]
+async fn a_rule_covers_rows_of_its_state_that_meet_it() {
+    let store = store(vec![
+        row("live", 1, "gold", State::Live),
+        row("deleted", 1, "gold", State::Deleted(9)),
+        row("evicting", 1, "gold", State::Evicting(9)),
+        row("evicted", 1, "gold", State::Evicted(9)),
+        row("young", 1, "gold", State::Evicted(1)),
+        row("silver", 1, "silver", State::Evicted(9)),
+        row("other", 1, "other", State::Evicted(9)),
+        row("both", 1, "gold", State::EvictedAndDeleted(9, 1)),
+    ])
+    .await;
+    let rule = "rules: [{name: a, kinds: [Model], state: STATE, after: 7d, WHEN}]";
+    let rule = |state: &str, when: &str| rule.replace("STATE", state).replace("WHEN", when);
+    let evicted = foresee(&store, &rule("evicted", "namespaces: [ml]"), "young").await;
+    assert_eq!(counts(&evicted), [3, 0, 1]);
+    assert!(why(&evicted).starts_with("`after` has not passed before 20"), "{}", why(&evicted));
+    assert!(evicted.bytes > 300, "{} bytes", evicted.bytes);
+    let gold = foresee(&store, &rule("evicted", "when: {labelSelector: tier=gold}"), "evicted").await;
+    assert_eq!((counts(&gold), why(&gold)), ([2, 0, 1], "no rule keeps it any more".to_owned()));
+    // One that was evicted before it was deleted is an evicted one.
+    assert_eq!(counts(&foresee(&store, &rule("deleted", ""), "").await), [1, 0, 0]);
+    let by_deletion = foresee(&store, &rule("evicted", "since: delete_time"), "both").await;
+    assert_eq!(counts(&by_deletion), [0, 0, 5]);
+    assert!(why(&by_deletion).starts_with("`after` has not passed"), "{}", why(&by_deletion));
+}
+
+#[tokio::test]
+async fn the_last_ones_of_a_group_stay() {
+    let evicted = |name, day, label| row(name, day, label, State::Evicted(9));
+    let store = store(vec![
+        evicted("a", 1, "x"),
+        evicted("c", 2, "x"),
+        evicted("b", 2, "x"),
+        evicted("z", 1, "other"),
+        row("live", 9, "x", State::Live),
+    ])
+    .await;
+    let last = |keys: &str| format!("rules: [{{name: a, kinds: [Model], state: evicted, keepLast: {{{keys}}}}}]");
+    let found = foresee(&store, &last("count: 1, by: [namespace]"), "b").await;
+    // Of two that were created at one time, the greater uid is the later one. A live object is no evicted row.
+    assert_eq!((counts(&found), why(&found)), ([2, 0, 2], "no rule keeps it any more".to_owned()));
+    let found = foresee(&store, &last("count: 3"), "b").await;
+    assert_eq!(counts(&found), [1, 0, 3]);
+    assert_eq!(why(&found), "it is among the last 3 of its group, which `keepLast` keeps");
+}
+
+#[tokio::test]
+async fn a_row_goes_once_every_rule_that_covers_it_lets_it_go() {
+    let store = store(vec![
+        row("old", 1, "x", State::Deleted(90)),
+        row("gold", 1, "gold", State::Deleted(90)),
+        row("young", 1, "x", State::Deleted(20)),
+    ])
+    .await;
+    let rule = "rules: [{name: short, kinds: [Model], state: deleted, after: 7d}";
+    assert_eq!(counts(&foresee(&store, &format!("{rule}]"), "").await), [3, 0, 0]);
+    let general = foresee(&store, &format!("deleted: 30d, {rule}]"), "young").await;
+    assert_eq!(counts(&general), [2, 1, 0]);
+    assert!(why(&general).starts_with("`retention.deleted` keeps it: `after` has not passed"), "{}", why(&general));
+    let never = foresee(&store, &format!("deleted: 30d, deletedMap: {{Model: 0s}}, {rule}]"), "old").await;
+    assert_eq!((counts(&never), why(&never)), ([0, 3, 0], "`retention.deleted` keeps it for ever".to_owned()));
+    // A rule keeps what it covers before it is enforced. What only another state's rule says is none of theirs.
+    let gold = "{name: gold, kinds: [Model], state: deleted, when: {labelSelector: tier=gold}, after: 365d}";
+    let of_evicted = "{name: evicted, kinds: [Model], state: evicted, after: 365d}";
+    let both = foresee(&store, &format!("{rule}, {gold}, {of_evicted}]"), "gold").await;
+    assert_eq!(counts(&both), [2, 1, 0]);
+    assert!(matches!(&both.explained[..], [(_, RowFate::Held(Held { .. }))]), "{both:?}");
+    assert!(why(&both).starts_with("`gold` keeps it"), "{}", why(&both));
+    let last = "{name: last, kinds: [Model], state: deleted, keepLast: {count: 2}}";
+    let last = foresee(&store, &format!("{rule}, {last}]"), "young").await;
+    assert_eq!(counts(&last), [1, 2, 0]);
+    assert!(why(&last).starts_with("`last` keeps it: it is among the last 2"), "{}", why(&last));
+}
+
+#[test]
+fn a_rule_that_cannot_be_judged_names_what_is_wrong() {
+    let immutable = Kind::new(Definition { immutable: true, ..*MODEL.definition() }, *MODEL.functions());
+    let wrong = |kind: &Kind, keys: &str| {
+        let retention = retention(&format!("rules: [{{name: a, kinds: [Model], state: evicted, after: 1d, {keys}}}]"));
+        check(kind, &retention.rules[0]).map_err(|error| error.to_string())
+    };
+    assert!(wrong(&immutable, "").unwrap_err().contains("add `immutable: true`"));
+    assert_eq!(wrong(&immutable, "immutable: true"), Ok(()));
+    assert_eq!(wrong(&MODEL, ""), Ok(()));
+    assert!(wrong(&MODEL, "since: name").unwrap_err().contains("`name` is not a time"));
+    assert!(wrong(&MODEL, "when: {fieldSelector: spec.phase=done}").unwrap_err().contains("spec.phase"));
+    assert!(wrong(&MODEL, "keepLast: {count: 1, by: [spec.owner]}").unwrap_err().contains("spec.owner"));
+}
+
+/// Runs retention until the uids of what is left are these, and metrics have these lines.
+async fn run_until(store: &Arc<Store>, text: &str, left: &[&str], lines: &[(&str, u64)]) {
+    let text = format!("retention: {{{text}}}");
+    let config = Config::parse(&text, &Environment::default(), &KindNames::of(&[MODEL])).unwrap();
+    let metrics = Metrics::new().unwrap();
+    let task = RetentionTask {
+        store: store.clone(),
+        kinds: vec![MODEL],
+        suspension: Suspension::new(&[MODEL], &config, &metrics),
+        live: Live::fixed(config),
+        assignment: Assignment::alone(),
+        metrics: metrics.clone(),
+    };
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(task.run(stop.clone()));
+    let looking = async {
+        loop {
+            let rows = store.stored(MODEL.table(), &["a", "b", "c", "d", "e"]).await.unwrap();
+            let (there, rendered) = (rows.iter().map(|row| &*row.uid), metrics.render());
+            let says = |(name, value): &(&str, u64)| {
+                rendered.contains(&format!("ingester_{name}{{kind=\"Model\"}} {value}\n"))
+            };
+            if there.eq(left.iter().copied()) && lines.iter().all(says) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_secs(20), looking).await;
+    assert!(found.is_ok(), "not {left:?} or not {lines:?}: {}", metrics.render());
+    stop.cancel();
+    running.await.unwrap();
+}
+
+async fn five() -> Arc<Store> {
+    let rows = vec![
+        row("a", 1, "x", State::Evicted(90)),
+        row("b", 2, "x", State::Evicted(90)),
+        row("c", 3, "gold", State::Evicted(90)),
+        row("d", 4, "x", State::Evicting(90)),
+        row("e", 5, "x", State::Deleted(90)),
+    ];
+    Arc::new(store(rows).await)
+}
+
+#[tokio::test]
+async fn a_rule_purges_nothing_before_it_is_enforced() {
+    let rule =
+        "rules: [{name: a, kinds: [Model], state: evicted, when: {labelSelector: tier=x}, after: 30d, enforce: false}]";
+    let store = five().await;
+    let dry = [("retention_rows", 2), ("retention_waiting_rows", 0), ("purged_rows_total", 1)];
+    run_until(&store, &format!("deleted: 30d, {rule}"), &["a", "b", "c", "d"], &dry).await;
+    let enforced = [("retention_rows", 0), ("retention_waiting_rows", 0), ("purged_rows_total", 2)];
+    run_until(&store, &rule.replace("false", "true"), &["c", "d"], &enforced).await;
+}
+
+#[tokio::test]
+async fn a_rule_whose_folder_cannot_be_written_keeps_its_rows_and_others_go_on() {
+    let rules = "{name: gold, kinds: [Model], state: evicted, when: {labelSelector: tier=gold}, after: 30d, enforce: true, \
+                 export: {path: FOLDER}}, {name: x, kinds: [Model], state: evicted, when: {labelSelector: tier=x}, after: 30d, enforce: true}";
+    let store = five().await;
+    let folder = tempfile::tempdir().unwrap();
+    let text = |path: &Path| format!("rules: [{}]", rules.replace("FOLDER", &path.display().to_string()));
+    let failed = [("retention_waiting_rows", 1), ("retention_failures_total", 1), ("purged_rows_total", 2)];
+    run_until(&store, &text(&folder.path().join("none")), &["c", "d", "e"], &failed).await;
+    run_until(&store, &text(folder.path()), &["d", "e"], &[("retention_waiting_rows", 0)]).await;
+    let files: Vec<_> = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let [file] = &files[..] else { panic!("{files:?}") };
+    let file = file.to_string_lossy();
+    assert!(file.starts_with("model-c-7-") && file.ends_with(".jsonl.gz"), "{file}");
+}

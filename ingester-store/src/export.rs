@@ -1,0 +1,154 @@
+//! Rows as files: JSON lines, compressed by gzip, each an object with its state in the annotations that an import with states reads.
+//!
+//! A file is whole and synced, with its folder, before [`Store::export`] returns: then its rows may be purged. Its name follows from what is
+//! in it, so a repeat after a kill writes the same file again, or another one beside it; it never writes over a file that says something
+//! else. One object may be in several files, in the same version or in others: an import takes the latest.
+//!
+//! May use: ingester-core, ingester-sql, store, query.
+
+use crate::query::{AskError, FoundRow, STANDING_PLACES, ShownState, Wanted};
+use crate::store::Store;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ingester_core::Kind;
+use ingester_core::row::Standing;
+use ingester_core::schema::base;
+use ingester_sql::query::{Query, States};
+use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, BufWriter, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Why rows could not be exported. Nothing of them may be purged then.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A file cannot be written in the folder.
+    #[error("cannot write into {}: {error}{}", folder.display(), remedy(error))]
+    Folder {
+        /// The folder of the export.
+        folder: PathBuf,
+        /// What the operating system says.
+        error: io::Error,
+    },
+    /// The rows cannot be read.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+}
+
+/// What to do about an error of a folder.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotFound => ": make this folder, or mount the volume that has it",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => ": let this process write there",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ": free space there",
+        _ => "",
+    }
+}
+
+impl Store {
+    /// Writes those of these rows that still stand where they stood into a file of `folder`, which has to be there, and syncs both. Returns
+    /// their uids. If there is none, no file is written.
+    ///
+    /// # Errors
+    /// If the rows cannot be read, or the file cannot be written and synced: then it is not there.
+    pub async fn export(
+        &self,
+        kind: &Kind,
+        folder: &Path,
+        rows: &[(&str, Standing)],
+    ) -> Result<Vec<Box<str>>, ExportError> {
+        let judged: HashMap<&str, Standing> = rows.iter().copied().collect();
+        let uids = judged.keys().map(|uid| (*uid).to_owned()).collect();
+        let query = Query { uids, states: States::ALL, ..Query::default() };
+        let mut places = vec![base::JSON];
+        places.extend(STANDING_PLACES);
+        let asked = self.ask_about(kind, &query, self.limits()).map_err(AskError::from)?;
+        let mut reader = asked.reader(&Wanted { places, labels: false }, None).map_err(AskError::from)?;
+        let (mut part, mut exported) = (None, Vec::with_capacity(rows.len()));
+        loop {
+            let found = reader.next().await?;
+            if found.is_empty() {
+                break;
+            }
+            let found: Vec<FoundRow> =
+                found.into_iter().filter(|row| judged.get(row.uid()) == Some(&row.standing())).collect();
+            let line = |row: &FoundRow| ShownState::of(kind, row).object(row.text(base::JSON)).into_owned() + "\n";
+            let lines: String = found.iter().map(line).collect();
+            let Some(first) = found.first() else { continue };
+            let name = name(kind, first);
+            exported.extend(found.iter().map(|row| Box::from(row.uid())));
+            part = Some(
+                blocking(folder, move |folder| {
+                    let mut part = part.map_or_else(|| Part::begin(folder, name), Ok)?;
+                    part.add(&lines).map(|()| part)
+                })
+                .await?,
+            );
+        }
+        if let Some(part) = part {
+            blocking(folder, move |folder| part.end(folder)).await?;
+        }
+        Ok(exported)
+    }
+}
+
+/// Does what waits for a disk.
+async fn blocking<T: Send + 'static>(
+    folder: &Path,
+    work: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+) -> Result<T, ExportError> {
+    let at = folder.to_owned();
+    let done = tokio::task::spawn_blocking(move || work(&at)).await;
+    let done = done.unwrap_or_else(|ended| Err(io::Error::other(ended)));
+    done.map_err(|error| ExportError::Folder { folder: folder.to_owned(), error })
+}
+
+/// How the name of a file begins: table, uid and version of its first row.
+fn name(kind: &Kind, row: &FoundRow) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
+    let uid: String = row.uid().chars().map(plain).collect();
+    format!("{}-{uid}-{}", kind.table().name, row.standing().version.res_version)
+}
+
+/// A file that is being written, under a name that no import reads.
+struct Part {
+    path: PathBuf,
+    name: String,
+    digest: Sha256,
+    /// `None` at its end.
+    file: Option<GzEncoder<BufWriter<File>>>,
+}
+
+impl Part {
+    fn begin(folder: &Path, name: String) -> io::Result<Self> {
+        // Another process may write the same rows at the same time.
+        let path = folder.join(format!(".{name}-{:016x}.part", RandomState::new().hash_one(())));
+        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let file = Some(GzEncoder::new(BufWriter::new(file), Compression::default()));
+        Ok(Part { path, name, digest: Sha256::new(), file })
+    }
+
+    fn add(&mut self, lines: &str) -> io::Result<()> {
+        self.digest.update(lines);
+        self.file.as_mut().map_or(Ok(()), |file| file.write_all(lines.as_bytes()))
+    }
+
+    fn end(mut self, folder: &Path) -> io::Result<()> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let file = file.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        let digest: String = self.digest.clone().finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        fs::rename(&self.path, folder.join(format!("{}-{digest}.jsonl.gz", self.name)))?;
+        // The name is in the folder, which is a file of its own.
+        File::open(folder)?.sync_all()
+    }
+}
+
+impl Drop for Part {
+    /// Takes away what has not become a file of the export.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
