@@ -6,7 +6,7 @@ use crate::world::{Stores as _, World};
 use anyhow::{Context as _, Result, ensure};
 use futures::TryStreamExt as _;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::row::{Expected, Row};
+use ingester_core::row::{Expected, Row, Standing};
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
@@ -217,6 +217,12 @@ async fn each_writer_keeps_the_version_that_it_ends(world: World) -> Result<()> 
     assert_eq!(told(&store, "a").await?, ["7 deleted", "2 updated", "1 ?"]);
     store.write(table, vec![new("a", 9)]).await?;
     assert_eq!(told(&store, "a").await?, ["9 ? now", "7 deleted", "2 updated", "1 ?"]);
+    // So does a row of an evicted object that a rule purges.
+    let [judged] = &store.stored(table, &["g"]).await?[..] else { anyhow::bail!("g") };
+    let standing =
+        Standing { version: judged.version(), delete_time: judged.delete_time, evict_time: judged.evict_time };
+    ensure!(store.purge_judged(&KIND, &[("g", standing)]).await? == 1);
+    assert_eq!(told(&store, "g").await?, ["4 ?"]);
     Ok(())
 }
 
