@@ -20,6 +20,10 @@ pub(crate) trait Engine: sqlx::Database {
     const BEGIN: &'static str;
     /// The statement that empties a table, up to its name.
     const EMPTY: &'static str;
+    /// The statement that counts a table anew, up to its name.
+    const ANALYZE: &'static str;
+    /// The question for the bytes that the table with a name has on disk, with its keys; `None` where the server does not tell.
+    const SIZE: Option<&'static str>;
 
     /// The text of a statement, which has backticks, `?` and `CAST(... AS CHAR)`, in its spelling.
     fn spelled(sql: &str) -> String {
@@ -127,6 +131,11 @@ impl Engine for MySql {
     const SESSION: Option<&'static str> = Some("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
     const BEGIN: &'static str = "START TRANSACTION";
     const EMPTY: &'static str = "TRUNCATE TABLE";
+    const ANALYZE: &'static str = "ANALYZE TABLE";
+    const SIZE: Option<&'static str> = Some(
+        "SELECT CAST(data_length + index_length AS CHAR) FROM information_schema.tables \
+         WHERE table_schema = DATABASE() AND table_name = ?",
+    );
 
     fn on_conflict(_: &[String]) -> String {
         "ON DUPLICATE KEY UPDATE".to_owned()
@@ -152,6 +161,8 @@ impl Engine for Sqlite {
     const SESSION: Option<&'static str> = None;
     const BEGIN: &'static str = "BEGIN IMMEDIATE";
     const EMPTY: &'static str = "DELETE FROM";
+    const ANALYZE: &'static str = "ANALYZE";
+    const SIZE: Option<&'static str> = None;
 
     fn on_conflict(_: &[String]) -> String {
         "ON CONFLICT DO UPDATE SET".to_owned()

@@ -1,5 +1,5 @@
-//! Writes to a database: our batches, with and without the log of changes, beside the reference system's statements and beside a loop without
-//! semantics.
+//! Writes to a database: our batches, without the log of changes and with a history, beside the reference system's statements and beside a loop
+//! without semantics.
 //!
 //! All candidates write the same sort of rows, made beforehand, into tables of their own in one server. They take turns
 //! in each round, and each begins with empty tables, so that none waits for what another left in the server's memory.
@@ -11,10 +11,10 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use crd_specs::KINDS;
 use ingester_core::Kind;
-use ingester_core::kind::find;
+use ingester_core::kind::{Definition, find};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::{Expected, Row};
-use ingester_core::schema::{Table, base};
+use ingester_core::schema::{History, Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use sqlx::Connection as _;
@@ -68,7 +68,7 @@ const HANDMADE: usize = 200;
 
 pub(crate) fn run(arguments: &Databases) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let databases = ["ours", "reference_2", "reference_26", "handmade", "without_log"];
+    let databases = ["ours", "reference_2", "reference_26", "handmade", "without_log", "with_history"];
     databases::on_each(&arguments.database, arguments.pool.as_deref(), databases, &runtime, |which, urls| {
         let name = which.title();
         match which {
@@ -79,8 +79,9 @@ pub(crate) fn run(arguments: &Databases) -> Result<()> {
     })
 }
 
-/// How many candidates there are: ours, the reference system with few and many workers, by hand, and ours without the log of changes.
-const CANDIDATES: usize = 5;
+/// How many candidates there are: ours, the reference system with few and many workers, by hand, ours without the log of changes, and ours
+/// with a history.
+const CANDIDATES: usize = 6;
 
 /// The speed of each candidate in a phase: objects a second, one number for each round.
 #[derive(Default)]
@@ -102,17 +103,19 @@ impl Speeds {
 async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Databases) -> Result<()> {
     let kind = find(KINDS, "michelangelo.api/v2", "PipelineRun").context("a kind of the manifest")?;
     let table = kind.table();
-    let [ours, two, many, handmade, without] = urls;
+    let (kept, former) = with_history(kind);
+    let [ours, two, many, handmade, without, history] = urls;
     let connections = arguments.workers as u32;
     let (mut stores, mut emptying) = (Vec::new(), Vec::new());
-    for url in [&ours, &two, &many, &handmade, &without] {
+    for url in [&ours, &two, &many, &handmade, &without, &history] {
         let store = Store::connect(&url.parse()?, ConnectOptions { connections, ..ConnectOptions::default() }).await?;
-        store.create_missing(std::slice::from_ref(kind)).await?;
+        store.create_missing(&[if *url == history { kept } else { *kind }]).await?;
         stores.push(store);
         emptying.push(D::Connection::connect(url).await?);
     }
     let server = stores[0].server().to_owned();
-    let without = Arc::new(stores.remove(CANDIDATES - 1));
+    let history = Arc::new(stores.remove(CANDIDATES - 1));
+    let without = Arc::new(stores.remove(CANDIDATES - 2));
     without.switch_changes(false).await?;
     let store = Arc::new(stores.remove(0));
     let workers_of = |few: usize| if D::ONE_WRITER { 1 } else { few };
@@ -120,7 +123,14 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
     let many = Reference::<D>::connect(&many, table, workers_of(26)).await?;
     let handmade = Handmade::<D>::connect(&handmade, table, workers_of(arguments.workers)).await?;
 
-    let names = ["ours", "reference, 2 workers", "reference, 26 workers", "by hand", "ours without the log"];
+    let names = [
+        "ours",
+        "reference, 2 workers",
+        "reference, 26 workers",
+        "by hand",
+        "ours without the log",
+        "ours with a history",
+    ];
     let mut speeds: [[Speeds; 4]; CANDIDATES] = Default::default();
     let mut dice = Dice::new(11);
     let mut deadlocks = 0;
@@ -133,6 +143,9 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
             let objects = arguments.objects;
             D::empty(&mut emptying[candidate], table).await?;
             D::simple(&mut emptying[candidate], "DELETE FROM ingester_changes").await?;
+            if candidate == 5 {
+                D::simple(&mut emptying[candidate], format!("{} {}", D::EMPTY, former.name).leak()).await?;
+            }
             let workers = match candidate {
                 1 => workers_of(2),
                 2 => workers_of(26),
@@ -143,13 +156,14 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
                 slices.iter_mut().filter_map(Arc::get_mut).flatten().flatten().for_each(forget_proto);
             }
             for (place, phase) in PHASES.into_iter().enumerate() {
-                let batches = if [0, 4].contains(&candidate) { batches(&slices, phase) } else { Vec::new() };
+                let batches = if [0, 4, 5].contains(&candidate) { batches(&slices, phase) } else { Vec::new() };
                 let start = Instant::now();
                 match candidate {
                     0 => write(&store, table, batches).await?,
                     1 => deadlocks += two.write(&slices, phase).await?,
                     2 => deadlocks += many.write(&slices, phase).await?,
                     4 => write(&without, table, batches).await?,
+                    5 => write(&history, kept.table(), batches).await?,
                     _ => handmade.write(&slices, phase, HANDMADE).await?,
                 }
                 if round > 0 {
@@ -170,6 +184,7 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
     if deadlocks > 0 {
         println!("  {deadlocks} deadlocks seen by the reference pattern's workers, none by ours");
     }
+    print_size::<D>(&mut emptying[5], kept.table(), former, arguments.objects).await?;
     one::<D>(name, kind, [&store, &without], &handmade, &mut dice).await
 }
 
@@ -192,6 +207,36 @@ fn compare(names: [&str; CANDIDATES], speeds: &[[Speeds; 4]; CANDIDATES]) {
     }
     let [a, b, c, d] = [0, 1, 2, 3].map(|phase| speeds[4][phase].over(&speeds[3][phase]));
     println!("  {:<24} {a:>8.2}x {b:>8.2}x {c:>8.2}x {d:>8.2}x", "without the log / by hand");
+}
+
+/// The same kind with a history, and the table of that.
+fn with_history(kind: &Kind) -> (Kind, &'static Table) {
+    let table = kind.table();
+    let columns: Vec<_> = (0..table.former_column_count()).map(|place| table.former_column(place)).collect();
+    let keys: Vec<_> = (0..table.former_key_count()).map(|place| table.former_key(place)).collect();
+    let former: &Table = Box::leak(Box::new(table.former(columns.leak(), keys.leak())));
+    let table = table.with_history(History { keep: None, versions: None, table: former });
+    let definition = Definition { table: Box::leak(Box::new(table)), ..*kind.definition() };
+    (Kind::new(definition, *kind.functions()), former)
+}
+
+/// Prints how many bytes on disk a former version has, beside a row of the main table: text, protobuf, columns and keys. Each object has
+/// three former versions by now.
+async fn print_size<D: Engine>(
+    connection: &mut D::Connection,
+    table: &Table,
+    former: &Table,
+    objects: usize,
+) -> Result<()> {
+    let Some(sql) = D::SIZE else { return Ok(()) };
+    let mut bytes = Vec::new();
+    for name in [table.name, former.name] {
+        D::simple(connection, format!("{} {name}", D::ANALYZE).leak()).await?;
+        bytes.push(D::text(connection, sql.to_owned(), name.as_str()).await?.parse::<f64>()?);
+    }
+    let (row, version) = (bytes[0] / objects as f64, bytes[1] / (3 * objects) as f64);
+    println!("  on disk: {version:.0} bytes a former version, {row:.0} bytes a row ({:.2}x)", version / row);
+    Ok(())
 }
 
 fn forget_proto(row: &mut Row) {

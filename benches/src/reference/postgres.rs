@@ -16,6 +16,8 @@ impl Engine for Postgres {
     const SESSION: Option<&'static str> = None;
     const BEGIN: &'static str = "BEGIN";
     const EMPTY: &'static str = "TRUNCATE TABLE";
+    const ANALYZE: &'static str = "ANALYZE";
+    const SIZE: Option<&'static str> = Some("SELECT pg_total_relation_size($1::text::regclass)::text");
 
     /// With PostgreSQL's quotes and numbered parameters. Its CHAR is one character.
     fn spelled(sql: &str) -> String {
