@@ -31,14 +31,14 @@ pub(super) struct Watcher {
     pub(super) selector: Arc<Selector>,
     /// What it has been sent, or has listed, up to here.
     from: Position,
-    /// The version of the position behind which it has what was selected, and nothing else.
+    /// The version of the position behind which it has what was selected when the reader looked last, and nothing else.
     certain_from: AtomicU64,
     /// The places of the columns that it shows.
     places: Vec<usize>,
 }
 
 impl Watcher {
-    /// From this position on it has what was selected, and nothing else.
+    /// Behind this position it has what was selected when the reader looked last, and nothing else.
     pub(super) fn is_certain_from(&self, position: Position) {
         self.certain_from.store(position.version(), Ordering::Relaxed);
     }
@@ -85,7 +85,7 @@ struct Group {
 }
 
 /// What has become of the log.
-enum Step {
+pub(super) enum Step {
     /// There may be more.
     More,
     /// There is nothing for now.
@@ -153,7 +153,7 @@ impl Reader {
     }
 
     /// Takes in those who join, and forgets those who have gone.
-    fn admit(&mut self, at: Position) {
+    pub(super) fn admit(&mut self, at: Position) {
         while let Ok(Join { selection, from, places, bytes, joined }) = self.joining.try_recv() {
             let known = self.groups.iter().position(|group| group.selector.selection == selection);
             let group = known.unwrap_or_else(|| {
@@ -195,7 +195,12 @@ impl Reader {
     }
 
     /// Reads what comes behind the position, and sends it.
-    async fn step(&mut self, shared: &Shared, position: &mut Option<Position>, at: Position) -> Result<Step, Status> {
+    pub(super) async fn step(
+        &mut self,
+        shared: &Shared,
+        position: &mut Option<Position>,
+        at: Position,
+    ) -> Result<Step, Status> {
         let table = self.kind.table();
         if !shared.log.is_there().await? {
             return Ok(Step::Lost("the log of changes was switched off: list again"));

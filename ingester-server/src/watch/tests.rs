@@ -1,5 +1,7 @@
 //! Watches over a database in memory.
 
+mod joining;
+
 use super::{Hub, Request, WatchLimits};
 use crate::former::Reach;
 use crate::metrics::Metrics;

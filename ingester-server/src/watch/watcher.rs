@@ -227,8 +227,8 @@ impl Follower {
         if self.withheld {
             self.catch_up(&selection, from, Some(at), Told::Deletions).await?;
         }
-        // Behind all that this watcher can have read.
-        watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?);
+        // All that this watcher can have read lies before. What the reader remembers is not of that place yet.
+        watcher.queue.awaits(self.shared.log.number(self.kind.table()).await?);
         watcher.queue.limit(self.shared.limits.bytes);
         drop((share, place));
         let _standing = self.stands(watcher.clone(), standing);
@@ -283,7 +283,10 @@ impl Follower {
                 break;
             }
             changes.retain(|change| to.is_none_or(|to| change.position <= to));
-            let Some(last) = changes.last().map(|change| change.position) else { break };
+            let Some(last) = changes.last().map(|change| change.position) else {
+                self.knows(at).await?;
+                break;
+            };
             if changes.iter().any(|change| change.what == What::Reset) {
                 return Err(Status::expired(BEGINS_ANEW).into());
             }
@@ -294,9 +297,7 @@ impl Follower {
             let question = Question { rest: &selection.rest, uids: uids.clone() };
             let questions = if selection.is_by_state() || uids.is_empty() { vec![] } else { vec![question] };
             let found = find((&shared.log.reads, &self.kind), self.limits, &questions, &uids, &places).await?;
-            if !shared.log.knows(table, at).await? {
-                return Err(Status::expired(LOST).into());
-            }
+            self.knows(at).await?;
             for entry in held {
                 let row = found.rows.get(&entry.change.uid).cloned();
                 let entry = skipped.complete(entry, row.as_deref());
@@ -312,6 +313,14 @@ impl Follower {
             at = last;
         }
         Ok(at)
+    }
+
+    /// Ends the watch if what was read behind a position may not be complete.
+    async fn knows(&self, position: Position) -> Result<(), End> {
+        match self.shared.log.knows(self.kind.table(), position).await? {
+            true => Ok(()),
+            false => Err(Status::expired(LOST).into()),
+        }
     }
 
     /// Joins the watchers of the kind.
@@ -389,6 +398,8 @@ impl Follower {
                         let at = settled.entry.change.at;
                         self.shared.metrics.watch_lag(&self.kind.plural(), Micros::now().0.saturating_sub(at.0));
                     }
+                    // What the reader has looked at up to now was committed by now.
+                    Next::Reached => watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?),
                     Next::End(end) => return Err(end),
                 },
                 _ = bookmarks.tick() => self.bookmark(watcher).await?,
