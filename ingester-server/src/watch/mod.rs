@@ -21,8 +21,8 @@
 //! - What a watcher has may be more than what was selected at its position: a list reads rows after its position, and a version
 //!   may be that of several entries. So up to a position that lies behind all that it can have read (`is_certain_from`), an object that is
 //!   not selected is sent as deleted wherever it may have been selected before, and not only where an entry says that it was.
-//! - No object is sent as deleted before the bookmark that ends initial events, because clients do not expect that. What was withheld is
-//!   sent behind it, and the bookmark's version lies before that.
+//! - No object is sent as deleted before the bookmark that ends initial events, because clients do not expect that. If one was withheld,
+//!   everything since the list is sent behind it, and the bookmark's version lies before that.
 //! - A watcher that is too slow is ended, and nothing is left out before that.
 
 mod entry;

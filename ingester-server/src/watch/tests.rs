@@ -54,15 +54,17 @@ struct World {
 }
 
 /// The row of a model in `ml`.
-fn row(name: &str, version: u64, labels: &Json) -> Row {
-    row_in("ml", name, version, labels)
+fn row(uid: &str, version: u64, labels: &Json) -> Row {
+    row_in("ml", uid, version, labels)
 }
 
-fn row_in(namespace: &str, name: &str, version: u64, labels: &Json) -> Row {
+/// Its name is its uid up to a dot: `a.2` has the name of `a`.
+fn row_in(namespace: &str, uid: &str, version: u64, labels: &Json) -> Row {
+    let (name, _) = uid.split_once('.').unwrap_or((uid, ""));
     let object = json!({
         "apiVersion": "michelangelo.api/v2", "kind": "Model",
         "metadata": {
-            "namespace": namespace, "name": name, "uid": name, "labels": labels,
+            "namespace": namespace, "name": name, "uid": uid, "labels": labels,
             "resourceVersion": version.to_string(), "creationTimestamp": "2026-01-02T03:04:05Z",
         },
         "spec": {"algorithm": "xgboost"},
@@ -198,6 +200,10 @@ struct Event(String, Json);
 impl Event {
     fn name(&self) -> &str {
         self.1["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    fn uid(&self) -> &str {
+        self.1["metadata"]["uid"].as_str().unwrap_or_default()
     }
 
     fn version(&self) -> u64 {

@@ -148,12 +148,12 @@ impl Shared {
 }
 
 /// Which events are sent of what has become of objects. Clients do not expect a deletion before the bookmark that ends what there is, and
-/// kube's watcher passes it over: it comes behind that bookmark.
+/// kube's watcher passes it over: it comes behind that bookmark. Everything else comes there once more, because clients know objects by
+/// their names: what was created under the name of a deleted object must not go with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     All,
     ButDeletions,
-    Deletions,
 }
 
 /// The task of one watch.
@@ -225,7 +225,7 @@ impl Follower {
             self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await?;
         }
         if self.withheld {
-            self.catch_up(&selection, from, Some(at), Told::Deletions).await?;
+            self.catch_up(&selection, from, Some(at), Told::All).await?;
         }
         // All that this watcher can have read lies before. What the reader remembers is not of that place yet.
         watcher.queue.awaits(self.shared.log.number(self.kind.table()).await?);
@@ -306,7 +306,6 @@ impl Follower {
                 let Some(sent) = selection.sent(seen, false) else { continue };
                 match (told, sent.event) {
                     (Told::ButDeletions, EventType::Deleted) => self.withheld = true,
-                    (Told::Deletions, EventType::Added | EventType::Modified) => {}
                     _ => self.event(sent, &Settled::new(entry, row)).await?,
                 }
             }

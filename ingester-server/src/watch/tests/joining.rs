@@ -50,10 +50,7 @@ impl Held {
     /// A watch from this version on, which has read all that it reads before events are live.
     async fn watch(&mut self, selector: &str, version: u64) -> Events {
         let mut events = self.begin(selector, version).await;
-        let event = tokio::select! {
-            event = events.next() => event.unwrap(),
-            () = self.admits() => unreachable!(),
-        };
+        let event = self.next(&mut events).await;
         assert_eq!(event.0, "BOOKMARK", "{}", event.said());
         events
     }
@@ -63,17 +60,24 @@ impl Held {
         self.world.watch(&format!("{selector}&resourceVersion={version}&allowWatchBookmarks=true")).await
     }
 
+    /// The next event of a watch, which may have to be taken in first.
+    async fn next(&mut self, events: &mut Events) -> Event {
+        tokio::select! {
+            event = events.next() => event.expect("it goes on"),
+            () = self.admits() => unreachable!(),
+        }
+    }
+
     /// What a watch is sent of what was done up to now.
     async fn told(&mut self, events: &mut Events) -> Vec<String> {
-        let name = format!("last-{}", self.at.version());
-        self.world.live(&name, self.world.version(), json!({"team": "a"})).await;
         self.read().await;
         let mut told = Vec::new();
         loop {
-            match events.next().await.expect("it goes on") {
-                event if event.name() == name => return told,
-                event if event.0 == "BOOKMARK" => {}
-                event => told.push(event.said()),
+            let event = self.next(events).await;
+            match event.0.as_str() {
+                "BOOKMARK" if event.version() >= self.at.version() => return told,
+                "BOOKMARK" => {}
+                _ => told.push(event.said()),
             }
         }
     }
@@ -144,14 +148,73 @@ async fn a_watch_ends_whose_entries_are_purged_before_it_has_read_them() {
     held.world.live("b", 3, json!({})).await;
     held.world.store.purge_changes(models().table(), Duration::ZERO).await.unwrap();
     let event = loop {
-        let event = tokio::select! {
-            event = events.next() => event.unwrap(),
-            () = held.admits() => unreachable!(),
-        };
+        let event = held.next(&mut events).await;
         if event.0 != "BOOKMARK" {
             break event;
         }
         held.read().await;
     };
     assert_eq!((&*event.0, &event.1["reason"]), ("ERROR", &json!("Expired")));
+}
+
+/// Clients know objects by their names: one of the same name must not go with the one that was deleted before.
+#[tokio::test]
+async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletion_of_its_namesake() {
+    let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    for selector in ["", "&labelSelector=team%3Da", "&state=live"] {
+        let mut held = Held::new().await;
+        for (name, version) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
+            held.world.live(name, version, json!({"team": "a"})).await;
+        }
+        held.read().await;
+        // All of them are read then, and the last ones wait to be taken.
+        let mut events = held.world.watch(&format!("{initial}{selector}")).await;
+        let mut has = BTreeMap::new();
+        let first = events.next().await.unwrap();
+        assert_eq!(first.said(), "ADDED a 1");
+        has.insert("a".to_owned(), first.uid().to_owned());
+        held.world.swept("a", 5).await;
+        held.world.live("a.2", 6, json!({"team": "a"})).await;
+        held.read().await;
+        let mut ends = false;
+        loop {
+            let event = held.next(&mut events).await;
+            match event.0.as_str() {
+                "BOOKMARK" if event.1["metadata"]["annotations"].is_object() => ends = true,
+                "BOOKMARK" => break,
+                "DELETED" => {
+                    assert!(ends, "{}", event.said());
+                    has.remove(event.name());
+                }
+                _ => drop(has.insert(event.name().to_owned(), event.uid().to_owned())),
+            }
+        }
+        assert_eq!(has.get("a").map(String::as_str), Some("a.2"), "{selector}");
+    }
+}
+
+/// A row that is no longer of the cluster is seldom written again, but what was selected of it leaves then.
+#[tokio::test]
+async fn a_former_object_that_is_written_again_leaves_the_selection_also_for_who_resumes() {
+    let of = |label: &str| json!({"team": label});
+    let deleted = |version, label: &str| Row { delete_time: Some(Micros(1)), ..row("a", version, &of(label)) };
+    let evicting = |version, label: &str| Row { evict_time: Some(Micros(1)), ..row("a", version, &of(label)) };
+    for (selector, before, after) in [
+        ("state=deleted&labelSelector=team%3Da", deleted(1, "a"), deleted(2, "b")),
+        ("state=deleted&labelSelector=team%3Da", deleted(1, "a"), evicting(2, "a")),
+        ("state=deleted&labelSelector=team%3Da", deleted(1, "a"), Row { evict_confirmed: true, ..evicting(2, "a") }),
+        ("state=evicted&labelSelector=team%3Da", evicting(1, "a"), evicting(2, "b")),
+        ("state=live", row("a", 1, &of("a")), Row { evict_confirmed: true, ..evicting(2, "a") }),
+    ] {
+        let mut held = Held::new().await;
+        held.world.write(before.clone()).await;
+        held.read().await;
+        let list = held.at.version();
+        let mut live = held.watch(selector, list).await;
+        held.world.write(after.clone()).await;
+        let mut afterwards = held.begin(selector, list).await;
+        for (events, when) in [(&mut live, "live"), (&mut afterwards, "afterwards")] {
+            assert_eq!(held.told(events).await, ["DELETED a 2"], "{when}, {selector}: {before:?}, {after:?}");
+        }
+    }
 }
