@@ -5,7 +5,7 @@ use super::find::{Question, find};
 use super::queue::{End, Next, Settled};
 use super::reader::{BEGINS_ANEW, Join, Joined, LOST, Watcher, is_selected};
 use super::selection::{EventType, Learning, MOST_MATCHED, Seen, Selection, Selector, Sent};
-use super::{BATCH, Hub, Shared, version};
+use super::{Hub, Shared, version};
 use crate::answer::{Bare, Renderer};
 use crate::body::Waits;
 use crate::former::Reach;
@@ -225,7 +225,8 @@ impl Follower {
             self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await?;
         }
         if self.withheld {
-            self.catch_up(&selection, from, Some(at), Told::All).await?;
+            // The reader sends nothing of what lies before the place where this watcher joined it.
+            self.catch_up(&selection, from, Some(at.max(caught_up)), Told::All).await?;
         }
         // All that this watcher can have read lies before. What the reader remembers is not of that place yet.
         watcher.queue.awaits(self.shared.log.number(self.kind.table()).await?);
@@ -251,7 +252,7 @@ impl Follower {
             }
             let is_whole = shared.log.is_whole(kind.table()).await?;
             loop {
-                let entries = shared.log.changes(kind.table(), at, BATCH).await?;
+                let entries = shared.log.changes(kind.table(), at, shared.limits.batch).await?;
                 let Some(last) = entries.last() else { break };
                 at = last.position;
                 changed.extend(entries.into_iter().map(|entry| entry.uid));
@@ -278,8 +279,8 @@ impl Follower {
         let places = self.renderer.wanted().places;
         let (mut at, mut skipped) = (from, Skipped::default());
         while to.is_none_or(|to| at < to) {
-            let mut changes = shared.log.changes(table, at, BATCH).await?;
-            if to.is_none() && changes.len() < BATCH {
+            let mut changes = shared.log.changes(table, at, shared.limits.batch).await?;
+            if to.is_none() && changes.len() < shared.limits.batch {
                 break;
             }
             changes.retain(|change| to.is_none_or(|to| change.position <= to));

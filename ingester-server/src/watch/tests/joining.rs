@@ -16,7 +16,11 @@ struct Held {
 
 impl Held {
     async fn new() -> Self {
-        let world = World::new().await;
+        Self::with(LIMITS).await
+    }
+
+    async fn with(limits: WatchLimits) -> Self {
+        let world = World::with(limits).await;
         let (joins, joining) = mpsc::unbounded_channel();
         let reader = Reader::new(&world.hub.0, *models(), Limits::default(), joining);
         let running = Running { joins, _task: AbortOnDropHandle::new(tokio::spawn(async {})) };
@@ -191,6 +195,23 @@ async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletio
         }
         assert_eq!(has.get("a").map(String::as_str), Some("a.2"), "{selector}");
     }
+}
+
+/// The watch has caught up beyond the place of the reader: nothing else sends what lies between.
+#[tokio::test]
+async fn a_deletion_that_was_withheld_is_sent_wherever_the_reader_is() {
+    let mut held = Held::with(WatchLimits { batch: 1, ..LIMITS }).await;
+    for (name, version) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
+        held.world.live(name, version, json!({})).await;
+    }
+    held.read().await;
+    let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    let mut events = held.world.watch(initial).await;
+    assert_eq!(events.said().await, "ADDED a 1");
+    held.world.swept("a", 5).await;
+    held.world.hub.log().number(models().table()).await.unwrap();
+    while held.next(&mut events).await.0 != "BOOKMARK" {}
+    assert_eq!(held.told(&mut events).await, ["DELETED a 5"]);
 }
 
 /// A row that is no longer of the cluster is seldom written again, but what was selected of it leaves then.
