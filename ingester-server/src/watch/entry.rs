@@ -66,6 +66,18 @@ impl Entry {
         }
     }
 
+    /// The states before it that are rare: a row that is no longer of the cluster was written again.
+    pub(super) fn rarely_before(&self, row: Option<&FoundRow>) -> States {
+        match self.change.what {
+            // An import may evict what was live.
+            What::Evicted => States { live: true, ..States::DELETED },
+            What::Evicting => States { evicted: true, ..States::DELETED },
+            // A later row does not tell whether it was evicted.
+            What::Deleted => States { evicted: !self.is_of(row), ..States::DELETED },
+            _ => States::NONE,
+        }
+    }
+
     /// The state behind it.
     pub(super) fn state_after(&self) -> States {
         match self.change.what {

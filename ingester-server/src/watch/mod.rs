@@ -19,10 +19,14 @@
 //! - An object that is not selected now is sent as deleted by the first entry behind which that may be so, whatever the row is: a client
 //!   that resumes between two entries is sent by the later ones what they say alone.
 //! - What a watcher has may be more than what was selected at its position: a list reads rows after its position, and a version
-//!   may be that of several entries. So up to a position that lies behind all that it can have read (`is_certain_from`), an object that is
-//!   not selected is sent as deleted wherever it may have been selected before, and not only where an entry says that it was.
-//! - No object is sent as deleted before the bookmark that ends initial events, because clients do not expect that. What was withheld is
-//!   sent behind it, and the bookmark's version lies before that.
+//!   may be that of several entries. So up to a position (`is_certain_from`), an object that is not selected is sent as deleted wherever it
+//!   may have been selected before, and not only if the reader remembers it.
+//! - That position is the log's last one at a moment when the reader has passed all that the watcher can have read by itself. Each row at
+//!   which the reader had looked was committed by then: so an object that the watcher has is remembered, or has left by an entry up to that
+//!   position, which sends it as deleted. The end of what the watcher has read would not do: the reader comes to the entries before that
+//!   end afterwards, and may find the row as an entry behind it has left it, and then remembers nothing that the later entry could end.
+//! - No object is sent as deleted before the bookmark that ends initial events, because clients do not expect that. If one was withheld,
+//!   everything since the list is sent behind it, and the bookmark's version lies before that.
 //! - A watcher that is too slow is ended, and nothing is left out before that.
 
 mod entry;
@@ -52,12 +56,6 @@ use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio_util::task::AbortOnDropHandle;
 
-/// How long the log is not read while nothing has happened.
-const POLL: Duration = Duration::from_millis(100);
-
-/// The most entries that are read at a time.
-const BATCH: usize = 200;
-
 /// What watches may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchLimits {
@@ -71,10 +69,14 @@ pub struct WatchLimits {
     pub rights: Duration,
     /// How long a watch lasts that says nothing of it: so long at least, and twice as long at most.
     pub time: Duration,
+    /// How long the log is not read while nothing has happened.
+    pub poll: Duration,
+    /// The most entries that are read at a time.
+    pub batch: usize,
 }
 
 impl Default for WatchLimits {
-    /// 500 watches of 16 MiB, a bookmark a minute, rights twice a minute, 30 to 60 minutes.
+    /// 500 watches of 16 MiB, a bookmark a minute, rights twice a minute, 30 to 60 minutes; 200 entries, ten times a second.
     fn default() -> Self {
         WatchLimits {
             watches: 500,
@@ -82,6 +84,8 @@ impl Default for WatchLimits {
             bookmarks: Duration::from_secs(60),
             rights: Duration::from_secs(30),
             time: Duration::from_secs(30 * 60),
+            poll: Duration::from_millis(100),
+            batch: 200,
         }
     }
 }

@@ -61,6 +61,8 @@ impl From<Status> for End {
 /// What is next.
 #[derive(Debug)]
 pub(super) enum Next {
+    /// Everything up to the position that was [awaited](Queue::awaits) was added.
+    Reached,
     Event(Sent, Arc<Settled>),
     End(End),
 }
@@ -79,13 +81,21 @@ struct Waiting {
     most: usize,
     /// Everything up to here is sent or waits.
     reached: Position,
+    /// Told once this is reached.
+    awaited: Option<Position>,
     end: Option<End>,
+}
+
+impl Waiting {
+    fn has_come(&self) -> bool {
+        self.awaited.is_some_and(|awaited| awaited <= self.reached)
+    }
 }
 
 impl Queue {
     /// A queue for what comes behind a position, of so many bytes at most.
     pub(super) fn new(reached: Position, most: usize) -> Self {
-        let waiting = Waiting { events: VecDeque::new(), bytes: 0, most, reached, end: None };
+        let waiting = Waiting { events: VecDeque::new(), bytes: 0, most, reached, awaited: None, end: None };
         Queue { waiting: Mutex::new(waiting), changed: Notify::new() }
     }
 
@@ -117,7 +127,17 @@ impl Queue {
 
     /// Everything up to this position was added.
     pub(super) fn reach(&self, position: Position) {
-        self.waiting().reached = position;
+        let mut waiting = self.waiting();
+        waiting.reached = position;
+        if waiting.has_come() {
+            drop(waiting);
+            self.changed.notify_one();
+        }
+    }
+
+    /// The next one is [`Next::Reached`] as soon as everything up to this position was added.
+    pub(super) fn awaits(&self, position: Position) {
+        self.waiting().awaited = Some(position);
     }
 
     /// Ends it. What waits is not sent: the client has not passed it.
@@ -140,6 +160,10 @@ impl Queue {
             let changed = self.changed.notified();
             {
                 let mut waiting = self.waiting();
+                if waiting.has_come() {
+                    waiting.awaited = None;
+                    return Next::Reached;
+                }
                 if let Some((sent, settled)) = waiting.events.pop_front() {
                     waiting.bytes -= settled.bytes();
                     return Next::Event(sent, settled);

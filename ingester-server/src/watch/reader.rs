@@ -1,10 +1,10 @@
 //! The one task a kind that reads the log for all its watchers, while there are any.
 
+use super::Shared;
 use super::entry::{Entry, Skipped, entries};
 use super::find::{Found, Question, find};
 use super::queue::{End, Queue, Settled};
 use super::selection::{Seen, Selection, Selector};
-use super::{BATCH, POLL, Shared};
 use crate::status::Status;
 use ingester_core::Kind;
 use ingester_sql::query::Query;
@@ -31,14 +31,14 @@ pub(super) struct Watcher {
     pub(super) selector: Arc<Selector>,
     /// What it has been sent, or has listed, up to here.
     from: Position,
-    /// The version of the position behind which it has what was selected, and nothing else.
+    /// The version of the position behind which it has what was selected when the reader looked last, and nothing else.
     certain_from: AtomicU64,
     /// The places of the columns that it shows.
     places: Vec<usize>,
 }
 
 impl Watcher {
-    /// From this position on it has what was selected, and nothing else.
+    /// Behind this position it has what was selected when the reader looked last, and nothing else.
     pub(super) fn is_certain_from(&self, position: Position) {
         self.certain_from.store(position.version(), Ordering::Relaxed);
     }
@@ -85,7 +85,7 @@ struct Group {
 }
 
 /// What has become of the log.
-enum Step {
+pub(super) enum Step {
     /// There may be more.
     More,
     /// There is nothing for now.
@@ -121,11 +121,11 @@ impl Reader {
                     failing = None;
                     match step {
                         Step::More => Duration::ZERO,
-                        Step::Done => POLL,
+                        Step::Done => shared.limits.poll,
                         Step::Lost(why) => {
                             self.end(&End::from(Status::expired(why)));
                             position = None;
-                            POLL
+                            shared.limits.poll
                         }
                     }
                 }
@@ -140,9 +140,19 @@ impl Reader {
             drop(shared);
             if pause.is_zero() {
                 tokio::task::yield_now().await;
+            } else if let Some(at) = position.filter(|_| failing.is_none()) {
+                self.pause(pause, at).await;
             } else {
                 tokio::time::sleep(pause).await;
             }
+        }
+    }
+
+    /// Takes in those who join meanwhile: many that begin do not wait for a look at the log each.
+    async fn pause(&mut self, pause: Duration, at: Position) {
+        let until = Instant::now() + pause;
+        while let Ok(Some(join)) = tokio::time::timeout_at(until, self.joining.recv()).await {
+            self.take(join, at);
         }
     }
 
@@ -153,31 +163,36 @@ impl Reader {
     }
 
     /// Takes in those who join, and forgets those who have gone.
-    fn admit(&mut self, at: Position) {
-        while let Ok(Join { selection, from, places, bytes, joined }) = self.joining.try_recv() {
-            let known = self.groups.iter().position(|group| group.selector.selection == selection);
-            let group = known.unwrap_or_else(|| {
-                let rest = self.groups.iter().map(|group| &group.selector.rest).find(|rest| ***rest == selection.rest);
-                let rest = rest.cloned().unwrap_or_else(|| Arc::new(selection.rest.clone()));
-                self.groups.push(Group { selector: Arc::new(Selector::new(selection, rest)), watchers: Vec::new() });
-                self.groups.len() - 1
-            });
-            let group = &mut self.groups[group];
-            let watcher = Arc::new(Watcher {
-                queue: Queue::new(at, bytes),
-                selector: group.selector.clone(),
-                from,
-                certain_from: AtomicU64::new(u64::MAX),
-                places,
-            });
-            if joined.send(Joined { watcher: watcher.clone(), at }).is_ok() {
-                group.watchers.push(watcher);
-            }
+    pub(super) fn admit(&mut self, at: Position) {
+        while let Ok(join) = self.joining.try_recv() {
+            self.take(join, at);
         }
         for group in &mut self.groups {
             group.watchers.retain(|watcher| !watcher.queue.has_ended());
         }
         self.groups.retain(|group| !group.watchers.is_empty());
+    }
+
+    /// Takes in a watcher: it is sent what lies behind this position.
+    fn take(&mut self, Join { selection, from, places, bytes, joined }: Join, at: Position) {
+        let known = self.groups.iter().position(|group| group.selector.selection == selection);
+        let group = known.unwrap_or_else(|| {
+            let rest = self.groups.iter().map(|group| &group.selector.rest).find(|rest| ***rest == selection.rest);
+            let rest = rest.cloned().unwrap_or_else(|| Arc::new(selection.rest.clone()));
+            self.groups.push(Group { selector: Arc::new(Selector::new(selection, rest)), watchers: Vec::new() });
+            self.groups.len() - 1
+        });
+        let group = &mut self.groups[group];
+        let watcher = Arc::new(Watcher {
+            queue: Queue::new(at, bytes),
+            selector: group.selector.clone(),
+            from,
+            certain_from: AtomicU64::new(u64::MAX),
+            places,
+        });
+        if joined.send(Joined { watcher: watcher.clone(), at }).is_ok() {
+            group.watchers.push(watcher);
+        }
     }
 
     /// Ends all watches.
@@ -195,7 +210,12 @@ impl Reader {
     }
 
     /// Reads what comes behind the position, and sends it.
-    async fn step(&mut self, shared: &Shared, position: &mut Option<Position>, at: Position) -> Result<Step, Status> {
+    pub(super) async fn step(
+        &mut self,
+        shared: &Shared,
+        position: &mut Option<Position>,
+        at: Position,
+    ) -> Result<Step, Status> {
         let table = self.kind.table();
         if !shared.log.is_there().await? {
             return Ok(Step::Lost("the log of changes was switched off: list again"));
@@ -203,13 +223,13 @@ impl Reader {
         if shared.log.number(table).await? == at {
             return Ok(Step::Done);
         }
-        let changes = shared.log.changes(table, at, BATCH).await?;
+        let changes = shared.log.changes(table, at, shared.limits.batch).await?;
         let Some(last) = changes.last().map(|change| change.position) else {
             // A replica does not have it yet; or a server that was made the primary does not have the position.
             let is_known = shared.log.knows(table, at).await?;
             return Ok(if is_known { Step::Done } else { Step::Lost(LOST) });
         };
-        let step = if changes.len() == BATCH { Step::More } else { Step::Done };
+        let step = if changes.len() == shared.limits.batch { Step::More } else { Step::Done };
         if changes.iter().any(|change| change.what == What::Reset) {
             return Ok(Step::Lost(BEGINS_ANEW));
         }

@@ -5,7 +5,7 @@ use crate::former::Reach;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Filter, Query, States, Test};
-use ingester_store::changes::{Change, What};
+use ingester_store::changes::Change;
 use ingester_store::query::FoundRow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -178,9 +178,10 @@ impl Selection {
             // A later entry says that the object has left.
             return None;
         }
-        let mut before = entry.state_before(row);
-        // An import may evict what was live. Of what is hidden, nothing is said on a suspicion.
-        before.live |= entry.change.what == What::Evicted && !self.is_narrowed;
+        let mut rarely = entry.rarely_before(row);
+        // Of what is hidden, nothing is said on a suspicion.
+        rarely.live &= !self.is_narrowed;
+        let before = entry.state_before(row).or(rarely);
         let may_have = !certain && intersects(before, self.shown(row));
         // A client with types decodes the whole object, or passes over its deletion: it has one, even if that has changed again.
         let bare = self.is_narrowed || row.is_none();

@@ -1,5 +1,8 @@
 //! Watches over a database in memory.
 
+mod histories;
+mod joining;
+
 use super::{Hub, Request, WatchLimits};
 use crate::former::Reach;
 use crate::metrics::Metrics;
@@ -36,6 +39,8 @@ const LIMITS: WatchLimits = WatchLimits {
     bookmarks: Duration::from_millis(20),
     rights: Duration::from_secs(30),
     time: Duration::from_secs(30 * 60),
+    poll: Duration::from_millis(100),
+    batch: 200,
 };
 
 fn models() -> &'static Kind {
@@ -52,15 +57,17 @@ struct World {
 }
 
 /// The row of a model in `ml`.
-fn row(name: &str, version: u64, labels: &Json) -> Row {
-    row_in("ml", name, version, labels)
+fn row(uid: &str, version: u64, labels: &Json) -> Row {
+    row_in("ml", uid, version, labels)
 }
 
-fn row_in(namespace: &str, name: &str, version: u64, labels: &Json) -> Row {
+/// Its name is its uid up to a dot: `a.2` has the name of `a`.
+fn row_in(namespace: &str, uid: &str, version: u64, labels: &Json) -> Row {
+    let (name, _) = uid.split_once('.').unwrap_or((uid, ""));
     let object = json!({
         "apiVersion": "michelangelo.api/v2", "kind": "Model",
         "metadata": {
-            "namespace": namespace, "name": name, "uid": name, "labels": labels,
+            "namespace": namespace, "name": name, "uid": uid, "labels": labels,
             "resourceVersion": version.to_string(), "creationTimestamp": "2026-01-02T03:04:05Z",
         },
         "spec": {"algorithm": "xgboost"},
@@ -196,6 +203,10 @@ struct Event(String, Json);
 impl Event {
     fn name(&self) -> &str {
         self.1["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    fn uid(&self) -> &str {
+        self.1["metadata"]["uid"].as_str().unwrap_or_default()
     }
 
     fn version(&self) -> u64 {
@@ -635,132 +646,4 @@ async fn what_has_a_limit_cannot_be_watched() {
     let status = world.try_watch("", |request| request.parameters.most = Some(5)).await.err().unwrap();
     assert_eq!(status.code, 400);
     assert!(status.message.contains("with a limit"), "{}", status.message);
-}
-
-/// Numbers by chance.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
-/// Writes changes of a few objects, whose versions only grow, and are not unique: a sweep has one for many.
-async fn write_by_chance(world: &World, chance: &mut Chance, writes: u64) {
-    let mut version = 10;
-    for _ in 0..writes {
-        version += chance.below(2);
-        let name = format!("m-{}", chance.below(6));
-        match chance.below(36) {
-            0 => world.evicted(&name, version).await,
-            30 | 31 => world.evicting(&name, version).await,
-            32 | 33 => world.changed_by_a_user(&name, chance.below(2) == 0).await,
-            1..=3 => world.deleted(&name, version).await,
-            4..=6 => world.swept(&name, version).await,
-            34 | 35 => world.purged(&name).await,
-            7..=9 => drop(world.store.purge(models(), Micros(2)).await.unwrap()),
-            team => world.live(&name, version, json!({"team": if team % 2 == 0 { "a" } else { "b" }})).await,
-        }
-        for _ in 0..chance.below(20) {
-            tokio::task::yield_now().await;
-        }
-    }
-}
-
-/// What a client has that breaks the connection after every event that says something new, and resumes at the version of that event.
-async fn resume_always(world: &World, selector: &str, bookmarks: bool, done: &AtomicBool) {
-    let (mut at, mut has) = (world.list().await, world.rows(selector).await);
-    let begin = std::time::Instant::now();
-    while !done.load(Ordering::Relaxed) || has != world.rows(selector).await {
-        assert!(begin.elapsed() < PATIENCE, "{selector}: {has:?} instead of {:?}", world.rows(selector).await);
-        let query = format!("{selector}&resourceVersion={at}&timeoutSeconds=1&allowWatchBookmarks={bookmarks}");
-        let mut events = world.watch(&query).await;
-        while let Some(event) = events.next().await {
-            let name = event.name().to_owned();
-            let is_new = match event.0.as_str() {
-                "ADDED" | "MODIFIED" => has.insert(name, event.version()) != Some(event.version()),
-                "DELETED" => has.remove(&name).is_some(),
-                "BOOKMARK" => at != event.version(),
-                _ => {
-                    // It lists again.
-                    (at, has) = (world.list().await, world.rows(selector).await);
-                    break;
-                }
-            };
-            at = event.version();
-            if is_new || done.load(Ordering::Relaxed) && has == world.rows(selector).await {
-                break;
-            }
-        }
-    }
-}
-
-#[tokio::test]
-async fn resuming_after_every_new_event_loses_nothing() {
-    for seed in 0..12 {
-        let world = World::new().await;
-        let done = AtomicBool::new(false);
-        let writing = async {
-            write_by_chance(&world, &mut Chance(seed), 60).await;
-            done.store(true, Ordering::Relaxed);
-        };
-        tokio::join!(
-            writing,
-            resume_always(&world, "", false, &done),
-            resume_always(&world, "labelSelector=team%3Da", false, &done),
-            resume_always(&world, "labelSelector=team%3Da", true, &done),
-            resume_always(&world, "state=live", true, &done),
-            resume_always(&world, "state=deleted", true, &done),
-            resume_always(&world, "state=evicted", true, &done),
-            resume_always(&world, "state=evicted&labelSelector=team%3Da", true, &done),
-        );
-    }
-}
-
-/// What a client has that reads one watch from its begin to its end.
-async fn watch_through(world: &World, selector: &str, done: &AtomicBool) {
-    let (at, mut has) = (world.list().await, world.rows(selector).await);
-    let query = format!("{selector}&resourceVersion={at}&allowWatchBookmarks=true");
-    let mut events = world.watch(&query).await;
-    let begin = std::time::Instant::now();
-    loop {
-        let event = events.next().await.expect("it goes on");
-        match event.0.as_str() {
-            "ADDED" | "MODIFIED" => drop(has.insert(event.name().to_owned(), event.version())),
-            "DELETED" => drop(has.remove(event.name())),
-            "BOOKMARK" => {}
-            _ => panic!("{event:?}"),
-        }
-        if done.load(Ordering::Relaxed) && has == world.rows(selector).await {
-            return;
-        }
-        assert!(begin.elapsed() < PATIENCE, "{selector}: {has:?} instead of {:?}", world.rows(selector).await);
-    }
-}
-
-#[tokio::test]
-async fn who_begins_at_any_moment_ends_with_what_there_is() {
-    for seed in 100..106 {
-        let world = World::new().await;
-        let (done, mut chance) = (AtomicBool::new(false), Chance(seed));
-        let writing = async {
-            write_by_chance(&world, &mut Chance(seed), 200).await;
-            done.store(true, Ordering::Relaxed);
-        };
-        let watchers = (0..20).map(|n| {
-            let selectors =
-                ["", "labelSelector=team%3Da", "state=live", "state=deleted", "state=evicted&labelSelector=team%3Da"];
-            let (selector, pause) = (selectors[n % selectors.len()], chance.below(2000));
-            let (world, done) = (&world, &done);
-            async move {
-                for _ in 0..pause {
-                    tokio::task::yield_now().await;
-                }
-                watch_through(world, selector, done).await;
-            }
-        });
-        tokio::join!(writing, futures::future::join_all(watchers));
-    }
 }

@@ -5,7 +5,7 @@ use super::find::{Question, find};
 use super::queue::{End, Next, Settled};
 use super::reader::{BEGINS_ANEW, Join, Joined, LOST, Watcher, is_selected};
 use super::selection::{EventType, Learning, MOST_MATCHED, Seen, Selection, Selector, Sent};
-use super::{BATCH, Hub, Shared, version};
+use super::{Hub, Shared, version};
 use crate::answer::{Bare, Renderer};
 use crate::body::Waits;
 use crate::former::Reach;
@@ -148,12 +148,12 @@ impl Shared {
 }
 
 /// Which events are sent of what has become of objects. Clients do not expect a deletion before the bookmark that ends what there is, and
-/// kube's watcher passes it over: it comes behind that bookmark.
+/// kube's watcher passes it over: it comes behind that bookmark. Everything else comes there once more, because clients know objects by
+/// their names: what was created under the name of a deleted object must not go with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     All,
     ButDeletions,
-    Deletions,
 }
 
 /// The task of one watch.
@@ -225,10 +225,11 @@ impl Follower {
             self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await?;
         }
         if self.withheld {
-            self.catch_up(&selection, from, Some(at), Told::Deletions).await?;
+            // The reader sends nothing of what lies before the place where this watcher joined it.
+            self.catch_up(&selection, from, Some(at.max(caught_up)), Told::All).await?;
         }
-        // Behind all that this watcher can have read.
-        watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?);
+        // All that this watcher can have read lies before. What the reader remembers is not of that place yet.
+        watcher.queue.awaits(self.shared.log.number(self.kind.table()).await?);
         watcher.queue.limit(self.shared.limits.bytes);
         drop((share, place));
         let _standing = self.stands(watcher.clone(), standing);
@@ -251,7 +252,7 @@ impl Follower {
             }
             let is_whole = shared.log.is_whole(kind.table()).await?;
             loop {
-                let entries = shared.log.changes(kind.table(), at, BATCH).await?;
+                let entries = shared.log.changes(kind.table(), at, shared.limits.batch).await?;
                 let Some(last) = entries.last() else { break };
                 at = last.position;
                 changed.extend(entries.into_iter().map(|entry| entry.uid));
@@ -278,12 +279,15 @@ impl Follower {
         let places = self.renderer.wanted().places;
         let (mut at, mut skipped) = (from, Skipped::default());
         while to.is_none_or(|to| at < to) {
-            let mut changes = shared.log.changes(table, at, BATCH).await?;
-            if to.is_none() && changes.len() < BATCH {
+            let mut changes = shared.log.changes(table, at, shared.limits.batch).await?;
+            if to.is_none() && changes.len() < shared.limits.batch {
                 break;
             }
             changes.retain(|change| to.is_none_or(|to| change.position <= to));
-            let Some(last) = changes.last().map(|change| change.position) else { break };
+            let Some(last) = changes.last().map(|change| change.position) else {
+                self.knows(at).await?;
+                break;
+            };
             if changes.iter().any(|change| change.what == What::Reset) {
                 return Err(Status::expired(BEGINS_ANEW).into());
             }
@@ -294,9 +298,7 @@ impl Follower {
             let question = Question { rest: &selection.rest, uids: uids.clone() };
             let questions = if selection.is_by_state() || uids.is_empty() { vec![] } else { vec![question] };
             let found = find((&shared.log.reads, &self.kind), self.limits, &questions, &uids, &places).await?;
-            if !shared.log.knows(table, at).await? {
-                return Err(Status::expired(LOST).into());
-            }
+            self.knows(at).await?;
             for entry in held {
                 let row = found.rows.get(&entry.change.uid).cloned();
                 let entry = skipped.complete(entry, row.as_deref());
@@ -305,13 +307,20 @@ impl Follower {
                 let Some(sent) = selection.sent(seen, false) else { continue };
                 match (told, sent.event) {
                     (Told::ButDeletions, EventType::Deleted) => self.withheld = true,
-                    (Told::Deletions, EventType::Added | EventType::Modified) => {}
                     _ => self.event(sent, &Settled::new(entry, row)).await?,
                 }
             }
             at = last;
         }
         Ok(at)
+    }
+
+    /// Ends the watch if what was read behind a position may not be complete.
+    async fn knows(&self, position: Position) -> Result<(), End> {
+        match self.shared.log.knows(self.kind.table(), position).await? {
+            true => Ok(()),
+            false => Err(Status::expired(LOST).into()),
+        }
     }
 
     /// Joins the watchers of the kind.
@@ -389,6 +398,8 @@ impl Follower {
                         let at = settled.entry.change.at;
                         self.shared.metrics.watch_lag(&self.kind.plural(), Micros::now().0.saturating_sub(at.0));
                     }
+                    // What the reader has looked at up to now was committed by now.
+                    Next::Reached => watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?),
                     Next::End(end) => return Err(end),
                 },
                 _ = bookmarks.tick() => self.bookmark(watcher).await?,

@@ -1,0 +1,263 @@
+//! Histories by chance: writes of a few objects, and clients that begin, resume and list again at any moment. Whenever the writes pause, each
+//! client must have what is selected then.
+//!
+//! `WATCH_SEEDS=0..2000 cargo test -p ingester-server --lib histories` runs these seeds. A failing seed is named.
+
+use super::*;
+use std::cell::{Cell, RefCell};
+
+/// Numbers by chance.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[usize::try_from(self.below(all.len() as u64)).unwrap()]
+    }
+
+    async fn pause(&mut self, most: u64) {
+        for _ in 0..self.below(most + 1) {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// What a client selects. Of each kind that the server tells apart: by states alone, or with what the database is asked; with and without
+/// former objects; of which some are hidden.
+const SELECTORS: [&str; 12] = [
+    HIDDEN,
+    "",
+    "labelSelector=team%3Da",
+    "state=live",
+    "state=deleted",
+    "state=evicted",
+    "state=all",
+    "state=live&labelSelector=team%3Da",
+    "state=deleted&labelSelector=team%3Da",
+    "state=evicted&labelSelector=team%3Da",
+    "fieldSelector=metadata.name%3Dm-1",
+    "fieldSelector=metadata.name%3Dm-1&labelSelector=team%3Da",
+];
+
+/// Asked for by a caller who may see live objects alone.
+const HIDDEN: &str = "state=live&labelSelector=team%3Db";
+
+/// One history.
+struct History {
+    world: World,
+    /// The pause of the writes that the clients are to reach now.
+    round: Cell<u64>,
+    /// Which one each of them has reached; those that have not begun wait for none.
+    reached: RefCell<Vec<u64>>,
+    /// The most turns that anything waits.
+    pause: u64,
+    /// Whether there are clients from whom former objects are hidden. What was live is then not evicted at once, as an import may do it: it
+    /// would be told as an eviction of what was evicted before, of which they are told nothing.
+    hides: bool,
+}
+
+/// The last pause.
+const LAST: u64 = u64::MAX - 1;
+
+impl History {
+    /// Writes by chance. Versions only grow, and are not unique: a sweep has one for many.
+    async fn write(&self, chance: &mut Chance) {
+        let (world, mut version, mut last) = (&self.world, 10, [0; 4]);
+        for round in 1..=3 {
+            for _ in 0..chance.below(12) {
+                version += chance.below(2);
+                let k = usize::try_from(chance.below(4)).unwrap();
+                let uid = |incarnation: u32| format!("m-{k}.{incarnation}");
+                // Former objects are changed, too.
+                let of = uid(if chance.below(6) == 0 { 0 } else { last[k] });
+                let labels = json!({"team": chance.of(&["a", "a", "b"])});
+                let row = row(&of, version, &labels);
+                // An entry does not say whether what it evicts was deleted before: watches of deleted objects miss that.
+                let is_deleted = world.rows("state=deleted").await.contains_key(&of);
+                match chance.below(24) {
+                    0 if !self.hides && !is_deleted => {
+                        world.write(Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row }).await
+                    }
+                    1..=3 if !is_deleted => world.write(Row { evict_time: Some(Micros(1)), ..row }).await,
+                    4 => world.changed_by_a_user(&of, chance.below(2) == 0).await,
+                    5 => drop(
+                        world.store.delete_evicted(models(), &of, Effect::Written, |_| Ok::<_, Infallible>(())).await,
+                    ),
+                    6 | 7 => world.write(Row { delete_time: Some(Micros(1)), ..row }).await,
+                    8 => world.swept(&of, version).await,
+                    9 => world.purged(&of).await,
+                    10 => drop(world.store.purge(models(), Micros(2)).await.unwrap()),
+                    11 => {
+                        if let Some(stored) = world.store.stored(models().table(), &[&of]).await.unwrap().pop() {
+                            world.store.replace_evicted(models(), &row, stored.version()).await.unwrap();
+                        }
+                    }
+                    12 | 13 => {
+                        world.swept(&of, version).await;
+                        last[k] += 1;
+                        world.live(&uid(last[k]), version + 1, labels).await;
+                    }
+                    // Another reader may number entries before ours does.
+                    14 => drop(world.hub.log().number(models().table()).await.unwrap()),
+                    _ => world.write(row).await,
+                }
+                chance.pause(self.pause).await;
+            }
+            self.reach(if round == 3 { LAST } else { round }).await;
+        }
+    }
+
+    /// Waits until all clients have what there is.
+    async fn reach(&self, round: u64) {
+        self.round.set(round);
+        while self.reached.borrow().iter().any(|reached| *reached < round) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// What was written.
+    async fn log(&self) -> Vec<String> {
+        let store = &self.world.store;
+        let begin = store.first_position(models().table()).await.unwrap().unwrap();
+        let changes = store.changes_after(models().table(), begin, 1000).await.unwrap();
+        changes.iter().map(|change| format!("{} {} {}", change.what.text(), change.uid, change.res_version)).collect()
+    }
+
+    /// A client, which begins by chance, and breaks its watch off by chance.
+    async fn client(&self, n: usize, mut chance: Chance) {
+        let selector = chance.of(&SELECTORS[usize::from(!self.hides)..]);
+        // One in so many events that say something new is the last one of its watch.
+        let (breaks, streams) = (chance.of(&[1, 8, u64::MAX]), chance.below(3) == 0);
+        // Initial events have the version of the object's text, which the row of a deletion that was only seen does not have.
+        let streams = streams && !selector.contains("deleted") && !selector.contains("all");
+        chance.pause(10 * self.pause).await;
+        self.reached.borrow_mut()[n] = 0;
+        let mut client = Client::default();
+        let mut behind = std::time::Instant::now();
+        while self.reached.borrow()[n] < LAST {
+            if client.at.is_none() {
+                client = Client::default();
+                if !streams {
+                    client.at = Some(self.world.list().await);
+                    client.has = self.world.rows(selector).await;
+                }
+            }
+            // What it has may be old when the watch begins.
+            chance.pause(5 * self.pause).await;
+            let mut events = self.begin(selector, client.at).await;
+            while self.reached.borrow()[n] < LAST {
+                let event = events.next().await.expect("it goes on");
+                let was = (client.at, client.has.clone());
+                if !client.takes(&event) {
+                    break;
+                }
+                let round = self.round.get();
+                if client.at.is_some() && self.reached.borrow()[n] < round {
+                    let rows = self.world.rows(selector).await;
+                    if client.has == rows {
+                        self.reached.borrow_mut()[n] = round;
+                    }
+                    if behind.elapsed() > BEHIND {
+                        let (has, told, log) = (client.has, client.told, self.log().await);
+                        panic!("{selector}: {has:?} instead of {rows:?}, behind {told:?}, of {log:?}");
+                    }
+                } else {
+                    behind = std::time::Instant::now();
+                }
+                // Behind one that it knew already, it would be sent that again and again.
+                let is_new = if event.0 == "BOOKMARK" { client.at != was.0 } else { client.has != was.1 };
+                if client.at.is_some() && is_new && chance.below(breaks) == 0 {
+                    break;
+                }
+            }
+        }
+        self.reached.borrow_mut()[n] = u64::MAX;
+    }
+
+    async fn begin(&self, selector: &str, at: Option<u64>) -> Events {
+        let begin = match at {
+            Some(at) => format!("resourceVersion={at}"),
+            None => "sendInitialEvents=true&resourceVersionMatch=NotOlderThan".to_owned(),
+        };
+        let reach = if selector == HIDDEN { Reach::Live } else { Reach::All };
+        let change = |request: &mut Request| request.reach = reach;
+        self.world.try_watch(&format!("{selector}&{begin}&allowWatchBookmarks=true"), change).await.unwrap()
+    }
+}
+
+/// How long a client may not have what there is while nothing is written.
+const BEHIND: Duration = Duration::from_secs(10);
+
+/// What a client knows.
+#[derive(Default)]
+struct Client {
+    /// Where it resumes; nowhere, while it is sent what there is.
+    at: Option<u64>,
+    /// The versions of its objects, by their uids.
+    has: BTreeMap<String, u64>,
+    /// What it was told.
+    told: Vec<String>,
+}
+
+impl Client {
+    /// Returns whether the watch goes on.
+    fn takes(&mut self, event: &Event) -> bool {
+        if event.0 != "BOOKMARK" {
+            self.told.push(format!("{} {} {}", event.0, event.uid(), event.version()));
+        }
+        match event.0.as_str() {
+            "ADDED" | "MODIFIED" => drop(self.has.insert(event.uid().to_owned(), event.version())),
+            "DELETED" => {
+                assert!(self.at.is_some(), "not among initial events: {:?}", self.told);
+                self.has.remove(event.uid());
+            }
+            "BOOKMARK" => {
+                if event.1["metadata"]["annotations"].is_object() {
+                    self.at = Some(event.version());
+                }
+            }
+            // It begins again.
+            _ => {
+                *self = Client::default();
+                return false;
+            }
+        }
+        self.at = self.at.map(|_| event.version());
+        true
+    }
+}
+
+/// The seeds that are asked for.
+fn seeds() -> std::ops::Range<u64> {
+    let Ok(text) = std::env::var("WATCH_SEEDS") else { return 0..60 };
+    let (from, to) = text.split_once("..").expect("WATCH_SEEDS is like 0..2000");
+    from.parse().unwrap()..to.parse().unwrap()
+}
+
+#[tokio::test]
+async fn each_client_ends_with_what_there_is() {
+    for seed in seeds() {
+        let mut chance = Chance(seed);
+        let limits = WatchLimits {
+            poll: Duration::from_millis(chance.of(&[1, 5, 20])),
+            batch: chance.of(&[1, 3, 200]),
+            bookmarks: Duration::from_millis(10),
+            ..LIMITS
+        };
+        let clients = 10;
+        let history = History {
+            world: World::with(limits).await,
+            round: Cell::new(0),
+            reached: RefCell::new(vec![u64::MAX; clients]),
+            pause: chance.of(&[0, 3, 20, 100]),
+            hides: chance.below(2) == 0,
+        };
+        println!("seed {seed}");
+        let each = (0..clients).map(|n| history.client(n, Chance(seed << 8 | n as u64)));
+        tokio::join!(history.write(&mut chance), futures::future::join_all(each));
+    }
+}
