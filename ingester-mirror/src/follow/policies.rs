@@ -107,10 +107,15 @@ impl Follower {
         round.leaving.sort_by(|one, other| age(one).cmp(&age(other)));
         // Two rules may say the same of an object, and agree about its version or not.
         round.leaving.dedup_by(|one, other| one.uid == other.uid);
+        // What waits, or is worked on, is judged again by a later round: by now its look would be merged with that work, and count for nothing.
+        let judged = round.leaving.len();
+        round.leaving.retain(|candidate| !self.pipeline.queue.holds(&candidate.uid));
+        let busy = (judged - round.leaving.len()) as u64;
         let name = unit.name();
         let lately = in_time("counting evictions", unit.rows.evicted_lately(&name)).await?;
         let units = scopes(std::slice::from_ref(&unit.kind), &unit.config()).len().max(1) as u64;
-        let live = self.pipeline.known().live() as u64 + lately;
+        // Those that are on their way are in both.
+        let live = self.pipeline.known().live() as u64 + lately.saturating_sub(busy);
         let limit = (policies.evict_limit / units).max(1).min((live / PART).max(FEW));
         let most = usize::try_from(limit.saturating_sub(lately)).unwrap_or(usize::MAX);
         let weighed = unit.rows.weigh(&round.leaving, most).await?;

@@ -95,6 +95,18 @@ async fn within_an_hour_no_more_than_a_fifth_of_the_objects_leaves_whatever_the_
 }
 
 #[tokio::test(start_paused = true)]
+async fn objects_that_are_on_their_way_count_once() {
+    let scene =
+        Scene::new(|call| if call.starts_with("delete ") { Trouble::Slow(150 * SECOND) } else { Trouble::None });
+    (0..100).for_each(|number| scene.put(&format!("o{number:02}"), FINISHED));
+    let _playing = play(&scene, with_rule(None, true));
+    // The next rounds find them still there.
+    sleep(900 * SECOND).await;
+    assert_eq!(scene.state().objects.len(), 80);
+    assert_eq!(scene.state().begun, 20);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_object_that_changes_before_it_is_deleted_stays_and_its_row_lives() {
     for finalizer in [json!([]), json!([FINALIZER])] {
         let scene = Scene::new(|call| if call == "delete a" { Trouble::Slow(5 * SECOND) } else { Trouble::None });
