@@ -18,6 +18,7 @@ use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+mod chart;
 mod kustomized;
 mod monitoring;
 
