@@ -313,13 +313,14 @@ fn the_image_contains_the_program_that_the_manifests_start() {
     ] {
         assert!(text.lines().any(|known| known == line), "no line `{line}`");
     }
-    // The builder needs these sources; the migrations are compiled in.
+    // The builder needs these sources; the migrations are compiled in, and the files that `ingester manifests` writes.
     let ignored = std::fs::read_to_string(root().join(".dockerignore")).unwrap();
     let crates = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let crates: Vec<String> = crates.filter(|name| name.starts_with("ingester-")).collect();
     assert!(crates.len() > 5, "{crates:?}");
-    for needed in
-        ["Cargo.toml", "Cargo.lock", "generated-sql", "crd-specs"].into_iter().chain(crates.iter().map(String::as_str))
+    for needed in ["Cargo.toml", "Cargo.lock", "generated-sql", "crd-specs", "deploy"]
+        .into_iter()
+        .chain(crates.iter().map(String::as_str))
     {
         assert!(root().join(needed).exists());
         assert!(!ignored.lines().any(|line| line.trim_end_matches('/') == needed), "{needed} is ignored");
