@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the servers that the tests run against: MariaDB, MySQL, PostgreSQL, Galera, etcd, kube-apiserver, and a modern API
-# server; and the programs kubectl, promtool and mariadb-dump.
+# server; and the programs kubectl, promtool and mariadb-dump, and one that renders the Helm chart.
 #
-#   tests/install.sh [packages] [mysql] [postgresql] [galera] [apiserver] [modern-apiserver] [kubectl] [tools]
+#   tests/install.sh [packages] [mysql] [postgresql] [galera] [apiserver] [modern-apiserver] [kubectl] [tools] [helm-render]
 #   without arguments: all of them
 #
 # For Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second run finds it
@@ -28,6 +28,11 @@
 #              "skipped: no kubectl".
 #   tools      promtool and mariadb-dump from this Debian (20 MB), unpacked into the cache. They may be missing: then the tests
 #              that need them print "skipped: no promtool" or "skipped: no mariadb-dump".
+#   helm-render
+#              The program of tests/helm-render/, which renders the chart in deploy/helm: built by this Debian's Go (installed, if
+#              it is missing) from this Debian's packages of Go sources (sprig, gojsonschema, sigs.k8s.io/yaml; 8 MB, unpacked
+#              meanwhile, never installed). Once, and again when that folder changes. It may be missing: then the tests that need it
+#              print "skipped: no Go, no Helm renderer".
 #
 # If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used instead of kube-apiserver 1.20.2 and Debian's etcd, and
 # neither is installed. Likewise, a database that INGESTER_TEST_MARIADB_URL, INGESTER_TEST_MYSQL_URL or INGESTER_TEST_POSTGRES_URL
@@ -635,15 +640,69 @@ unpack_tools() {
   mv "$part/out" "$cache/tools"
 }
 
+helm_render() {
+  local started=$SECONDS key go=/usr/lib/go-1.19/bin/go part="$cache/helm-render.part"
+  key="$({ cat "$here/helm-render/main.go"; sed -n '/^build_helm_render/,/^}/p' "${BASH_SOURCE[0]}"; } | sha256sum)"
+  if [[ "$(cat "$cache/helm-render/key" || true)" == "$key" ]]; then
+    say "Helm renderer: ready (cached)"
+    return
+  fi
+  if [[ ! -x $go ]]; then
+    do_now "installing Go"
+    try install_packages golang-1.19-go
+  fi
+  try build_helm_render "$part" "$go"
+  rm -rf "$cache/helm-render"
+  if [[ $tried -eq 0 ]]; then
+    echo "$key" >"$part/out/key"
+    mv "$part/out" "$cache/helm-render"
+  fi
+  rm -rf "$part"
+  if [[ $tried -ne 0 ]]; then
+    say "skipped: no Go, no Helm renderer ($(cat "$cache/doing") failed, see $log)"
+    return
+  fi
+  say "Helm renderer: ready ($((SECONDS - started)) s)"
+}
+
+build_helm_render() {
+  local part="$1" go="$2" source codename names package
+  rm -rf "$part"
+  mkdir -p "$part/apt" "$part/debs" "$part/root" "$part/tmp" "$part/out"
+
+  do_now "finding the Debian mirror"
+  source="$(mirror)"
+  # shellcheck source=/dev/null
+  codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+
+  do_now "reading the package lists of Debian $codename"
+  echo "deb ${source} ${codename} main" >"$part/apt/sources.list"
+  private_apt "$part/apt" apt-get update
+
+  do_now "downloading the Go sources of the Helm renderer"
+  names="$(private_apt "$part/apt" apt-get install --print-uris golang-github-masterminds-sprig-dev \
+    golang-github-xeipuuv-gojsonschema-dev golang-k8s-sigs-yaml-dev | sed -nE "s/^'[^']*' (golang-[^_]+-dev)_.*/\1/p")"
+  # shellcheck disable=SC2086 # one word a package
+  (cd "$part/debs" && private_apt "$part/apt" apt-get download $names)
+  for package in "$part"/debs/*.deb; do
+    dpkg -x "$package" "$part/root"
+  done
+
+  do_now "building the Helm renderer"
+  export GOPATH="$part/root/usr/share/gocode" GOCACHE="$part/gocache" GOTMPDIR="$part/tmp" GO111MODULE=off CGO_ENABLED=0 \
+    GOENV=off GOFLAGS="" GOTOOLCHAIN=local
+  nice "$go" build -trimpath -ldflags "-s -w" -o "$part/out/helm-render" "$here/helm-render/main.go"
+}
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql postgresql galera apiserver modern-apiserver kubectl tools)
+[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql postgresql galera apiserver modern-apiserver kubectl tools helm-render)
 for step in "${steps[@]}"; do
   case "$step" in
-    packages | mysql | postgresql | galera | apiserver | modern-apiserver | kubectl | tools) ;;
+    packages | mysql | postgresql | galera | apiserver | modern-apiserver | kubectl | tools | helm-render) ;;
     *)
-      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, postgresql, galera, apiserver, modern-apiserver, kubectl, tools)"
+      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, postgresql, galera, apiserver, modern-apiserver, kubectl, tools, helm-render)"
       exit 2
       ;;
   esac

@@ -107,6 +107,15 @@ pub fn promtool() -> Option<PathBuf> {
     found
 }
 
+/// The program of `tests/helm-render/`, which renders charts as Helm does; `None`, after it has said so, if it is not installed.
+pub fn helm_render() -> Option<PathBuf> {
+    let found = program("helm-render/helm-render");
+    if found.is_none() {
+        skipped("no Go, no Helm renderer");
+    }
+    found
+}
+
 /// The program mariadb-dump; `None`, after it has said so, if it is not installed.
 pub fn mariadb_dump() -> Option<PathBuf> {
     let found = program("tools/mariadb-dump");
