@@ -48,8 +48,10 @@ export SOURCE_DATE_EPOCH
 
 # Writes the program, and with it no path of this machine: neither rustc's nor the C compiler's.
 compile() {
-  local folder="${CARGO_TARGET_DIR:-$PWD/target}" flags="" c_flags="" from
-  for from in "$folder=/target" "$PWD=/src" "${CARGO_HOME:-$HOME/.cargo}=/cargo"; do
+  local folder flags="" c_flags="" from
+  folder="$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")"
+  # Of several that match, the last one counts: the target folder may be within the others.
+  for from in "${CARGO_HOME:-$HOME/.cargo}=/cargo" "$PWD=/src" "$folder=/target"; do
     flags+=" --remap-path-prefix=$from"
     c_flags+=" -ffile-prefix-map=$from"
   done
@@ -135,7 +137,7 @@ cp LICENSE CHANGELOG.md README.md "$folder/"
 sbom >"$folder/sbom.cdx.json"
 (cd "$folder" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >SHA256SUMS)
 tar --create --directory "$work" --format=gnu --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
-  --mode='u+rw,go=rX' "$name" | gzip -n -9 >"$out/$name.tar.gz"
+  --mode='u+rw,go=rX' "$name" | gzip -n >"$out/$name.tar.gz"
 (cd "$out" && sha256sum "$name.tar.gz" >SHA256SUMS)
 echo "wrote $out/$name.tar.gz"
 if [[ -n "$rootfs" ]]; then
