@@ -28,7 +28,7 @@ pub mod trigger_run;
 pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../proto/descriptors.bin"));
 
 /// The migrations of these kinds.
-pub const SQL: GeneratedSql = ingester_core::generated_sql!("../generated-sql");
+pub const SQL: GeneratedSql = ingester_core::generated_sql!("generated-sql");
 
 /// The registry: every kind that is mirrored.
 pub const KINDS: &[Kind] = registry![&[

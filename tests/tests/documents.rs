@@ -1,5 +1,5 @@
-//! The documents for contributors say what is there: the files and functions that they name exist, their links lead somewhere,
-//! and every room has its line in ARCHITECTURE.md.
+//! The documents for contributors say what is there: the files and functions that they name exist, every room has its line in
+//! ARCHITECTURE.md, the links of all documents lead somewhere, and every page is in the book.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::value::{ColumnValue, Value, Values};
@@ -9,8 +9,8 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
 
 /// The documents about the code. Others show users' files, such as `kinds.yaml`.
 const ABOUT_CODE: [&str; 5] =
@@ -18,6 +18,9 @@ const ABOUT_CODE: [&str; 5] =
 
 /// Files that a recipe tells the reader to write.
 const EXAMPLES: [&str; 1] = ["crd-specs/src/widget.rs"];
+
+/// The pages of the book. Its links lead only to pages and diagrams in it, because the rest of the repository is not published with it.
+const BOOK: &str = "docs/";
 
 const TABLE_OF_TYPES: &str = include_str!("../../docs/kinds.md");
 
@@ -70,18 +73,34 @@ fn links_of_documents_lead_somewhere() -> Result<()> {
             followed += 1;
             let (path, anchor) =
                 link.split_once('#').map_or((link.as_str(), None), |(path, anchor)| (path, Some(anchor)));
-            let target = if path.is_empty() { root().join(document) } else { root().join(folder).join(path) };
-            if !target.exists() {
+            let target = if path.is_empty() { PathBuf::from(document) } else { normal(&folder.join(path)) };
+            if !root().join(&target).exists() {
                 broken.push(format!("{document}: there is no `{path}`"));
+            } else if document.starts_with(BOOK) && !(target.starts_with(BOOK) && target.extension().is_some()) {
+                broken.push(format!("{document}: `{link}` leaves the book: name the file in backticks instead"));
             } else if let Some(anchor) = anchor
-                && !anchors(&std::fs::read_to_string(&target)?).contains(anchor)
+                && !anchors(&std::fs::read_to_string(root().join(&target))?).contains(anchor)
             {
-                broken.push(format!("{document}: `{link}`: there is no such heading"));
+                broken.push(format!(
+                    "{document}: `{link}`: there is no heading to which GitHub and mdBook give this anchor"
+                ));
             }
         }
     }
-    ensure!(followed > 50, "only {followed} links are found: how documents are read is wrong");
+    ensure!(followed > 300, "only {followed} links are found: how documents are read is wrong");
     ensure!(broken.is_empty(), "correct these links:\n{}", broken.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn every_page_is_in_the_book_once() -> Result<()> {
+    let mut listed = links(&read("docs/SUMMARY.md")?);
+    listed.sort();
+    let pages = files()?.into_iter().filter_map(|file| Some(file.strip_prefix(BOOK)?.to_owned()));
+    let pages: Vec<String> = pages.filter(|file| file.ends_with(".md") && file != "SUMMARY.md").collect();
+    assert_eq!(listed, pages, "docs/SUMMARY.md has each page of docs/ once");
+    let book = read("book.toml")?;
+    ensure!(book.contains("src = \"docs\"") && book.contains("use-default-preprocessors = false"), "book.toml: {book}");
     Ok(())
 }
 
@@ -244,19 +263,44 @@ fn links(text: &str) -> Vec<String> {
     ends.filter_map(|rest| rest.split_once(')')).map(|(link, _)| link.to_owned()).collect()
 }
 
-/// The anchors of the headings, as GitHub makes them.
+/// The path without its `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            normal.pop();
+        } else {
+            normal.push(component);
+        }
+    }
+    normal
+}
+
+/// The anchors of the headings on which GitHub and mdBook agree. A heading that is there again gets a number from both.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let headings = prose(text);
-    let headings =
-        headings.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
-    let anchor = |heading: &str| {
-        let kept = heading.to_lowercase();
-        kept.chars()
-            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
-            .collect::<String>()
-            .replace(' ', "-")
-    };
-    headings.map(anchor).collect()
+    let (mut found, mut seen) = (BTreeSet::new(), BTreeMap::new());
+    let prose = prose(text);
+    let headings = prose.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    for heading in headings {
+        let (github, mdbook) = (github(heading), mdbook(heading));
+        let times = seen.entry(github.clone()).and_modify(|times| *times += 1).or_insert(0);
+        // The text of a link, and an anchor that is given, are read differently.
+        if github == mdbook && !heading.contains(['[', '{']) {
+            found.insert(if *times == 0 { github } else { format!("{github}-{times}") });
+        }
+    }
+    found
+}
+
+fn github(heading: &str) -> String {
+    let kept = heading.to_lowercase();
+    kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>().replace(' ', "-")
+}
+
+/// As `normalize_id` of mdBook.
+fn mdbook(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || c.is_whitespace() || matches!(c, '-' | '_'));
+    kept.map(|c| if c.is_whitespace() { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
 fn root() -> PathBuf {
@@ -269,6 +313,9 @@ fn spans_links_and_anchors_are_read_as_they_are_written() {
     assert_eq!(code_spans(text), ["a/b.rs::f", "words"]);
     assert_eq!(links(text), ["c.md#two-words"]);
     assert_eq!(anchors(text), BTreeSet::from(["two-words".to_owned()]));
+    let twice = "# Again\n## Again\n## Über uns\n## A [link](b.md)\n## Named {#name}\n## Plain";
+    assert_eq!(anchors(twice).into_iter().collect::<Vec<_>>(), ["again", "again-1", "plain"], "mdBook keeps the Ü");
+    assert_eq!(normal(Path::new("docs/decisions/../queries.md")), Path::new("docs/queries.md"));
     assert!(ends_with("a/b/c.rs", "b/c.rs") && !ends_with("a/bb/c.rs", "b/c.rs"));
     assert!(has_word("fn read(", "fn read") && !has_word("fn reads(", "fn read"));
 }

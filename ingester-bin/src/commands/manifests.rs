@@ -10,17 +10,18 @@ use anyhow::anyhow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The manifests of this repository, in the order of their creation. The role is made from the kinds.
+/// The manifests of this repository, in the order of their creation. The role is made from the kinds. They are links in this crate's folder, so
+/// that its package has them.
 const BASE: [(&str, &str); 9] = [
-    ("namespace.yaml", include_str!("../../../deploy/namespace.yaml")),
-    ("serviceaccount.yaml", include_str!("../../../deploy/serviceaccount.yaml")),
-    ("clusterrolebinding.yaml", include_str!("../../../deploy/clusterrolebinding.yaml")),
-    ("role.yaml", include_str!("../../../deploy/role.yaml")),
-    ("rolebinding.yaml", include_str!("../../../deploy/rolebinding.yaml")),
-    ("configmap.yaml", include_str!("../../../deploy/configmap.yaml")),
-    ("secret.yaml", include_str!("../../../deploy/secret.yaml")),
-    ("schema-job.yaml", include_str!("../../../deploy/schema-job.yaml")),
-    ("deployment.yaml", include_str!("../../../deploy/deployment.yaml")),
+    ("namespace.yaml", include_str!("../../deploy/namespace.yaml")),
+    ("serviceaccount.yaml", include_str!("../../deploy/serviceaccount.yaml")),
+    ("clusterrolebinding.yaml", include_str!("../../deploy/clusterrolebinding.yaml")),
+    ("role.yaml", include_str!("../../deploy/role.yaml")),
+    ("rolebinding.yaml", include_str!("../../deploy/rolebinding.yaml")),
+    ("configmap.yaml", include_str!("../../deploy/configmap.yaml")),
+    ("secret.yaml", include_str!("../../deploy/secret.yaml")),
+    ("schema-job.yaml", include_str!("../../deploy/schema-job.yaml")),
+    ("deployment.yaml", include_str!("../../deploy/deployment.yaml")),
 ];
 
 /// Those that give the right to Leases: they are where the Leases are.
@@ -31,7 +32,7 @@ const SEVERAL: &str = "  # The pods share the work: one pod owns each unit (a ki
 const ONE: &str = "  # `ingester.replicas.enabled` is not set: each pod would do all of the work.\n  replicas: 1\n";
 
 /// The image that they name.
-const IMAGE: &str = "image: ingester:0.1.0";
+const IMAGE: &str = concat!("image: ingester:", env!("CARGO_PKG_VERSION"));
 
 /// Where the file of kinds is mounted. A folder of its own: nothing can be mounted within a ConfigMap's.
 const KINDS: &str = "/etc/ingester-kinds";

@@ -591,3 +591,25 @@ fn scripts_for_zsh_and_fish_have_the_kinds() {
     assert!(fish.contains("using_subcommand schema; and __fish_seen_subcommand_from print\" -f -a \""));
     folder.run(&["completions", "tcsh"]).exits(2).says(&["bash", "zsh", "fish"]);
 }
+
+#[test]
+fn every_command_has_its_row_on_the_page_of_commands() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/commands.md")).unwrap();
+    let rows: String = page.lines().filter(|line| line.starts_with("| `ingester ")).collect();
+    let folder = Folder::new();
+    let commands = |of: &[&str]| -> Vec<String> {
+        let help = folder.run(&[of, &["--help"]].concat()).exits(0).out;
+        let Some((_, list)) = help.split_once("\nCommands:\n") else { return Vec::new() };
+        let list = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
+        let names = list.filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next());
+        names.filter(|name| *name != "help").map(str::to_owned).collect()
+    };
+    let all = commands(&[]);
+    assert!(all.len() > 20, "{all:?}");
+    for command in &all {
+        assert!(rows.contains(&format!("`ingester {command}")), "docs/commands.md has no row for {command}");
+    }
+    for command in commands(&["schema"]) {
+        assert!(rows.contains(&format!("`ingester schema {command}")), "docs/commands.md: schema {command}");
+    }
+}

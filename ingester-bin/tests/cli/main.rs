@@ -7,6 +7,7 @@
 mod changes;
 mod database;
 mod declared;
+mod dist;
 mod doctor;
 mod examples;
 mod full_disk;

@@ -30,7 +30,8 @@ fn the_manifests_of_the_program_itself_are_those_of_this_repository() {
         assert_eq!(uncommented(written), uncommented(read(&deployed)), "{file}");
     }
     let docker = std::fs::read_to_string(folder.path().join("base/Dockerfile")).unwrap();
-    assert!(docker.contains("--bin ingester &&") && docker.contains("-t ingester:0.1.0 ."), "{docker}");
+    assert!(docker.contains("--bin ingester &&"), "{docker}");
+    assert!(docker.contains(concat!("-t ingester:", env!("CARGO_PKG_VERSION"), " .")), "{docker}");
 }
 
 /// What `kubectl apply -k` would send; `None` without kubectl.

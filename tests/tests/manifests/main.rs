@@ -305,15 +305,27 @@ fn the_schema_job_is_retried_and_removed_automatically() {
 
 #[test]
 fn the_image_contains_the_program_that_the_manifests_start() {
-    let text = std::fs::read_to_string(root().join("deploy/Dockerfile")).unwrap();
+    let read = |file: &str| std::fs::read_to_string(root().join("deploy").join(file)).unwrap();
+    let (compiled, packed) = (read("Dockerfile"), read("Dockerfile.binary"));
     for line in [
         r#"ENTRYPOINT ["/usr/local/bin/ingester"]"#,
         "COPY --from=build /ingester /usr/local/bin/ingester",
         "USER 65532:65532",
     ] {
-        assert!(text.lines().any(|known| known == line), "no line `{line}`");
+        assert!(compiled.lines().any(|known| known == line), "no line `{line}`");
     }
-    // The builder needs these sources; the migrations are compiled in, and the files that `ingester manifests` writes.
+    // Both images say the same of themselves, and start the program in the same way.
+    let settings = |text: &str| -> Vec<String> {
+        let is_one = |line: &&str| {
+            ["ARG ", "LABEL ", "      org.", "USER ", "EXPOSE ", "ENTRYPOINT "]
+                .iter()
+                .any(|begin| line.starts_with(begin))
+        };
+        text.lines().filter(is_one).map(str::to_owned).collect()
+    };
+    assert_eq!(settings(&compiled), settings(&packed));
+    assert!(packed.contains("\nFROM scratch\n") && read("dist.sh").contains("\"$to/usr/local/bin/ingester\""));
+    // The builder needs these sources; the migrations and the manifests are compiled in.
     let ignored = std::fs::read_to_string(root().join(".dockerignore")).unwrap();
     let crates = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let crates: Vec<String> = crates.filter(|name| name.starts_with("ingester-")).collect();
