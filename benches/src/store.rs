@@ -172,20 +172,24 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
             }
         }
     }
-    println!(
-        "{name} ({server}), pool {}, {} connections, {} rounds of {} objects{}",
-        arguments.pool.as_deref().unwrap_or("default"),
-        workers_of(arguments.workers),
-        arguments.rounds,
-        arguments.objects,
-        if arguments.without_proto { " without protobuf" } else { "" }
-    );
+    title(name, &server, workers_of(arguments.workers), arguments);
     compare(names, &speeds);
     if deadlocks > 0 {
         println!("  {deadlocks} deadlocks seen by the reference pattern's workers, none by ours");
     }
     print_size::<D>(&mut emptying[5], kept.table(), former, arguments.objects).await?;
     one::<D>(name, kind, [&store, &without], &handmade, &mut dice).await
+}
+
+/// Prints what the figures are of.
+fn title(name: &str, server: &str, workers: usize, arguments: &Databases) {
+    println!(
+        "{name} ({server}), pool {}, {workers} connections, {} rounds of {} objects{}",
+        arguments.pool.as_deref().unwrap_or("default"),
+        arguments.rounds,
+        arguments.objects,
+        if arguments.without_proto { " without protobuf" } else { "" }
+    );
 }
 
 /// Prints the speed of each candidate in each phase, and how ours compares to it.

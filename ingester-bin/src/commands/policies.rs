@@ -84,12 +84,12 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     let output = arguments.output.output;
     match name {
         None => {
-            let lines: Vec<Line<'_>> = all.iter().map(|(kind, rule, found)| Line::of(kind, *rule, found)).collect();
+            let lines: Vec<Line<'_>> = all.iter().map(|(kind, rule, found)| Line::of(kind, rule, found)).collect();
             show(output, &lines, || table(&lines))?;
         }
         Some(name) => {
             let lines: Vec<Explained<'_>> =
-                all.iter().flat_map(|(kind, rule, found)| explained(kind, *rule, found, name)).collect();
+                all.iter().flat_map(|(kind, rule, found)| explained(kind, rule, found, name)).collect();
             show(output, &lines, || explanations(&lines))?;
             if lines.is_empty() {
                 note(&format!(

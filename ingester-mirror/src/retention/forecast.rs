@@ -78,10 +78,10 @@ pub async fn forecast(
     all.iter().filter(|other| !other.kinds.is_empty()).try_for_each(|rule| check(kind, rule))?;
     let number = all.iter().position(|other| other.rule.name == rule.rule.name).unwrap_or_default();
     let rows = OnlyRead { store, kind };
-    let together = Together::begin(&rows, all, store.read_clock().await?).await.map_err(|wrong| wrong.error)?;
+    let together = Together::begin(&rows, all, store.read_clock().await?).await.map_err(|wrong| *wrong.error)?;
     let (mut found, mut place) = (RetentionForecast::default(), together.start(number));
     loop {
-        let next = together.next(&rows, number, &mut place, true).await.map_err(|wrong| wrong.error)?;
+        let next = together.next(&rows, number, &mut place, true).await.map_err(|wrong| *wrong.error)?;
         let Some(Weighed { free, held, staying }) = next else { return Ok(found) };
         found.going += free.len() as u64;
         found.held += held.len() as u64;

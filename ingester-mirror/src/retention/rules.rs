@@ -19,7 +19,7 @@ use std::time::Duration;
 #[error("`{rule}`: {error}")]
 pub(super) struct RuleError {
     rule: String,
-    pub(super) error: PolicyError,
+    pub(super) error: Box<PolicyError>,
 }
 
 /// Why a rule purges nothing now.
@@ -234,13 +234,13 @@ async fn snapshot(rows: &dyn CoveredRows, rule: &RetentionRule, now: Micros) -> 
     let standings: HashMap<Box<str>, Standing> =
         covered.iter().map(|row| (row.candidate.uid.clone(), row.standing)).collect();
     let judgement = judge(&rule.rule, covered.into_iter().map(|row| row.candidate).collect(), now);
-    let of = |uid: &Box<str>| standings.get(uid).map(|standing| (uid.clone(), *standing));
-    let leaving = judgement.leaving.iter().filter_map(|one| of(&one.uid)).collect();
+    let of = |one: &Candidate| standings.get(&one.uid).map(|standing| (one.uid.clone(), *standing));
+    let leaving = judgement.leaving.iter().filter_map(of).collect();
     Ok(Snapshot { judgement, standings, leaving })
 }
 
 fn of_rule(rule: &RetentionRule, error: PolicyError) -> RuleError {
-    RuleError { rule: rule.rule.name.clone(), error }
+    RuleError { rule: rule.rule.name.clone(), error: error.into() }
 }
 
 /// What came of the rules of a kind in one round.
