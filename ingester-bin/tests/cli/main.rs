@@ -12,6 +12,7 @@ mod examples;
 mod full_disk;
 mod get;
 mod habits;
+mod history;
 mod import;
 mod kubeconfig;
 mod logging;

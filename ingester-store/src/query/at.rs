@@ -131,7 +131,7 @@ impl Store {
     }
 }
 
-fn history(kind: &Kind) -> Result<History, QueryError> {
+pub(super) fn history(kind: &Kind) -> Result<History, QueryError> {
     kind.history().ok_or(QueryError::NoHistory { kind: kind.kind() })
 }
 

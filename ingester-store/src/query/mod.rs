@@ -6,6 +6,7 @@
 //! | `at.rs` | the same as of a moment, and the versions of an object |
 //! | `cursor.rs` | where a page ends and the next one begins |
 //! | `found.rs` | a row that was found |
+//! | `lives.rs` | the objects that had a name, and one version among theirs |
 //! | `shown.rs` | the state of an object, in its annotations |
 //! | `typed.rs` | the same for a Rust type |
 //!
@@ -16,11 +17,13 @@ mod ask;
 mod at;
 mod cursor;
 mod found;
+mod lives;
 mod shown;
 mod typed;
 
 pub use ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
 pub use at::{AskedAt, HistoryPage, ObjectVersion};
 pub use found::{FoundRow, STANDING_PLACES};
+pub use lives::{Life, VersionError, VersionOf};
 pub use shown::{STATE_PLACES, ShownState, metadata};
 pub use typed::{Stored, TypedPage, TypedQuery};

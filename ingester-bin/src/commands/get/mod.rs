@@ -8,7 +8,7 @@
 //! | `rows.rs` | the rows, in portions |
 //! | `watch.rs` | what has changed since it was printed |
 
-mod format;
+pub(super) mod format;
 mod layout;
 mod question;
 mod rows;
@@ -16,9 +16,8 @@ mod rows;
 mod tests;
 mod watch;
 
-use super::{failed, lacks, resource};
+use super::{failed, resource, with_tables};
 use crate::arguments::Get;
-use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, print, print_on};
 use crate::program::Program;
@@ -64,7 +63,8 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
     let layouts = questions.iter().map(|question| Layout::of(question, &arguments, &format));
     let layouts = layouts.collect::<Result<Vec<_>, _>>()?;
     let database = arguments.target.database(kinds)?;
-    let store = open(&database, program, &questions).await?;
+    let asked: Vec<Kind> = questions.iter().map(|question| question.kind).collect();
+    let store = with_tables(&database, program, &asked).await?;
     let ending = answer(&arguments, &format, &questions, &layouts, &store).await;
     store.close().await;
     ending
@@ -87,19 +87,6 @@ fn check(arguments: &Get, format: &Format, questions: &[Question]) -> Result<(),
         return Err(Failure::Usage(anyhow!("--columns is for the table, which is printed without -o, and for -o csv")));
     }
     Ok(())
-}
-
-/// Opens the database, which must have the tables.
-async fn open(database: &Database, program: Program, questions: &[Question]) -> Result<Store, Failure> {
-    let store = database.open_existing().await?;
-    let asked: Vec<Kind> = questions.iter().map(|question| question.kind).collect();
-    let missing = store.missing(&asked).await?;
-    if missing.is_empty() {
-        return Ok(store);
-    }
-    store.close().await;
-    let released = super::built_in(program)?;
-    Err(Failure::Usage(anyhow!(lacks(database, &missing, program, released.as_ref()))))
 }
 
 async fn answer(

@@ -1,0 +1,124 @@
+//! What commands say of the past: the versions of an object, what differs between them, and how things were at a moment.
+
+use crate::program::{Folder, Ran};
+use serde_json::{Value, json};
+
+const KINDS: &str = "\
+builtIn: false
+kinds:
+- group: example.com
+  version: v1
+  kind: Run
+  namespaced: true
+  history: forever
+  columns:
+  - {column: phase, path: .status.phase, type: VARCHAR(32)}
+- group: example.com
+  version: v1
+  kind: House
+  namespaced: true
+";
+
+/// A run of a uid in a version.
+fn run(name: &str, uid: &str, version: u32, phase: &str) -> String {
+    let object = json!({
+        "apiVersion": "example.com/v1", "kind": "Run",
+        "metadata": {
+            "namespace": "ml", "name": name, "uid": uid, "resourceVersion": version.to_string(), "generation": version,
+            "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"team": if version < 12 { "ads" } else { "pricing" }},
+        },
+        "spec": {"steps": ["load", "train"]},
+        "status": {"phase": phase},
+    });
+    object.to_string() + "\n"
+}
+
+/// A folder whose database has `nightly`, which failed, was deleted and made again.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("kinds.yaml", KINDS);
+    for (uid, version, phase) in
+        [("u1", 10, "Pending"), ("u1", 11, "Running"), ("u1", 12, "Failed"), ("u2", 20, "Pending"), ("u2", 21, "Running")]
+    {
+        folder.write("in.json", run("nightly", uid, version, phase));
+        folder.import(&["--kinds", "kinds.yaml", "in.json"]).exits(0);
+    }
+    // The clock of the test: a version begins each hour.
+    let hours = [("run_history", "u1", 10), ("run_history", "u1", 11), ("run", "u1", 12), ("run_history", "u2", 20), ("run", "u2", 21)];
+    for (hour, (table, uid, version)) in hours.into_iter().enumerate() {
+        let began = if table == "run" { "update_time" } else { "valid_from" };
+        let time = |hour: usize| format!("'2026-01-02 {hour:02}:00:00.000000'");
+        let end = if table == "run" { String::new() } else { format!(", valid_to = {}", time(hour + 1)) };
+        let set = format!("UPDATE {table} SET {began} = {}{end} WHERE uid = '{uid}' AND res_version = {version}", time(hour));
+        folder.query(&set);
+    }
+    folder.query("UPDATE run SET delete_time = '2026-01-02 02:30:00.000000' WHERE uid = 'u1'");
+    folder
+}
+
+impl Folder {
+    /// A command on this database with these kinds.
+    fn past(&self, arguments: &[&str]) -> Ran {
+        self.run(&[arguments, &["--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"]].concat())
+    }
+}
+
+#[test]
+fn each_version_is_a_line_and_all_objects_of_the_name_are_there() {
+    let folder = folder();
+    let ran = folder.past(&["history", "run", "nightly"]).exits(0);
+    let lines: Vec<Vec<&str>> = ran.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["VERSION", "FROM", "TO", "FOR", "CHANGE", "CHANGED"]);
+    let u2 = ["20", "2026-01-02T03:00:00Z", "2026-01-02T04:00:00Z", "60m", "<none>", "<none>"];
+    assert_eq!((lines.len(), lines[2].as_slice()), (6, &u2[..]), "{}", ran.out);
+    let is = |line: usize, cells: &[&str]| {
+        assert!(lines[line].starts_with(&cells[..3]) && lines[line].ends_with(&cells[3..]), "{line}: {}", ran.out);
+    };
+    is(1, &["21", "2026-01-02T04:00:00Z", "now", "updated", ".status.phase"]);
+    is(3, &["12", "2026-01-02T02:00:00Z", "now", "updated", ".metadata.labels.team,.status.phase"]);
+    is(5, &["10", "2026-01-02T00:00:00Z", "2026-01-02T01:00:00Z", "<none>", "<none>"]);
+
+    let wide = folder.past(&["history", "run/nightly", "-n", "ml", "-o", "wide", "--no-headers"]).exits(0).out;
+    assert!(wide.lines().next().is_some_and(|line| line.starts_with("u2 ") && line.contains(".metadata.generation,")), "{wide}");
+    let one = folder.past(&["history", "run", "--uid", "u1", "--no-headers"]).exits(0).out;
+    assert_eq!(one.lines().count(), 3);
+    let ran = folder.past(&["history", "run", "nightly", "--limit", "3", "--no-headers"]).exits(0).says(&["--limit"]);
+    assert_eq!(ran.out.lines().count(), 3);
+    // The paths of the last line are there although the version before is not printed.
+    assert!(ran.out.lines().last().is_some_and(|line| line.ends_with(".status.phase")), "{}", ran.out);
+    let all = folder.past(&["history", "run", "nightly", "--limit", "5"]).exits(0);
+    assert_eq!(all.err, "");
+}
+
+#[test]
+fn versions_are_printed_as_get_prints_objects() {
+    let folder = folder();
+    let list = folder.past(&["history", "run", "nightly", "-o", "json"]).exits(0).out;
+    let list: Value = serde_json::from_str(&list).unwrap();
+    assert_eq!((&list["kind"], list["items"].as_array().map(Vec::len)), (&json!("List"), Some(5)));
+    let annotations = |place: usize| list["items"][place]["metadata"]["annotations"].clone();
+    assert_eq!(
+        annotations(3),
+        json!({
+            "mirror.michelangelo.api/valid-from": "2026-01-02T01:00:00Z",
+            "mirror.michelangelo.api/valid-to": "2026-01-02T02:00:00Z",
+            "mirror.michelangelo.api/change": "updated",
+            "mirror.michelangelo.api/changed": ".metadata.generation, .metadata.resourceVersion, .status.phase",
+        })
+    );
+    assert_eq!(annotations(2)["mirror.michelangelo.api/state"], "deleted");
+    let yaml = folder.past(&["history", "run", "nightly", "-o", "yaml", "--limit", "1"]).exits(0).out;
+    assert!(yaml.starts_with("apiVersion: v1\nitems:\n- apiVersion: example.com/v1\n  kind: Run\n"), "{yaml}");
+}
+
+#[test]
+fn a_history_that_is_not_there_is_named_with_the_remedy() {
+    let folder = folder();
+    folder.past(&["history", "house", "a"]).exits(2).says(&["House keeps no former versions", "history: 90d"]);
+    folder.past(&["history", "run", "weekly"]).exits(1).says(&["runs.example.com \"weekly\" not found"]);
+    folder.past(&["history", "run"]).exits(2).says(&["KIND NAME"]);
+    folder.past(&["history", "run/a", "b"]).exits(2).says(&["KIND/NAME"]);
+    folder.write("other.json", run("nightly", "u3", 1, "Pending").replace(r#""namespace":"ml""#, r#""namespace":"ads""#));
+    folder.import(&["--kinds", "kinds.yaml", "other.json"]).exits(0);
+    folder.past(&["history", "run", "nightly"]).exits(2).says(&["several namespaces", "(ads, ml)"]);
+}
