@@ -1,4 +1,4 @@
-//! `ingester history`.
+//! `ingester history` and `ingester diff`.
 
 use super::Target;
 use clap::{Args, ValueEnum};
@@ -58,4 +58,40 @@ pub(crate) enum HistoryFormat {
     Json,
     /// Objects in YAML.
     Yaml,
+}
+
+/// Print what differs between two versions of an object.
+///
+/// A unified diff of their YAML, in colours on a terminal unless NO_COLOR is set; with -o json, the JSON patch (RFC 6902) that makes one of the
+/// other. A version is named by its resourceVersion or by a time at which it was there: RFC 3339, a date, or how long ago (`7d`). Without
+/// --from it is the version before --to, without --to the last one. The kind must keep a history, see docs/history.md.
+#[derive(Debug, Args)]
+#[command(after_help = DIFF)]
+pub(crate) struct Diff {
+    #[command(flatten)]
+    pub(crate) object: Named,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// The first version: its resourceVersion, or a time.
+    #[arg(long, value_name = "VERSION|TIME")]
+    pub(crate) from: Option<String>,
+    /// The second one.
+    #[arg(long, value_name = "VERSION|TIME")]
+    pub(crate) to: Option<String>,
+    /// A JSON patch instead of a unified diff.
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    pub(crate) output: Option<DiffFormat>,
+}
+
+const DIFF: &str = "\
+Examples:
+  ingester diff pipelinerun nightly -n ml                    what changed last
+  ingester diff pipelinerun/nightly --from 2h                since two hours ago
+  ingester diff pipelinerun nightly --from 4711 --to 4720 -o json";
+
+/// How `ingester diff` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// A JSON patch.
+    Json,
 }

@@ -39,7 +39,7 @@ pub(crate) use declare::{AdmissionVersion, Manifests, Rbac, Scaffold};
 pub(crate) use doctor::Doctor;
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat};
 pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};
-pub(crate) use history::{History, HistoryFormat, Named};
+pub(crate) use history::{Diff, DiffFormat, History, HistoryFormat, Named};
 pub(crate) use import::{Assumed, Import};
 pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
@@ -115,6 +115,7 @@ impl Command {
             Command::Get(its) => &its.target,
             Command::Changes(its) => &its.target,
             Command::History(its) => &its.target,
+            Command::Diff(its) => &its.target,
             Command::Rejects(its) => match &its.command {
                 Some(RejectsCommand::Clear(its)) => &its.target,
                 Some(RejectsCommand::List(its)) => &its.target,
@@ -151,6 +152,7 @@ pub(crate) enum Command {
     Get(Box<Get>),
     Changes(Box<Changes>),
     History(History),
+    Diff(Diff),
     Rejects(Rejects),
     Queries(Queries),
     Kubeconfig(Kubeconfig),

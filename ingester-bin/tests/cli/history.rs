@@ -122,3 +122,60 @@ fn a_history_that_is_not_there_is_named_with_the_remedy() {
     folder.import(&["--kinds", "kinds.yaml", "other.json"]).exits(0);
     folder.past(&["history", "run", "nightly"]).exits(2).says(&["several namespaces", "(ads, ml)"]);
 }
+
+#[test]
+fn a_diff_is_of_the_last_two_versions_unless_it_says_otherwise() {
+    let folder = folder();
+    let diff = folder.past(&["diff", "run", "nightly"]).exits(0).out;
+    assert!(
+        diff.starts_with(
+            "--- run.example.com/nightly 20 2026-01-02T03:00:00Z u2\n+++ run.example.com/nightly 21 2026-01-02T04:00:00Z u2\n@@ "
+        ),
+        "{diff}"
+    );
+    assert!(diff.contains("\n-  phase: Pending\n+  phase: Running\n") && !diff.contains('\x1b'), "{diff}");
+    // The first version of an object is compared with the last one of the object that had the name before.
+    for (arguments, is) in [
+        (&["--to", "11"][..], ["10 2026-01-02T00", "11 2026-01-02T01"]),
+        (&["--to", "20"], ["12 2026-01-02T02", "20 2026-01-02T03"]),
+        (&["--from", "2026-01-02T01:30:00Z"], ["11 2026-01-02T01", "21 2026-01-02T04"]),
+        (&["--from", "11", "--to", "2026-01-02T02:00:00Z"], ["11 2026-01-02T01", "12 2026-01-02T02"]),
+        (&["--from", "21", "--to", "10"], ["21 2026-01-02T04", "10 2026-01-02T00"]),
+    ] {
+        let diff = folder.past(&[&["diff", "run/nightly"], arguments].concat()).exits(0).out;
+        let heads: Vec<&str> = diff.lines().take(2).collect();
+        assert!(heads[0].contains(is[0]) && heads[1].contains(is[1]), "{arguments:?}: {diff}");
+    }
+    // A deletion is a change of the state.
+    let diff = folder.past(&["diff", "run", "--uid", "u1", "--to", "12"]).exits(0).out;
+    assert!(diff.contains("+    mirror.michelangelo.api/state: deleted\n"), "{diff}");
+
+    let patch = folder.past(&["diff", "run", "nightly", "--from", "10", "--to", "11", "-o", "json"]).exits(0).out;
+    let expected = json!([
+        {"op": "replace", "path": "/metadata/generation", "value": 11},
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": "11"},
+        {"op": "replace", "path": "/status/phase", "value": "Running"},
+    ]);
+    assert_eq!(serde_json::from_str::<Value>(&patch).unwrap(), expected);
+    let same = folder.past(&["diff", "run", "nightly", "--from", "10", "--to", "10"]).exits(0).says(&["do not differ"]);
+    assert_eq!(same.out, "");
+}
+
+#[test]
+fn a_version_that_is_not_there_is_named_with_the_reason() {
+    let folder = folder();
+    let diff = |arguments: &[&str]| folder.past(&[&["diff", "run", "nightly"], arguments].concat());
+    diff(&["--from", "7"]).exits(1).says(&["--from: no version of it has the resourceVersion 7", "ingester history"]);
+    diff(&["--from", "2026-01-01T12:00:00Z"]).exits(1).says(&["is not known: its history begins at 2026-01-02T00:00:00Z"]);
+    diff(&["--from", "2025-12-01"]).exits(1).says(&["it was not there", "created at 2026-01-01T00:00:00Z"]);
+    diff(&["--to", "10"]).exits(1).says(&["no version is known before", "--from"]);
+    diff(&["--to", "tuesday"]).exits(2).says(&["--to:", "or a resourceVersion"]);
+    // Files without versions have 0 in all of them.
+    for phase in ["Pending", "Running"] {
+        folder.write("in.json", run("made", "u9", 0, phase));
+        folder.import(&["--kinds", "kinds.yaml", "in.json"]).exits(0);
+    }
+    folder.past(&["diff", "run", "made", "--to", "0"]).exits(1).says(&["2 versions of it have the resourceVersion 0", "by a time"]);
+    folder.past(&["diff", "run", "made"]).exits(0);
+    folder.past(&["diff", "run", "weekly"]).exits(1).says(&["not found"]);
+}
