@@ -7,8 +7,8 @@
 //! values); kube marks the `Authorization` header as sensitive; hyper logs sizes and states; rustls logs no keys. The others
 //! are limited by [`QUIET`], whatever level is set.
 
-use anyhow::anyhow;
 use crate::output;
+use anyhow::anyhow;
 use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::{FilterExt as _, filter_fn};

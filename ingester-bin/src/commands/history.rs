@@ -160,7 +160,8 @@ impl Out<'_> {
             for (version, changed) in versions {
                 let object = ingester_core::json::from_str::<Tree>(&answer::version(self.kind, version, changed));
                 let uid = version.row.uid();
-                let object = object.map_err(|error| Failure::Work(anyhow!("the version of {uid} is not JSON: {error}")))?;
+                let object =
+                    object.map_err(|error| Failure::Work(anyhow!("the version of {uid} is not JSON: {error}")))?;
                 text.push_str(&self.objects.item(object)?);
             }
         }

@@ -34,7 +34,9 @@ pub fn changed(from: &str, to: &str) -> Vec<String> {
 
 /// Whether a path is that of what changes with every write.
 pub fn changes_always(path: &str) -> bool {
-    ALWAYS.iter().any(|always| path.strip_prefix(always).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
+    ALWAYS
+        .iter()
+        .any(|always| path.strip_prefix(always).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
 fn parsed(text: &str) -> Value {

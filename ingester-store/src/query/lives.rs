@@ -5,7 +5,7 @@ use super::at::history;
 use super::found::FoundRow;
 use crate::store::Store;
 use ingester_core::Kind;
-use ingester_core::schema::base;
+use ingester_core::schema::{BASE_COLUMNS, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Filter, Order, Query, States, Test, parse_time};
 use std::collections::HashMap;
@@ -44,7 +44,9 @@ pub enum VersionError {
     #[error("no version of it has the resourceVersion {0}, or not any more")]
     NoVersion(u64),
     /// Several have it.
-    #[error("{1} versions of it have the resourceVersion {0}, and they differ: name one by a time at which it was there")]
+    #[error(
+        "{1} versions of it have the resourceVersion {0}, and they differ: name one by a time at which it was there"
+    )]
     Several(u64, usize),
     /// It is older than what is known of it.
     #[error("what it was like at {} is not known: its history begins at {}", .at.rfc3339(), .began.rfc3339())]
@@ -166,6 +168,40 @@ impl Store {
         }
     }
 
+    /// Why a query that names a moment may have found too little: an object that it means by namespaces, names, uids and filters of what stays
+    /// was there by its own account, and what it was like then is not known. Of a query without names and uids, the object is looked for that has
+    /// been written first since. `None` where nothing is known to be missing.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn unknown_at(
+        &self,
+        kind: &Kind,
+        query: &Query,
+        limits: Limits,
+    ) -> Result<Option<(Life, VersionError)>, AskError> {
+        let Some(at) = query.at else { return Ok(None) };
+        let mut query = Query { at: None, order: Vec::new(), ..query.clone() };
+        if query.names.is_empty() && query.uids.is_empty() {
+            let time = |place: usize, test: fn(Value) -> Test| {
+                Filter::field(BASE_COLUMNS[place].name.as_str(), test(Value::Time(at)))
+            };
+            let mut candidates = Query { states: States::ALL, ..query.clone() };
+            candidates.filters.push(time(base::CREATE_TIME, Test::LessOrEqual));
+            candidates.filters.push(time(base::UPDATE_TIME, Test::Greater));
+            candidates.order = vec![Order { field: "update_time".into(), descending: false }];
+            let page = self.ask_about(kind, &candidates, limits)?.page(&Wanted::default(), 1, None).await?;
+            let Some(row) = page.rows.first() else { return Ok(None) };
+            query.uids.push(row.uid().to_owned());
+        }
+        let mut lives = self.lives(kind, &query, limits).await?;
+        match self.version(kind, &lives, VersionOf::At(at), &Wanted::default(), limits).await {
+            Ok(_) => Ok(None),
+            Err(VersionError::Ask(error)) => Err(error),
+            Err(why) => Ok(lives.pop().map(|first| (first, why))),
+        }
+    }
+
     /// The versions with a number, the latest first; not many.
     async fn of_version(
         &self,
@@ -189,7 +225,8 @@ impl Store {
                 order: vec![Order { field: began.into(), descending: true }],
                 ..Query::default()
             };
-            let Page { rows: found, .. } = self.ask_table(kind, table, &query, limits)?.page(wanted, limits.rows, None).await?;
+            let Page { rows: found, .. } =
+                self.ask_table(kind, table, &query, limits)?.page(wanted, limits.rows, None).await?;
             rows.extend(found);
         }
         let began = |row: &FoundRow| row.time(base::UPDATE_TIME);

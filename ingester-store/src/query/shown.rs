@@ -1,11 +1,11 @@
 //! The state of an object, in the object: annotations that only answers have, and what of it is not stored. An object that is live is shown
 //! byte by byte as the cluster has it, unless its kind prunes.
 
+use super::at::ObjectVersion;
 use super::found::FoundRow;
+use crate::changes::What;
 use ingester_core::Kind;
 use ingester_core::json::{Error, Reader};
-use super::at::ObjectVersion;
-use crate::changes::What;
 use ingester_core::marks::shown::{
     self, CHANGE, CHANGED, DELETED_AT, EVICTED_AT, GROUP, PRUNED, STATE, VALID_FROM, VALID_TO,
 };
