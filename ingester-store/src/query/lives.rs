@@ -1,8 +1,9 @@
 //! The objects that have had a name, one after the other, and one version among theirs.
 
 use super::ask::{AskError, Limits, Page, Wanted};
-use super::at::history;
+use super::at::{ObjectVersion, history};
 use super::found::FoundRow;
+use crate::changes::What;
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::schema::{BASE_COLUMNS, base};
@@ -166,6 +167,36 @@ impl Store {
                 asked.page(&wanted, 1, None).await?.rows.pop().ok_or(VersionError::Purged(at))
             }
         }
+    }
+
+    /// The version that a row is, of which the begin was read, with its end and by what it began; and the version before it, with its text, if
+    /// that ended then.
+    ///
+    /// # Errors
+    /// [`AskError`] when the kind keeps no history, or the database fails or takes too long.
+    pub async fn dated(
+        &self,
+        kind: &Kind,
+        row: FoundRow,
+        limits: Limits,
+    ) -> Result<(ObjectVersion, Option<FoundRow>), AskError> {
+        let history = history(kind)?;
+        let from = row.time(base::UPDATE_TIME).unwrap_or(Micros(0));
+        let query = Query {
+            uids: vec![row.uid().to_owned()],
+            states: States::ALL,
+            filters: vec![Filter::field("valid_from", Test::LessOrEqual(Value::Time(from)))],
+            order: vec![Order { field: "valid_from".into(), descending: true }],
+            ..Query::default()
+        };
+        let places = vec![base::UPDATE_TIME, base::JSON, history.valid_to(), history.change()];
+        let asked = self.ask_table(kind, history.table, &query, limits)?;
+        let mut rows = asked.page(&Wanted { places, labels: false }, 2, None).await?.rows.into_iter().peekable();
+        let to = rows.next_if(|last| last.time(base::UPDATE_TIME) == Some(from));
+        let to = to.and_then(|own| own.time(history.valid_to()));
+        let before = rows.next().filter(|before| before.time(history.valid_to()) == Some(from));
+        let change = before.as_ref().map(|before| What::of(before.text(history.change())));
+        Ok((ObjectVersion { from, to, change, row }, before))
     }
 
     /// Why a query that names a moment may have found too little: an object that it means by namespaces, names, uids and filters of what stays
