@@ -275,3 +275,12 @@ fn a_moment_that_cannot_be_answered_says_why() {
     let before = get(&["runs", "--at", "2025-12-31"]).exits(0);
     assert_eq!(before.err, "No resources found\n");
 }
+
+#[test]
+fn a_version_that_cannot_be_restored_is_refused_before_a_cluster_is_asked() {
+    let folder = folder();
+    folder.past(&["restore", "house", "a", "--at", "1h"]).exits(2).says(&["House keeps no former versions"]);
+    folder.past(&["restore", "run", "nightly", "--at", "tuesday"]).exits(2).says(&["--at: time `tuesday`"]);
+    folder.past(&["restore", "run", "nightly", "--at", "1h", "--version", "7"]).exits(2).says(&["cannot be used with"]);
+    folder.past(&["restore", "run", "-l", "a=b", "--version", "7"]).exits(2).says(&["cannot be used with"]);
+}
