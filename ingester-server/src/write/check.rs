@@ -100,7 +100,7 @@ pub(super) fn changed(
     for annotations in [&mut old.annotations, &mut new.annotations] {
         annotations.retain(|key, _| !ShownState::is_shown_by(key));
     }
-    keep_marks(kind, &old, &mut new);
+    keep_marks(kind, &Mark::KEPT, &old, &mut new);
     causes.names(&new);
     causes.differences(kind, stored, wanted, &before, &after);
     causes.refuse(kind, name)?;
@@ -115,7 +115,9 @@ pub(super) fn pairs_of_version(kind: &Kind, stored: &Value, version: &Value) -> 
         pairs
     };
     let mut new = of(version);
-    keep_marks(kind, &of(stored), &mut new);
+    // It was evicted since, and stays so.
+    let marks: Vec<Mark> = Mark::KEPT.into_iter().chain([Mark::Immutable]).collect();
+    keep_marks(kind, &marks, &of(stored), &mut new);
     new
 }
 
@@ -125,9 +127,9 @@ fn pairs(metadata: &Map<String, Value>) -> Changeable {
     Changeable { labels: pairs("labels"), annotations: pairs("annotations") }
 }
 
-/// The annotations that hold an object in SQL are those of before.
-fn keep_marks(kind: &Kind, old: &Changeable, new: &mut Changeable) {
-    let kept = |key: &str| Mark::KEPT.iter().any(|mark| kind.marks().is(*mark, key));
+/// The annotations that are these marks are those of before.
+fn keep_marks(kind: &Kind, marks: &[Mark], old: &Changeable, new: &mut Changeable) {
+    let kept = |key: &str| marks.iter().any(|mark| kind.marks().is(*mark, key));
     new.annotations.retain(|key, _| !kept(key));
     new.annotations
         .extend(old.annotations.iter().filter(|(key, _)| kept(key)).map(|(key, value)| (key.clone(), value.clone())));
