@@ -43,7 +43,7 @@ const CASES: [Case; 5] = [
     (
         "What changed an object since then?",
         &["2026-01-02 02:00:00|updated", "2026-01-02 04:00:00|updated"],
-        &["/status/state", "Running"],
+        &["/metadata/labels/team", "pricing"],
     ),
 ];
 
