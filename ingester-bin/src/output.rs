@@ -37,7 +37,7 @@ pub(crate) fn note(line: &str) {
 
 /// Whether what is written there may have colours: it is a terminal, and `NO_COLOR` of the environment does not say otherwise.
 pub(crate) fn has_colours(stream: &impl IsTerminal) -> bool {
-    !std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) && stream.is_terminal()
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && stream.is_terminal()
 }
 
 /// A text in one line of at most so many characters.
