@@ -155,6 +155,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
         Command::Get(arguments) => wait_for(commands::get::run(*arguments, program)),
         Command::Changes(arguments) => wait_for(commands::changes::run(*arguments, kinds)),
+        Command::History(arguments) => wait_for(commands::history::run(arguments, program)),
+        Command::Diff(arguments) => wait_for(commands::diff::run(arguments, program)),
         Command::Rejects(arguments) => wait_for(commands::rejects::run(arguments, kinds)),
         Command::Completions(arguments) => commands::completions::run(&arguments, kinds),
         Command::Queries(arguments) => commands::queries::run(&arguments, kinds),

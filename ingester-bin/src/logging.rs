@@ -1,14 +1,14 @@
 //! Logging: lines on standard error, as text for people or as JSON for a log collector.
 //!
-//! May use: nothing.
+//! May use: output.
 //!
 //! No line may contain a password or a token, at any level. Most libraries comply by themselves: sqlx logs statements with
 //! placeholders and never its connect options (on MySQL we turn its statement log off, because some texts contain an object's
 //! values); kube marks the `Authorization` header as sensitive; hyper logs sizes and states; rustls logs no keys. The others
 //! are limited by [`QUIET`], whatever level is set.
 
+use crate::output;
 use anyhow::anyhow;
-use std::io::IsTerminal as _;
 use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::{FilterExt as _, filter_fn};
@@ -74,8 +74,7 @@ pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<Level> {
         Some(value) => filter(&value.to_string_lossy(), "RUST_LOG of the environment")?,
         None => configured(level)?,
     };
-    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let colours = !no_colour && std::io::stderr().is_terminal();
+    let colours = output::has_colours(&std::io::stderr());
     let (filter, handle) = reload::Layer::new(filter);
     dispatch(format, filter, colours, std::io::stderr)
         .try_init()

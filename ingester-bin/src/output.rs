@@ -6,7 +6,7 @@ use crate::arguments::Format;
 use anyhow::anyhow;
 use ingester_printers::table::TabWriter;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// Writes data to standard output. It is not an error if the reader closed the pipe (`| head`).
 ///
@@ -33,6 +33,11 @@ pub(crate) fn print_on(text: &str) -> anyhow::Result<bool> {
 pub(crate) fn note(line: &str) {
     // If even this fails, there is no way left to report it.
     let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Whether what is written there may have colours: it is a terminal, and `NO_COLOR` of the environment does not say otherwise.
+pub(crate) fn has_colours(stream: &impl IsTerminal) -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && stream.is_terminal()
 }
 
 /// A text in one line of at most so many characters.

@@ -85,8 +85,16 @@ pub mod shown {
     pub const DELETED_AT: &str = "mirror.michelangelo.api/deleted-at";
     /// The paths of what is not stored of the object, with commas between them; an object that is stored as a whole has none.
     pub const PRUNED: &str = "mirror.michelangelo.api/pruned";
+    /// When a version of the object began, where versions are shown.
+    pub const VALID_FROM: &str = "mirror.michelangelo.api/valid-from";
+    /// When it ended; the present version has none.
+    pub const VALID_TO: &str = "mirror.michelangelo.api/valid-to";
+    /// By what it began, as the log of changes says it; a version before which none is known has none.
+    pub const CHANGE: &str = "mirror.michelangelo.api/change";
+    /// The paths of what differs from the version before, with commas between them.
+    pub const CHANGED: &str = "mirror.michelangelo.api/changed";
     /// All of them.
-    pub const ALL: [&str; 4] = [STATE, EVICTED_AT, DELETED_AT, PRUNED];
+    pub const ALL: [&str; 8] = [STATE, EVICTED_AT, DELETED_AT, PRUNED, VALID_FROM, VALID_TO, CHANGE, CHANGED];
 }
 
 impl Marks {

@@ -73,6 +73,25 @@ impl Reach {
     }
 }
 
+impl Reach {
+    /// The same of a query about the past, in which an object that is live now may have been of a former tenant: nothing counts but when it
+    /// was created.
+    ///
+    /// # Errors
+    /// 403 if only what is there now may be seen.
+    pub(crate) fn narrow_past(self, query: &mut Query, kind: &Kind, name: &str) -> Result<(), Status> {
+        match self {
+            Reach::All => {}
+            Reach::Since(time) => query.filters.push(created_since(time)),
+            Reach::Live => {
+                let why = "former versions are hidden as deleted objects are (serve.formerObjects)";
+                return Err(Status::forbidden(resource(kind).of(), name, why));
+            }
+        }
+        Ok(())
+    }
+}
+
 fn name(place: usize) -> &'static str {
     BASE_COLUMNS[place].name.as_str()
 }

@@ -7,6 +7,7 @@
 //! deletion of a collection holds a share as well, because it searches as lists do.
 
 mod budget;
+mod history;
 mod position;
 #[cfg(test)]
 mod tests;
@@ -22,14 +23,14 @@ pub(crate) use budget::Share;
 use budget::{Budget, LISTS, PAGE};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
+pub(crate) use history::{HistoryOf, history};
 use http::{HeaderValue, Response, StatusCode, header};
 use ingester_core::Kind;
 use ingester_sql::query::{Order, Query};
-use ingester_store::changes::Position;
-use ingester_store::query::{AskError, Asked, Limits, Wanted};
+use ingester_store::query::{AskError, AskedWhen, Limits, Wanted};
 use ingester_store::{ErrorClass, Store, StoreError};
 pub use position::Log;
-use position::{of_list, with_position};
+use position::{When, of_list, of_moment};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -65,7 +66,7 @@ pub async fn get(
     // As `ingester get`, and as writes find their row.
     query.order = ["create_time", "res_version"].map(|field| Order { field: field.into(), descending: true }).into();
     let renderer = Renderer::new(*kind, form, include, query.states, skip);
-    let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
+    let asked = store.ask_when(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
     let page = asked.page(&renderer.wanted(), 1, None).await.map_err(|error| refused(error, resource.of()))?;
     match page.rows.first() {
         Some(row) => Ok(json(Body::from(renderer.single(row)))),
@@ -79,7 +80,7 @@ pub async fn get(
 /// 400 if the query cannot be asked.
 pub fn cost(store: &Store, kind: &Kind, parameters: &Parameters) -> Result<Cost, Status> {
     let Parameters { query, count, offset, .. } = parameters;
-    let asked = store.ask_about(kind, query, store.limits());
+    let asked = store.ask_when(kind, query, store.limits());
     let asked = asked.map_err(|error| refused(error.into(), resource(kind).of()))?;
     Ok(if asked.is_scan() || *count || *offset > 0 { Cost::Whole } else { Cost::Keyed })
 }
@@ -111,14 +112,21 @@ pub async fn list(
     form: Form,
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
-    let position;
-    (position, parameters.token) = of_list(log, kind, parameters.token.take(), parameters.version).await?;
-    list_within((&LISTS, user, cost), (store, position), kind, parameters, form, limits).await
+    let token = parameters.token.take();
+    let when;
+    (when, parameters.token) = match parameters.query.at {
+        Some(at) => of_moment(at, token),
+        None => of_list(log, kind, token, parameters.version).await?,
+    };
+    if let When::At(at) = when {
+        parameters.query.at = Some(at);
+    }
+    list_within((&LISTS, user, cost), (store, when), kind, parameters, form, limits).await
 }
 
 async fn list_within(
     (budget, user, cost): (&'static Budget, &str, Cost),
-    (store, position): (&Arc<Store>, Option<Position>),
+    (store, when): (&Arc<Store>, When),
     kind: &Kind,
     parameters: Parameters,
     form: Form,
@@ -128,8 +136,8 @@ async fn list_within(
     let limits = limits_of(cost, Limits { bytes: limits.bytes.min(PAGE), ..limits });
     let Parameters { query, limit, most, token, count, include, offset, skip, .. } = parameters;
     let mut renderer = Renderer::new(*kind, form, include, query.states, skip);
-    renderer.at(position.map(Position::version));
-    let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
+    renderer.at(when.version());
+    let asked = store.ask_when(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
     let share = budget.reading(user, cost).await;
     let (token, before) = match (token, most) {
         (Some(token), Some(_)) => behind(token),
@@ -156,7 +164,7 @@ async fn list_within(
     let sent = before + page.rows.len();
     let next = page.next.filter(|_| !is_whole);
     let next = next.map(|next| if most.is_some() { format!("{sent}.{next}") } else { next });
-    let next = next.map(|token| with_position(position, token));
+    let next = next.map(|token| when.in_token(&token));
     let mut rest = Rest { next, ..Rest::default() };
     if count && token.is_none() && !is_whole {
         let all = asked.count().await.map_err(|error| refused(error, resource.of()))?;
@@ -185,7 +193,7 @@ fn behind(token: String) -> (Option<String>, usize) {
 }
 
 /// The token of what comes after the first rows; `None` if nothing does.
-async fn skipped(asked: &Asked<'_>, offset: u64) -> Result<Option<String>, AskError> {
+async fn skipped(asked: &AskedWhen<'_>, offset: u64) -> Result<Option<String>, AskError> {
     let most = usize::try_from(offset.min(OFFSET)).unwrap_or(usize::MAX);
     let mut left = most;
     let mut token: Option<String> = None;
@@ -221,7 +229,7 @@ async fn all(
     let reading = AbortOnDropHandle::new(tokio::spawn(async move {
         let resource = resource(&kind);
         let read = async {
-            let asked = store.ask_about(&kind, &query, limits)?;
+            let asked = store.ask_when(&kind, &query, limits)?;
             let mut reader = asked.reader(&renderer.wanted(), token.as_deref())?;
             let (mut text, mut rest, mut first) = (renderer.begin(), Rest::default(), true);
             // One may be on its way, one waits.

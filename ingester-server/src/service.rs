@@ -31,7 +31,7 @@ use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, Resp
 use ingester_core::Kind;
 use ingester_core::value::Value;
 use ingester_declare::saved::SavedQueries;
-use ingester_sql::query::{Filter, Test};
+use ingester_sql::query::{Filter, QueryError, States, Test};
 use ingester_store::Store;
 use ingester_store::query::Limits;
 use reads::Reading;
@@ -213,7 +213,7 @@ impl Inner {
         let query = parts.uri.query().unwrap_or_default();
         let verb = match (&parts.method, objects.subresource.as_deref(), named) {
             // A status is read with the whole object, as in Kubernetes.
-            (method, None | Some("status"), true) if reads(method) => Verb::Get,
+            (method, None | Some("status" | "history"), true) if reads(method) => Verb::Get,
             (method, None, false) if reads(method) && is_watch(query) => Verb::Watch,
             (method, None, false) if reads(method) => Verb::List,
             (&Method::PUT, None, true) => Verb::Update,
@@ -229,7 +229,7 @@ impl Inner {
                 );
                 return Err(status);
             }
-            (_, None | Some("restore" | "status"), _) => return Err(Status::method_not_allowed()),
+            (_, None | Some("restore" | "status" | "history"), _) => return Err(Status::method_not_allowed()),
             _ => return Err(Status::no_such_path()),
         };
         let parameters = parameters::parse(query, kind.kind());
@@ -275,10 +275,12 @@ impl Inner {
             parameters.query.namespaces = vec![namespace.to_string()];
         }
         let kind = &self.with_saved(kind, &mut parameters)?;
+        let past = past(objects, verb, &parameters)?;
         let limits = self.sources.limits;
         let namespace = objects.namespace.as_deref().unwrap_or_default();
-        let (states, within) = (parameters.query.states, objects.namespace.as_deref());
-        let asked_states = hints::by_name_alone(&parameters.query).then_some(states);
+        let states = if past { States::ALL } else { parameters.query.states };
+        let within = objects.namespace.as_deref();
+        let asked_states = (!past && hints::by_name_alone(&parameters.query)).then_some(states);
         // Before former objects are left out, which is not the caller's choice.
         let cost = match verb {
             Verb::List | Verb::Watch => read::cost(&self.sources.reads, kind, &parameters)?,
@@ -286,8 +288,15 @@ impl Inner {
         };
         let (former, warning) = self.sources.former.reach(&self.sources.reads, kind, within, states, limits).await?;
         warnings.extend(warning);
-        former.narrow(&mut parameters.query);
+        match past {
+            true => former.narrow_past(&mut parameters.query, kind, name)?,
+            false => former.narrow(&mut parameters.query),
+        }
         let mut response = match verb {
+            Verb::Get if objects.subresource.as_deref() == Some("history") => {
+                accept::plain(text_of(&parts.headers, &ACCEPT))?;
+                self.history(caller, kind, (namespace, name), &parameters, former).await?
+            }
             Verb::Get | Verb::List | Verb::Watch => {
                 let form = form(&parts.headers, &mut parameters.include)?;
                 let of = Reading { caller, attributes: &attributes, kind, namespace, name, form, cost, states, former };
@@ -399,6 +408,21 @@ impl Inner {
         *last = Some((Instant::now(), ready));
         ready
     }
+}
+
+/// Whether a request is about the past, and so about what deleted objects are like.
+///
+/// # Errors
+/// 400 for a moment of anything but objects and lists of them, and for a version of anything but a history.
+fn past(objects: &Objects<'_>, verb: Verb, parameters: &Parameters) -> Result<bool, Status> {
+    let is_history = objects.subresource.as_deref() == Some("history");
+    if parameters.query.at.is_some() && (is_history || !matches!(verb, Verb::Get | Verb::List)) {
+        return Err(Status::bad_request(QueryError::OfMoment.to_string()));
+    }
+    if parameters.of_version.is_some() && !is_history {
+        return Err(Status::bad_request("version: it is a parameter of NAME/history"));
+    }
+    Ok(is_history || parameters.query.at.is_some())
 }
 
 /// Refuses the deletion of a collection that asks for less than would be deleted: all evicted objects that its selectors choose.

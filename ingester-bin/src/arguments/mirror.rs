@@ -120,7 +120,8 @@ Examples:
   ingester restore model/churn --dry-run                    what would be created
   ingester restore model --uid 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa -o name
   ingester restore models -n ml -l team=pricing --field-selector owner=ada
-  ingester restore models --all --dry-run                   every evicted one";
+  ingester restore models --all --dry-run                   every evicted one
+  ingester restore pipelinerun nightly -n ml --at 2h        as it was two hours ago";
 
 /// Bring objects that were evicted or deleted back into the cluster.
 ///
@@ -129,6 +130,9 @@ Examples:
 /// PREFIX/RestoredFrom, where PREFIX is michelangelo unless the program has another one. Once the mirror has stored it, the old row is
 /// marked as deleted; until then the command can be repeated. Exits with 1 if a live object has the name, or if the old row is not yet
 /// marked.
+///
+/// With --at or --version, it restores a former version of the object, of a kind that keeps a history: into the cluster, also if the row was
+/// purged; that of an evicted object goes back into its row.
 ///
 /// With --selector, --field-selector or --all, it restores all evicted objects of the kind that the selectors match, and continues after one that
 /// cannot be restored.
@@ -160,6 +164,12 @@ pub(crate) struct Restore {
     /// All evicted objects of the kind.
     #[arg(long, conflicts_with_all = ["name", "uid"])]
     pub(crate) all: bool,
+    /// The object as it was at this time: RFC 3339, a date, or how long ago (`7d`).
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["selector", "field_selector", "all", "version"])]
+    pub(crate) at: Option<String>,
+    /// The version of the object with this resourceVersion.
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["selector", "field_selector", "all"])]
+    pub(crate) version: Option<u64>,
     /// Print what would be created, as YAML unless --output says otherwise, if the API server would accept it.
     #[arg(long)]
     pub(crate) dry_run: bool,

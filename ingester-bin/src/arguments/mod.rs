@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `shared.rs` | what means the same wherever it is taken: database, configuration, cluster, output |
 //! | `import.rs`, `get.rs`, `rejects.rs` | objects of files into SQL, objects out of SQL, objects that could not be stored |
-//! | `changes.rs` | what has changed in SQL |
+//! | `changes.rs`, `history.rs` | what has changed in SQL; the versions of an object |
 //! | `which.rs` | which objects `get` asks for, out of the table of keys |
 //! | `policies.rs` | what leaves etcd and SQL by rules |
 //! | `mirror.rs`, `kubeconfig.rs` | beside a cluster |
@@ -21,6 +21,7 @@ mod declare;
 mod doctor;
 mod get;
 mod ghosts;
+mod history;
 mod import;
 mod kubeconfig;
 mod mirror;
@@ -38,6 +39,7 @@ pub(crate) use declare::{AdmissionVersion, Manifests, Rbac, Scaffold};
 pub(crate) use doctor::Doctor;
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat};
 pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};
+pub(crate) use history::{Diff, DiffFormat, History, HistoryFormat, Named};
 pub(crate) use import::{Assumed, Import};
 pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
@@ -112,6 +114,8 @@ impl Command {
             Command::Import(its) => &its.target,
             Command::Get(its) => &its.target,
             Command::Changes(its) => &its.target,
+            Command::History(its) => &its.target,
+            Command::Diff(its) => &its.target,
             Command::Rejects(its) => match &its.command {
                 Some(RejectsCommand::Clear(its)) => &its.target,
                 Some(RejectsCommand::List(its)) => &its.target,
@@ -147,6 +151,8 @@ pub(crate) enum Command {
     Import(Import),
     Get(Box<Get>),
     Changes(Box<Changes>),
+    History(History),
+    Diff(Diff),
     Rejects(Rejects),
     Queries(Queries),
     Kubeconfig(Kubeconfig),

@@ -41,7 +41,7 @@ fn option(key: &'static AskKey) -> Option<Arg> {
         }
         Meaning::Labels => option.short('l').value_name("SELECTOR"),
         Meaning::Fields => option.value_name("SELECTOR"),
-        Meaning::Time { .. } => option.value_name("TIME"),
+        Meaning::Time { .. } | Meaning::At => option.value_name("TIME"),
         Meaning::Order => option.value_name("FIELD,...").allow_hyphen_values(true).help_heading("How many"),
     };
     let option = option.action(ArgAction::Append);

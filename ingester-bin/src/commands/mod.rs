@@ -9,10 +9,12 @@ pub(crate) mod backfill;
 pub(crate) mod changes;
 pub(crate) mod completions;
 pub(crate) mod crds;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod finalizers;
 pub(crate) mod get;
 pub(crate) mod ghosts;
+pub(crate) mod history;
 pub(crate) mod import;
 mod interrupt;
 pub(crate) mod kinds;
@@ -300,6 +302,18 @@ async fn prepare(store: &Store, program: Program, released: Option<&Released>) -
         0 => Ok(Prepared::Ready),
         made => Ok(Prepared::Made(made)),
     }
+}
+
+/// Opens a database, which must have the tables of these kinds.
+async fn with_tables(database: &Database, program: Program, kinds: &[Kind]) -> Result<Store, Failure> {
+    let store = database.open_existing().await?;
+    let missing = store.missing(kinds).await?;
+    if missing.is_empty() {
+        return Ok(store);
+    }
+    store.close().await;
+    let released = built_in(program)?;
+    Err(Failure::Usage(anyhow!(lacks(database, &missing, program, released.as_ref()))))
 }
 
 /// How many of the kinds' tables exist.

@@ -2,7 +2,7 @@
 
 mod selected;
 
-use super::{named, warn_unchecked};
+use super::{diff, history, named, warn_unchecked};
 use crate::arguments::{Restore, RestoreFormat};
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
@@ -11,12 +11,13 @@ use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::schema::base;
+use ingester_core::value::Micros;
 use ingester_mirror::identity::{IdentityError, Names, identify};
 use ingester_printers::{Tree, json, name, yaml};
 use ingester_server::former::Reach;
 use ingester_server::restore::{Restored, Wanted, restore};
-use ingester_sql::query::{Query, States};
-use ingester_store::query::{self, AskError, FoundRow, Limits};
+use ingester_sql::query::{Query, QueryError, States, parse_time};
+use ingester_store::query::{self, AskError, FoundRow, Limits, VersionOf};
 use ingester_store::{Effect, Store};
 use serde::Deserialize as _;
 use std::collections::BTreeSet;
@@ -30,6 +31,10 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
     let (kind, name) = resource(&arguments, kinds)?;
     // Before anything is asked of the database or the cluster.
     let selected = arguments.selects().then(|| selected::query(&kind, &arguments)).transpose()?;
+    let of_version = of_version(&arguments)?;
+    if of_version.is_some() && kind.history().is_none() {
+        return Err(Failure::Usage(QueryError::NoHistory { kind: kind.kind() }.into()));
+    }
     let database = arguments.target.database(kinds)?;
     let client = arguments.cluster.client().await?;
     let store = database.open_existing().await?;
@@ -45,23 +50,30 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
         store.close().await;
         return ending;
     }
-    let namespace = match &arguments.namespace {
-        Some(namespace) => namespace.clone(),
-        None if kind.namespaced() && arguments.uid.is_none() => only_namespace(&store, &kind, &name).await?,
-        None => String::new(),
+    let version = match of_version {
+        Some(of) => Some(version(&store, &kind, (&arguments, &name), of).await?),
+        None => None,
+    };
+    let namespace = match (&arguments.namespace, &version) {
+        (_, Some(version)) => version.text(base::NAMESPACE).to_owned(),
+        (Some(namespace), None) => namespace.clone(),
+        (None, None) if kind.namespaced() && arguments.uid.is_none() => only_namespace(&store, &kind, &name).await?,
+        (None, None) => String::new(),
     };
     let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
-    let uid = arguments.uid.as_deref();
+    let uid = version.as_ref().map(FoundRow::uid).or(arguments.uid.as_deref());
+    let name = version.as_ref().map_or(name.as_str(), |version| version.text(base::NAME));
     // The cluster sees the user of the kubeconfig: its own audit log says who it was, and it refuses what that user may not do.
     let wanted = Wanted {
         namespace: &namespace,
-        name: &name,
+        name,
         uid,
         effect,
         patience: PATIENCE,
         by: None,
         status: Ok(()),
         former: Reach::All,
+        version: version.as_ref().map(|version| version.text(base::JSON)),
     };
     let bar = progress::spinner("{spinner} {msg}");
     bar.set_message("restoring, and waiting for the mirror");
@@ -72,6 +84,39 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
     restored.warnings.iter().for_each(|warning| note(&format!("Warning: {warning}")));
     print(&shown(&kind, &restored, &arguments)?)?;
     Ok(if restored.finished { Ending::Done } else { Ending::Problem })
+}
+
+/// The version that is asked for, if one is.
+fn of_version(arguments: &Restore) -> Result<Option<VersionOf>, Failure> {
+    let moment = |text: &String| match parse_time(text, Micros::now()) {
+        Ok(at) => Ok(VersionOf::At(at)),
+        Err(error) => Err(Failure::Usage(anyhow!("--at: {error}"))),
+    };
+    let at = arguments.at.as_ref().map(moment).transpose()?;
+    Ok(arguments.version.map(VersionOf::Version).or(at))
+}
+
+/// The version of the object that is named.
+async fn version(
+    store: &Store,
+    kind: &Kind,
+    (arguments, name): (&Restore, &str),
+    of: VersionOf,
+) -> Result<FoundRow, Failure> {
+    let given = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect();
+    let query = Query {
+        namespaces: given(arguments.namespace.as_deref()),
+        names: given(Some(name)),
+        uids: given(arguments.uid.as_deref()),
+        ..Query::default()
+    };
+    let lives = history::lives(store, kind, &query).await?;
+    if lives.is_empty() {
+        return Err(Failure::Work(anyhow!("nothing is restored")));
+    }
+    let flag = if matches!(of, VersionOf::At(_)) { "--at" } else { "--version" };
+    let found = store.version(kind, &lives, of, &query::Wanted::object(), Limits::default()).await;
+    found.map_err(|error| diff::no_version(flag, error))
 }
 
 /// The kind and the name: `KIND NAME` or `KIND/NAME`; without a name if there is a uid.
@@ -128,6 +173,7 @@ fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String
         Some(RestoreFormat::Yaml) => yaml::document(&tree()?),
         Some(RestoreFormat::Name) => format!("{name}\n"),
         None if restored.before => format!("{name} unchanged\n"),
+        None if restored.in_sql && !arguments.dry_run => format!("{name} restored in SQL\n"),
         // What would be created.
         None if arguments.dry_run => yaml::document(&tree()?),
         None => format!("{name} restored\n"),

@@ -13,6 +13,7 @@ mod examples;
 mod full_disk;
 mod get;
 mod habits;
+mod history;
 mod import;
 mod kubeconfig;
 mod logging;

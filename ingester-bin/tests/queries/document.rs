@@ -1,8 +1,10 @@
-//! docs/queries.md, taken apart.
+//! docs/queries.md, and the questions of docs/history.md, taken apart.
 
 use ingester_tests::databases::On;
 
 const TEXT: &str = include_str!("../../../docs/queries.md");
+
+const HISTORY: &str = include_str!("../../../docs/history.md");
 
 pub(crate) struct Document {
     /// The first block of Rust, before the questions.
@@ -27,19 +29,26 @@ impl Document {
             let block = |language| only(blocks(text, language), &format!("{title}: {language}"));
             Question { title: title.to_owned(), command: block("sh"), rust: block("rust"), sql: block("sql") }
         };
-        let (_, table) =
-            before.split_once("\n| MySQL | MariaDB | SQLite | PostgreSQL |\n").expect("a table of differences");
-        let cells = |line: &str| -> [String; 4] {
-            let cells: Vec<String> =
-                line.trim_matches(['|', ' ']).split(" | ").map(|cell| cell.trim_matches('`').to_owned()).collect();
-            cells.try_into().expect("four cells")
-        };
-        let others: Vec<_> = table.lines().skip(1).take_while(|line| line.starts_with('|')).map(cells).collect();
-        assert!(!others.is_empty());
         Document {
             how_to_ask: only(blocks(before, "rust"), "how to ask"),
             questions: questions.split("\n### ").skip(1).map(question).collect(),
-            others,
+            others: others(before),
+        }
+    }
+
+    /// The questions about the past, which are not asked in Rust.
+    pub(crate) fn of_history() -> Self {
+        let (_, questions) = HISTORY.split_once("\n## Questions\n").expect("the questions");
+        let (questions, _) = questions.split_once("\n## ").expect("what comes behind them");
+        let question = |section: &str| {
+            let (title, text) = section.split_once('\n').expect("a title");
+            let block = |language| only(blocks(text, language), &format!("{title}: {language}"));
+            Question { title: title.to_owned(), command: block("sh"), rust: String::new(), sql: block("sql") }
+        };
+        Document {
+            how_to_ask: String::new(),
+            questions: questions.split("\n### ").skip(1).map(question).collect(),
+            others: others(questions),
         }
     }
 
@@ -65,6 +74,19 @@ impl Question {
     pub(crate) fn is_of_objects(&self) -> bool {
         self.sql.starts_with("SELECT uid,")
     }
+}
+
+/// What is written otherwise on each database.
+fn others(text: &str) -> Vec<[String; 4]> {
+    let (_, table) = text.split_once("\n| MySQL | MariaDB | SQLite | PostgreSQL |\n").expect("a table of differences");
+    let cells = |line: &str| -> [String; 4] {
+        let cells: Vec<String> =
+            line.trim_matches(['|', ' ']).split(" | ").map(|cell| cell.trim_matches('`').to_owned()).collect();
+        cells.try_into().expect("four cells")
+    };
+    let others: Vec<_> = table.lines().skip(1).take_while(|line| line.starts_with('|')).map(cells).collect();
+    assert!(!others.is_empty());
+    others
 }
 
 /// The blocks of code in a language.

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
 mod document;
+mod history;
 mod kubedl;
 mod objects;
 mod questions;

@@ -230,7 +230,7 @@ impl Reader<'_> {
                 let texts = values.into_iter().filter_map(|value| self.text(node, value)).collect();
                 vec![(node.clone(), texts)]
             }
-            Meaning::Time { .. } => {
+            Meaning::Time { .. } | Meaning::At => {
                 let text = self.one(node).and_then(|value| self.text(node, value));
                 text.map(|text| (node.clone(), vec![text])).into_iter().collect()
             }
@@ -375,7 +375,8 @@ impl Reader<'_> {
 
     /// Holds a part of the query against the table.
     fn check(&mut self, node: &Located<'_>, part: &Query) {
-        let part = Query { scan: self.scan, ..part.clone() };
+        // Whether the kind keeps a history, a program says that has it.
+        let part = Query { scan: self.scan, at: None, ..part.clone() };
         if let Err(error) = part.check(self.table) {
             self.faults.push(node.fault(error.to_string()));
         }

@@ -8,6 +8,7 @@
 //! | `own.rs` | what is this server's own, such as saved queries |
 //! | `event.rs` | the objects of a watch's events |
 //! | `renderer.rs` | a form of answers about a kind: what is read for it, and how a row is written |
+//! | `versions.rs` | versions of an object, and what differs between two |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request.
 //! Must not: do I/O.
@@ -17,6 +18,7 @@ mod event;
 mod object;
 mod own;
 mod renderer;
+mod versions;
 
 pub use columns::{AnswerColumn, UnknownColumn, named, of_spreadsheet, of_table};
 pub use event::Bare;
@@ -25,3 +27,4 @@ pub(crate) use object::has_version;
 pub use object::object;
 pub use own::OwnObjects;
 pub use renderer::{Renderer, Rest};
+pub use versions::{changed, changes_always, patch, version};

@@ -40,6 +40,7 @@ impl Resource {
         verbs.sort_unstable();
         let mut subresources = vec![("status", "get")];
         subresources.extend(writable.then_some(("restore", "create")));
+        subresources.extend(kind.history().map(|_| ("history", "get")));
         subresources.sort_unstable();
         Resource {
             group: kind.group().to_owned(),

@@ -4,6 +4,7 @@ use super::of_store;
 use crate::status::Status;
 use ingester_core::Kind;
 use ingester_core::schema::Table;
+use ingester_core::value::Micros;
 use ingester_store::changes::{Change, Position};
 use ingester_store::{Store, StoreError};
 use std::sync::Arc;
@@ -133,32 +134,62 @@ impl std::fmt::Debug for Log {
     }
 }
 
-/// The version of a list, and the token of its next page, which has it before a dot: all pages say the same.
+/// What the pages of a list have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum When {
+    /// They are of now. The position in the log that is the version of all of them, if there is a log.
+    Now(Option<Position>),
+    /// They are of this moment, also if the client says how long ago that was.
+    At(Micros),
+}
+
+impl When {
+    /// The version of the list.
+    pub(super) fn version(self) -> Option<u64> {
+        match self {
+            When::Now(position) => position.map(Position::version),
+            When::At(_) => None,
+        }
+    }
+
+    /// The token of the next page, which has it before a dot.
+    pub(super) fn in_token(self, token: &str) -> String {
+        match self {
+            When::Now(Some(position)) => format!("{:x}.{token}", position.version()),
+            When::Now(None) => token.to_owned(),
+            When::At(at) => format!("@{}.{token}", at.0),
+        }
+    }
+}
+
+/// The moment of a list, and the token of its next page.
+pub(super) fn of_moment(at: Micros, token: Option<String>) -> (When, Option<String>) {
+    if let Some((pinned, rest)) = token.as_deref().and_then(|token| token.strip_prefix('@')?.split_once('.'))
+        && let Ok(pinned) = pinned.parse()
+    {
+        return (When::At(Micros(pinned)), Some(rest.to_owned()));
+    }
+    (When::At(at), token)
+}
+
+/// The version of a list, and the token of its next page: all pages say the same.
 pub(super) async fn of_list(
     log: Option<&Log>,
     kind: &Kind,
     token: Option<String>,
     version: Option<u64>,
-) -> Result<(Option<Position>, Option<String>), Status> {
+) -> Result<(When, Option<String>), Status> {
     if let Some((position, rest)) = token.as_deref().and_then(|token| token.split_once('.'))
         && let Some(position) = u64::from_str_radix(position, 16).ok().and_then(Position::of_version)
     {
-        return Ok((Some(position), Some(rest.to_owned())));
+        return Ok((When::Now(Some(position)), Some(rest.to_owned())));
     }
     match log {
         Some(log) if token.is_none() => {
             log.reached(kind.table(), version).await?;
             // Before the rows are read: what comes after it is in them, or in a later entry.
-            Ok((Some(log.head(kind.table()).await?), None))
+            Ok((When::Now(Some(log.head(kind.table()).await?)), None))
         }
-        _ => Ok((None, token)),
-    }
-}
-
-/// The token with the version of its list.
-pub(super) fn with_position(position: Option<Position>, token: String) -> String {
-    match position {
-        Some(position) => format!("{:x}.{token}", position.version()),
-        None => token,
+        _ => Ok((When::Now(None), token)),
     }
 }

@@ -1,7 +1,7 @@
 //! How much memory lists take, what they cost, and that they end with their clients.
 
 use super::budget::{Budget, PAGE, READING};
-use super::{Cost, cost, limits_of, list_within};
+use super::{Cost, When, cost, limits_of, list_within};
 use crate::request::accept::Form;
 use crate::request::parameters::{self, Parameters};
 use crate::status::Status;
@@ -67,7 +67,7 @@ async fn asked(
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
     let cost = cost(store, models(), &parameters)?;
-    list_within((budget, "ann", cost), (store, None), models(), parameters, Form::Objects, limits).await
+    list_within((budget, "ann", cost), (store, When::Now(None)), models(), parameters, Form::Objects, limits).await
 }
 
 /// A list of the objects before this name, and of no others: but to find that out takes the database many steps for each.

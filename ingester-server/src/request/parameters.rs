@@ -28,6 +28,8 @@ pub struct Parameters {
     pub count: bool,
     /// Not older than this version. A watch begins there.
     pub version: Option<u64>,
+    /// Which version of an object is asked for, of its history.
+    pub of_version: Option<u64>,
     /// How changes are to be followed, if they are.
     pub watch: Option<Watch>,
     /// What of each object a table has.
@@ -76,7 +78,8 @@ const OURS: [&str; 4] = ["count", "listOptionsExt", "query", "limit"];
 const OF_QUERY: &str = "param.";
 
 /// Parameters of Kubernetes that are read elsewhere, or mean nothing here.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 15] = [
+    "version",
     "continue",
     "resourceVersion",
     "resourceVersionMatch",
@@ -121,6 +124,11 @@ pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
     };
     parameters.dry_run = given.get("dryRun").cloned().unwrap_or_default();
     parameters.version = watching::version(&last)?;
+    parameters.of_version = match last("version").map(str::parse) {
+        None => None,
+        Some(Ok(version)) => Some(version),
+        Some(Err(_)) => return Err(Status::bad_request("version: it is the resourceVersion of one, a number")),
+    };
     parameters.watch = watching::watch(&last)?;
     for (key, values) in &given {
         let is_own = key.starts_with(OF_QUERY) || OURS.contains(&key.as_str());

@@ -5,6 +5,8 @@
 //! | `object.rs` | the object that is created, out of the stored text |
 //! | `cluster.rs` | the API server |
 //!
+//! A former version of an object is restored in the same way, also if its row was purged; but that of an evicted object goes back into its row.
+//!
 //! # Flow
 //! 1. The row: of several with the name, one that is evicted before one that is deleted, then the newest; or that of a uid.
 //! 2. The name must be free in the cluster. If the object that has it was restored from this row, only the rest is done: so the same
@@ -23,6 +25,7 @@ mod object;
 use crate::former::Reach;
 use crate::status::{Reason, Resource, Status};
 use crate::write::find::{failed, find};
+use crate::write::version::to_version;
 use crate::write::{Answer, Options, Target, json_of, leaving};
 use cluster::{Cluster, Ownership, WRITES_STATUS};
 use http::StatusCode;
@@ -61,6 +64,8 @@ pub struct Wanted<'a> {
     pub status: Result<(), &'a str>,
     /// Which rows may be seen.
     pub former: Reach,
+    /// The text of a version of the object with this uid, instead of that of its row.
+    pub version: Option<&'a str>,
 }
 
 /// What was restored.
@@ -74,6 +79,8 @@ pub struct Restored {
     pub before: bool,
     /// Nothing is left to do: the old row is marked as deleted. Always so of a dry run.
     pub finished: bool,
+    /// It is in SQL, and not in the cluster: the object was evicted.
+    pub in_sql: bool,
     /// What the caller should know.
     pub warnings: Vec<String>,
 }
@@ -102,8 +109,9 @@ pub async fn post(
     let Target { kind, namespace, name } = target;
     let Asker { user, status } = asker;
     let uid = options.uid.as_deref();
+    let former = options.former;
     let wanted =
-        Wanted { namespace, name, uid, effect, patience: PATIENCE, by: Some(user), status, former: options.former };
+        Wanted { namespace, name, uid, effect, patience: PATIENCE, by: Some(user), status, former, version: None };
     let note = |uid: &str| options.note(|log| log.uid(uid));
     let restored = restore_noting(store, client, kind, wanted, note).await?;
     let body = serde_json::to_string(&restored.object).map_err(Status::internal)?;
@@ -129,25 +137,15 @@ async fn restore_noting(
 ) -> Result<Restored, Status> {
     let plural = kind.plural();
     let resource = Resource { group: kind.group(), plural: &plural };
-    if kind.immutable() {
-        let message = format!(
-            "every {} leaves the cluster as soon as it is stored: a restored one would, too; read and change it where it is",
-            kind.kind()
-        );
-        return Err(Status::invalid(message, Vec::new()).about(resource, wanted.name));
+    if let (Some(uid), Some(version)) = (wanted.uid, wanted.version) {
+        note(uid);
+        if let Some(restored) = in_sql(store, kind, wanted, uid, version).await? {
+            return Ok(restored);
+        }
     }
-    if !kind.prune().is_empty() {
-        let message = format!(
-            "no {} is stored as a whole: its row lacks {}, and so would the restored object; create it from where it came from",
-            kind.kind(),
-            kind.prune().join(", ")
-        );
-        return Err(Status::invalid(message, Vec::new()).about(resource, wanted.name));
-    }
-    let uid = source(store, kind, wanted).await?;
+    ensure_restorable(kind, wanted.name)?;
+    let (uid, mut object, is_leaving) = begin(store, kind, wanted).await?;
     note(&uid);
-    let stored = row(store, kind, &uid, wanted.name).await?;
-    let mut object = read(kind, &stored)?;
     let Restorable { namespace, name, .. } = object.clone();
     let cluster = Cluster::new(client, kind, &namespace);
 
@@ -155,9 +153,9 @@ async fn restore_noting(
     let mut warnings = Vec::new();
 
     if let Some(there) = cluster.get(&name).await? {
-        let from = of_this_name(store, kind, wanted, &stored.uid, &there).await?;
-        let Some(from) = from else { return Err(taken(resource, &name, &stored.uid, &there)) };
-        if from != stored.uid {
+        let from = of_this_name(store, kind, wanted, &uid, &there).await?;
+        let Some(from) = from else { return Err(taken(resource, &name, &uid, &there)) };
+        if from != uid {
             note(&from);
             object = read(kind, &row(store, kind, &from, wanted.name).await?)?;
         }
@@ -171,11 +169,14 @@ async fn restore_noting(
             Some(status) => with_status(&cluster, &name, there, status, dry_run).await?,
             None => (there, true),
         };
-        let mut restored = Restored { object: shown(object), from, before, finished: true, warnings };
+        if wanted.version.is_some() && before {
+            warnings.push("it was restored before, perhaps from another version, and is left as it is".to_owned());
+        }
+        let mut restored = Restored { object: shown(object), from, before, finished: true, in_sql: false, warnings };
         finish(store, kind, wanted, &mut restored).await?;
         return Ok(restored);
     }
-    if stored.eviction == Eviction::Intended {
+    if is_leaving {
         return Err(leaving(resource, &name));
     }
     leave_out_status(&mut object, wanted, &mut warnings);
@@ -187,9 +188,68 @@ async fn restore_noting(
     if let Some(status) = object.stored_status().filter(|status| created.get("status") != Some(status)) {
         (created, _) = with_status(&cluster, &name, created, status, dry_run).await?;
     }
-    let mut restored = Restored { object: shown(created), from: uid, before: false, finished: true, warnings };
+    let (object, from) = (shown(created), uid);
+    let mut restored = Restored { object, from, before: false, finished: true, in_sql: false, warnings };
     finish(store, kind, wanted, &mut restored).await?;
     Ok(restored)
+}
+
+/// Refuses kinds whose objects cannot come back.
+fn ensure_restorable(kind: &Kind, name: &str) -> Result<(), Status> {
+    let plural = kind.plural();
+    let resource = Resource { group: kind.group(), plural: &plural };
+    let message = if kind.immutable() {
+        format!(
+            "every {} leaves the cluster as soon as it is stored: a restored one would, too; read and change it where it is",
+            kind.kind()
+        )
+    } else if !kind.prune().is_empty() {
+        format!(
+            "no {} is stored as a whole: its row lacks {}, and so would the restored object; create it from where it came from",
+            kind.kind(),
+            kind.prune().join(", ")
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Status::invalid(message, Vec::new()).about(resource, name))
+}
+
+/// What is restored, of which uid, and whether its object is leaving the cluster.
+async fn begin(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Result<(Box<str>, Restorable, bool), Status> {
+    if let (Some(uid), Some(version)) = (wanted.uid, wanted.version) {
+        let object = Restorable::read(kind, uid, version).map_err(Status::internal)?;
+        return Ok((uid.into(), object, false));
+    }
+    let uid = source(store, kind, wanted).await?;
+    let stored = row(store, kind, &uid, wanted.name).await?;
+    Ok((uid, read(kind, &stored)?, stored.eviction == Eviction::Intended))
+}
+
+/// Restores a version of an object that was evicted into its row. `None` for one that was deleted, or purged: it goes into the cluster.
+///
+/// # Errors
+/// 409 for a live object, and for one that is leaving the cluster.
+async fn in_sql(
+    store: &Store,
+    kind: &Kind,
+    wanted: Wanted<'_>,
+    uid: &str,
+    version: &str,
+) -> Result<Option<Restored>, Status> {
+    let Wanted { namespace, name, effect, .. } = wanted;
+    let plural = kind.plural();
+    let resource = Resource { group: kind.group(), plural: &plural };
+    let stored = store.stored(kind.table(), &[uid]).await.map_err(failed)?;
+    let Some(stored) = stored.first().filter(|stored| stored.delete_time.is_none()) else { return Ok(None) };
+    match stored.eviction {
+        Eviction::None => return Err(live(resource, name)),
+        Eviction::Intended => return Err(leaving(resource, name)),
+        Eviction::Confirmed | Eviction::Unrecorded => {}
+    }
+    let (object, is_changed) = to_version(store, Target { kind, namespace, name }, uid, version, effect).await?;
+    let (from, before) = (uid.into(), !is_changed);
+    Ok(Some(Restored { object, from, before, finished: true, in_sql: true, warnings: Vec::new() }))
 }
 
 /// Leaves out the status where the caller may not write it.
@@ -327,8 +387,9 @@ async fn finish(store: &Store, kind: &Kind, wanted: Wanted<'_>, restored: &mut R
     if wanted.effect == Effect::Tried {
         return Ok(());
     }
-    let old = row(store, kind, &restored.from, wanted.name).await?;
-    if old.delete_time.is_some() {
+    let old = store.stored(kind.table(), &[&restored.from]).await.map_err(failed)?;
+    // The row of a former version may be purged.
+    if old.first().is_none_or(|old| old.delete_time.is_some()) {
         return Ok(());
     }
     let uid = restored.object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();

@@ -201,6 +201,7 @@ fn of_old() -> Wanted<'static> {
         by: None,
         status: Ok(()),
         former: Reach::All,
+        version: None,
     }
 }
 
@@ -418,4 +419,53 @@ async fn owners_that_are_gone_are_left_out() {
     );
     let owners = fake.has(&path()).unwrap()["metadata"]["ownerReferences"].take();
     assert_eq!(owners, json!([owner("ConfigMap", "there", "1")]));
+}
+
+#[tokio::test]
+async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evicted_one_goes_into_its_row() {
+    let mut version = object("old");
+    version["spec"]["algorithm"] = "lstm".into();
+    version["metadata"]["labels"] = json!({"team": "ads"});
+    version["metadata"]["annotations"] = json!({"note": "then"});
+    let text = version.to_string();
+    let of_version = Wanted { name: "a", namespace: "ml", version: Some(&text), ..of_old() };
+
+    // There is no row any more.
+    let fake = Fake::new(true).await;
+    let restored = restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
+    assert!(restored.finished && !restored.in_sql, "{restored:?}");
+    assert_eq!(fake.has(&path()).unwrap()["spec"]["algorithm"], "lstm");
+
+    let fake = Fake::new(true).await;
+    fake.write(&object("old"), |row| Row { delete_time: Some(Micros(0)), ..row }).await;
+    restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
+    assert_eq!(fake.has(&path()).unwrap()["metadata"]["annotations"]["note"], "then");
+    // Once more: it is there, and says which version it may be.
+    let again = restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
+    assert!(again.before && again.warnings.iter().any(|warning| warning.contains("another version")), "{again:?}");
+
+    let fake = Fake::new(true).await;
+    fake.evicted(&object("old")).await;
+    let tried = Wanted { effect: Effect::Tried, ..of_version };
+    assert_eq!(restore(&fake.store, fake.client(), model(), tried).await.unwrap().object["spec"]["algorithm"], "lstm");
+    for is_first in [true, false] {
+        let restored = restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
+        assert!(restored.in_sql && restored.before != is_first, "{restored:?}");
+        let stored = fake.store.stored(model().table(), &["old"]).await.unwrap().remove(0);
+        let stored: Value = serde_json::from_str(crate::write::json_of(&stored)).unwrap();
+        assert_eq!(stored["spec"]["algorithm"], "lstm");
+        // It stays where it is, and has another version.
+        let annotations = json!({"michelangelo/Immutable": "true", "note": "then"});
+        assert_eq!(stored["metadata"]["annotations"], annotations);
+        assert_eq!(
+            (&stored["metadata"]["labels"], &stored["metadata"]["resourceVersion"]),
+            (&json!({"team": "ads"}), &json!("6"))
+        );
+    }
+    assert_eq!(fake.has(&path()), None);
+
+    let fake = Fake::new(true).await;
+    fake.write(&object("old"), |row| row).await;
+    let error = restore(&fake.store, fake.client(), model(), of_version).await.unwrap_err();
+    assert_eq!((error.code, error.reason), (StatusCode::CONFLICT, Reason::AlreadyExists));
 }

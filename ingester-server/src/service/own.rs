@@ -217,7 +217,7 @@ fn type_of(key: &AskKey) -> &'static str {
     match key.meaning() {
         Meaning::Namespaces | Meaning::Uids | Meaning::States => "list",
         Meaning::Labels | Meaning::Fields | Meaning::Order => "string",
-        Meaning::Time { .. } => "time",
+        Meaning::Time { .. } | Meaning::At => "time",
         Meaning::Scan => "boolean",
     }
 }

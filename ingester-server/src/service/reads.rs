@@ -4,16 +4,18 @@ use super::{Inner, Sources};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::former::Reach;
 use crate::places::Place;
-use crate::read::{self, Log};
+use crate::read::{self, HistoryOf, Log};
 use crate::request::accept::Form;
 use crate::request::parameters::Parameters;
 use crate::request::watching::without_initial_events;
-use crate::status::Status;
+use crate::status::{Reason, Status};
 use crate::{watch, write};
 use axum::body::Body;
 use http::Response;
 use ingester_core::Kind;
-use ingester_sql::query::States;
+use ingester_core::value::Micros;
+use ingester_sql::query::{Query, States};
+use ingester_store::query::VersionError;
 use std::sync::Arc;
 
 /// Who reads what, once it is known that they may.
@@ -45,6 +47,9 @@ impl Inner {
         let changes = self.changes().await?;
         match attributes.verb {
             Verb::List => {
+                let warning = self.unknown_at(kind, (namespace, None), parameters.query.at, former).await;
+                warnings
+                    .extend(warning.map(|(object, why)| format!("the list may lack objects such as {object}: {why}")));
                 warnings.extend(self.lacks_prefix(kind, &parameters.query, limits).await);
                 read::list((&caller.user, cost), (reads, changes), kind, parameters, form, limits).await
             }
@@ -59,10 +64,52 @@ impl Inner {
                 if let Some(changes) = changes {
                     changes.reached(kind.table(), parameters.version).await?;
                 }
-                let answer = read::get(reads, kind, parameters, name, form, limits).await;
+                let at = parameters.query.at;
+                let mut answer = read::get(reads, kind, parameters, name, form, limits).await;
+                if let Err(status) = &mut answer
+                    && status.reason == Reason::NotFound
+                    && let Some((_, why)) = self.unknown_at(kind, (namespace, Some(name)), at, former).await
+                {
+                    status.message = format!("{}: {why}", status.message);
+                }
                 self.or_hint(answer, write::Target { kind, namespace, name }, by_name, former).await
             }
         }
+    }
+
+    /// The versions of what has had a name.
+    pub(super) async fn history(
+        &self,
+        caller: &Caller,
+        kind: &Kind,
+        (namespace, name): (&str, &str),
+        parameters: &Parameters,
+        former: Reach,
+    ) -> Result<Response<Body>, Status> {
+        if kind.history().is_none() {
+            return Err(Status::no_such_path());
+        }
+        let mut objects = named(namespace, Some(name));
+        objects.uids.clone_from(&parameters.query.uids);
+        former.narrow_past(&mut objects, kind, name)?;
+        let of = HistoryOf { user: &caller.user, kind, name, objects };
+        read::history(&self.sources.reads, of, parameters, self.sources.limits).await
+    }
+
+    /// Why an answer about a moment may lack an object that may be seen: which one, and why.
+    async fn unknown_at(
+        &self,
+        kind: &Kind,
+        (namespace, name): (&str, Option<&str>),
+        at: Option<Micros>,
+        former: Reach,
+    ) -> Option<(String, VersionError)> {
+        let mut query = Query { at: Some(at?), ..named(namespace, name) };
+        former.narrow_past(&mut query, kind, "").ok()?;
+        // Without it, the answer is the same.
+        let (life, why) = self.sources.reads.unknown_at(kind, &query, self.sources.limits).await.ok()??;
+        let object = if life.namespace.is_empty() { String::new() } else { format!("{}/", life.namespace) };
+        Some((format!("{object}{}", life.name), why))
     }
 
     /// The log of changes, for those who read.
@@ -105,5 +152,15 @@ impl Inner {
                 if reach == seen { Ok(()) } else { Err(Status::expired("the namespace is another one: list again")) }
             })
         })
+    }
+}
+
+/// What has, or had, a name; all of them without one.
+fn named(namespace: &str, name: Option<&str>) -> Query {
+    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    Query {
+        namespaces: given(namespace).into_iter().collect(),
+        names: name.and_then(given).into_iter().collect(),
+        ..Query::default()
     }
 }

@@ -1,6 +1,7 @@
 //! Who is answered what, over a database in memory.
 
 mod former;
+mod history;
 mod own;
 mod watching;
 

@@ -100,7 +100,7 @@ pub(super) struct Seen<'a> {
 impl Selection {
     /// That of a query, which was narrowed to what the caller may see.
     pub(super) fn new(query: Query, reach: Reach) -> Self {
-        let Query { namespaces, names, uids, states, filters, order: _, scan } = query;
+        let Query { namespaces, names, uids, states, filters, order: _, scan, at: _ } = query;
         let mut scope = Scope { namespaces, names, uids, equal: Vec::new() };
         let mut rest = Query { states, scan, ..Query::default() };
         for filter in filters {

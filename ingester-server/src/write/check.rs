@@ -93,24 +93,46 @@ pub(super) fn changed(
     is_of_version(resource, name, version, &after)?;
 
     let mut causes = Causes(Vec::new());
-    let mut old = Changeable {
-        labels: Causes(Vec::new()).pairs(&before, "labels"),
-        annotations: Causes(Vec::new()).pairs(&before, "annotations"),
-    };
+    let mut old = pairs(&before);
     let mut new =
         Changeable { labels: causes.pairs(&after, "labels"), annotations: causes.pairs(&after, "annotations") };
     // Clients send back what they were shown.
     for annotations in [&mut old.annotations, &mut new.annotations] {
         annotations.retain(|key, _| !ShownState::is_shown_by(key));
     }
-    let kept = |key: &str| Mark::KEPT.iter().any(|mark| kind.marks().is(*mark, key));
-    new.annotations.retain(|key, _| !kept(key));
-    new.annotations
-        .extend(old.annotations.iter().filter(|(key, _)| kept(key)).map(|(key, value)| (key.clone(), value.clone())));
+    keep_marks(kind, &Mark::KEPT, &old, &mut new);
     causes.names(&new);
     causes.differences(kind, stored, wanted, &before, &after);
     causes.refuse(kind, name)?;
     Ok((new != old).then_some(new))
+}
+
+/// The labels and annotations of an object as a version had them, with the marks that it has now.
+pub(super) fn pairs_of_version(kind: &Kind, stored: &Value, version: &Value) -> Changeable {
+    let of = |object: &Value| {
+        let mut pairs = object.get("metadata").and_then(Value::as_object).map(pairs).unwrap_or_default();
+        pairs.annotations.retain(|key, _| !ShownState::is_shown_by(key));
+        pairs
+    };
+    let mut new = of(version);
+    // It was evicted since, and stays so.
+    let marks: Vec<Mark> = Mark::KEPT.into_iter().chain([Mark::Immutable]).collect();
+    keep_marks(kind, &marks, &of(stored), &mut new);
+    new
+}
+
+/// The labels and annotations of what is stored, in which nothing is wrong that can be mended here.
+fn pairs(metadata: &Map<String, Value>) -> Changeable {
+    let pairs = |name| Causes(Vec::new()).pairs(metadata, name);
+    Changeable { labels: pairs("labels"), annotations: pairs("annotations") }
+}
+
+/// The annotations that are these marks are those of before.
+fn keep_marks(kind: &Kind, marks: &[Mark], old: &Changeable, new: &mut Changeable) {
+    let kept = |key: &str| marks.iter().any(|mark| kind.marks().is(*mark, key));
+    new.annotations.retain(|key, _| !kept(key));
+    new.annotations
+        .extend(old.annotations.iter().filter(|(key, _)| kept(key)).map(|(key, value)| (key.clone(), value.clone())));
 }
 
 /// What a client should know of an object that was changed.

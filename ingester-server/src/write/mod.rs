@@ -7,8 +7,9 @@
 //! | `check.rs` | what a new state of an object changes, and whether it may |
 //! | `text.rs` | the object's text with other labels and annotations, else as it is stored |
 //! | `find.rs` | the row that a name means |
+//! | `version.rs` | an object as it was in a former version |
 //!
-//! Only labels and annotations can be changed. A live object is written where it lives: in the cluster.
+//! Clients change only labels and annotations. A live object is written where it lives: in the cluster.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, access, answer, body, former, read, status.
 
@@ -17,6 +18,7 @@ pub(crate) mod find;
 mod options;
 mod patch;
 mod text;
+pub(crate) mod version;
 
 use crate::answer::ShownState;
 use crate::body::{MOST, is_json};

@@ -274,6 +274,9 @@ pub enum QueryError {
         /// The kind.
         kind: &'static str,
     },
+    /// A moment is asked about where only what is there now can be.
+    #[error("`at` is for objects and lists of them: this is about what is there now, so leave it out")]
+    OfMoment,
     /// A value is not of the column's type.
     #[error("`{field}` is {ty}: `{value}` is not {expected}")]
     WrongValue {
@@ -385,6 +388,9 @@ impl Query {
     /// # Errors
     /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
     pub fn check(&self, table: &'static Table) -> Result<Checked, QueryError> {
+        if self.at.is_some() {
+            return Err(QueryError::OfMoment);
+        }
         let terms = self.namespaces.len() + self.names.len() + self.uids.len() + self.order.len();
         let terms = self.filters.iter().try_fold(terms, |terms, filter| Ok(terms + size(filter, DEEPEST)?))?;
         if terms > MOST_TERMS {

@@ -9,7 +9,7 @@ impl Query {
     /// anything, even in the order of its filters, has another one.
     pub fn fingerprint(&self, table: &Table) -> u64 {
         // Every field is named here, so that a new one is not forgotten.
-        let Query { namespaces, names, uids, states, filters, order, scan } = self;
+        let Query { namespaces, names, uids, states, filters, order, scan, at } = self;
         let States { live, evicted, deleted } = *states;
         let mut all = Fingerprint::NONE.text(table.name.as_str());
         for list in [namespaces, names, uids] {
@@ -22,6 +22,8 @@ impl Query {
         all = order.iter().fold(all.number(order.len() as u64), |all, Order { field, descending }| {
             all.text(field).number((*descending).into())
         });
+        // As it was before there were moments.
+        all = at.iter().fold(all, |all, at| all.number(at.0.cast_unsigned()));
         all.as_u64()
     }
 }

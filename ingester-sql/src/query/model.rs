@@ -1,6 +1,7 @@
 //! A query, as it is asked: nothing is known yet about the table.
 
 use super::{Filter, Order};
+use ingester_core::value::Micros;
 
 /// Which rows of a kind are asked for, and in which order.
 ///
@@ -22,6 +23,9 @@ pub struct Query {
     pub order: Vec<Order>,
     /// Whether fields without a column may be read from the stored JSON. No key serves them: every row is read.
     pub scan: bool,
+    /// The moment that is asked about, by the database's clock; `None` for now. Only some questions have one: see
+    /// [`QueryError::OfMoment`](super::QueryError::OfMoment).
+    pub at: Option<Micros>,
 }
 
 /// The states of rows. An object is in exactly one of them.

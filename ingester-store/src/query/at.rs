@@ -4,7 +4,7 @@
 //! merged in its order. Rows move from the main table into that of the history and never back: the main one is always read first, and a version
 //! that has moved meanwhile is found twice, not missed.
 
-use super::ask::{AskError, Asked, Explained, Limits, Page, Wanted};
+use super::ask::{AskError, Asked, Limits, Page, Wanted};
 use super::found::FoundRow;
 use crate::changes::What;
 use crate::store::Store;
@@ -60,7 +60,8 @@ impl Store {
     ) -> Result<AskedAt<'_>, QueryError> {
         let History { table: former, .. } = history(kind)?;
         let began = |field| Filter::field(field, Test::LessOrEqual(Value::Time(moment)));
-        let (mut present, mut past) = (query.clone(), of_former(query));
+        let query = Query { at: None, ..query.clone() };
+        let (mut past, mut present) = (of_former(&query), query);
         present.filters.push(began("update_time"));
         past.filters.extend([began("valid_from"), Filter::field("valid_to", Test::Greater(Value::Time(moment)))]);
         let present = self.ask_table(kind, kind.table(), &present, limits)?;
@@ -131,7 +132,7 @@ impl Store {
     }
 }
 
-fn history(kind: &Kind) -> Result<History, QueryError> {
+pub(super) fn history(kind: &Kind) -> Result<History, QueryError> {
     kind.history().ok_or(QueryError::NoHistory { kind: kind.kind() })
 }
 
@@ -180,12 +181,9 @@ impl AskedAt<'_> {
         Ok(Page { rows, next })
     }
 
-    /// As [`Asked::explain`], for the present rows and for the former versions.
-    ///
-    /// # Errors
-    /// [`AskError`] when the database fails or takes too long.
-    pub async fn explain(&self, wanted: &Wanted, limit: usize) -> Result<[Explained; 2], AskError> {
-        Ok([self.present.explain(wanted, limit).await?, self.former.explain(wanted, limit).await?])
+    /// The questions to the two tables: of the present rows, and of the former versions.
+    pub(super) fn statements(&self) -> [&Asked<'_>; 2] {
+        [&self.present, &self.former]
     }
 
     /// How many objects there were. Nothing is read but keys, but all of them.

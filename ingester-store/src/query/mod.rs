@@ -6,8 +6,10 @@
 //! | `at.rs` | the same as of a moment, and the versions of an object |
 //! | `cursor.rs` | where a page ends and the next one begins |
 //! | `found.rs` | a row that was found |
+//! | `lives.rs` | the objects that had a name, and one version among theirs |
 //! | `shown.rs` | the state of an object, in its annotations |
 //! | `typed.rs` | the same for a Rust type |
+//! | `when.rs` | a query that may name a moment |
 //!
 //! May use: ingester-core, ingester-sql, driver, store, rows, changes.
 //! Must not: hold SQL text (that is `ingester_sql::dialect`).
@@ -16,11 +18,15 @@ mod ask;
 mod at;
 mod cursor;
 mod found;
+mod lives;
 mod shown;
 mod typed;
+mod when;
 
 pub use ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
 pub use at::{AskedAt, HistoryPage, ObjectVersion};
 pub use found::{FoundRow, STANDING_PLACES};
+pub use lives::{Life, VersionError, VersionOf};
 pub use shown::{STATE_PLACES, ShownState, metadata};
 pub use typed::{Stored, TypedPage, TypedQuery};
+pub use when::{AskedWhen, ReaderWhen};

@@ -1,10 +1,14 @@
 //! The state of an object, in the object: annotations that only answers have, and what of it is not stored. An object that is live is shown
 //! byte by byte as the cluster has it, unless its kind prunes.
 
+use super::at::ObjectVersion;
 use super::found::FoundRow;
+use crate::changes::What;
 use ingester_core::Kind;
 use ingester_core::json::{Error, Reader};
-use ingester_core::marks::shown::{self, DELETED_AT, EVICTED_AT, GROUP, PRUNED, STATE};
+use ingester_core::marks::shown::{
+    self, CHANGE, CHANGED, DELETED_AT, EVICTED_AT, GROUP, PRUNED, STATE, VALID_FROM, VALID_TO,
+};
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use std::borrow::Cow;
@@ -20,18 +24,26 @@ pub struct ShownState {
     deleted: Option<Micros>,
     /// The paths of what its row does not have of it.
     pruned: &'static [&'static str],
+    /// Where it is one of several versions: when it began and ended, and by what it began.
+    version: Option<(Micros, Option<Micros>, Option<What>)>,
 }
 
 impl ShownState {
     /// That of a row of a kind, of which the [places](STATE_PLACES) were read.
     pub fn of(kind: &Kind, row: &FoundRow) -> Self {
         let (evicted, deleted) = (row.time(base::EVICT_TIME), row.time(base::DELETE_TIME));
-        ShownState { state: row.state(), evicted, deleted, pruned: kind.prune() }
+        ShownState { state: row.state(), evicted, deleted, pruned: kind.prune(), version: None }
+    }
+
+    /// That of a version of an object, which also says when it was there.
+    pub fn of_version(kind: &Kind, version: &ObjectVersion) -> Self {
+        let ObjectVersion { from, to, change, row } = version;
+        ShownState { version: Some((*from, *to, *change)), ..ShownState::of(kind, row) }
     }
 
     /// That of an object that was evicted at this time. Of such a one, everything is stored.
     pub fn evicted(time: Option<Micros>) -> Self {
-        ShownState { state: "evicted", evicted: time, deleted: None, pruned: &[] }
+        ShownState { state: "evicted", evicted: time, deleted: None, pruned: &[], version: None }
     }
 
     /// Whether the annotation of this key is one of those that only answers have. A writer's values for them are ignored.
@@ -41,26 +53,31 @@ impl ShownState {
 
     /// The object of this text in this state. What the text itself says of the state is left out.
     pub fn object(self, text: &str) -> Cow<'_, str> {
+        self.object_with(text, &[])
+    }
+
+    /// The same of a version that differs at these paths from the one before it.
+    pub fn object_with<'t>(self, text: &'t str, changed: &[String]) -> Cow<'t, str> {
         if self.is_in(text) {
             return text.into();
         }
         let Some((from, metadata)) = metadata(text) else { return text.into() };
-        let shown = self.metadata(metadata);
+        let shown = self.written(metadata, changed).map_or(Cow::Borrowed(metadata), Cow::Owned);
         [&text[..from], &shown, &text[from + metadata.len()..]].concat().into()
     }
 
     /// The same of the text of an object's metadata.
     pub fn metadata(self, text: &str) -> Cow<'_, str> {
         // A text that is not an object is shown as it is.
-        if self.is_in(text) { text.into() } else { self.written(text).map_or(Cow::Borrowed(text), Cow::Owned) }
+        if self.is_in(text) { text.into() } else { self.written(text, &[]).map_or(Cow::Borrowed(text), Cow::Owned) }
     }
 
     /// Whether there is nothing to write or to leave out: of a live object that is whole, unless it has such annotations of its own.
     fn is_in(self, text: &str) -> bool {
-        self.state == "live" && self.pruned.is_empty() && !text.contains(GROUP)
+        self.state == "live" && self.pruned.is_empty() && self.version.is_none() && !text.contains(GROUP)
     }
 
-    fn written(self, metadata: &str) -> Result<String, Error> {
+    fn written(self, metadata: &str, changed: &[String]) -> Result<String, Error> {
         let mut reader = Reader::new(metadata);
         let (mut members, mut is_empty, mut at) = (Vec::new(), true, None);
         reader.begin_object()?;
@@ -76,7 +93,13 @@ impl ShownState {
         let state = (self.state != "live").then(|| self.state.to_owned());
         let pruned = (!self.pruned.is_empty()).then(|| self.pruned.join(", "));
         let (evicted, deleted) = (time(self.evicted), time(self.deleted));
-        for (name, value) in [(STATE, state), (EVICTED_AT, evicted), (DELETED_AT, deleted), (PRUNED, pruned)] {
+        let from = time(self.version.map(|(from, ..)| from));
+        let to = time(self.version.and_then(|(_, to, _)| to));
+        let change = self.version.and_then(|(.., change)| change).map(|change| change.text().to_owned());
+        let changed = (!changed.is_empty()).then(|| changed.join(", "));
+        let of_state = [(STATE, state), (EVICTED_AT, evicted), (DELETED_AT, deleted), (PRUNED, pruned)];
+        let of_version = [(VALID_FROM, from), (VALID_TO, to), (CHANGE, change), (CHANGED, changed)];
+        for (name, value) in of_state.into_iter().chain(of_version) {
             members.extend(value.map(|value| format!("\"{name}\":{}", serde_json::Value::from(value))));
         }
         let annotations = format!("{{{}}}", members.join(","));
@@ -123,10 +146,9 @@ fn others(annotations: &str) -> Result<Vec<String>, Error> {
 mod tests {
     use super::*;
 
-    const LIVE: ShownState = ShownState { state: "live", evicted: None, deleted: None, pruned: &[] };
-    const EVICTED: ShownState = ShownState { state: "evicted", evicted: Some(Micros(0)), deleted: None, pruned: &[] };
-    const DELETED: ShownState =
-        ShownState { state: "deleted", evicted: Some(Micros(0)), deleted: Some(Micros(1_500_000)), pruned: &[] };
+    const LIVE: ShownState = ShownState { state: "live", evicted: None, deleted: None, pruned: &[], version: None };
+    const EVICTED: ShownState = ShownState { state: "evicted", evicted: Some(Micros(0)), ..LIVE };
+    const DELETED: ShownState = ShownState { state: "deleted", deleted: Some(Micros(1_500_000)), ..EVICTED };
 
     #[test]
     fn a_live_object_stays_as_it_is() {
@@ -183,6 +205,21 @@ mod tests {
     }
 
     #[test]
+    fn a_version_says_when_it_was_there_and_what_changed() {
+        let version = Some((Micros(0), Some(Micros(1_500_000)), Some(What::Updated)));
+        let text = r#"{"metadata":{"name":"a"}}"#;
+        let shown = ShownState { version, ..LIVE }.object_with(text, &[".spec.x".to_owned(), ".status".to_owned()]);
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        let expected = serde_json::json!({
+            VALID_FROM: "1970-01-01T00:00:00Z", VALID_TO: "1970-01-01T00:00:01.5Z", CHANGE: "updated",
+            CHANGED: ".spec.x, .status",
+        });
+        assert_eq!(shown["metadata"]["annotations"], expected);
+        // What was shown is not the object's own.
+        assert_eq!(LIVE.object(&shown.to_string()), r#"{"metadata":{"annotations":{},"name":"a"}}"#);
+    }
+
+    #[test]
     fn metadata_are_cut_out_as_they_are() {
         let text = r#"{"kind":"A","metadata":{"name":"a", "labels":{"b":"c"}},"spec":{"x":1}}"#;
         assert_eq!(metadata(text), Some((23, r#"{"name":"a", "labels":{"b":"c"}}"#)));
@@ -194,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_names_begin_with_the_group() {
-        for name in [STATE, EVICTED_AT, DELETED_AT, PRUNED] {
+        for name in shown::ALL {
             assert!(name.strip_prefix(GROUP).is_some_and(|rest| rest.starts_with('/')), "{name}");
         }
     }

@@ -1,8 +1,8 @@
 //! Queries in Rust's own terms: the kind is a type, and so are its columns.
 
-use super::ask::{AskError, Asked, Limits, Page, Reader, Wanted};
-use super::at::AskedAt;
+use super::ask::{AskError, Limits, Wanted};
 use super::found::FoundRow;
+use super::when::{AskedWhen, ReaderWhen};
 use crate::store::Store;
 use futures::future;
 use futures::stream::{self, BoxStream, Stream, StreamExt as _, TryStreamExt as _};
@@ -42,7 +42,6 @@ pub struct TypedQuery<'s, K> {
     limits: Limits,
     limit: Option<usize>,
     after: Option<String>,
-    moment: Option<Micros>,
     of: PhantomData<fn() -> K>,
 }
 
@@ -94,7 +93,7 @@ impl Store {
     /// A query for objects of a kind.
     pub fn query<K: Ingestable>(&self) -> TypedQuery<'_, K> {
         let (query, limits) = (Query::default(), Limits::default());
-        TypedQuery { store: self, query, limits, limit: None, after: None, moment: None, of: PhantomData }
+        TypedQuery { store: self, query, limits, limit: None, after: None, of: PhantomData }
     }
 }
 
@@ -191,16 +190,12 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     /// As the objects were at a moment, by the database's clock: of a kind that keeps its history. `update_time` is then when that version began.
     /// Labels and annotations have no keys there: a query by them has to [scan](Self::scan).
     pub fn at(mut self, moment: Micros) -> Self {
-        self.moment = Some(moment);
+        self.query.at = Some(moment);
         self
     }
 
-    fn asked_at(&self, moment: Micros) -> Result<AskedAt<'s>, AskError> {
-        Ok(self.store.ask_at(&Kind::of::<K>(), &self.query, moment, self.limits)?)
-    }
-
-    fn asked(&self) -> Result<Asked<'s>, AskError> {
-        Ok(self.store.ask_about(&Kind::of::<K>(), &self.query, self.limits)?)
+    fn asked(&self) -> Result<AskedWhen<'s>, AskError> {
+        Ok(self.store.ask_when(&Kind::of::<K>(), &self.query, self.limits)?)
     }
 
     /// The objects, one after the other. Few are in memory at a time, however many there are. An object that cannot be read as a `K` is
@@ -215,13 +210,8 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     /// The same as JSON, as it is stored.
     pub fn stream_json(self) -> impl Stream<Item = Result<Stored<Box<str>>, AskError>> + use<'s, K> {
         let limit = self.limit.unwrap_or(usize::MAX);
-        if let Some(moment) = self.moment {
-            let begin = self.asked_at(moment).map(|asked| Some((asked, self.after.clone())));
-            let pages = stream::once(future::ready(begin)).map_ok(pages).try_flatten();
-            return pages.take(limit).map_ok(|row| Stored::of(&row)).boxed();
-        }
         let begin = self.asked().and_then(|asked| Ok(asked.reader(&wanted(), self.after.as_deref())?));
-        let portions = |reader: Reader<'s>| -> BoxStream<'s, Result<FoundRow, AskError>> {
+        let portions = |reader: ReaderWhen<'s>| -> BoxStream<'s, Result<FoundRow, AskError>> {
             stream::try_unfold(reader, async |mut reader| {
                 // On the heap: the types of what is awaited below would be nested too deep for the compiler.
                 let rows = Box::pin(reader.next()).await?;
@@ -244,10 +234,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         K: DeserializeOwned,
     {
         let limit = self.limit.unwrap_or(usize::MAX);
-        let page = match self.moment {
-            Some(moment) => self.asked_at(moment)?.page(&wanted(), limit, self.after.as_deref()).await?,
-            None => self.asked()?.page(&wanted(), limit, self.after.as_deref()).await?,
-        };
+        let page = self.asked()?.page(&wanted(), limit, self.after.as_deref()).await?;
         let items = page.rows.iter().map(|row| Stored::of(row).read()).collect::<Result<_, _>>()?;
         Ok(TypedPage { items, next: page.next })
     }
@@ -268,37 +255,19 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     /// # Errors
     /// [`AskError`] when the query cannot be asked, or the database fails or takes too long.
     pub async fn count(self) -> Result<u64, AskError> {
-        match self.moment {
-            Some(moment) => self.asked_at(moment)?.count().await,
-            None => self.asked()?.count().await,
-        }
+        self.asked()?.count().await
     }
 
     /// How many objects there are now of each value of a column, the most frequent value first; of at most 1,000 values.
     ///
     /// # Errors
-    /// As [`TypedQuery::count`].
+    /// As [`TypedQuery::count`]; and if a moment is asked about.
     pub async fn count_by<S: PartOf<K>, V>(self, column: Handle<S, V>) -> Result<Vec<(Value, u64)>, AskError> {
-        let asked = self.asked()?;
+        let asked = self.store.ask_about(&Kind::of::<K>(), &self.query, self.limits)?;
         let place = asked.checked().place(column.column())?;
         asked.count_by(place, self.limit.unwrap_or(1000)).await
     }
 }
-
-/// The rows of a query at a moment, page by page; each with the token of its begin.
-fn pages<'s>(begin: Option<(AskedAt<'s>, Option<String>)>) -> BoxStream<'s, Result<FoundRow, AskError>> {
-    stream::try_unfold(begin, async |next| {
-        let Some((asked, token)) = next else { return Ok(None) };
-        let Page { rows, next } = Box::pin(asked.page(&wanted(), PAGE, token.as_deref())).await?;
-        let next = next.map(|token| (asked, Some(token)));
-        Ok::<_, AskError>(Some((stream::iter(rows.into_iter().map(Ok::<_, AskError>)), next)))
-    })
-    .try_flatten()
-    .boxed()
-}
-
-/// The most rows of a page of a stream.
-const PAGE: usize = 500;
 
 fn wanted() -> Wanted {
     Wanted { places: PLACES.to_vec(), labels: false }

@@ -326,10 +326,11 @@ async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<(
         ("a column", Query { filters: vec![phase.clone()], ..all.clone() }, 50),
         ("a column in a namespace", Query { namespaces: vec!["ns-0".into()], filters: vec![phase], ..all }, 22),
     ] {
-        let asked = store.ask_at(&kind, &query, moment, Limits::default())?;
+        let query = Query { at: Some(moment), ..query };
+        let asked = store.ask_when(&kind, &query, Limits::default())?;
         let page = asked.page(&Wanted::object(), 50, None).await?;
         ensure!(page.rows.len() == found, "{name}: {} rows", page.rows.len());
-        for explained in asked.explain(&Wanted::object(), 50).await? {
+        for explained in asked.explain(&Wanted::object(), 50, None).await? {
             let summary = summarize(world.on, &explained)?;
             if summary.scans {
                 wrong.push(format!("{name}: {summary:?}\n{}\n{}", explained.sql, explained.plan.join("\n")));

@@ -206,7 +206,7 @@ fn random_query(rng: &mut Rng, kind: &Kind) -> Query {
     let states = States { live: rng.bool(), evicted: rng.bool(), deleted: rng.u32(..3) == 0 };
     let states = if rng.bool() { States::default() } else { states };
     let filters = (0..rng.usize(..3)).map(|_| random_filter(rng, kind, 3)).collect();
-    Query { namespaces, names, uids, states, filters, order, scan: false }
+    Query { namespaces, names, uids, states, filters, order, scan: false, at: None }
 }
 
 fn compare(a: &Value, b: &Value) -> Ordering {

@@ -14,7 +14,7 @@ use ingester_server::answer;
 use ingester_store::query::FoundRow;
 
 /// What is printed.
-pub(super) enum Format {
+pub(in crate::commands) enum Format {
     Table,
     Wide,
     Json,
@@ -30,7 +30,7 @@ pub(super) enum Format {
 
 impl Format {
     /// What was asked for.
-    pub(super) fn of(format: Option<&GetFormat>) -> Result<Self, TemplateError> {
+    pub(in crate::commands) fn of(format: Option<&GetFormat>) -> Result<Self, TemplateError> {
         Ok(match format {
             None => Format::Table,
             Some(GetFormat::Wide) => Format::Wide,
@@ -49,31 +49,31 @@ impl Format {
     }
 
     /// Whether it is for people.
-    pub(super) fn is_table(&self) -> bool {
+    pub(in crate::commands) fn is_table(&self) -> bool {
         matches!(self, Format::Table | Format::Wide)
     }
 
     /// Whether its columns are as wide as what is in them.
-    pub(super) fn has_columns(&self) -> bool {
+    pub(in crate::commands) fn has_columns(&self) -> bool {
         self.is_table() || matches!(self, Format::Custom(_))
     }
 
     /// Whether it needs the stored objects.
-    pub(super) fn needs_object(&self) -> bool {
+    pub(in crate::commands) fn needs_object(&self) -> bool {
         !matches!(self, Format::Table | Format::Wide | Format::Csv | Format::Name)
     }
 }
 
 /// Prints rows in a format.
-pub(super) struct Printer<'f> {
+pub(in crate::commands) struct Printer<'f> {
     format: &'f Format,
     headers: bool,
     /// An object on its own is printed, not a list.
-    pub(super) single: bool,
+    pub(in crate::commands) single: bool,
     /// Objects are printed one by one, not as a list.
-    pub(super) one_by_one: bool,
+    pub(in crate::commands) one_by_one: bool,
     /// The kind stands before each name.
-    pub(super) with_kind: bool,
+    pub(in crate::commands) with_kind: bool,
     /// So many objects were printed.
     printed: usize,
     /// Nothing of this kind was printed yet.
@@ -86,7 +86,7 @@ pub(super) struct Printer<'f> {
 }
 
 impl<'f> Printer<'f> {
-    pub(super) fn new(format: &'f Format, headers: bool) -> Self {
+    pub(in crate::commands) fn new(format: &'f Format, headers: bool) -> Self {
         Printer {
             format,
             headers,
@@ -101,12 +101,12 @@ impl<'f> Printer<'f> {
         }
     }
 
-    pub(super) fn format(&self) -> &'f Format {
+    pub(in crate::commands) fn format(&self) -> &'f Format {
         self.format
     }
 
     /// Rows of another kind follow.
-    pub(super) fn next_kind(&mut self) {
+    pub(in crate::commands) fn next_kind(&mut self) {
         self.new_kind = true;
         self.table = None;
     }
@@ -141,17 +141,20 @@ impl<'f> Printer<'f> {
                 out.push_str(&self.custom.lines(&lines));
             }
             Format::Json | Format::Yaml | Format::JsonPath(..) | Format::JsonPathAsJson(_) => {
-                for (i, row) in rows.iter().enumerate() {
-                    out.push_str(&self.object(object(&layout.kind, row)?, self.printed + i)?);
+                for row in rows {
+                    out.push_str(&self.item(object(&layout.kind, row)?)?);
                 }
+                return Ok(out);
             }
         }
         self.printed += rows.len();
         Ok(out)
     }
 
-    /// The text of an object, the `nth` one.
-    fn object(&mut self, tree: Tree, nth: usize) -> Result<String, Failure> {
+    /// The text of an object, in a format that has objects.
+    pub(in crate::commands) fn item(&mut self, tree: Tree) -> Result<String, Failure> {
+        let nth = self.printed;
+        self.printed += 1;
         let alone = self.single || self.one_by_one;
         let begin = |text: &str| if nth == 0 { text.to_owned() } else { String::new() };
         Ok(match self.format {
@@ -182,7 +185,7 @@ impl<'f> Printer<'f> {
     }
 
     /// The text behind all rows.
-    pub(super) fn end(&mut self) -> Result<String, Failure> {
+    pub(in crate::commands) fn end(&mut self) -> Result<String, Failure> {
         let whole = |printer: &mut Self| Tree::list_of(std::mem::take(&mut printer.items));
         let empty = self.printed == 0;
         Ok(match self.format {

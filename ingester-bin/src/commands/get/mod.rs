@@ -8,7 +8,7 @@
 //! | `rows.rs` | the rows, in portions |
 //! | `watch.rs` | what has changed since it was printed |
 
-mod format;
+pub(super) mod format;
 mod layout;
 mod question;
 mod rows;
@@ -16,9 +16,8 @@ mod rows;
 mod tests;
 mod watch;
 
-use super::{failed, lacks, resource};
+use super::{failed, resource, with_tables};
 use crate::arguments::Get;
-use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, print, print_on};
 use crate::program::Program;
@@ -30,8 +29,9 @@ use ingester_core::nearest::nearest;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_printers::csv;
+use ingester_sql::query::Query;
 use ingester_store::Store;
-use ingester_store::query::{Asked, Limits};
+use ingester_store::query::{Asked, AskedWhen, Limits, VersionError};
 use layout::Layout;
 use question::Question;
 use rows::Rows;
@@ -64,7 +64,8 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
     let layouts = questions.iter().map(|question| Layout::of(question, &arguments, &format));
     let layouts = layouts.collect::<Result<Vec<_>, _>>()?;
     let database = arguments.target.database(kinds)?;
-    let store = open(&database, program, &questions).await?;
+    let asked: Vec<Kind> = questions.iter().map(|question| question.kind).collect();
+    let store = with_tables(&database, program, &asked).await?;
     let ending = answer(&arguments, &format, &questions, &layouts, &store).await;
     store.close().await;
     ending
@@ -83,23 +84,15 @@ fn check(arguments: &Get, format: &Format, questions: &[Question]) -> Result<(),
             return Err(Failure::Usage(anyhow!("{flag} is for one kind")));
         }
     }
+    for (given, flag) in [(arguments.watch, "--watch"), (arguments.group_by.is_some(), "--group-by")] {
+        if given && questions.iter().any(|question| question.query.at.is_some()) {
+            return Err(Failure::Usage(anyhow!("{flag} is about what is there now: leave out --at")));
+        }
+    }
     if !arguments.columns.is_empty() && !matches!(format, Format::Table | Format::Csv) {
         return Err(Failure::Usage(anyhow!("--columns is for the table, which is printed without -o, and for -o csv")));
     }
     Ok(())
-}
-
-/// Opens the database, which must have the tables.
-async fn open(database: &Database, program: Program, questions: &[Question]) -> Result<Store, Failure> {
-    let store = database.open_existing().await?;
-    let asked: Vec<Kind> = questions.iter().map(|question| question.kind).collect();
-    let missing = store.missing(&asked).await?;
-    if missing.is_empty() {
-        return Ok(store);
-    }
-    store.close().await;
-    let released = super::built_in(program)?;
-    Err(Failure::Usage(anyhow!(lacks(database, &missing, program, released.as_ref()))))
 }
 
 async fn answer(
@@ -115,13 +108,13 @@ async fn answer(
     };
     let mut asked = Vec::with_capacity(questions.len());
     for question in questions {
-        let ready = store.ask_about(&question.kind, &question.query, limits);
+        let ready = store.ask_when(&question.kind, &question.query, limits);
         asked.push(ready.map_err(|error| Failure::Usage(error.into()))?);
     }
     if arguments.count {
         return count(questions, &asked).await;
     }
-    if let (Some(column), [question], [asked]) = (&arguments.group_by, questions, asked.as_slice()) {
+    if let (Some(column), [question], [AskedWhen::Now(asked)]) = (&arguments.group_by, questions, asked.as_slice()) {
         return group(arguments, format, question, asked, column).await;
     }
     if arguments.explain {
@@ -129,9 +122,9 @@ async fn answer(
     }
     let mut printer = Printer::new(format, !arguments.no_headers);
     let mut seen = Seen::new();
-    let ending = list(arguments, &mut printer, questions, layouts, &asked, &mut seen).await?;
+    let ending = list(arguments, &mut printer, questions, layouts, (store, &asked), &mut seen).await?;
     match (questions, layouts, asked.as_slice()) {
-        ([question], [layout], [asked]) if arguments.watch && ending == Some(Ending::Done) => {
+        ([question], [layout], [AskedWhen::Now(asked)]) if arguments.watch && ending == Some(Ending::Done) => {
             watch::watch(&mut printer, question, layout, asked, store, limits, seen).await
         }
         _ => Ok(ending.unwrap_or(Ending::Done)),
@@ -144,7 +137,7 @@ async fn list(
     printer: &mut Printer<'_>,
     questions: &[Question],
     layouts: &[Layout],
-    asked: &[Asked<'_>],
+    (store, asked): (&Store, &[AskedWhen<'_>]),
     seen: &mut Seen,
 ) -> Result<Option<Ending>, Failure> {
     let format = printer.format();
@@ -191,7 +184,9 @@ async fn list(
                     portion = rows.next().await.map_err(failed)?;
                 }
                 Some(token) => {
-                    note(&format!("there are more: repeat this with --continue={token}"));
+                    // How long ago it was is another moment by then.
+                    let at = question.query.at.map_or(String::new(), |at| format!("--at={} ", at.rfc3339()));
+                    note(&format!("there are more: repeat this with {at}--continue={token}"));
                     missing.clear();
                     break;
                 }
@@ -199,7 +194,11 @@ async fn list(
             }
         }
         for name in missing {
-            note(&format!("Error (NotFound): {} \"{name}\" not found", resource(&question.kind)));
+            let why = match unknown(store, question, Some(name)).await? {
+                Some((_, why)) => format!(": {why}"),
+                None => String::new(),
+            };
+            note(&format!("Error (NotFound): {} \"{name}\" not found{why}", resource(&question.kind)));
             ending = Ending::Problem;
         }
     }
@@ -213,7 +212,30 @@ async fn list(
             Some(namespaces) => note(&format!("No resources found in {} namespace.", namespaces.join(", "))),
         }
     }
+    if nothing_found && ending == Ending::Done {
+        for question in questions {
+            if let Some((object, why)) = unknown(store, question, None).await? {
+                note(&format!("{} {object}: {why}", question.kind.kind()));
+            }
+        }
+    }
     Ok(Some(ending))
+}
+
+/// Why nothing was found at the moment of a question, if more may have been there: an object, and what is not known of it.
+async fn unknown(
+    store: &Store,
+    question: &Question,
+    name: Option<&str>,
+) -> Result<Option<(String, VersionError)>, Failure> {
+    let Query { namespaces, uids, at, .. } = question.query.clone();
+    let query =
+        Query { namespaces, uids, at, names: name.map(str::to_owned).into_iter().collect(), ..Query::default() };
+    let found = store.unknown_at(&question.kind, &query, Limits::default()).await.map_err(failed)?;
+    Ok(found.map(|(life, why)| match &*life.namespace {
+        "" => (life.name.to_string(), why),
+        namespace => (format!("{namespace}/{}", life.name), why),
+    }))
 }
 
 /// Whether a person can be asked.
@@ -228,7 +250,7 @@ fn wants_more() -> bool {
     matches!(std::io::stdin().lock().read_line(&mut line), Ok(read) if read > 0) && line.trim().is_empty()
 }
 
-async fn count(questions: &[Question], asked: &[Asked<'_>]) -> Result<Ending, Failure> {
+async fn count(questions: &[Question], asked: &[AskedWhen<'_>]) -> Result<Ending, Failure> {
     let mut table = Table::new(["kind", "count"]);
     for (question, asked) in questions.iter().zip(asked) {
         let bar = progress::spinner("{spinner} counting {msg}");
@@ -314,26 +336,25 @@ async fn explain(
     arguments: &Get,
     questions: &[Question],
     layouts: &[Layout],
-    asked: &[Asked<'_>],
+    asked: &[AskedWhen<'_>],
 ) -> Result<Ending, Failure> {
     for (i, ((question, layout), asked)) in questions.iter().zip(layouts).zip(asked).enumerate() {
         let limit = arguments.limit.map_or(Limits::default().rows, |limit| limit as usize);
-        let explained = match &arguments.token {
-            Some(token) => asked.explain_after(&layout.wanted(), limit, token).await,
-            None => asked.explain(&layout.wanted(), limit).await,
-        };
-        let explained = explained.map_err(failed)?;
+        let explained = asked.explain(&layout.wanted(), limit, arguments.token.as_deref()).await.map_err(failed)?;
         let mut text = String::from(if i == 0 { "" } else { "\n" });
         if questions.len() > 1 {
             text.push_str(&format!("{}\n", question.kind.name()));
         }
-        text.push_str(&format!("{}\n\nParameters\n", explained.sql.trim_end()));
-        for (i, parameter) in explained.parameters.iter().enumerate() {
-            text.push_str(&format!("  {} {parameter}\n", i + 1));
-        }
-        text.push_str("\nPlan\n");
-        for line in explained.plan.iter().flat_map(|lines| lines.lines()) {
-            text.push_str(&format!("  {line}\n"));
+        for (nth, explained) in explained.iter().enumerate() {
+            text.push_str(if nth == 0 { "" } else { "\n" });
+            text.push_str(&format!("{}\n\nParameters\n", explained.sql.trim_end()));
+            for (i, parameter) in explained.parameters.iter().enumerate() {
+                text.push_str(&format!("  {} {parameter}\n", i + 1));
+            }
+            text.push_str("\nPlan\n");
+            for line in explained.plan.iter().flat_map(|lines| lines.lines()) {
+                text.push_str(&format!("  {line}\n"));
+            }
         }
         print(&text)?;
     }

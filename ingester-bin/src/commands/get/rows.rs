@@ -3,11 +3,11 @@
 use super::question::Question;
 use crate::arguments::Get;
 use ingester_core::schema::base;
-use ingester_store::query::{AskError, Asked, FoundRow, Reader, Wanted};
+use ingester_store::query::{AskError, AskedWhen, FoundRow, ReaderWhen, Wanted};
 
 /// Reads rows until the limit or the end.
 pub(super) struct Rows<'a> {
-    asked: &'a Asked<'a>,
+    asked: &'a AskedWhen<'a>,
     wanted: Wanted,
     reading: Reading<'a>,
     /// The row that was read last, as long as a newer one of its name may follow.
@@ -18,7 +18,7 @@ pub(super) struct Rows<'a> {
 /// Where rows come from.
 enum Reading<'a> {
     /// All that there are.
-    All(Box<Reader<'a>>),
+    All(Box<ReaderWhen<'a>>),
     /// Pages, of which the next one begins at the token.
     Pages { limit: Option<usize>, left: usize, next: Next },
 }
@@ -32,7 +32,7 @@ enum Next {
 
 impl<'a> Rows<'a> {
     pub(super) fn new(
-        asked: &'a Asked<'a>,
+        asked: &'a AskedWhen<'a>,
         wanted: Wanted,
         arguments: &Get,
         question: &Question,

@@ -106,6 +106,7 @@ fn examples(key: &AskKey) -> &'static [&'static str] {
             &["metadata.name=a", "namespace!=ml,uid=b", "create_time>=7d ago,create_time<in 30d,res_version>7"]
         }
         Meaning::Time { .. } => &["7d", "2h30m ago", "2026-01-31", "in 30d", "now"],
+        Meaning::At => &["2026-01-31T10:00:00Z", "2026-01-31"],
         Meaning::Order => &["-create_time", "name", ".metadata.namespace"],
         Meaning::Scan => &["true"],
     }
@@ -118,7 +119,7 @@ fn mistakes(key: &AskKey) -> &'static [&'static str] {
         Meaning::States => &["gone"],
         Meaning::Labels => &["a=(", "=b"],
         Meaning::Fields => &["a", "metadata.name=a=b", "create_time<"],
-        Meaning::Time { .. } => &["soon", "7", "2026-13-01", "in 7", "in 7d ago"],
+        Meaning::Time { .. } | Meaning::At => &["soon", "7", "2026-13-01", "in 7", "in 7d ago"],
         Meaning::Order => &["a..b", "{name"],
     }
 }
@@ -191,7 +192,7 @@ fn a_time_of_deletion_of_what_exists_is_refused_in_the_words_of_each_spelling() 
 fn given() -> impl Strategy<Value = Vec<Given>> {
     let keys = subsequence(AskKey::all().iter().collect::<Vec<_>>(), 1..6).prop_shuffle();
     let values = |key: &'static AskKey| {
-        let most = if matches!(key.meaning(), Meaning::Time { .. }) { 1 } else { examples(key).len() };
+        let most = if matches!(key.meaning(), Meaning::Time { .. } | Meaning::At) { 1 } else { examples(key).len() };
         let right = subsequence(examples(key), 1..=most);
         match mistakes(key) {
             [] => right.prop_map(move |values| (key, values)).boxed(),

@@ -68,6 +68,7 @@ pub(super) async fn restore_all(
                 by: None,
                 status: Ok(()),
                 former: Reach::All,
+                version: None,
             };
             let restored = restore(store, client.clone(), kind, wanted).await;
             (if namespace.is_empty() { name } else { format!("{namespace}/{name}") }, restored)

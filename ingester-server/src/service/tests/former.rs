@@ -23,7 +23,7 @@ use serde_json::{Value as Json, json};
 use std::sync::{Arc, Mutex};
 
 /// All callers may do everything but write a status.
-struct NoStatus(Arc<Mutex<Vec<Attributes>>>);
+pub(super) struct NoStatus(pub(super) Arc<Mutex<Vec<Attributes>>>);
 
 impl Reviewer for NoStatus {
     fn token<'a>(&'a self, token: &'a str, _: &'a [String]) -> BoxFuture<'a, Result<Option<Caller>, ReviewError>> {
@@ -38,7 +38,7 @@ impl Reviewer for NoStatus {
 }
 
 /// A cluster that answers each request with this code and body, and takes every object that is created.
-fn cluster(namespace: (u16, Json)) -> kube::Client {
+pub(super) fn cluster(namespace: (u16, Json)) -> kube::Client {
     let service = tower::service_fn(move |request: Request<kube::client::Body>| {
         let (code, answer) = namespace.clone();
         async move {
@@ -63,7 +63,7 @@ fn cluster(namespace: (u16, Json)) -> kube::Client {
 }
 
 /// The namespace `ml` as it was created at this time.
-fn created(time: &str) -> (u16, Json) {
+pub(super) fn created(time: &str) -> (u16, Json) {
     let metadata = json!({"name": "ml", "creationTimestamp": time});
     (200, json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metadata}))
 }
@@ -114,7 +114,7 @@ async fn service(former: FormerObjects, cluster: kube::Client) -> (Service, Arc<
 const MODELS: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
 
 /// The code, the body and the warnings.
-async fn ask(service: &Service, method: &str, path: &str, body: &str) -> (u16, Json, Vec<String>) {
+pub(super) async fn ask(service: &Service, method: &str, path: &str, body: &str) -> (u16, Json, Vec<String>) {
     let request = Request::builder().method(method).uri(path).header("authorization", "Bearer ada");
     let request = request
         .header("content-type", if method == "PATCH" { "application/merge-patch+json" } else { "application/json" });

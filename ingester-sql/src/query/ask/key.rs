@@ -36,6 +36,8 @@ pub enum Meaning {
         /// Then or later, and not earlier.
         from: bool,
     },
+    /// The moment that is asked about, the only value.
+    At,
     /// Steps of an order in each value.
     Order,
     /// `true` or `false`, the only value.
@@ -125,6 +127,12 @@ const ROWS: [Row; AskKey::COUNT] = [
         except: &[],
     },
     Row {
+        name: "at",
+        meaning: Meaning::At,
+        about: "Objects as they were at this time, of a kind that keeps a history; labels only with {scan}",
+        except: &[],
+    },
+    Row {
         name: "scan",
         meaning: Meaning::Scan,
         about: "Allow fields without a column in selectors, which reads every stored object",
@@ -172,7 +180,7 @@ impl Spelling {
 
 impl AskKey {
     /// How many there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
 
     /// All of them, in the order of the table.
     pub fn all() -> &'static [AskKey] {

@@ -33,6 +33,7 @@ pub struct Ask {
     deleted: Option<&'static AskKey>,
     order: Vec<Order>,
     scan: bool,
+    at: Option<Micros>,
 }
 
 /// Why a question cannot be asked: the key that is wrong, as its spelling [shows](AskKey::shown) it, and what is wrong with its value.
@@ -90,6 +91,7 @@ impl Ask {
             deleted: None,
             order: Vec::new(),
             scan: false,
+            at: None,
         }
     }
 
@@ -143,6 +145,12 @@ impl Ask {
                 }
             }
             Meaning::Scan => self.scan = truth(one()?)?,
+            Meaning::At => {
+                let at = parse_time(one()?, Micros::now()).map_err(|error| error.to_string())?;
+                if self.at.replace(at).is_some() {
+                    return Err("it has one value, and is given twice".to_owned());
+                }
+            }
         }
         Ok(())
     }
@@ -199,10 +207,11 @@ impl Ask {
             filters: self.filters.into_iter().map(|(_, filter)| filter).collect(),
             order: self.order,
             scan: self.scan,
+            at: self.at,
         })
     }
 
-    /// The query for what this question and a saved one both ask for. The order is this one's, if it has any.
+    /// The query for what this question and a saved one both ask for. The order and the moment are this one's, if it has any.
     ///
     /// # Errors
     /// Those of [`Ask::query`]; and if no object can pass both, because they name other namespaces, uids or states.
@@ -244,6 +253,7 @@ impl Ask {
             deleted: self.deleted.or(saved.deleted),
             order: if self.order.is_empty() { saved.order } else { self.order },
             scan: self.scan || saved.scan,
+            at: self.at.or(saved.at),
         };
         both.query()
     }

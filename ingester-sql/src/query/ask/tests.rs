@@ -1,6 +1,6 @@
 use super::{Ask, AskKey, KeyError, Meaning, Spelling};
 use crate::query::{Filter, Query, States, Test, parse_list_options};
-use ingester_core::value::Value;
+use ingester_core::value::{Micros, Value};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use std::path::Path;
@@ -115,6 +115,18 @@ fn a_question_within_a_saved_query_asks_for_what_both_do() {
 }
 
 #[test]
+fn a_moment_is_one_and_takes_the_place_of_that_of_a_saved_query() {
+    let (first, second) = ([("at", "2026-01-31")], [("at", "2026-02-01T10:00:00Z")]);
+    let at = |given: &[(&str, &str)]| query(given).unwrap().at.unwrap().rfc3339();
+    assert_eq!((at(&first), at(&second)), ("2026-01-31T00:00:00Z".to_owned(), "2026-02-01T10:00:00Z".to_owned()));
+    assert!(query(&[("at", "1h")]).unwrap().at.unwrap() < Micros::now());
+    assert_eq!(within(&first, &second), query(&first));
+    assert_eq!(within(&[], &second), query(&second));
+    let twice = query(&[first[0], second[0]]).unwrap_err().to_string();
+    assert_eq!(twice, "--at: it has one value, and is given twice");
+}
+
+#[test]
 fn what_cannot_pass_both_questions_is_refused() {
     for (own, saved, said) in [
         (
@@ -208,6 +220,8 @@ fn value(key: &'static AskKey) -> BoxedStrategy<String> {
         Meaning::Time { .. } => {
             prop::sample::select(vec!["7d", "2h ago", "in 30d", "2026-01-31", "soon"]).prop_map_into().boxed()
         }
+        // How long ago it is would be another moment each time.
+        Meaning::At => prop::sample::select(vec!["2026-01-31", "2026-01-31T10:00:00Z", "soon"]).prop_map_into().boxed(),
         Meaning::Order => among(&["-create_time", "name", ".spec.owner.name"]),
         Meaning::Scan => prop::sample::select(vec!["true", "false", "maybe"]).prop_map_into().boxed(),
     }

@@ -1,0 +1,112 @@
+//! Versions of an object, and what differs between two of them.
+
+use ingester_core::Kind;
+use ingester_core::schema::base;
+use ingester_store::query::{ObjectVersion, ShownState};
+use json_patch::Patch;
+use json_patch::jsonptr::Pointer;
+use serde_json::Value;
+
+/// What the API server changes with every write, or its field managers do.
+const ALWAYS: [&str; 3] = [".metadata.resourceVersion", ".metadata.generation", ".metadata.managedFields"];
+
+/// The object of a version, with when it was there, and with the paths of what differs from the version before it. Its text and the
+/// [places](super::STATE_PLACES) of its state were read.
+pub fn version(kind: &Kind, version: &ObjectVersion, changed: &[String]) -> String {
+    let shown = ShownState::of_version(kind, version);
+    shown.object_with(version.row.text(base::JSON), changed).into_owned()
+}
+
+/// The JSON patch (RFC 6902) that makes one object of the other. A text that is not JSON counts as null.
+pub fn patch(from: &str, to: &str) -> Patch {
+    json_patch::diff(&parsed(from), &parsed(to))
+}
+
+/// The paths of what differs between two objects: `.spec.replicas`, `.metadata.labels["example.com/team"]`, `.spec.list[0]`. Each once.
+pub fn changed(from: &str, to: &str) -> Vec<String> {
+    let (from, to) = (parsed(from), parsed(to));
+    let patch = json_patch::diff(&from, &to);
+    let mut paths: Vec<String> = patch.0.iter().map(|step| path(step.path(), [&from, &to])).collect();
+    // What is taken out of a list is taken out at one place, again and again.
+    paths.dedup();
+    paths
+}
+
+/// Whether a path is that of what changes with every write.
+pub fn changes_always(path: &str) -> bool {
+    ALWAYS
+        .iter()
+        .any(|always| path.strip_prefix(always).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// A path as the files of kinds write it. A number is an index if either object has a list there.
+fn path(pointer: &Pointer, within: [&Value; 2]) -> String {
+    let mut path = String::new();
+    let mut at = within.map(Some);
+    for token in pointer.tokens() {
+        let name = token.decoded();
+        let is_index = at.iter().flatten().any(|value| value.is_array());
+        let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        path.push_str(&match (is_index, is_plain) {
+            (true, _) => format!("[{name}]"),
+            (false, true) => format!(".{name}"),
+            (false, false) => format!("[{}]", Value::from(&*name)),
+        });
+        at = at.map(|value| match value {
+            Some(Value::Array(items)) => name.parse::<usize>().ok().and_then(|place| items.get(place)),
+            Some(Value::Object(fields)) => fields.get(&*name),
+            _ => None,
+        });
+    }
+    if path.is_empty() { ".".to_owned() } else { path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{changed, changes_always, patch};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn paths_of_what_differs_are_written_as_files_write_them() {
+        let from = json!({
+            "metadata": {"resourceVersion": "1", "labels": {"team": "a", "example.com/b": "c"}},
+            "spec": {"list": [1, 2, 3, 4], "map": {"0": "x"}, "gone": true},
+        });
+        let to = json!({
+            "metadata": {"resourceVersion": "2", "labels": {"team": "b"}},
+            "spec": {"list": [9], "map": {"0": "y"}},
+            "status": {"phase": "Ready"},
+        });
+        let paths = changed(&from.to_string(), &to.to_string());
+        assert_eq!(
+            paths,
+            [
+                ".metadata.labels.team",
+                r#".metadata.labels["example.com/b"]"#,
+                ".metadata.resourceVersion",
+                ".spec.list[0]",
+                ".spec.list[1]",
+                r#".spec.map["0"]"#,
+                ".spec.gone",
+                ".status",
+            ]
+        );
+        let not_always: Vec<&String> = paths.iter().filter(|path| !changes_always(path)).collect();
+        assert_eq!(not_always.len(), paths.len() - 1);
+        assert!(changes_always(".metadata.managedFields[0].time") && !changes_always(".metadata.generations"));
+        assert!(changed(&from.to_string(), &from.to_string()).is_empty());
+    }
+
+    #[test]
+    fn a_patch_makes_one_of_the_other() {
+        let (from, to) = (json!({"a": [1, {"b": 2}], "c": 1}), json!({"a": [{"b": 3}], "d/e": null}));
+        let mut patched: Value = from.clone();
+        json_patch::patch(&mut patched, &patch(&from.to_string(), &to.to_string())).unwrap();
+        assert_eq!(patched, to);
+    }
+}

@@ -1,0 +1,104 @@
+//! The versions of an object, and of those that had its name before: GET of `<name>/history`.
+
+use super::{Cost, LISTS, PAGE, json, limits_of, refused, resource};
+use crate::answer::{self, Renderer, Rest};
+use crate::request::accept::Form;
+use crate::request::parameters::{Include, Parameters};
+use crate::status::Status;
+use axum::body::Body;
+use http::Response;
+use ingester_core::Kind;
+use ingester_core::schema::base;
+use ingester_sql::query::{Query, States};
+use ingester_store::Store;
+use ingester_store::query::{AskError, HistoryPage, Life, Limits, ObjectVersion, VersionError, VersionOf};
+
+/// The most versions of a page.
+const MOST: usize = 100;
+
+/// Whose history is asked for.
+pub(crate) struct HistoryOf<'r> {
+    pub(crate) user: &'r str,
+    pub(crate) kind: &'r Kind,
+    pub(crate) name: &'r str,
+    /// The objects of this name that may be seen.
+    pub(crate) objects: Query,
+}
+
+/// A list of the versions, the latest first, in pages; or the one version that is asked for.
+///
+/// # Errors
+/// 404 if nothing has had the name, or there is no such version; 400 for a broken token, and if several versions have the number; else the
+/// [`Status`] of the failure.
+pub(crate) async fn history(
+    store: &Store,
+    of: HistoryOf<'_>,
+    parameters: &Parameters,
+    limits: Limits,
+) -> Result<Response<Body>, Status> {
+    let HistoryOf { user, kind, name, objects } = of;
+    let resource = resource(kind);
+    let failed = |error: AskError| refused(error, resource.of());
+    let limits = limits_of(Cost::Keyed, Limits { bytes: limits.bytes.min(PAGE), ..limits });
+    let share = LISTS.reading(user, Cost::Keyed).await;
+    let lives = store.lives(kind, &objects, limits).await.map_err(failed)?;
+    let Some(last) = lives.first() else { return Err(Status::not_found(resource.of(), name)) };
+    let renderer = Renderer::new(*kind, Form::Objects, Include::default(), States::ALL, Vec::new());
+    let wanted = renderer.wanted();
+    if let Some(version) = parameters.of_version {
+        let found = store.version(kind, &lives, VersionOf::Version(version), &wanted, limits).await;
+        let row = found.map_err(|error| match error {
+            VersionError::Ask(error) => failed(error),
+            error @ VersionError::Several(..) => Status::bad_request(error.to_string()).about(resource.of(), name),
+            error => {
+                let mut status = Status::not_found(resource.of(), name);
+                status.message = format!("{}: {error}", status.message);
+                status
+            }
+        })?;
+        let (version, before) = store.dated(kind, row, limits).await.map_err(failed)?;
+        let changed = before.map(|before| answer::changed(before.text(base::JSON), version.row.text(base::JSON)));
+        let text = answer::version(kind, &version, &changed.unwrap_or_default());
+        return Ok(json(Body::from(share.hold(text))));
+    }
+    let limit = parameters.limit.map_or(MOST, |limit| limit.min(MOST));
+    let (life, token) = match parameters.token.as_deref() {
+        None => (last, None),
+        Some(token) => {
+            begin(&lives, token).ok_or_else(|| Status::bad_request("continue: it is not of this history"))?
+        }
+    };
+    let page = store.history(kind, &life.uid, &wanted, (limit, token), limits).await.map_err(failed)?;
+    // What differs in the last one, the first of the next page tells.
+    let after = match page.next.as_deref() {
+        Some(next) => store.history(kind, &life.uid, &wanted, (1, Some(next)), limits).await.map_err(failed)?.versions,
+        None => Vec::new(),
+    };
+    let (mut text, mut rest) = (renderer.begin(), Rest { next: next(&lives, life, &page), ..Rest::default() });
+    for (place, version) in page.versions.iter().enumerate() {
+        let json = |version: &ObjectVersion| version.row.text(base::JSON).to_owned();
+        let before = page.versions.get(place + 1).or(after.first()).map(json);
+        let changed = before.map(|before| answer::changed(&before, version.row.text(base::JSON))).unwrap_or_default();
+        text.push_str(if place == 0 { "" } else { "," });
+        text.push_str(&answer::version(kind, version, &changed));
+        rest.see(&version.row);
+    }
+    text.push_str(&renderer.end(&rest));
+    Ok(json(Body::from(share.hold(text))))
+}
+
+/// Where a page begins: `TOKEN@UID`, of which the token is empty at the begin of an object.
+fn begin<'l, 't>(lives: &'l [Life], token: &'t str) -> Option<(&'l Life, Option<&'t str>)> {
+    let (token, uid) = token.split_once('@')?;
+    let life = lives.iter().find(|life| &*life.uid == uid)?;
+    Some((life, Some(token).filter(|token| !token.is_empty())))
+}
+
+/// The token of the next page: of the same object, or of the one that had the name before.
+fn next(lives: &[Life], life: &Life, page: &HistoryPage) -> Option<String> {
+    if let Some(token) = &page.next {
+        return Some(format!("{token}@{}", life.uid));
+    }
+    let place = lives.iter().position(|other| other.uid == life.uid)?;
+    lives.get(place + 1).map(|before| format!("@{}", before.uid))
+}

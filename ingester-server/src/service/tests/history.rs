@@ -1,0 +1,179 @@
+//! What callers are answered about the past, and where it is hidden.
+
+#![allow(unreachable_pub, reason = "structs are written as a user writes them")]
+
+use super::former::{NoStatus, ask, cluster, created};
+use crate::former::{FormerObjects, Namespaces};
+use crate::identity::{Identity, Rate};
+use crate::metrics::Metrics;
+use crate::places::Places;
+use crate::service::{Service, Sources};
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::{Ingestable, Kind};
+use ingester_declare::saved::SavedQueries;
+use ingester_store::query::Limits;
+use ingester_store::{RowChange, Store};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+#[derive(Ingestable, Deserialize, Serialize, Clone, Debug)]
+#[ingest(group = "example.com", version = "v1", kind = "Run", plural = "runs", namespaced, history = "forever")]
+pub struct Run {
+    #[index(path = "phase", column = "phase")]
+    pub status: Status,
+}
+
+#[derive(Deserialize, Serialize, Clone, Debug, Default)]
+#[serde(default)]
+pub struct Status {
+    pub phase: Option<String>,
+}
+
+static KINDS: [Kind; 1] = [Kind::of::<Run>()];
+
+const RUNS: &str = "/apis/example.com/v1/namespaces/ml/runs";
+
+/// Runs: `nightly` in the versions 1 to 3, made anew as 4 and 5, and `weekly`.
+async fn service(former: FormerObjects) -> Service {
+    let store = Store::in_memory(&KINDS).await.unwrap();
+    let kind = &KINDS[0];
+    for (name, uid, version, phase) in [
+        ("nightly", "u1", 1, "Pending"),
+        ("nightly", "u1", 2, "Running"),
+        ("nightly", "u1", 3, "Failed"),
+        ("nightly", "u2", 4, "Pending"),
+        ("nightly", "u2", 5, "Running"),
+        ("weekly", "u3", 6, "Pending"),
+    ] {
+        let object = json!({
+            "apiVersion": "example.com/v1", "kind": "Run",
+            "metadata": {"namespace": "ml", "name": name, "uid": uid, "resourceVersion": version.to_string(),
+                "creationTimestamp": format!("{}-03-01T00:00:00Z", if uid == "u1" { 2025 } else { 2026 })},
+            "status": {"phase": phase},
+        });
+        let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
+        let row = kind.row(&object).unwrap().unwrap();
+        assert_eq!(store.write(kind.table(), vec![RowChange::Row(row)]).await.unwrap().written, 1);
+    }
+    let (store, metrics) = (Arc::new(store), Metrics::new().unwrap());
+    Service::new(Sources {
+        kinds: &KINDS,
+        reads: store.clone(),
+        writes: Some(store),
+        cluster: None,
+        identity: Identity::new(NoStatus(Arc::default()), Vec::new(), Rate::default(), metrics),
+        former,
+        saved: SavedQueries::parse(Vec::<(String, String)>::new(), &KINDS).unwrap(),
+        limits: Limits::default(),
+        places: Places::new(200),
+        watches: None,
+        watchable: false,
+    })
+}
+
+async fn get(service: &Service, path: &str) -> (u16, Json) {
+    let (code, body, _) = ask(service, "GET", path, "").await;
+    (code, body)
+}
+
+/// `resourceVersion change changed` of each item.
+fn told(list: &Json) -> Vec<String> {
+    let told = |item: &Json| {
+        let metadata = &item["metadata"];
+        let of =
+            |name: &str| metadata["annotations"][format!("mirror.michelangelo.api/{name}")].as_str().unwrap_or("-");
+        format!("{} {} {}", metadata["resourceVersion"].as_str().unwrap(), of("change"), of("changed"))
+    };
+    list["items"].as_array().unwrap().iter().map(told).collect()
+}
+
+#[tokio::test]
+async fn the_history_of_a_name_is_a_list_in_pages_and_one_version_of_it_an_object() {
+    let service = service(FormerObjects::Granted).await;
+    let (code, list) = get(&service, &format!("{RUNS}/nightly/history")).await;
+    assert_eq!((code, &list["kind"]), (200, &json!("RunList")), "{list}");
+    let both = ".metadata.resourceVersion, .status.phase";
+    // All of the present object; the one before it is on the next page.
+    assert_eq!(told(&list), [format!("5 updated {both}"), "4 - -".to_owned()]);
+    let (mut all, mut token) = (Vec::new(), String::new());
+    loop {
+        let (code, page) = get(&service, &format!("{RUNS}/nightly/history?limit=1&continue={token}")).await;
+        assert_eq!(code, 200, "{page}");
+        all.extend(told(&page));
+        match page["metadata"]["continue"].as_str() {
+            Some(next) => token = next.to_owned(),
+            None => break,
+        }
+    }
+    let updated = |version: u32| format!("{version} updated {both}");
+    assert_eq!(all, [updated(5), "4 - -".to_owned(), updated(3), updated(2), "1 - -".to_owned()]);
+
+    let (code, one) = get(&service, &format!("{RUNS}/nightly/history?version=2")).await;
+    let annotations = &one["metadata"]["annotations"];
+    assert_eq!((code, &one["status"]["phase"]), (200, &json!("Running")), "{one}");
+    for (name, value) in [("change", "updated"), ("changed", both)] {
+        assert_eq!(annotations[format!("mirror.michelangelo.api/{name}")], value, "{one}");
+    }
+    assert!(annotations["mirror.michelangelo.api/valid-to"].is_string(), "{one}");
+    for (path, code, part) in [
+        ("/nightly/history?version=9", 404, "no version of it has the resourceVersion 9"),
+        ("/nightly/history?version=x", 400, "version: it is the resourceVersion"),
+        ("/nightly/history?at=1h", 400, "`at` is for objects and lists"),
+        ("/nightly/history?continue=x", 400, "continue"),
+        ("/monthly/history", 404, "\"monthly\" not found"),
+        ("/nightly?version=2", 400, "NAME/history"),
+        ("?watch=true&at=1h", 400, "`at` is for objects and lists"),
+    ] {
+        let (found, body) = get(&service, &format!("{RUNS}{path}")).await;
+        assert!(found == code && body["message"].as_str().unwrap_or_default().contains(part), "{path}: {found} {body}");
+    }
+    assert_eq!(ask(&service, "DELETE", &format!("{RUNS}?at=1h"), "").await.0, 400);
+    let (_, discovery) = get(&service, "/apis/example.com/v1").await;
+    let names: Vec<&Json> =
+        discovery["resources"].as_array().unwrap().iter().map(|resource| &resource["name"]).collect();
+    assert!(names.contains(&&json!("runs/history")), "{discovery}");
+}
+
+#[tokio::test]
+async fn objects_and_lists_are_answered_as_they_were_at_a_moment() {
+    let service = service(FormerObjects::Granted).await;
+    let (_, second) = get(&service, &format!("{RUNS}/nightly/history?version=2")).await;
+    let at = second["metadata"]["annotations"]["mirror.michelangelo.api/valid-from"].as_str().unwrap().to_owned();
+    let (code, object) = get(&service, &format!("{RUNS}/nightly?at={at}")).await;
+    assert_eq!((code, &object["status"]["phase"]), (200, &json!("Running")), "{object}");
+    for query in [format!("at={at}"), format!("labelSelector=mirror.michelangelo.api/at%3D{at}")] {
+        let (code, list) = get(&service, &format!("{RUNS}?{query}")).await;
+        assert_eq!((code, told(&list)), (200, vec!["2 - -".to_owned()]), "{list}");
+    }
+    // Pages are of one moment, whatever the clock says.
+    let (_, first) = get(&service, &format!("{RUNS}?at=0s&limit=1&state=all")).await;
+    let token = first["metadata"]["continue"].as_str().unwrap();
+    assert!(token.starts_with('@'), "{token}");
+    let (code, next) = get(&service, &format!("{RUNS}?at=0s&limit=1&state=all&continue={token}")).await;
+    assert_eq!((code, told(&next).len()), (200, 1), "{next}");
+    // It was there by its own account.
+    let (code, missing) = get(&service, &format!("{RUNS}/weekly?at=2026-04-01")).await;
+    let message = missing["message"].as_str().unwrap_or_default();
+    assert!(code == 404 && message.contains("is not known: its history begins at"), "{missing}");
+    let (_, list, warnings) = ask(&service, "GET", &format!("{RUNS}?at=2026-04-01"), "").await;
+    assert_eq!(list["items"], json!([]));
+    assert!(warnings.iter().any(|warning| warning.contains("may lack objects such as ml/")), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn the_past_is_hidden_where_deleted_objects_are() {
+    let hidden = service(FormerObjects::Hidden).await;
+    for path in ["/nightly/history", "/nightly?at=1s", "?at=1s"] {
+        let (code, body) = get(&hidden, &format!("{RUNS}{path}")).await;
+        assert!(code == 403 && body["message"].as_str().unwrap().contains("serve.formerObjects"), "{path}: {body}");
+    }
+    // Of a namespace that was made anew, what was created since.
+    let since = Namespaces::new(cluster(created("2026-01-01T00:00:00Z")));
+    let older = service(FormerObjects::OlderHidden(Box::new(since))).await;
+    let (_, list) = get(&older, &format!("{RUNS}/nightly/history")).await;
+    assert_eq!((told(&list).len(), &list["metadata"]["continue"]), (2, &Json::Null), "{list}");
+    assert_eq!(get(&older, &format!("{RUNS}/nightly/history?version=2")).await.0, 404);
+    let (_, list) = get(&older, &format!("{RUNS}?at=0s&state=all")).await;
+    assert_eq!(told(&list).len(), 2, "{list}");
+}

@@ -1,0 +1,286 @@
+//! The objects that have had a name, one after the other, and one version among theirs.
+
+use super::ask::{AskError, Limits, Page, Wanted};
+use super::at::{ObjectVersion, history};
+use super::found::FoundRow;
+use crate::changes::What;
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_core::schema::{BASE_COLUMNS, base};
+use ingester_core::value::{Micros, Value};
+use ingester_sql::query::{Filter, Order, Query, States, Test, parse_time};
+use std::collections::HashMap;
+
+/// An object that has, or had, a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// Its uid.
+    pub uid: Box<str>,
+    /// Its namespace; empty if it is in none.
+    pub namespace: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// When it was created, as it says itself.
+    pub created: Option<Micros>,
+    /// When its first version that is known began.
+    pub began: Micros,
+}
+
+/// Which version is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionOf {
+    /// The one with this resourceVersion.
+    Version(u64),
+    /// The one of this moment, by the database's clock.
+    At(Micros),
+}
+
+/// Why there is no such version.
+#[derive(Debug, thiserror::Error)]
+pub enum VersionError {
+    /// The question has no answer.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// No version has this number.
+    #[error("no version of it has the resourceVersion {0}, or not any more")]
+    NoVersion(u64),
+    /// Several have it.
+    #[error(
+        "{1} versions of it have the resourceVersion {0}, and they differ: name one by a time at which it was there"
+    )]
+    Several(u64, usize),
+    /// It is older than what is known of it.
+    #[error("what it was like at {} is not known: its history begins at {}", .at.rfc3339(), .began.rfc3339())]
+    NotKnown {
+        /// The moment.
+        at: Micros,
+        /// When its first known version began.
+        began: Micros,
+    },
+    /// It was created later.
+    #[error("it was not there at {}: it was created at {}", .at.rfc3339(), .created.rfc3339())]
+    NotCreated {
+        /// The moment.
+        at: Micros,
+        /// When it was created.
+        created: Micros,
+    },
+    /// Its row was purged, or its version.
+    #[error("no version of it is kept that was there at {}: its row, or this version, was purged", .0.rfc3339())]
+    Purged(Micros),
+}
+
+impl VersionOf {
+    /// Reads a resourceVersion, which has only digits, or else a time.
+    ///
+    /// # Errors
+    /// What is neither.
+    pub fn parse(text: &str, now: Micros) -> Result<Self, String> {
+        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let version = text.parse().map_err(|_| format!("`{text}` is too large for a resourceVersion"))?;
+            return Ok(VersionOf::Version(version));
+        }
+        parse_time(text, now).map(VersionOf::At).map_err(|error| format!("{error}, or a resourceVersion"))
+    }
+}
+
+/// The places of what has to be read of a version, whatever else is.
+const PLACES: [usize; 4] = [base::NAMESPACE, base::NAME, base::CREATE_TIME, base::UPDATE_TIME];
+
+impl Store {
+    /// The objects that a query means by namespaces, names, uids and filters of what stays, in any state they had: the one whose history begins
+    /// last is the first. Of a kind that keeps its history.
+    ///
+    /// # Errors
+    /// [`AskError`] when the kind keeps no history, or the database fails or takes too long.
+    pub async fn lives(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<Vec<Life>, AskError> {
+        let history = history(kind)?;
+        let wanted = Wanted { places: PLACES.to_vec(), labels: false };
+        let mut lives: HashMap<Box<str>, Life> = HashMap::new();
+        // In this order, in which rows move.
+        for (table, began) in [(kind.table(), "update_time"), (history.table, "valid_from")] {
+            let order = vec![Order { field: began.into(), descending: false }];
+            let query = Query { states: States::ALL, order, ..query.clone() };
+            let mut reader = self.ask_table(kind, table, &query, limits)?.reader(&wanted, None)?;
+            loop {
+                let rows = reader.next().await?;
+                if rows.is_empty() {
+                    break;
+                }
+                for row in &rows {
+                    let began = row.time(base::UPDATE_TIME).unwrap_or(Micros(0));
+                    let life = lives.entry(row.uid().into()).or_insert_with(|| Life {
+                        uid: row.uid().into(),
+                        namespace: row.text(base::NAMESPACE).into(),
+                        name: row.text(base::NAME).into(),
+                        created: row.time(base::CREATE_TIME),
+                        began,
+                    });
+                    life.began = life.began.min(began);
+                }
+            }
+        }
+        let mut lives: Vec<Life> = lives.into_values().collect();
+        lives.sort_unstable_by(|a, b| (b.began, &b.uid).cmp(&(a.began, &a.uid)));
+        Ok(lives)
+    }
+
+    /// One version of the objects that had a name, with the time at which it began at the place of `update_time`. At a moment, the object is
+    /// meant whose history began last by then.
+    ///
+    /// # Errors
+    /// [`VersionError`]: why there is no such version, or which of several is not said.
+    pub async fn version(
+        &self,
+        kind: &Kind,
+        lives: &[Life],
+        of: VersionOf,
+        wanted: &Wanted,
+        limits: Limits,
+    ) -> Result<FoundRow, VersionError> {
+        let mut wanted = wanted.clone();
+        wanted.places.extend(PLACES);
+        wanted.places.push(base::JSON);
+        match of {
+            VersionOf::Version(version) => {
+                let rows = self.of_version(kind, lives, version, &wanted, limits).await?;
+                let Some(last) = rows.first() else { return Err(VersionError::NoVersion(version)) };
+                // A deletion and an eviction leave the version as it is, and often the object.
+                let is_same = |row: &FoundRow| row.uid() == last.uid() && row.text(base::JSON) == last.text(base::JSON);
+                match rows.iter().all(is_same) {
+                    true => Ok(last.clone()),
+                    false => Err(VersionError::Several(version, rows.len())),
+                }
+            }
+            VersionOf::At(at) => {
+                let Some(life) = lives.iter().find(|life| life.began <= at) else {
+                    return Err(match lives.last() {
+                        Some(Life { created: Some(created), .. }) if *created > at => {
+                            VersionError::NotCreated { at, created: *created }
+                        }
+                        Some(Life { began, .. }) => VersionError::NotKnown { at, began: *began },
+                        None => VersionError::Purged(at),
+                    });
+                };
+                let query = Query { uids: vec![life.uid.to_string()], states: States::ALL, ..Query::default() };
+                let asked = self.ask_at(kind, &query, at, limits).map_err(AskError::from)?;
+                asked.page(&wanted, 1, None).await?.rows.pop().ok_or(VersionError::Purged(at))
+            }
+        }
+    }
+
+    /// The version that a row is, of which the begin was read, with its end and by what it began; and the version before it, with its text, if
+    /// that ended then.
+    ///
+    /// # Errors
+    /// [`AskError`] when the kind keeps no history, or the database fails or takes too long.
+    pub async fn dated(
+        &self,
+        kind: &Kind,
+        row: FoundRow,
+        limits: Limits,
+    ) -> Result<(ObjectVersion, Option<FoundRow>), AskError> {
+        let history = history(kind)?;
+        let from = row.time(base::UPDATE_TIME).unwrap_or(Micros(0));
+        let query = Query {
+            uids: vec![row.uid().to_owned()],
+            states: States::ALL,
+            filters: vec![Filter::field("valid_from", Test::LessOrEqual(Value::Time(from)))],
+            order: vec![Order { field: "valid_from".into(), descending: true }],
+            ..Query::default()
+        };
+        let places = vec![base::UPDATE_TIME, base::JSON, history.valid_to(), history.change()];
+        let asked = self.ask_table(kind, history.table, &query, limits)?;
+        let mut rows = asked.page(&Wanted { places, labels: false }, 2, None).await?.rows.into_iter().peekable();
+        let to = rows.next_if(|last| last.time(base::UPDATE_TIME) == Some(from));
+        let to = to.and_then(|own| own.time(history.valid_to()));
+        let before = rows.next().filter(|before| before.time(history.valid_to()) == Some(from));
+        let change = before.as_ref().map(|before| What::of(before.text(history.change())));
+        Ok((ObjectVersion { from, to, change, row }, before))
+    }
+
+    /// Why a query that names a moment may have found too little: an object that it means by namespaces, names, uids and filters of what stays
+    /// was there by its own account, and what it was like then is not known. Of a query without names and uids, the object is looked for that has
+    /// been written first since. `None` where nothing is known to be missing.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn unknown_at(
+        &self,
+        kind: &Kind,
+        query: &Query,
+        limits: Limits,
+    ) -> Result<Option<(Life, VersionError)>, AskError> {
+        let Some(at) = query.at else { return Ok(None) };
+        let mut query = Query { at: None, order: Vec::new(), ..query.clone() };
+        if query.names.is_empty() && query.uids.is_empty() {
+            let time = |place: usize, test: fn(Value) -> Test| {
+                Filter::field(BASE_COLUMNS[place].name.as_str(), test(Value::Time(at)))
+            };
+            let mut candidates = Query { states: States::ALL, ..query.clone() };
+            candidates.filters.push(time(base::CREATE_TIME, Test::LessOrEqual));
+            candidates.filters.push(time(base::UPDATE_TIME, Test::Greater));
+            candidates.order = vec![Order { field: "update_time".into(), descending: false }];
+            let page = self.ask_about(kind, &candidates, limits)?.page(&Wanted::default(), 1, None).await?;
+            let Some(row) = page.rows.first() else { return Ok(None) };
+            query.uids.push(row.uid().to_owned());
+        }
+        let mut lives = self.lives(kind, &query, limits).await?;
+        match self.version(kind, &lives, VersionOf::At(at), &Wanted::default(), limits).await {
+            Ok(_) => Ok(None),
+            Err(VersionError::Ask(error)) => Err(error),
+            Err(why) => Ok(lives.pop().map(|first| (first, why))),
+        }
+    }
+
+    /// The versions with a number, the latest first; not many.
+    async fn of_version(
+        &self,
+        kind: &Kind,
+        lives: &[Life],
+        version: u64,
+        wanted: &Wanted,
+        limits: Limits,
+    ) -> Result<Vec<FoundRow>, AskError> {
+        let history = history(kind)?;
+        let uids: Vec<String> = lives.iter().map(|life| life.uid.to_string()).collect();
+        let mut rows: Vec<FoundRow> = Vec::new();
+        if uids.is_empty() {
+            return Ok(rows);
+        }
+        for (table, began) in [(kind.table(), "update_time"), (history.table, "valid_from")] {
+            let query = Query {
+                uids: uids.clone(),
+                states: States::ALL,
+                filters: vec![Filter::field("res_version", Test::Equal(Value::UInt(version)))],
+                order: vec![Order { field: began.into(), descending: true }],
+                ..Query::default()
+            };
+            let Page { rows: found, .. } =
+                self.ask_table(kind, table, &query, limits)?.page(wanted, limits.rows, None).await?;
+            rows.extend(found);
+        }
+        let began = |row: &FoundRow| row.time(base::UPDATE_TIME);
+        rows.sort_by_key(|row| std::cmp::Reverse(began(row)));
+        // One that has moved meanwhile.
+        rows.dedup_by(|a, b| a.uid() == b.uid() && began(a) == began(b));
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::VersionOf;
+    use ingester_core::value::Micros;
+
+    #[test]
+    fn digits_are_a_version_and_anything_else_is_a_time() {
+        let now = Micros(1_700_000_000_000_000);
+        assert_eq!(VersionOf::parse("7", now), Ok(VersionOf::Version(7)));
+        assert_eq!(VersionOf::parse("1h", now), Ok(VersionOf::At(Micros(now.0 - 3_600_000_000))));
+        assert!(matches!(VersionOf::parse("2026-01-31", now), Ok(VersionOf::At(_))));
+        for (text, part) in [("tuesday", "or a resourceVersion"), ("99999999999999999999", "too large"), ("", "time")] {
+            assert!(VersionOf::parse(text, now).unwrap_err().contains(part), "{text}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A query that may name a moment: the same questions for what is there now and for what was there then.
+
+use super::ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
+use super::at::AskedAt;
+use super::found::FoundRow;
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_sql::query::{Checked, Query, QueryError, TokenError};
+
+/// A query about one kind, of now or of the moment that it names, ready to be asked.
+#[derive(Clone)]
+pub enum AskedWhen<'s> {
+    /// Of what is there now.
+    Now(Asked<'s>),
+    /// Of what was there then.
+    At(AskedAt<'s>),
+}
+
+impl Store {
+    /// Prepares a query about a kind, at its moment if it names one.
+    ///
+    /// # Errors
+    /// As [`Store::ask_about`] and [`Store::ask_at`].
+    pub fn ask_when(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<AskedWhen<'_>, QueryError> {
+        Ok(match query.at {
+            None => AskedWhen::Now(self.ask_about(kind, query, limits)?),
+            Some(moment) => AskedWhen::At(self.ask_at(kind, query, moment, limits)?),
+        })
+    }
+}
+
+impl<'s> AskedWhen<'s> {
+    /// The query as it was checked for the main table.
+    pub fn checked(&self) -> &Checked {
+        match self {
+            AskedWhen::Now(asked) => asked.checked(),
+            AskedWhen::At(asked) => asked.checked(),
+        }
+    }
+
+    /// Whether no key answers it: all rows or their texts are read.
+    pub fn is_scan(&self) -> bool {
+        match self {
+            AskedWhen::Now(asked) => asked.is_scan(),
+            AskedWhen::At(asked) => asked.is_scan(),
+        }
+    }
+
+    /// A page of up to `limit` objects, the first one or that of a token.
+    ///
+    /// # Errors
+    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
+        match self {
+            AskedWhen::Now(asked) => asked.page(wanted, limit, token).await,
+            // On the heap: it is two pages.
+            AskedWhen::At(asked) => Box::pin(asked.page(wanted, limit, token)).await,
+        }
+    }
+
+    /// Reads all of them, in portions that are small in memory.
+    ///
+    /// # Errors
+    /// [`TokenError`] when the token is none of this query's; of a moment, the first portion says so.
+    pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<ReaderWhen<'s>, TokenError> {
+        Ok(match self {
+            AskedWhen::Now(asked) => ReaderWhen(Reading::Now(Box::new(asked.reader(wanted, token)?))),
+            AskedWhen::At(asked) => {
+                let (asked, wanted, token) = (asked.clone(), wanted.clone(), token.map(str::to_owned));
+                ReaderWhen(Reading::At { asked, wanted, token, ended: false })
+            }
+        })
+    }
+
+    /// How many there are.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn count(&self) -> Result<u64, AskError> {
+        match self {
+            AskedWhen::Now(asked) => asked.count().await,
+            AskedWhen::At(asked) => asked.count().await,
+        }
+    }
+
+    /// The statements of a page of up to `limit` objects, the first one or that of a token, and how the database would run each.
+    ///
+    /// # Errors
+    /// As [`AskedWhen::page`].
+    pub async fn explain(
+        &self,
+        wanted: &Wanted,
+        limit: usize,
+        token: Option<&str>,
+    ) -> Result<Vec<Explained>, AskError> {
+        let statements: &[&Asked<'_>] = match self {
+            AskedWhen::Now(asked) => &[asked],
+            AskedWhen::At(asked) => &asked.statements(),
+        };
+        let mut explained = Vec::with_capacity(statements.len());
+        for asked in statements {
+            explained.push(match token {
+                Some(token) => asked.explain_after(wanted, limit, token).await?,
+                None => asked.explain(wanted, limit).await?,
+            });
+        }
+        Ok(explained)
+    }
+}
+
+/// Reads the objects of a query, portion by portion.
+pub struct ReaderWhen<'s>(Reading<'s>);
+
+enum Reading<'s> {
+    Now(Box<Reader<'s>>),
+    /// Page after page.
+    At {
+        asked: AskedAt<'s>,
+        wanted: Wanted,
+        token: Option<String>,
+        ended: bool,
+    },
+}
+
+/// The most objects of a page of a moment: two statements read it.
+const PAGE: usize = 500;
+
+impl ReaderWhen<'_> {
+    /// The next objects; none at the end.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long. The same portion can then be asked for again.
+    pub async fn next(&mut self) -> Result<Vec<FoundRow>, AskError> {
+        match &mut self.0 {
+            Reading::Now(reader) => reader.next().await,
+            Reading::At { ended: true, .. } => Ok(Vec::new()),
+            Reading::At { asked, wanted, token, ended } => {
+                let Page { rows, next } = Box::pin(asked.page(wanted, PAGE, token.as_deref())).await?;
+                *ended = next.is_none();
+                *token = next;
+                Ok(rows)
+            }
+        }
+    }
+}
