@@ -1,5 +1,6 @@
 //! A fail-over: the server of the open connections becomes read-only, and the address leads to another one.
 
+use crate::history;
 use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Retry, Store};
@@ -21,7 +22,9 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
     let Some(pair) = on.replicated().await? else { return Ok(()) };
     let (one, two) = (pair.server(0), pair.server(1));
     let address: Address = one.create_database("failover").await?.parse()?;
-    Store::connect(&address, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
+    let tables = Store::connect(&address, ConnectOptions::default()).await?;
+    tables.create_missing(crd_specs::KINDS).await?;
+    tables.create_missing(&[history::KIND]).await?;
     create_user(on, one).await?;
     pair.caught_up(1).await?;
 
@@ -36,6 +39,8 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
             let uid = format!("u{:04}", acknowledged.len());
             store.write(table, vec![change(&model(&uid, 1))]).await?;
             acknowledged.push(uid);
+            // A version of an object of a kind with a history for each.
+            store.write(history::KIND.table(), vec![history::live("a", acknowledged.len() as u64)]).await?;
         }
         anyhow::Ok(acknowledged.clone())
     };
@@ -57,6 +62,7 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
     pair.switch_over(1).await?;
     let expected = write(20).await?;
     assert_eq!(uids(two).await?, expected);
+    assert_eq!(versions(two).await?, (1..=40).collect::<Vec<_>>());
     assert_eq!(*moves.borrow(), 1, "the mirror is told, whose rows may be lost");
 
     // The new primary crashes, and the replica is promoted while the writer tries.
@@ -69,6 +75,7 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
     let (expected, promoted) = tokio::join!(write(20), promote);
     promoted?;
     assert_eq!(uids(one).await?, expected?, "everything that was acknowledged, before and after");
+    assert_eq!(versions(one).await?, (1..=60).collect::<Vec<_>>(), "each version that was acknowledged, once");
     assert_eq!(*moves.borrow(), 2);
     Ok(())
 }
@@ -76,6 +83,14 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
 /// The stored objects, as a server has them.
 async fn uids(server: &SqlServer) -> Result<Vec<String>> {
     Ok(server.sql("failover", "SELECT uid FROM model ORDER BY uid").await?.into_iter().flatten().flatten().collect())
+}
+
+/// The versions of the object with a history, as a server has them: the former ones, and the present one.
+async fn versions(server: &SqlServer) -> Result<Vec<u64>> {
+    let sql = "SELECT res_version FROM run_history ORDER BY valid_from";
+    let mut rows = server.sql("failover", sql).await?;
+    rows.extend(server.sql("failover", "SELECT res_version FROM run").await?);
+    rows.into_iter().flatten().flatten().map(|text| Ok(text.parse()?)).collect()
 }
 
 /// Makes a user who writes objects, without an administrator's right to write to a read-only server.

@@ -103,7 +103,7 @@ fn row(uid: &str, version: u64) -> Row {
     KIND.row(&object).unwrap().unwrap()
 }
 
-fn live(uid: &str, version: u64) -> RowChange {
+pub(crate) fn live(uid: &str, version: u64) -> RowChange {
     RowChange::Row(row(uid, version))
 }
 

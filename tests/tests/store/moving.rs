@@ -200,6 +200,10 @@ impl Reference<'_> {
 
     /// Writes an object as its ingester does, with a label that is stale and one that is there twice.
     async fn upsert(&self, object: &Json) -> Result<()> {
+        self.world.sql(&Self::upserted(object)?).await.map(drop)
+    }
+
+    fn upserted(object: &Json) -> Result<String> {
         let (kind, row) = of(object);
         let (table, metadata) = (Self::table(kind), &object["metadata"]);
         let text = |value: &Json| literal(value.as_str().unwrap_or_default());
@@ -216,25 +220,25 @@ impl Reference<'_> {
         };
         let (uid, version) = (text(&metadata["uid"]), text(&metadata["resourceVersion"]));
         let json = literal(&object.to_string());
-        self.world
-            .sql(&format!(
-                "INSERT INTO `{table}` (uid, group_ver, namespace, name, res_version, create_time, update_time, proto, json) VALUES \
-                 ({uid}, 'michelangelo.api/v2', {}, {}, {version}, {created}, '2026-04-01 10:00:00', {proto}, {json}) \
-                 ON DUPLICATE KEY UPDATE res_version = VALUES(res_version), update_time = VALUES(update_time), \
-                 proto = VALUES(proto), json = VALUES(json); \
-                 INSERT INTO `{table}_labels` (obj_uid, `key`, value) VALUES ({uid}, 'number', 'stale'), ({uid}, 'number', 'stale'), ({uid}, 'gone', 'x')",
-                text(&metadata["namespace"]),
-                text(&metadata["name"]),
-            ))
-            .await?;
-        Ok(())
+        Ok(format!(
+            "INSERT INTO `{table}` (uid, group_ver, namespace, name, res_version, create_time, update_time, proto, json) VALUES \
+             ({uid}, 'michelangelo.api/v2', {}, {}, {version}, {created}, '2026-04-01 10:00:00', {proto}, {json}) \
+             ON DUPLICATE KEY UPDATE res_version = VALUES(res_version), update_time = VALUES(update_time), \
+             proto = VALUES(proto), json = VALUES(json); \
+             INSERT INTO `{table}_labels` (obj_uid, `key`, value) VALUES ({uid}, 'number', 'stale'), ({uid}, 'number', 'stale'), ({uid}, 'gone', 'x')",
+            text(&metadata["namespace"]),
+            text(&metadata["name"]),
+        ))
     }
 
     /// Marks a row as deleted, as its ingester does: nothing else of the row changes.
     async fn delete(&self, object: &Json) -> Result<()> {
+        self.world.sql(&Self::deleted(object)).await.map(drop)
+    }
+
+    fn deleted(object: &Json) -> String {
         let (table, uid) = (Self::table(of(object).0), object["metadata"]["uid"].as_str().unwrap_or_default());
-        let sql = format!("UPDATE `{table}` SET delete_time = '2026-05-01 11:12:13' WHERE uid = '{uid}'");
-        self.world.sql(&sql).await.map(drop)
+        format!("UPDATE `{table}` SET delete_time = '2026-05-01 11:12:13' WHERE uid = '{uid}'")
     }
 }
 
@@ -266,9 +270,10 @@ async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_kil
     let reference = Reference::make(&world).await?;
     let cluster = Arc::new(Uids::default());
     let mut objects: Vec<(Json, Fate)> = Vec::new();
+    let mut statements = Vec::new();
     for number in 0..count {
         let object = object(&samples, number, 10);
-        reference.upsert(&object).await?;
+        statements.push(Reference::upserted(&object)?);
         let fate = match number / samples.len() % 10 {
             0 => Fate::Deleted,
             1 => Fate::Evicted,
@@ -278,10 +283,13 @@ async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_kil
             Fate::Live => {
                 cluster.0.lock().unwrap().insert(object["metadata"]["uid"].as_str().unwrap().to_owned());
             }
-            Fate::Deleted => reference.delete(&object).await?,
+            Fate::Deleted => statements.push(Reference::deleted(&object)),
             Fate::Evicted => {}
         }
         objects.push((object, fate));
+    }
+    for statements in statements.chunks(100) {
+        world.sql(&statements.join("; ")).await?;
     }
     let target = World::new(&format!("store::moving::target_{:?}", world.on), On::Sqlite).await?.context("SQLite")?;
     let store = Arc::new(target.store().await?);
