@@ -122,7 +122,7 @@ fn generate_checks_its_name_and_refuses_to_drop_data() {
     folder
         .run(&["schema", "generate", "--name", "First kinds"])
         .exits(1)
-        .says(&["`First kinds` is no name", "add_owner"]);
+        .says(&["`First kinds` is not a name", "add_owner"]);
     let ran = folder.run(&["schema", "generate", "--name", "first_kinds"]).exits(0);
     ran.says(&["new migration: 0001_first_kinds"]);
     // The released schema has a table that no struct declares any more.

@@ -217,7 +217,7 @@ async fn an_import_says_how_many_values_have_nul(database: Database) -> Result<(
         )
     };
     folder.write("models.jsonl", [model("a", r"x\u0000y"), model("b", "x"), model("c", r"\u0000")].join("\n"));
-    let note = "4 values have NUL (U+0000), which PostgreSQL has in no text";
+    let note = "4 values have NUL (U+0000), which text of PostgreSQL cannot have";
     for _ in 0..2 {
         let ran = folder.run(&["import", "--database-url", &database.url, "models.jsonl"]);
         ensure!(ran.code == Some(0) && ran.err.contains(note), "{ran:?}");
