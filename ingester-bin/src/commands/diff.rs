@@ -78,7 +78,11 @@ async fn versions(
         Some(from) => find(from).await.map_err(|error| no_version("--from", error))?,
         None => {
             let began = to.time(base::UPDATE_TIME).unwrap_or(Micros(0));
-            find(VersionOf::At(Micros(began.0 - 1))).await.map_err(|error| match error {
+            // Another object may have the name by then: the one before is the same object's, unless this is its first version.
+            let own = lives.iter().position(|life| &*life.uid == to.uid() && life.began < began);
+            let lives = own.map_or(lives, |own| &lives[own..=own]);
+            let before = VersionOf::At(Micros(began.0 - 1));
+            store.version(kind, lives, before, wanted, Limits::default()).await.map_err(|error| match error {
                 VersionError::Ask(error) => failed(error),
                 _ => Failure::Work(anyhow!(
                     "no version is known before the one of {}: name another with --from or --to (`ingester history` lists them)",

@@ -90,13 +90,21 @@ async fn list(store: &Store, kind: &Kind, query: &Query, arguments: &History) ->
         is_wide: matches!(format, Format::Wide),
         objects: Printer::new(&format, true),
         left: arguments.limit.map_or(usize::MAX, |limit| limit as usize),
+        is_cut: false,
     };
-    for life in &lives {
+    for (place, life) in lives.iter().enumerate() {
         if !out.life(store, &life.uid).await? {
             return Ok(Ending::Done);
         }
+        if out.left == 0 {
+            out.is_cut |= place + 1 < lives.len();
+            break;
+        }
     }
     print(&out.objects.end()?)?;
+    if out.is_cut {
+        note("there are earlier versions: a higher --limit prints them");
+    }
     Ok(Ending::Done)
 }
 
@@ -111,10 +119,12 @@ struct Out<'f> {
     objects: Printer<'f>,
     /// So many versions may be printed yet.
     left: usize,
+    /// There are more than were asked for.
+    is_cut: bool,
 }
 
 impl Out<'_> {
-    /// Prints the versions of one object. False if nobody reads any more, or what was asked for is printed.
+    /// Prints the versions of one object, up to what was asked for. False once the reader has closed the pipe.
     async fn life(&mut self, store: &Store, uid: &str) -> Result<bool, Failure> {
         let mut places = vec![base::RES_VERSION, base::JSON];
         places.extend(answer::STATE_PLACES);
@@ -142,11 +152,11 @@ impl Out<'_> {
                 return Ok(false);
             }
             if is_more {
-                note("there are earlier versions: a higher --limit prints them");
+                self.is_cut = true;
                 self.left = 0;
             }
             if token.is_none() || self.left == 0 {
-                return Ok(self.left > 0);
+                return Ok(true);
             }
         }
     }

@@ -123,6 +123,14 @@ fn versions_are_printed_as_get_prints_objects() {
     assert_eq!(annotations(2)["mirror.michelangelo.api/state"], "deleted");
     let yaml = folder.past(&["history", "run", "nightly", "-o", "yaml", "--limit", "1"]).exits(0).out;
     assert!(yaml.starts_with("apiVersion: v1\nitems:\n- apiVersion: example.com/v1\n  kind: Run\n"), "{yaml}");
+    assert!(yaml.contains("\nkind: List\n"), "{yaml}");
+    // All versions of the last object with the name, and none of the one before it.
+    for (limit, is_cut) in [("1", true), ("3", true), ("5", false)] {
+        let ran = folder.past(&["history", "run", "nightly", "-o", "json", "--limit", limit]).exits(0);
+        let list: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(list["items"].as_array().map(|items| items.len().to_string()), Some(limit.to_owned()));
+        assert_eq!(ran.err.contains("a higher --limit"), is_cut, "{limit}: {}", ran.err);
+    }
 }
 
 #[test]

@@ -64,9 +64,8 @@ pub(crate) async fn history(
     let limit = parameters.limit.map_or(MOST, |limit| limit.min(MOST));
     let (life, token) = match parameters.token.as_deref() {
         None => (last, None),
-        Some(token) => {
-            begin(&lives, token).ok_or_else(|| Status::bad_request("continue: it is not of this history"))?
-        }
+        Some(token) => begin(&lives, token)
+            .ok_or_else(|| Status::bad_request("continue: it is not of this history: begin again without it"))?,
     };
     let page = store.history(kind, &life.uid, &wanted, (limit, token), limits).await.map_err(failed)?;
     // What differs in the last one, the first of the next page tells.

@@ -47,9 +47,13 @@ impl Inner {
         let changes = self.changes().await?;
         match attributes.verb {
             Verb::List => {
-                let warning = self.unknown_at(kind, (namespace, None), parameters.query.at, former).await;
-                warnings
-                    .extend(warning.map(|(object, why)| format!("the list may lack objects such as {object}: {why}")));
+                // Who asks for some objects may not see others, and each page would say the same.
+                let is_whole = parameters.query.filters.is_empty() && attributes.name.is_empty();
+                if is_whole && parameters.token.is_none() {
+                    let unknown = self.unknown_at(kind, (namespace, None), parameters.query.at, former).await;
+                    let warning = |(object, why)| format!("the list may lack objects such as {object}: {why}");
+                    warnings.extend(unknown.map(warning));
+                }
                 warnings.extend(self.lacks_prefix(kind, &parameters.query, limits).await);
                 read::list((&caller.user, cost), (reads, changes), kind, parameters, form, limits).await
             }

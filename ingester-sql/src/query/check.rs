@@ -374,8 +374,8 @@ impl QueryError {
                 format!("{table} has no column for the field `{field}`; it has {}", columns.join(", "))
             }
             QueryError::NoCompanions { kind, .. } => format!(
-                "labels and annotations of {kind} are not kept in tables of their own, so its objects cannot be selected by them: \
-                 select by fields"
+                "labels and annotations of {kind}, or of its former versions, are in no tables of their own: select by fields, or ask for \
+                 every object to be read with the parameter `scan=true`, which compares texts with `=`, `!=` and `in`"
             ),
             other => other.to_string(),
         }

@@ -9,9 +9,9 @@ use super::found::FoundRow;
 use crate::changes::What;
 use crate::store::Store;
 use ingester_core::Kind;
-use ingester_core::schema::{History, base};
+use ingester_core::schema::{Companion, History, Many, base};
 use ingester_core::value::{Micros, Value};
-use ingester_sql::query::{Checked, Filter, Order, Query, QueryError, States, Test};
+use ingester_sql::query::{Checked, Condition, Filter, Order, Query, QueryError, States, Test};
 use std::cmp::Ordering;
 
 /// A query about the objects of one kind as they were at a moment, ready to be asked.
@@ -65,6 +65,11 @@ impl Store {
         present.filters.push(began("update_time"));
         past.filters.extend([began("valid_from"), Filter::field("valid_to", Test::Greater(Value::Time(moment)))]);
         let present = self.ask_table(kind, kind.table(), &present, limits)?;
+        if let Some(many) = many_values(present.checked().condition()) {
+            let (how, why) =
+                ("asked about a moment", "lists and maps of former versions have no tables; select by other columns");
+            return Err(QueryError::WrongTest { field: many.name.to_string(), how, why });
+        }
         let former = self.ask_table(kind, former, &past, limits)?.with_tokens_of(&present);
         Ok(AskedAt { present, former })
     }
@@ -129,6 +134,15 @@ impl Store {
             version.change = before.filter(|(end, _)| *end == Some(version.from)).map(|(_, change)| change);
         }
         Ok(HistoryPage { versions, next })
+    }
+}
+
+/// The list or map whose values a condition tests.
+fn many_values(condition: &Condition) -> Option<&'static Many> {
+    match condition {
+        Condition::All(of) | Condition::Any(of) => of.iter().find_map(many_values),
+        Condition::Pair { companion: Companion::Values(many), .. } => Some(many),
+        _ => None,
     }
 }
 

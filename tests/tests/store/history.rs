@@ -73,6 +73,22 @@ mod few {
     pub const KIND: Kind = Kind::of::<Run>();
 }
 
+/// A kind with a list whose values have a table.
+mod listed {
+    use ingester_core::{Ingestable, Kind};
+    use serde::Deserialize;
+
+    #[derive(Ingestable, Deserialize)]
+    #[ingest(group = "example.com", version = "v1", kind = "Run", plural = "runs", namespaced, history = "forever")]
+    pub struct Run {
+        #[index(many)]
+        #[serde(default)]
+        pub hosts: Vec<String>,
+    }
+
+    pub const KIND: Kind = Kind::of::<Run>();
+}
+
 fn runs() -> &'static Table {
     KIND.table()
 }
@@ -519,6 +535,19 @@ async fn labels_of_former_versions_are_read_of_their_texts(world: World) -> Resu
     assert_eq!(uids(at(&store, &query(odd("1").negated(), true), moment, 9).await?), ["b"]);
     let error = store.ask_at(&KIND, &query(odd("1"), false), moment, Limits::default()).err().context("no key")?;
     ensure!(error.to_string().contains("if the query scans"), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn values_of_lists_are_not_asked_about_a_moment() -> Result<()> {
+    let store = Store::in_memory(&[listed::KIND]).await?;
+    for scan in [false, true] {
+        let filters = vec![Filter::field("hosts", Test::Equal(Value::text("a")))];
+        let query = Query { filters, scan, ..Query::default() };
+        store.ask_about(&listed::KIND, &query, Limits::default())?;
+        let error = store.ask_at(&listed::KIND, &query, Micros::now(), Limits::default()).err().context("no table")?;
+        ensure!(error.to_string().starts_with("`hosts` cannot be asked about a moment"), "{error}");
+    }
     Ok(())
 }
 
