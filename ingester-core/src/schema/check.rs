@@ -408,9 +408,9 @@ pub const fn check_was(field: &Field) -> Option<Fault<'static>> {
     None
 }
 
-/// That the former name of the column at a place is free. Of each it has the name and the former one, and not the types: one that cannot be
-/// stored hides no mistake of another. `of_table`: they make a table, and not a nested struct, whose names are only the ends of those of
-/// columns.
+/// That the former name of the column at a place is free. It gets the present and former name of each column, but not the types: so a type
+/// that cannot be stored hides no mistake of another column. `of_table`: they make a table, and not a nested struct, whose names are only
+/// the ends of those of columns.
 pub const fn check_former<'a>(
     columns: &[(&'a str, Option<&'a str>)],
     place: usize,

@@ -28,7 +28,7 @@ pub struct Part {
     pub ty: SqlType,
     /// How the column takes part in keys.
     pub key: PartKey,
-    /// Where the part's value comes from; [`Fingerprint::NONE`] if that is not told.
+    /// Where the part's value comes from; [`Fingerprint::NONE`] if that is unknown.
     pub source: Fingerprint,
     /// Where the part is in the JSON of the value; `None` if that is not known.
     pub path: Option<Path>,
@@ -36,7 +36,7 @@ pub struct Part {
     pub computed: bool,
     /// Which stored values stay.
     pub stays: Stays,
-    /// What is stored where there is no value; `None` if the kind says it for all of its columns.
+    /// What is stored if there is no value; `None` if the kind decides it for all of its columns.
     pub absent: Option<Absent>,
     /// The unit in which it counts a quantity.
     pub unit: Option<Unit>,
@@ -49,8 +49,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// The one part of a list or a map of values of this shape. Several columns cannot be such a value: a type says so that none can have
-    /// (see [`check_many`](super::check::check_many)).
+    /// The one part of a list or a map of values of this shape. A value of several columns cannot be one of many: it gets a type that no
+    /// column can have (see [`check_many`](super::check::check_many)).
     pub const fn many(form: Form, values: Shape) -> Self {
         let scalar = values.is_scalar() && values.parts[0].many.is_none();
         let (ty, unit) = if scalar { (values.parts[0].ty, values.parts[0].unit) } else { (SqlType::Json, None) };
@@ -296,14 +296,14 @@ impl Field {
         self
     }
 
-    /// `absent = "..."`: what is stored where there is no value, whatever the kind says of its other columns.
+    /// `absent = "..."`: what is stored if there is no value, whatever the kind decides for its other columns.
     #[must_use]
     pub const fn absent(mut self, absent: Absent) -> Self {
         self.absent = Some(absent);
         self
     }
 
-    /// A function makes the value, of what is said nowhere.
+    /// A function makes the value, from an unknown source.
     #[must_use]
     pub const fn computed(mut self) -> Self {
         self.computed = true;

@@ -22,8 +22,8 @@ pub const fn type_of_many<'a, S: 'a + ?Sized, V: ManyValues>(_: fn(&'a S) -> V) 
     Some(many(V::SHAPE))
 }
 
-/// The function of `with = function`. Whatever else it is, it takes a reference: a function that does not is refused by this signature,
-/// where a mere call would have rustc propose changes to code that the user has not written.
+/// The function of `with = function`. It must take a reference: this signature refuses one that does not. With a mere call, rustc would
+/// propose changes to code that the user has not written.
 pub fn with<'a, A: ?Sized, V>(function: fn(&'a A) -> V) -> fn(&'a A) -> V {
     function
 }
@@ -184,7 +184,7 @@ impl<T> There<T> {
         There(with(self.0))
     }
 
-    /// The column's value: of its type the column knows that it is never NULL.
+    /// The column's value, of a type that is never NULL.
     pub fn __value(self) -> T {
         self.0
     }
@@ -218,7 +218,7 @@ impl<T> Within<T> {
         Within(self.0.map(with))
     }
 
-    /// The column's value: of its type the column knows that it is not always NULL where there is none.
+    /// The column's value, of a type that is not always NULL if there is none.
     pub fn __value(self) -> Self {
         self
     }

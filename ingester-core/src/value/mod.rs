@@ -127,7 +127,7 @@ impl Value {
         Value::Text(text.into())
     }
 
-    /// What a column of this type has with [`Absent::Empty`] where there is no value.
+    /// The value of a column of this type with [`Absent::Empty`] if the object has none.
     pub fn empty(ty: SqlType) -> Self {
         match ty {
             SqlType::Boolean => Value::Bool(false),
