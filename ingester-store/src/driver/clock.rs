@@ -19,7 +19,7 @@ pub(crate) struct Clock(Mutex<ClockReading>);
 struct ClockReading {
     /// A time of the database's, and when it was that time.
     told: Option<(Micros, Instant)>,
-    /// When it was asked last, whatever came of it.
+    /// When it was asked last, with or without an answer.
     asked: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ impl Clock {
         Some(Micros(time.0.saturating_add(since)))
     }
 
-    /// Whether it is to be asked. Only one of several is told so.
+    /// Whether it is to be asked. Of several callers, only one gets `true`.
     pub(crate) fn is_due(&self) -> bool {
         let mut state = self.state();
         let is_old = state.told.is_none_or(|(_, told)| told.elapsed() > AGAIN);

@@ -45,6 +45,6 @@ pub(crate) struct Facts {
     pub(crate) hint: Option<Cow<'static, str>>,
     /// What it is about.
     pub(crate) about: Option<About>,
-    /// Where the database refuses the JSON of a column without saying why: tells from that JSON why it does.
+    /// Where the database refuses the JSON of a column without saying why: finds the reason in that JSON.
     pub(crate) why_json: Option<fn(&str) -> &'static str>,
 }

@@ -9,11 +9,11 @@ use ingester_core::schema::Ident;
 use ingester_sql::ddl::{ColumnDef, KeyDef, SchemaChange, steps_of};
 use ingester_sql::dialect::Dialect;
 
-/// How many steps of these changes a database has behind it, from none to all. `None` if it is at none of these places, because it was
-/// changed by something else.
+/// How many steps of these changes a database has behind it, from none to all. `None` if it is at none of these places, because
+/// something else changed it.
 ///
-/// A table or view that is dropped and made again looks alike before and after, so there may be several places. Then it is that of the
-/// least done on the way up, and of the most done on the way down (`up` is false): what runs once more can be repeated.
+/// A table or view that is dropped and made again looks alike before and after, so several places may fit. Then it is the one with the
+/// least done on the way up, and with the most done on the way down (`up` is false): what runs once more can be repeated.
 pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect, up: bool) -> Option<usize> {
     let steps = steps_of(changes);
     // A step that makes several keys may be at any of them.
@@ -35,7 +35,7 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
             }
         }
     }
-    // Before its table has its name, a column cannot be looked for.
+    // A column cannot be looked for before its table has its name.
     let waits = |name: Name, place: usize| {
         let changes = |thing: &Thing<'_>| thing.states.iter().any(|(step, ..)| *step >= place);
         name.within().is_some_and(|of| things.iter().any(|thing| thing.name == Name::Table(of) && changes(thing)))
@@ -70,7 +70,7 @@ enum Name {
     PrimaryKey(Ident),
 }
 
-/// What is known of it at some place.
+/// What is known of it at one place.
 #[derive(Clone, Copy, PartialEq)]
 enum InCatalog<'c> {
     /// Nothing: a statement that can be repeated leads from whatever is there to the next state.
@@ -97,7 +97,7 @@ struct Thing<'c> {
 }
 
 impl<'c> Thing<'c> {
-    /// Its state after `place` steps, and how many steps are behind where that state is said.
+    /// Its state after `place` steps, and how many steps are behind where that state is given.
     fn at(&self, place: usize) -> (usize, InCatalog<'c>) {
         let next = self.states.iter().find(|(step, ..)| *step >= place).map(|(step, before, _)| (*step, *before));
         let last = self.states.iter().rev().find(|(step, ..)| *step < place).map(|(step, _, after)| (step + 1, *after));
@@ -178,8 +178,8 @@ fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>>
     }
 }
 
-/// Whether the catalog has something in this state, in which the columns of a key are `named` so. Columns and keys of a table that is not
-/// there are in none.
+/// Whether the catalog has something in this state, in which the columns of a key have these names. Columns and keys of a missing table
+/// are in no state.
 fn is(
     name: Name,
     state: InCatalog<'_>,

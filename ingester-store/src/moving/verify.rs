@@ -23,7 +23,7 @@ pub struct Verified {
     pub equal: u64,
     /// Rows that are missing, of an earlier version or in another state, or have other values.
     pub different: u64,
-    /// Rows of which something later is stored.
+    /// Rows that are stored in a later version.
     pub kept: u64,
     /// Live rows that are left to the mirror.
     pub left: u64,

@@ -9,7 +9,7 @@ pub(super) const MOST_ROWS: usize = 128;
 /// Up to this number, rows are one statement whatever their number: a single object has few labels, and each round trip counts.
 const EXACT: usize = 8;
 
-/// How many times as many rows a statement takes that has one text for any number of them.
+/// How many times as many rows a statement takes if one text serves any number of them.
 const IN_ARRAYS: usize = 8;
 
 /// The most parameters in one statement; SQLite's default of 32,766 is the lowest limit.

@@ -7,8 +7,8 @@
 //!
 //! - Marks count for an hour. While a unit wants what it may not, all marks since an hour before it first wanted that count: a cluster
 //!   that is wrong does not lose its rows hour by hour.
-//! - What a unit wants counts until its next list says otherwise, at most for a day. So nothing that is gone itself (a unit that was taken out of
-//!   the configuration, a process that was killed) keeps others waiting for ever.
+//! - What a unit wants counts until its next list says otherwise, at most for a day. So a unit that no longer exists (taken out of the
+//!   configuration, or its process was killed) does not keep others waiting for ever.
 
 use crate::driver::StoreError;
 use crate::store::Store;
@@ -20,7 +20,7 @@ use ingester_sql::dialect::statements::{ReadSetting, ReadSettings, RecordSetting
 /// How long marks count, in seconds.
 const MARKS: i64 = 3600;
 
-/// How long a unit is believed to want what it wanted last.
+/// How long a unit is assumed to want what it wanted last.
 const WANTS: i64 = 24 * 3600;
 
 /// Marks within so many seconds are one number, and an account has at most so many of them.
@@ -30,8 +30,8 @@ const NUMBERS: usize = 8;
 /// One in so many live rows may be marked in any case.
 const PART: u64 = 5;
 
-/// When a sweep is refused: the kind would lose more rows than this, and more than a fifth of its live rows. So many objects do not go at
-/// once unless somebody wants that; more often something is wrong with the cluster that was listed.
+/// When a sweep is refused: the kind would lose more rows than this, and more than a fifth of its live rows. So many objects rarely go at
+/// once by intention; more often something is wrong with the cluster that was listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fuse {
     /// How many rows may be marked in any case.
@@ -69,7 +69,7 @@ pub struct Account {
     since: i64,
     /// When it said so last.
     asked: i64,
-    /// When it marked how many.
+    /// When it marked rows, and how many.
     marks: Vec<(i64, u64)>,
 }
 
@@ -295,7 +295,7 @@ mod tests {
             assert_eq!(others(&refused, std::slice::from_ref(&marked), now), 8, "after {hours} half hours");
             refused = refused.wanting(8, now);
         }
-        // What was marked long before has nothing to do with it.
+        // What was marked long before does not matter.
         let long_ago = Account::default().wanting(8, at(-3 * MARKS)).marking(8, at(-3 * MARKS));
         assert_eq!(others(&refused, &[marked.clone(), long_ago], at(500 * HOUR)), 8);
         // It is resolved: nothing is wanted any more.

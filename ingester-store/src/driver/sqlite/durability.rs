@@ -1,5 +1,5 @@
 //! Commits that survive a crash of the machine where a connection decides that (SQLite): an evicted row is the only copy of its object, so
-//! what writes one is on disk before the object is deleted.
+//! a transaction that writes one is on disk before the object is deleted.
 
 use ingester_sql::dialect::sqlite::session;
 use sqlx::{Executor as _, SqliteConnection};

@@ -16,7 +16,7 @@ use sqlx::{Executor as _, SqlSafeStr as _, Sqlite, SqliteConnection, SqlitePool,
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A connection that is lent. sqlx rolls a transaction back that is dropped.
+/// A connection that is lent. sqlx rolls back a transaction that is dropped.
 pub(super) struct Lent {
     pool: SqlitePool,
     deadline: Deadline,
