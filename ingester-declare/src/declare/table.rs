@@ -8,7 +8,7 @@ use ingester_core::schema::{
     TableParts, Unit, composite_name,
 };
 
-/// A table as somebody declares it.
+/// A table as it is declared.
 #[derive(Clone, Debug)]
 pub(super) struct Declaration<'a> {
     pub(super) kind: &'a str,
@@ -21,7 +21,7 @@ pub(super) struct Declaration<'a> {
     pub(super) keys: Vec<DeclaredKey<'a>>,
 }
 
-/// A key over several columns as somebody declares it.
+/// A key over several columns as it is declared.
 #[derive(Clone, Debug)]
 pub(super) struct DeclaredKey<'a> {
     /// `None` for the names of the columns, joined.
@@ -35,7 +35,7 @@ impl DeclaredKey<'_> {
     }
 }
 
-/// A column as somebody declares it.
+/// A column as it is declared.
 #[derive(Clone, Debug)]
 pub(super) struct DeclaredColumn<'a> {
     pub(super) name: &'a str,
@@ -57,7 +57,7 @@ pub(super) struct DeclaredColumn<'a> {
 }
 
 impl Declaration<'_> {
-    /// The table, or everything that is wrong with it, each with what it is about.
+    /// The table, or everything that is wrong with it, each with the part that it is about.
     ///
     /// # Errors
     /// Everything that a database would refuse, with the remedy.
@@ -119,7 +119,7 @@ impl Declaration<'_> {
         faults
     }
 
-    /// What is said about a fault; of a name that there is not, with the one that may be meant.
+    /// The message of a fault; for an unknown name, with the one that may be meant.
     fn sentence(&self, fault: &Fault<'_>) -> String {
         if let Fault::KeyColumnUnknown(name) = fault
             && let Some(meant) = nearest(name, &self.known())

@@ -1,4 +1,4 @@
-//! Files that people write and want to hear about: configurations, kinds, saved queries.
+//! Files that people write and want reports about: configurations, kinds, saved queries.
 //!
 //! A text becomes a tree whose values know their lines. Each sort of file asks a [`Located`] value for the keys and values that it expects;
 //! everything else becomes [`Faults`], each with its line and its path.
@@ -37,7 +37,7 @@ pub struct Syntax {
 }
 
 impl Syntax {
-    /// A key as faults repeat it. To YAML, `password:hunter2` without a blank is a key.
+    /// A key as faults repeat it. In YAML, `password:hunter2` without a blank is a key.
     fn shown(&self, key: &str) -> String {
         if !self.passwords {
             return shortened(key);
