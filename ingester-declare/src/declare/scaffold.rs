@@ -1,8 +1,7 @@
 //! A first file of kinds from a CustomResourceDefinition.
 //!
 //! Columns are what the CRD's author considers worth searching and showing: `selectableFields` and `additionalPrinterColumns`. The
-//! ones that are often queried have keys: the first ones, times (by ranges) and `ready`. The rest of the schema is there as
-//! comments.
+//! ones that are often queried have keys: the first ones, times (by ranges) and `ready`. The rest of the schema is there as comments.
 
 use super::crd;
 use super::path::{Path, Step};

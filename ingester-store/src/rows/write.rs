@@ -18,8 +18,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database cannot be reached within the retries, or if nothing can be written until an operator acts (disk
-    /// full, no rights, a missing table), or if not one of several objects can be written because of an unclassified
-    /// error.
+    /// full, no rights, a missing table), or if not one of several objects can be written because of an unclassified error.
     pub async fn write(&self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
         self.write_latest(table, &latest_of_each(changes)).await
     }
