@@ -28,11 +28,11 @@ enum Mistake {
     Late,
 }
 
-/// What the error of every place calls a time.
+/// How every error message describes a time.
 pub const TIMES: &str =
     "a time such as `2026-01-31T10:00:00Z`, `2026-01-31`, `now`, `7d` or `7d ago` for that long ago, or `in 7d`";
 
-/// 0001-01-01T00:00:00Z. Earlier times have no text that a database compares rightly.
+/// 0001-01-01T00:00:00Z. Earlier times have no text that a database compares correctly.
 const FIRST: i64 = -62_135_596_800_000_000;
 
 /// 9999-12-31T23:59:59.999999Z. Later times have more digits in their year.

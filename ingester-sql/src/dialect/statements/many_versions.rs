@@ -17,7 +17,7 @@ LIMIT {{ limit|number }}"#
 pub struct ManyVersions<'a> {
     /// The table of the kind's history.
     pub former: &'a Table,
-    /// So many are not too many.
+    /// This number is not too many.
     pub most: u32,
     /// The most objects.
     pub limit: usize,
