@@ -179,7 +179,7 @@ async fn fill(store: &Store, kind: &Kind, dice: &mut Dice, arguments: &Retention
         if number % every == 0 && live.len() < arguments.live {
             live.push(object);
         } else {
-            // Nobody deletes in the order of uids.
+            // Users do not delete in the order of uids.
             row.delete_time = Some(Micros(long_ago.0 + dice.below(1 << 40) as i64));
         }
         changes.push(RowChange::Row(row));

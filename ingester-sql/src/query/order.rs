@@ -12,7 +12,7 @@ pub struct OrderError {
 }
 
 /// Parses an order: names of columns or paths of fields between commas, each with a `-` before it to go from the greatest to the
-/// least. A path may be written as for `kubectl --sort-by`: `.metadata.name`, `{.metadata.name}`. An empty text is no order.
+/// least. A path may be written as for `kubectl --sort-by`: `.metadata.name`, `{.metadata.name}`. An empty text gives no order.
 ///
 /// # Errors
 /// What is none of these. JSONPath has filters and indices as well; no order goes by them.
