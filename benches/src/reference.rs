@@ -301,7 +301,7 @@ async fn connect<D: Engine>(url: &str) -> Result<D::Connection> {
     Ok(connection)
 }
 
-/// The reference system: each object in a transaction of its own, all labels and annotations deleted and inserted again
+/// The reference system: each object in its own transaction, all labels and annotations deleted and inserted again
 /// one by one. Each statement is prepared, run and closed: 24 round trips in all, with four labels and four
 /// annotations.
 pub(crate) struct Reference<D: Engine> {

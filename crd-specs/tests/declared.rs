@@ -1,4 +1,4 @@
-//! The kinds once more, declared in YAML out of their own tables: the same objects give the same values.
+//! The kinds once more, declared in YAML from their own tables: the same objects give the same values.
 //!
 //! A struct has a zero value for an absent field, such as the empty text or an enum's first name; a declared column is NULL then. That is the only
 //! difference.

@@ -733,7 +733,7 @@ mod tests {
         let error = model(&EMPTY).protobuf().unwrap().get().unwrap_err();
         assert_eq!(error, ProtobufError::NoMessage { message: "example.v1.Model" });
         assert_eq!(error.to_string(), "the descriptors have no message example.v1.Model");
-        // The object itself is stored all the same.
+        // The object itself is stored anyway.
         assert_eq!(model(&EMPTY).bare_row(&object).unwrap().uid, object.meta().uid);
     }
 }

@@ -265,7 +265,7 @@ impl Row {
     }
 
     /// A hash of the rows of all companion tables, valid in this process only. It has 56 bits, so a caller that remembers it for many
-    /// objects can add a byte of its own.
+    /// objects can add one byte.
     pub fn companions_hash(&self) -> NonZeroU64 {
         // With a random key, so that different labels with the same hash cannot be constructed.
         static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);

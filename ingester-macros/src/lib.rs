@@ -72,7 +72,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///   request it are reported. Not with `immutable`;
 /// - `finalizer = "ensure"`, `"existing"` or `"never"`: which objects carry our finalizer, unless the configuration says
 ///   otherwise; `ensure` for custom resources, `never` for projections, whose objects belong to another project;
-/// - `companions = false`: no tables of labels and annotations, which are in `json` all the same; queries by them read every row;
+/// - `companions = false`: no tables of labels and annotations, which are still in `json`; queries by them read every row;
 /// - `crd = "strict"`: the CRD keeps what the struct asks of its objects (required fields, defaults, nulls, ranges of integers), so that what the
 ///   API server takes can be read; `"relaxed"`, the default, takes them out, so that the server keeps what it was sent;
 /// - `prune = [".spec.password", ".spec.users[*].token"]`: the parts of an object that are stored nowhere, by paths from the object inwards as
@@ -85,7 +85,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// - `retention = "90d"`: how long after its object's deletion a row is kept (a duration from `1s` to `36500d`, see `ingester_core::duration`),
 ///   unless the configuration sets it for this kind;
 /// - `history = "90d"`: the former versions of its objects are kept in the table `<table>_history`, each so long after its end (a duration from
-///   `1s` to `36500d`), or `forever`; with `versions = 500` no more than so many of each object;
+///   `1s` to `36500d`), or `forever`; with `versions = 500` no more than this many of each object;
 /// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the
 ///   crate's root, an `ingester_core::protobuf::DescriptorSet`, or in the one that `descriptors = path` names;
 /// - `key(column, column)`: a key over several columns, any number of times;

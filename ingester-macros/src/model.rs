@@ -62,7 +62,7 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) origin: String,
     pub(crate) ty: Option<LitStr>,
     pub(crate) key: bool,
-    /// Whether it has many values, in a table of its own.
+    /// Whether it has many values, in a separate table.
     pub(crate) many: bool,
     /// Which stored values stay: a variant of `ingester_core::schema::Stays`, and where that is written.
     pub(crate) stays: Option<(&'static str, Span)>,
@@ -116,7 +116,7 @@ pub(crate) struct KindDeclaration {
     pub(crate) table: TableName,
     pub(crate) table_was: Option<LitStr>,
     pub(crate) immutable: bool,
-    /// Whether annotations can take objects out of the cluster, if that is said.
+    /// Whether annotations can take objects out of the cluster, if that is set.
     pub(crate) evictable: Option<bool>,
     pub(crate) finalizer: FinalizerOption,
     /// Whether it has tables of labels and annotations.

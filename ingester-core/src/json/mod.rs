@@ -38,7 +38,7 @@
 //! | any (`serde_json::Value`) | anything | nulls are kept |
 //! | newtype named [`RAW_TOKEN`] | anything | the value's own text, checked but not decoded |
 //!
-//! Unknown fields are ignored. Two things are outside of the rules because serde buffers them in a form of its own:
+//! Unknown fields are ignored. Two things are outside of the rules because serde buffers them in its own form:
 //! untagged and internally tagged enums, and the fields of a `#[serde(flatten)]`.
 //!
 //! # Keys that come twice

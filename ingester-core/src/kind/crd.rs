@@ -124,7 +124,7 @@ mod tests {
     kind!(RelaxedLampSpec, "RelaxedLamp");
     kind!(StrictLampSpec, "StrictLamp", crd = "strict");
 
-    /// What is wrong with a schema and all that is in it, as Kubernetes 1.20 sees it.
+    /// The faults of a schema and all that is in it, as Kubernetes 1.20 sees them.
     fn faults(schema: &Json, place: &str, found: &mut Vec<String>) {
         if let Json::Array(elements) = schema {
             elements.iter().enumerate().for_each(|(at, element)| faults(element, &format!("{place}/{at}"), found));

@@ -195,7 +195,7 @@ impl Descriptors {
     }
 
     /// What a message's bytes are made from: its fields, and those of every message and enum that it reaches. The names of messages
-    /// do not count, except those that have a form of their own.
+    /// do not count, except those that have a special form.
     pub fn fingerprint(&self, message: MessageId) -> Fingerprint {
         // Messages and enums are numbered in the order in which they are reached, so that others in the set do not matter.
         let (mut messages, mut enums) = (vec![message.0], Vec::new());

@@ -115,7 +115,7 @@ impl<'t> Encoder<'_, 't> {
         let (begin, base) = (self.out.len(), self.pieces.len());
         // A bit for each field that was met; those from the 128th on share theirs.
         let mut met = 0_u128;
-        // `kind` and `apiVersion`: beside the other members in JSON, in a message of their own here.
+        // `kind` and `apiVersion`: beside the other members in JSON, in a separate message here.
         let mut inline: [Option<String>; 2] = [None, None];
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {

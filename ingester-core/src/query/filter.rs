@@ -63,7 +63,7 @@ pub enum Test {
     GreaterOrEqual(Value),
     /// It is one of these.
     In(Vec<Value>),
-    /// It is a text like this pattern: `%` stands for any characters, `_` for one, and `\` takes away the meaning of the next one.
+    /// It is a text like this pattern: `%` stands for any characters, `_` for one, and `\` escapes the next one.
     /// Upper and lower case differ.
     Like(String),
     /// It is a text that is empty, or there is none.

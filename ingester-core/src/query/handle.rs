@@ -253,8 +253,7 @@ impl<S, V> Handle<S, V> {
         self.predicate(Test::Exists)
     }
 
-    /// The value is a text like this pattern, in which `%` stands for any characters, `_` for one, and `\` takes away the meaning of
-    /// the next one.
+    /// The value is a text like this pattern, in which `%` stands for any characters, `_` for one, and `\` escapes the next one.
     pub fn like(self, pattern: impl Into<String>) -> Predicate<S>
     where
         V: Scalar<Class: Textual>,

@@ -305,7 +305,7 @@ const OWN_TABLES: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingest
 /// How the names of tables begin that record which migrations of a folder were run.
 const LEDGERS: &str = "ingester_migrations_";
 
-/// That `keep` is said of a value that can be absent. `first` may be said of any: it is the value at the object's creation.
+/// That `keep` is set for a value that can be absent. `first` may be set for any: it is the value at the object's creation.
 pub const fn check_stays<'a>(field: &Field) -> Option<Fault<'a>> {
     match kept_in_vain(field) {
         Some(column) => Some(Fault::KeptInVain(column)),

@@ -8,7 +8,7 @@ use super::{Absent, Fingerprint, Form, Ident, Path, SqlType, Stays, Unit};
 /// How a column takes part in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKey {
-    /// A key of its own.
+    /// Its own key.
     Own,
     /// One key over all parts of the value with the same suffix, which ends the key's name; without a suffix, the key has the
     /// value's name.
@@ -44,7 +44,7 @@ pub struct Part {
     pub optional: bool,
     /// Whether its column is NULL wherever its field is absent.
     pub null_if_absent: bool,
-    /// Whether it has many values, those of a list or a map, which are in a table of their own.
+    /// Whether it has many values, those of a list or a map, which are in a separate table.
     pub many: Option<Form>,
 }
 
@@ -85,7 +85,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of a scalar: one column of type `ty` with a key of its own.
+    /// The shape of a scalar: one column of type `ty` with its own key.
     pub const fn scalar(ty: SqlType) -> Self {
         // One constant per type, because constant evaluation cannot return a reference to a value that it makes here.
         macro_rules! one {
@@ -114,7 +114,7 @@ impl Shape {
         }
     }
 
-    /// The shape of a quantity that is counted in this unit: one column of type BIGINT with a key of its own.
+    /// The shape of a quantity that is counted in this unit: one column of type BIGINT with its own key.
     pub const fn quantity(unit: Unit) -> Self {
         const fn part(unit: Unit) -> Part {
             Part { unit: Some(unit), ..Part::scalar(SqlType::BigInt) }
@@ -403,7 +403,7 @@ impl Field {
         self.computed || self.shape.parts[i].computed
     }
 
-    /// Which stored values of part `i` stay: what is said of the whole value, or else of the part.
+    /// Which stored values of part `i` stay: as set for the whole value, or else for the part.
     pub(super) const fn part_stays(&self, i: usize) -> Stays {
         match self.stays {
             Stays::None => self.shape.parts[i].stays,
@@ -424,7 +424,7 @@ impl Field {
         self.shape.parts[i].unit
     }
 
-    /// Whether `keep` or `first` is said of the whole value.
+    /// Whether `keep` or `first` is set for the whole value.
     pub(super) const fn stays_as_a_whole(&self) -> bool {
         !self.stays.is_none()
     }
@@ -485,7 +485,7 @@ impl Field {
         count
     }
 
-    /// The name of the key that part `i` is in; the column's name for a key of its own.
+    /// The name of the key that part `i` is in; the column's name for its own key.
     pub(super) const fn key_name(&self, i: usize) -> Ident {
         match self.part_key(i) {
             PartKey::Joint(Some(suffix)) => Ident::tolerant(self.column, suffix.as_str()),

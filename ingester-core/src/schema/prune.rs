@@ -67,7 +67,7 @@ pub const fn check_prune<'a>(table: &Table, paths: &[&'a str], place: usize) -> 
     }
     let mut p = 0;
     while p < paths.len() {
-        // Of two that are the same, the later one is named.
+        // If two are the same, the later one is named.
         if p != place && begins_with(path, paths[p]) && (p < place || !same(path, paths[p])) {
             return Some(Fault::PruneWithin(path, paths[p]));
         }

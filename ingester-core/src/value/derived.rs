@@ -128,15 +128,15 @@ impl<'a, T> std::ops::Deref for Single<'a, T> {
     }
 }
 
-/// What a path without an `Option` leads to: every object has it.
+/// The value of a path without an `Option`: every object has it.
 #[derive(Debug)]
 pub struct There<T>(T);
 
-/// What a path leads to that ends in an `Option`: an object may have none.
+/// The value of a path that ends in an `Option`: an object may have none.
 #[derive(Debug)]
 pub struct Maybe<T>(Option<T>);
 
-/// What a path leads to that has an `Option` on the way alone: where that has a value, what is at the end is there.
+/// The value of a path with an `Option` only on the way: if that has a value, so has the end of the path.
 #[derive(Debug)]
 pub struct Within<T>(Option<T>);
 
@@ -179,7 +179,7 @@ impl<T> There<T> {
         step(self.0)
     }
 
-    /// What a function makes of it.
+    /// Applies a function to it.
     pub fn __map<R>(self, with: impl FnOnce(T) -> R) -> There<R> {
         There(with(self.0))
     }
@@ -196,7 +196,7 @@ impl<T> Maybe<T> {
         R::inside(self.0.map(step))
     }
 
-    /// What a function makes of it.
+    /// Applies a function to it.
     pub fn __map<R>(self, with: impl FnOnce(T) -> R) -> Maybe<R> {
         Maybe(self.0.map(with))
     }
@@ -213,7 +213,7 @@ impl<T> Within<T> {
         R::inside(self.0.map(step))
     }
 
-    /// What a function makes of it.
+    /// Applies a function to it.
     pub fn __map<R>(self, with: impl FnOnce(T) -> R) -> Within<R> {
         Within(self.0.map(with))
     }

@@ -29,7 +29,7 @@ impl Micros {
         Micros(jiff::Timestamp::now().as_microsecond())
     }
 
-    /// The time so long before now, by this machine's clock.
+    /// The time this long before now, by this machine's clock.
     pub fn ago(age: std::time::Duration) -> Self {
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         Micros(Self::now().0.saturating_sub(age))

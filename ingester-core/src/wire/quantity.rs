@@ -114,7 +114,7 @@ impl<const MILLI: bool> ColumnValue for Counted<MILLI> {
     fn write(&self, out: &mut Values) {
         out.push(match &self.0 {
             Ok(number) => stored(*number),
-            // The default of a type that has no value of its own for what is absent.
+            // The default of a type without a special value for what is absent.
             Err(text) if text.is_empty() => Value::Null,
             // The row's check refuses a text in a column of numbers, and names the column.
             Err(text) => Value::text(&**text),

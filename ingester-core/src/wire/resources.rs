@@ -375,7 +375,7 @@ mod tests {
         let wanted = r#"{"limits":{"b\"":"1","cpu":"2500m"},"requests":{"cpu":"3","memory":"1Gi","z":"1"}}"#;
         assert_eq!(of(spec), Ok(wanted.into()));
         assert_eq!(of("{}"), Ok("{}".into()));
-        // Of two that are equal, the containers' is written.
+        // If two are equal, the containers' is written.
         let equal = r#"{"initContainers": [{"resources": {"limits": {"memory": "1Gi"}}}],
             "containers": [{"resources": {"limits": {"memory": "1073741824"}}}]}"#;
         assert_eq!(of(equal), Ok(r#"{"limits":{"memory":"1073741824"}}"#.into()));

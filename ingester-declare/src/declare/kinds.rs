@@ -495,7 +495,7 @@ pub(super) fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> V
     keys
 }
 
-/// Reads what is said of the table itself, and checks it with its columns.
+/// Reads the options of the table itself, and checks it with its columns.
 fn read_table<'t>(
     node: &Located<'t>,
     keys: &mut Keys<'t>,

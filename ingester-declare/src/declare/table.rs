@@ -15,7 +15,7 @@ pub(super) struct Declaration<'a> {
     pub(super) name: &'a str,
     pub(super) was: Option<&'a str>,
     pub(super) columns: Vec<DeclaredColumn<'a>>,
-    /// Whether labels and annotations have tables of their own.
+    /// Whether labels and annotations have separate tables.
     pub(super) companions: bool,
     /// The composite keys.
     pub(super) keys: Vec<DeclaredKey<'a>>,
@@ -48,7 +48,7 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) stays: Stays,
     pub(super) absent: Absent,
     pub(super) unit: Option<Unit>,
-    /// Whether it has many values, in a table of its own.
+    /// Whether it has many values, in a separate table.
     pub(super) many: Option<Form>,
     /// Whether it can have no value.
     pub(super) optional: bool,

@@ -21,7 +21,7 @@ enum Mode {
     Head,
     /// `items:` was the last of them.
     Items,
-    /// In the items of a list; their dashes are indented so many blanks.
+    /// In the items of a list; their dashes are indented by this many blanks.
     Item(usize),
     /// Behind the items.
     Tail,

@@ -25,7 +25,7 @@ pub use tree::{Content, Tree, read};
 
 use ingester_core::place::shortened;
 
-/// What one sort of file has of its own.
+/// The special rules of one sort of file.
 #[derive(Debug)]
 pub struct Syntax {
     /// Whether it may have passwords. Then every value is the text that is written, because a password may look like a number;

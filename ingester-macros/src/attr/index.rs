@@ -28,7 +28,7 @@ pub(crate) struct Index {
     pub(crate) stays_span: Span,
     pub(crate) many: Option<bool>,
     pub(crate) absent: Option<AbsentOption>,
-    /// The unit of a quantity: whether it is thousandths, and where it is said.
+    /// The unit of a quantity: whether it is thousandths, and where it is written.
     pub(crate) unit: Option<UnitOption>,
     /// Whether a part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,

@@ -125,7 +125,7 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         None => quote!(::core::option::Option::None),
     };
-    // A constant of its own is evaluated even if nothing uses the kind.
+    // A separate constant is evaluated even if nothing uses the kind.
     let checked_retention = declared.retention.as_ref().map(|text| {
         let duration = placed(text.span(), quote!(__ingester::retention(#text)));
         quote!(const __RETENTION: ::core::time::Duration = #duration;)

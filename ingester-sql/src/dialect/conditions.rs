@@ -84,7 +84,7 @@ impl<'a> Writer<'a> {
         self.pair_test(key.is_some(), test, "");
     }
 
-    /// Counts the rows that a route finds, up to so many.
+    /// Counts the rows that a route finds, up to `most`.
     pub(super) fn count(&mut self, query: &Checked, route: Route, most: u64) {
         self.push("SELECT COUNT(*) FROM (SELECT 1 AS \"found\" FROM ");
         match route {

@@ -49,7 +49,7 @@ impl RowsOf {
     }
 }
 
-/// A text so many times, with commas.
+/// A text repeated, with commas.
 pub(super) fn repeated(text: &str, count: usize) -> String {
     let mut all = [text, ", "].concat().repeat(count);
     all.truncate(all.len().saturating_sub(", ".len()));

@@ -71,7 +71,7 @@ pub(super) trait Rules: Sync {
 
     // Parts of queries.
 
-    /// The beginning of a SELECT that the server ends after so many milliseconds.
+    /// The beginning of a SELECT that the server ends after this many milliseconds.
     fn select_within(&self, milliseconds: u64) -> Cow<'static, str>;
     /// The comparison of a text with a pattern.
     fn like(&self) -> &'static str;

@@ -20,7 +20,7 @@ pub struct ListOptions {
     pub order: Vec<Order>,
     /// Rows that are left out at the beginning.
     pub offset: u64,
-    /// Rows at most; `None` if nothing is said.
+    /// Rows at most; `None` if not set.
     pub limit: Option<u64>,
     /// The paths of the fields that the answer is to do without.
     pub skip: Vec<String>,
@@ -239,7 +239,7 @@ impl<'j> Element<'j> {
         self.fault(format!("expected {what}, found {found}"))
     }
 
-    /// The fields of a message with these names, which are in snake case here. Null is as good as absent.
+    /// The fields of a message with these names, which are in snake case here. Null counts as absent.
     fn message<const N: usize>(&self, names: [&str; N]) -> Result<[Option<Element<'j>>; N], ListOptionsError> {
         let mut fields = [const { None }; N];
         let entries = match self.json {

@@ -15,7 +15,7 @@ pub struct OrderError {
 /// least. A path may be written as for `kubectl --sort-by`: `.metadata.name`, `{.metadata.name}`. An empty text gives no order.
 ///
 /// # Errors
-/// What is none of these. JSONPath has filters and indices as well; no order goes by them.
+/// Anything else. JSONPath has filters and indices as well; no order goes by them.
 pub fn parse_order(text: &str) -> Result<Vec<Order>, OrderError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());

@@ -23,7 +23,7 @@ pub struct Address {
 
 impl Address {
     /// A MySQL database by its parts, as environment variables name them. `host` may be a list, with commas between, of which each may
-    /// have a port of its own: `db-1,db-2:3307`.
+    /// have its own port: `db-1,db-2:3307`.
     pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
         Address::of(mysql::of_parts(host, port, user, password, database))
     }

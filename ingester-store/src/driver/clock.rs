@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// After so long the database is asked again.
+/// How long until the database is asked again.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// How long after an attempt there is none.
+/// The pause after an attempt.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// What the clock of the database says, as far as it was asked.

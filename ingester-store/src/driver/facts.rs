@@ -20,7 +20,7 @@ pub enum ErrorClass {
 /// What an error is about, where more than its class depends on that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// The connection is of no more use, although it still answers: a new one may reach another server.
+    /// The connection is useless, although it still answers: a new one may reach another server.
     Stale,
     /// No server of a list takes writes, and some answer: they may be electing a primary.
     Election,

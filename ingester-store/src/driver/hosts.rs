@@ -103,7 +103,7 @@ fn has_answered(error: &sqlx::Error) -> bool {
     }
 }
 
-/// How long [`first`] of so many may take.
+/// How long [`first`] may take for this many servers.
 pub(super) fn longest_search(servers: usize) -> Duration {
     match u32::try_from(servers).unwrap_or(u32::MAX) {
         1 => Duration::ZERO,

@@ -177,7 +177,7 @@ pub(crate) trait Target: Send + Sync {
     /// Its address without what is secret.
     fn shown(&self) -> &str;
 
-    /// What it is called where it is, see [`Address::database`](super::Address::database).
+    /// Its name at its servers, see [`Address::database`](super::Address::database).
     fn database(&self) -> String;
 
     /// The file of an embedded database; `None` in memory, and on a server.

@@ -26,7 +26,7 @@ impl Given {
 /// How long before it expires a password is read again: connecting takes time, and clocks differ.
 const MARGIN: Duration = Duration::from_secs(30);
 
-/// For so long a costly reading that brought nothing new is not repeated: all that have waited for it would ask again. Nor is one that is
+/// How long a costly reading that brought nothing new is not repeated: all that have waited for it would ask again. Nor is one that is
 /// only due because of the time.
 const PAUSE: Duration = Duration::from_secs(1);
 

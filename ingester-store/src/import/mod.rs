@@ -124,7 +124,7 @@ pub struct Summary {
     pub kinds: Vec<(Kind, Counts)>,
     /// Files and parts of files that could not be read, and objects of kinds that are not in the registry.
     pub unknown: u64,
-    /// Those of them that are whole inputs, or the rests of such.
+    /// Those of them that are whole inputs, or the rest of one.
     pub unreadable: u64,
     /// It was stopped: what was not written yet is not counted as such.
     pub stopped: bool,

@@ -1,4 +1,4 @@
-//! Running migrations on a connection of their own, and the tables of the migrations that were run, which are as sqlx makes its own.
+//! Running migrations on a separate connection, and the tables of the migrations that were run, which are as sqlx makes its own.
 
 use super::catalog::{Catalog, CatalogRows};
 use super::changes::{LOG, OFF, are_of_log};

@@ -204,7 +204,7 @@ impl Store {
         let mut declared = Vec::new();
         for table in wanted.tables.iter().filter(|table| !table.is_companion()) {
             for (name, ty) in self.declared_types(table.name).await? {
-                // What is not a column of the main table is one of many values, in a table of its own.
+                // What is not a column of the main table is one of many values, in a separate table.
                 let of_many = Ident::parse(&format!("{}_{name}", table.name));
                 declared.push(match of_many {
                     Ok(many) if !table.columns.iter().any(|column| column.name == name) => (many, VALUE, ty),

@@ -22,7 +22,7 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
     for (number, step) in steps.iter().enumerate() {
         let mut effects: Vec<Effect<'_>> =
             step.iter().flat_map(|change| effects(change, up && alone, !up && alone)).collect();
-        // Of what takes another's name in the same step, the one that goes was there before, and the one that comes is there after.
+        // If something takes another's name in the same step, the old one was there before, and the new one is there after.
         effects.sort_by_key(|effect| effect.before == InCatalog::Absent);
         for Effect { name, before, after } in effects {
             let last = things.iter_mut().find(|thing| thing.name == name);
@@ -83,7 +83,7 @@ enum InCatalog<'c> {
     Unmade(&'c [Ident]),
 }
 
-/// What a change makes of one thing.
+/// The effect of a change on one thing.
 struct Effect<'c> {
     name: Name,
     before: InCatalog<'c>,
@@ -136,7 +136,7 @@ impl Name {
     }
 }
 
-/// What a change makes of each thing. Statements about whole tables and views can be repeated. Of a step that makes several keys, some may be
+/// The effect of a change on each thing. Statements about whole tables and views can be repeated. Of a step that makes several keys, some may be
 /// made where each is made alone: those that are `added` on the way up, or the `dropped` ones on the way down.
 fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>> {
     use InCatalog::{Absent, Any, Column, Exists, Key, Unmade};

@@ -193,7 +193,7 @@ fn said(version: crate::rows::guard::Version) -> String {
     format!("version {} ({state})", version.res_version)
 }
 
-/// What of a row is hashed.
+/// The parts of a row that are hashed.
 struct Hashed<'r> {
     uid: &'r str,
     times: [Option<Micros>; 2],

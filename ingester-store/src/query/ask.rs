@@ -163,7 +163,7 @@ impl<'s> Asked<'s> {
     /// A page of up to `limit` rows, the first one or that of a token. It has fewer rows where the limits of rows or bytes say so.
     ///
     /// # Errors
-    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         let mut reader = self.reader(wanted, token)?;
         let most = limit.clamp(1, self.limits.rows);
@@ -196,7 +196,7 @@ impl<'s> Asked<'s> {
     /// Reads all rows, in portions that are small in memory, one statement each.
     ///
     /// # Errors
-    /// [`TokenError`] when the token is none of this query's.
+    /// [`TokenError`] when the token is not from this query.
     pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<Reader<'s>, TokenError> {
         let cursor = match token {
             None => Cursor::begin(&self.checked),
@@ -290,7 +290,7 @@ impl<'s> Asked<'s> {
     /// The same of the page of a token.
     ///
     /// # Errors
-    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn explain_after(&self, wanted: &Wanted, limit: usize, token: &str) -> Result<Explained, AskError> {
         let cursor = self.reader(wanted, Some(token))?.cursor;
         self.explain_page(wanted, limit, &cursor).await

@@ -47,7 +47,7 @@ impl Store {
     /// Prepares a query about the objects of a kind as they were at a moment, by the database's clock. Labels and annotations have no keys
     /// there: a query by them has to [scan](Query::scan).
     ///
-    /// What a history does not have any more, or did not have yet, was not there.
+    /// An object that is not in the history any more, or was not yet, counts as absent.
     ///
     /// # Errors
     /// As [`Store::ask_about`]; [`QueryError::NoHistory`] for a kind that keeps none.
@@ -73,7 +73,7 @@ impl Store {
     /// known, or not any more.
     ///
     /// # Errors
-    /// [`AskError`] when the kind keeps no history, the token is none of this object's, or the database fails or takes too long.
+    /// [`AskError`] when the kind keeps no history, the token is not from this object, or the database fails or takes too long.
     pub async fn history(
         &self,
         kind: &Kind,
@@ -150,7 +150,7 @@ impl AskedAt<'_> {
     /// A page of up to `limit` objects, the first one or that of a token. It has fewer where the limits of rows or bytes say so.
     ///
     /// # Errors
-    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         let order = self.present.checked().order();
         let compare = |a: &FoundRow, b: &FoundRow| {

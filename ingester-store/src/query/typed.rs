@@ -169,7 +169,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         self
     }
 
-    /// At most so many objects.
+    /// At most this many objects.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self

@@ -49,7 +49,7 @@ impl<'s> AskedWhen<'s> {
     /// A page of up to `limit` objects, the first one or that of a token.
     ///
     /// # Errors
-    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         match self {
             AskedWhen::Now(asked) => asked.page(wanted, limit, token).await,
@@ -61,7 +61,7 @@ impl<'s> AskedWhen<'s> {
     /// Reads all of them, in portions that are small in memory.
     ///
     /// # Errors
-    /// [`TokenError`] when the token is none of this query's; of a moment, the first portion says so.
+    /// [`TokenError`] when the token is not from this query; for a moment, the first portion says so.
     pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<ReaderWhen<'s>, TokenError> {
         Ok(match self {
             AskedWhen::Now(asked) => ReaderWhen(Reading::Now(Box::new(asked.reader(wanted, token)?))),

@@ -23,11 +23,11 @@ const MARKS: i64 = 3600;
 /// How long a unit is assumed to want what it wanted last.
 const WANTS: i64 = 24 * 3600;
 
-/// Marks within so many seconds are one number, and an account has at most so many of them.
+/// Marks within this many seconds are one number, and an account has at most this many numbers.
 const TOGETHER: i64 = 600;
 const NUMBERS: usize = 8;
 
-/// One in so many live rows may be marked in any case.
+/// One in this many live rows may be marked in any case.
 const PART: u64 = 5;
 
 /// When a sweep is refused: the kind would lose more rows than this, and more than a fifth of its live rows. So many objects rarely go at
@@ -41,7 +41,7 @@ pub struct Fuse {
 }
 
 impl Fuse {
-    /// Whether so many of the kind's live rows may not be marked.
+    /// Whether this many of the kind's live rows may not be marked.
     pub fn refuses(&self, gone: u64, live: u64) -> bool {
         gone > self.limit && gone > live / PART
     }
@@ -89,7 +89,7 @@ impl Account {
         marks.iter().fold(text, |text, (time, count)| format!("{text} {time} {count}"))
     }
 
-    /// The unit's list lacks the objects of so many rows.
+    /// The unit's list lacks the objects of this many rows.
     #[must_use]
     pub fn wanting(mut self, wants: u64, now: Micros) -> Self {
         let now = seconds(now);
@@ -100,7 +100,7 @@ impl Account {
         self
     }
 
-    /// The unit is about to mark so many of the rows that it wanted to.
+    /// The unit is about to mark this many of the rows that it wanted to.
     #[must_use]
     pub fn marking(mut self, rows: u64, now: Micros) -> Self {
         let now = seconds(now);
@@ -158,7 +158,7 @@ fn evictions(kind: &Kind, unit: &str) -> String {
 }
 
 impl Store {
-    /// Asks whether a unit of a kind may mark so many rows as deleted, because its list lacks their objects. It is to say so with each list,
+    /// Asks whether a unit of a kind may mark this many rows as deleted, because its list lacks their objects. It must ask with each list,
     /// also if nothing is gone; and before it marks rows, [`Store::count_swept`].
     ///
     /// # Errors
@@ -190,7 +190,7 @@ impl Store {
         Ok(if fuse.refuses(all, live) { Sweep::Refused { gone: all, live } } else { Sweep::Allowed })
     }
 
-    /// A unit is about to mark so many of the rows for which it was allowed to.
+    /// A unit is about to mark this many of the rows that it may mark.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -208,7 +208,7 @@ impl Store {
         Ok(others(&account, &[], self.now()))
     }
 
-    /// A unit is about to evict so many objects by rules.
+    /// A unit is about to evict this many objects by rules.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.

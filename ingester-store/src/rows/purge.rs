@@ -45,7 +45,7 @@ impl Store {
         Ok(Purged { rows, more: uids.len() == MOST_ROWS && rows > 0 })
     }
 
-    /// As [`Store::purge`], of rows whose objects were deleted so long ago by the database's clock, which is asked now.
+    /// As [`Store::purge`], of rows whose objects were deleted this long ago by the database's clock, which is asked now.
     ///
     /// # Errors
     /// As [`Store::purge`].

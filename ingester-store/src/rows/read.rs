@@ -110,7 +110,7 @@ impl Store {
 
     /// A page of the kind's live rows: up to `limit` rows whose uids come after `after`, in the order of the uids.
     /// The first page comes after the empty text; a page with fewer than `limit` rows is the last. Rows of the kind's group are
-    /// its own, in whatever version they were written; rows of other groups are left out. Each page
+    /// its own, in any version; rows of other groups are left out. Each page
     /// has its own time-out and retries, so a table of any size can be read.
     ///
     /// # Errors

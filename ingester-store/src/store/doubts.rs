@@ -9,7 +9,7 @@ use tokio::time::{Duration, Instant};
 /// The most objects that are remembered. Further ones are in doubt for longer.
 const MOST: usize = 10_000;
 
-/// An object that was not tried for so long is forgotten if another one needs the room: it is gone, or another ingester has
+/// An object that was not tried for this long is forgotten if another one needs the room: it is gone, or another ingester has
 /// stored it.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
 

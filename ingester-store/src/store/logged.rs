@@ -12,7 +12,7 @@ pub(crate) struct Logged {
 }
 
 impl Logged {
-    /// For how long it counts. One look in so many seconds costs writers nothing that could be measured.
+    /// For how long it counts. One look in this many seconds costs writers nothing measurable.
     pub(crate) const FRESH: Duration = Duration::from_secs(5);
 
     /// The setting is read now; `None` without the tables of the log.

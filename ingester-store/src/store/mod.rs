@@ -93,7 +93,7 @@ impl Store {
 
 impl Store {
     /// How often the connections have led to another server than before, or to the same one after it was started anew: whatever was
-    /// committed just before may be lost. The receiver is told of each further time. Never with SQLite, nor in a group that certifies
+    /// committed just before may be lost. The receiver learns of each further time. Never with SQLite, nor in a group that certifies
     /// transactions.
     pub fn moves(&self) -> watch::Receiver<u64> {
         self.pool.servers().moves()

@@ -21,7 +21,7 @@ pub struct ChangesAfter<'a> {
     pub table: &'a Table,
     /// The number.
     pub after: i64,
-    /// At most so many.
+    /// The most entries.
     pub limit: usize,
 }
 

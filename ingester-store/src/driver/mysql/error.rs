@@ -236,7 +236,7 @@ fn of_operator(number: u16) -> Option<Classified> {
 fn of_object(number: u16) -> Option<Classified> {
     use ErrorClass::Object;
     Some(match number {
-        // Packet too large; a text or value that does not fit, which has no class of its own on some servers (1265, 1366); a row
+        // Packet too large; a text or value that does not fit, which has no separate class on some servers (1265, 1366); a row
         // that is too large for its page; invalid JSON (text, depth, ...); MySQL's and MariaDB's CHECK.
         1153 | 1265 | 1366 | 1118 | 3140..=3158 | 3819 | 4025 => (Object, None),
         _ => return None,

@@ -22,7 +22,7 @@ const MIGRATING: &str = "migrating";
 /// How often the holder renews it.
 const RENEW: Duration = Duration::from_secs(3);
 
-/// After so long without a renewal the holder is gone. All that time its setting was read without waiting: if a change of a table
+/// After this long without a renewal the holder is gone. All that time its setting was read without waiting: if a change of a table
 /// stalls all writers, it stalls readers as well, and no live holder is taken for dead.
 const SILENT: Duration = Duration::from_secs(15);
 
@@ -166,7 +166,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // If this process goes on, the lock is released all the same.
+        // If this process goes on, the lock is released anyway.
         self.end.notify_one();
     }
 }
@@ -204,7 +204,7 @@ async fn renew(mut own: Holder, connect: MySqlConnectOptions, end: Arc<Notify>) 
     }
 }
 
-/// Replaces the setting on a connection of its own, because the one that migrates is busy. Tells whether it has become `to`.
+/// Replaces the setting on a separate connection, because the one that migrates is busy. Returns whether it has become `to`.
 async fn replace(connect: &MySqlConnectOptions, from: &str, to: &str) -> Result<bool, sqlx::Error> {
     let mut connection = MySqlConnection::connect_with(connect).await?;
     prepare(&mut connection).await?;
@@ -240,7 +240,7 @@ mod tests {
             (&*stored, seen(&stored, Instant::now()), false),
             (&*stored, seen(&stored, long_ago), true),
             (&*stored, seen("another text", long_ago), false),
-            // Of the same node, whose own lock the asker has.
+            // On the same node, whose own lock the asker has.
             (&*Holder::new("a".into()).text(), None, true),
         ] {
             assert_eq!(is_free(stored, &own, seen.as_ref()), free, "{stored} {seen:?}");

@@ -1,4 +1,4 @@
-//! Against the testbed's server: each test makes a schema of its own in a database of its own.
+//! Against the testbed's server: each test makes its own schema in its own database.
 
 use super::values::Prepared;
 use crate::driver::interface::{Call, End};

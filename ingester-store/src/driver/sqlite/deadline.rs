@@ -39,7 +39,7 @@ impl Set<'_> {
 }
 
 impl Deadline {
-    /// The deadline of a store with so many connections.
+    /// The deadline of a store with this many connections.
     pub(super) fn of(connections: u32) -> Self {
         Deadline { is_shared: connections == 1, ..Deadline::default() }
     }

@@ -14,7 +14,7 @@ impl Durability {
     /// The next transaction of the connection is on disk when its commit is answered. It must not have begun: within a transaction
     /// the setting cannot be changed.
     pub(super) async fn raise(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        // Before the statement: if this future is dropped, the connection is lowered all the same.
+        // Before the statement: if this future is dropped, the connection is lowered anyway.
         self.0.store(true, Ordering::Release);
         set(connection, true).await
     }

@@ -68,7 +68,7 @@ impl Session for Lent {
         time: Duration,
     ) -> BoxFuture<'s, Result<Box<dyn Rows>, sqlx::Error>> {
         async move {
-            // The deadline of the only connection, which is lent to this query; one of several gets a deadline of its own.
+            // The deadline of the only connection, which is lent to this query; one of several gets its own deadline.
             let deadline = if self.deadline.is_shared() { self.deadline.clone() } else { Deadline::default() };
             let is_shared = self.deadline.is_shared();
             let connection = self.connection().await?;
