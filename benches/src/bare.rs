@@ -97,11 +97,11 @@ pub(crate) fn is_end(tail: &[u8]) -> bool {
     last.starts_with(br#"{"type":"BOOKMARK""#) && String::from_utf8_lossy(last).contains("k8s.io/initial-events-end")
 }
 
-/// A watch of which only the line ends are found.
+/// A watch that only looks for line ends.
 pub(crate) struct Watch(Pin<Box<dyn AsyncBufRead + Send>>);
 
 impl Watch {
-    /// Watches what comes after this version.
+    /// Watches all events after this version.
     pub(crate) async fn open(client: &Client, path: &str, version: u64) -> Result<Self> {
         let request = http::Request::get(format!("{path}?watch=true&timeoutSeconds=3600&resourceVersion={version}"));
         let request = request.header("accept-encoding", "identity").body(Vec::new())?;

@@ -20,16 +20,16 @@ use std::time::{Duration, Instant};
 const BATCH: usize = 200;
 /// JSON in a statement, at most, unless a single row has more: a server takes packets of 16 MB, and parameters also hold the protobuf.
 const STATEMENT: usize = 4_000_000;
-/// The objects are of the same sort as the cluster's, and other ones.
+/// The objects resemble the cluster's, but are other ones.
 const SEED: u64 = 5;
 
 /// In which order rows are inserted. Each goes to its place by its uid, which is random: so it matters more than anything else where the
 /// table is larger than the database's memory.
 #[derive(Clone, Copy)]
 pub(crate) enum Order {
-    /// As a list has them, by name.
+    /// In the order of a list: by name.
     Listed,
-    /// By uid, as no source has them.
+    /// By uid, an order that no source has.
     Uid,
 }
 
@@ -73,7 +73,7 @@ impl<'a, D: Engine> ByHand<'a, D> {
         let mut took = Duration::ZERO;
         for (kind, rows) in &mut self.kinds {
             match order {
-                // By the ends of the uids, which says as little about their order as a name does.
+                // By the ends of the uids, which are as unrelated to their order as a name.
                 Order::Listed => rows.sort_by(|a, b| a.uid.bytes().rev().cmp(b.uid.bytes().rev())),
                 Order::Uid => rows.sort_by(|a, b| a.uid.cmp(&b.uid)),
             }

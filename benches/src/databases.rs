@@ -22,8 +22,8 @@ impl Which {
         }
     }
 
-    /// Makes empty databases of these names, and does `work` with their URLs. A server runs until it is done; one that is not installed is
-    /// skipped.
+    /// Makes empty databases of these names, and does `work` with their URLs. A server runs until the work is done; one that is not
+    /// installed is skipped.
     fn with<const N: usize>(
         self,
         pool: Option<&str>,
@@ -117,7 +117,7 @@ pub(crate) async fn url(server: &SqlServer, database: &str) -> Result<String> {
     let url = server.create_database(database).await?;
     let Some(socket) = server.socket() else { return Ok(url) };
     Ok(match socket.parent() {
-        // It is known by its folder and the port.
+        // Its folder and the port identify it.
         Some(folder) if url.starts_with("postgres") => format!("{url}?host={}&sslmode=disable", folder.display()),
         _ => format!("{url}?socket={}&ssl-mode=disabled", socket.display()),
     })

@@ -100,7 +100,7 @@ fn stored(mut object: Value, finalized: bool) -> Option<Value> {
             "fieldsV1": set,
         })
     };
-    // A request of its own writes the status.
+    // A separate request writes the status.
     let mut managed = json!([set(&["spec"]), set(&["status"])]);
     for name in ["annotations", "finalizers", "labels"] {
         let value = &object["metadata"][name];

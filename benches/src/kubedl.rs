@@ -1,6 +1,6 @@
 //! The queries of KubeDL's console over the view `job_info` of `examples/kubedl/kinds.yaml`, beside the same queries over one table with the
-//! same rows: as KubeDL makes it, with no key but its number, and with the keys that somebody would give it. And over a view of one
-//! kind, and as a union of each kind's newest rows, which is what to ask where the view is slow.
+//! same rows: as KubeDL makes it, with no key but its number, and with suitable keys. And over a view of one kind, and as a union of each
+//! kind's newest rows, which is the query to use where the view is slow.
 
 use crate::objects::Dice;
 use crate::rounds::{Candidate, measure};
@@ -168,7 +168,7 @@ const HAD: &str = "CREATE TABLE had (
 const COLUMNS: &str = "name, namespace, job_id, version, status, kind, deploy_region, tenant, owner, deleted, is_in_etcd, remark, \
                        gmt_created, gmt_modified, gmt_job_running, gmt_job_finished, resources";
 
-/// The keys that somebody would give it for these queries.
+/// The keys that suit these queries.
 const KEYED: &str =
     "ALTER TABLE keyed ADD KEY (job_id), ADD KEY (gmt_created), ADD KEY (status, gmt_created), ADD KEY (owner)";
 
@@ -254,7 +254,7 @@ async fn on(name: &str, server: &SqlServer, arguments: &KubeDl) -> Result<()> {
     Ok(())
 }
 
-/// What the view selects of each table: the definition that the server tells, cut apart.
+/// What the view selects from each table: the server's definition, cut apart.
 async fn parts(connection: &mut MySqlConnection) -> Result<Vec<String>> {
     let sql = "SELECT view_definition FROM information_schema.views WHERE table_schema = DATABASE() AND table_name = 'job_info'";
     let text = rows(connection, sql).await?.into_iter().flatten().flatten().next().context("the view's definition")?;
@@ -284,7 +284,7 @@ async fn compare(
         found.push(rows(connection, sql).await?.len());
         plans.push(plan(server, connection, sql).await?);
     }
-    // Those over all kinds find the same; which rows of one second come first, nobody says.
+    // Those over all kinds find the same; the order of rows of one second is undefined.
     anyhow::ensure!(
         found[..asked.len() - 1].iter().all(|count| *count == found[0]),
         "{}: {found:?} rows",
@@ -315,7 +315,7 @@ async fn compare(
     Ok(())
 }
 
-/// What the server says that it does, and the rows that it reads and writes for it.
+/// The server's plan, and the rows that it reads and writes for it.
 async fn plan(server: &str, connection: &mut MySqlConnection, sql: &str) -> Result<String> {
     let explain = if server == "MySQL" { "EXPLAIN FORMAT=TRADITIONAL" } else { "EXPLAIN" };
     let mut accesses: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! The mirror with a real API server: the first fill, a restart, memory, the time from an update to its row, and a burst of updates.
 //!
-//! The ingester is this same program in a process of its own, so that its memory can be measured. In each round baseline and ingester
+//! The ingester is this same program in a separate process, so that its memory can be measured. In each round baseline and ingester
 //! take turns; while a baseline is measured, no ingester runs.
 
 mod burst;

@@ -53,7 +53,7 @@ fn samples() -> Result<BTreeMap<String, Value>> {
     Ok(samples)
 }
 
-/// Makes a pipeline run about this large: with as many steps as it takes, or without steps and what else it can do without.
+/// Makes a pipeline run about this large: with as many steps as needed, or without steps and other optional parts.
 pub(crate) fn resize(dice: &mut Dice, run: &mut Value, bytes: usize) {
     run["status"]["steps"] = json!([]);
     let mut length = run.to_string().len();

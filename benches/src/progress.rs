@@ -91,8 +91,8 @@ pub(crate) async fn count(url: &str, kind: &Kind, version: u64) -> Result<u64> {
     number(sql::on(url, &[], &sql).await?)
 }
 
-/// How many statements have written data or tables since the server started. Of PostgreSQL, which does not count statements, how many
-/// transactions: those that write have numbers.
+/// How many statements have written data or tables since the server started. For PostgreSQL, which does not count statements, how
+/// many transactions: those that write have numbers.
 pub(crate) async fn writes(server: &SqlServer) -> Result<u64> {
     if server.url("").starts_with("postgres") {
         return number(server.sql("", "SELECT pg_snapshot_xmax(pg_current_snapshot())::text").await?);

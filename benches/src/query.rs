@@ -1,7 +1,7 @@
-//! Questions about many rows: our query beside the same SQL by hand, as a program has it: on a connection out of a pool of the same
-//! driver, with the same parameters. And beside the shortest SQL that somebody may write for it, without a limit of time, without the
-//! group of the kind. All read the uid, the object and the columns of the order of the first 50 rows, so that all could ask for the
-//! next page. And the memory in which all objects are read.
+//! Questions about many rows: our query beside the same SQL by hand, as a program has it: on a connection from a pool of the same
+//! driver, with the same parameters. And beside the shortest SQL for it, without a time limit and without the group of the kind. All
+//! read the uid, the object and the columns of the order of the first 50 rows, so that all could ask for the next page. And the
+//! memory in which all objects are read.
 
 use crate::databases::{self, Which};
 use crate::reference::Engine;
@@ -209,11 +209,11 @@ where
     runtime.block_on(stream(&store, kind, arguments.streamed))
 }
 
-/// Reads many objects, and tells by how much the memory grew.
+/// Reads many objects, and prints by how much the memory grew.
 async fn stream(store: &Store, kind: &Kind, objects: usize) -> Result<()> {
     let asked = store.ask_about(kind, &Query::default(), Limits::default())?;
     let mut reader = asked.reader(&Wanted::object(), None)?;
-    // The first portions tell how large objects are.
+    // The first portions show how large objects are.
     let (mut count, mut bytes) = (0, 0);
     let mut first = 0;
     let begin = std::time::Instant::now();

@@ -22,7 +22,7 @@ pub(crate) trait Engine: sqlx::Database {
     const EMPTY: &'static str;
     /// The statement that counts a table anew, up to its name.
     const ANALYZE: &'static str;
-    /// The question for the bytes that the table with a name has on disk, with its keys; `None` where the server does not tell.
+    /// The query for the bytes that the table with a name has on disk, with its keys; `None` where the server does not report them.
     const SIZE: Option<&'static str>;
 
     /// The text of a statement, which has backticks, `?` and `CAST(... AS CHAR)`, in its spelling.
@@ -301,7 +301,7 @@ async fn connect<D: Engine>(url: &str) -> Result<D::Connection> {
     Ok(connection)
 }
 
-/// The reference system: each object in a transaction of its own, all labels and annotations deleted and inserted again
+/// The reference system: each object in its own transaction, all labels and annotations deleted and inserted again
 /// one by one. Each statement is prepared, run and closed: 24 round trips in all, with four labels and four
 /// annotations.
 pub(crate) struct Reference<D: Engine> {
@@ -388,7 +388,7 @@ impl<D: Engine> Handmade<D> {
             tasks.spawn(async move {
                 let mut connection = connection.lock().await;
                 let before = slice[(phase as usize).saturating_sub(1)].chunks(batch);
-                // Only what is labelled anew needs to know what was there.
+                // Only the relabelling needs to know what was there.
                 let before = before.chain(std::iter::repeat(&[][..]));
                 for (rows, before) in slice[phase as usize].chunks(batch).zip(before) {
                     D::simple(&mut connection, D::BEGIN).await?;

@@ -165,7 +165,7 @@ fn row(kind: &Kind, object: &Value) -> Result<Row> {
 /// Writes rows of deleted objects, and of live ones between them, which it returns.
 async fn fill(store: &Store, kind: &Kind, dice: &mut Dice, arguments: &Retention) -> Result<Vec<Value>> {
     let long_ago = Micros::ago(2 * AGE);
-    // The same few objects again and again, with uids of their own.
+    // The same few objects again and again, each time with new uids.
     let samples = objects::values(dice, kind.kind(), 64);
     let total = arguments.tombstones + arguments.live;
     let every = total / arguments.live.max(1);
@@ -179,7 +179,7 @@ async fn fill(store: &Store, kind: &Kind, dice: &mut Dice, arguments: &Retention
         if number % every == 0 && live.len() < arguments.live {
             live.push(object);
         } else {
-            // Nobody deletes in the order of uids.
+            // Users do not delete in the order of uids.
             row.delete_time = Some(Micros(long_ago.0 + dice.below(1 << 40) as i64));
         }
         changes.push(RowChange::Row(row));

@@ -364,7 +364,7 @@ impl<'s> Installation<'s> {
                 if let Some((_, connections)) = &mut self.members[member] {
                     *connections -= 1;
                 }
-                // What a dead member had sent is committed all the same; if it was not, the next one writes it.
+                // What a dead member had sent is still committed; if it was not, the next one writes it.
                 self.outcome.rows += changes.len() as u64;
                 self.outcome.lags.extend(changes.iter().map(|came| self.now - came));
                 if self.units[unit].member == Some(member) {

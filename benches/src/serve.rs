@@ -1,7 +1,7 @@
 //! `ingester serve` under load: requests a second and the 99th percentile of their times, beside the same SQL by hand and beside a real API
 //! server, in one run. And the memory with many idle connections.
 //!
-//! The server is this same program in a process of its own.
+//! The server is this same program in a separate process.
 
 use crate::live::AS_INGESTER;
 use anyhow::{Context as _, Result, ensure};

@@ -1,7 +1,7 @@
 //! Writes to a database: our batches, without the log of changes and with a history, beside the reference system's statements and beside a loop
 //! without semantics.
 //!
-//! All candidates write the same sort of rows, made beforehand, into tables of their own in one server. They take turns
+//! All candidates write the same sort of rows, made beforehand, into their own tables in one server. They take turns
 //! in each round, and each begins with empty tables, so that none waits for what another left in the server's memory.
 
 use crate::databases::{self, Which};

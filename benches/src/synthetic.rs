@@ -1,6 +1,6 @@
 //! The mirror with a source that costs almost nothing: the first fill, a burst of updates, a restart.
 //!
-//! A kube-apiserver spends more time on an object than everything after it. The source is this same program in a process of its own,
+//! A kube-apiserver spends more time on an object than everything after it. The source is this same program in a separate process,
 //! so that its CPU time is not counted as the ingester's.
 
 mod leases;

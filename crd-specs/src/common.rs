@@ -53,7 +53,7 @@ pub struct CommitInfo {
 wire_enum! {
     /// Whether a condition holds.
     pub enum ConditionStatus {
-        /// It could not be judged, or nobody has looked yet.
+        /// It could not be judged, or was not looked at yet.
         UnknownStatus = 0 => "CONDITION_STATUS_UNKNOWN",
         /// It holds: the object is healthy in this respect.
         True = 1 => "CONDITION_STATUS_TRUE",
@@ -96,7 +96,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// A change of state that somebody can ask to hear about.
+    /// A change of state that users can ask to hear about.
     pub enum NotificationEventType {
         /// Not set.
         Invalid = 0 => "EVENT_TYPE_INVALID",

@@ -226,7 +226,7 @@ pub struct ExternalResource {
 wire_enum! {
     /// Where a run stands.
     pub enum PipelineRunState {
-        /// Not set: nobody has looked at the run yet.
+        /// Not set: the run was not looked at yet.
         Invalid = 0 => "PIPELINE_RUN_STATE_INVALID",
         /// Accepted, and waits for its turn.
         Pending = 1 => "PIPELINE_RUN_STATE_PENDING",
@@ -234,7 +234,7 @@ wire_enum! {
         Running = 2 => "PIPELINE_RUN_STATE_RUNNING",
         /// Ended well.
         Succeeded = 3 => "PIPELINE_RUN_STATE_SUCCEEDED",
-        /// Ended because somebody stopped it.
+        /// Ended because a user stopped it.
         Killed = 4 => "PIPELINE_RUN_STATE_KILLED",
         /// Ended with an error.
         Failed = 5 => "PIPELINE_RUN_STATE_FAILED",
@@ -246,7 +246,7 @@ wire_enum! {
 wire_enum! {
     /// Whose fault the failure of a run is.
     pub enum PipelineRunExceptionType {
-        /// Not set: no failure, or nobody knows.
+        /// Not set: no failure, or an unknown cause.
         Invalid = 0 => "PIPELINE_RUN_EXCEPTION_TYPE_INVALID",
         /// The platform's: network, capacity, a broken service.
         System = 1 => "PIPELINE_RUN_EXCEPTION_TYPE_SYSTEM",
@@ -266,7 +266,7 @@ wire_enum! {
         Running = 2 => "PIPELINE_RUN_STEP_STATE_RUNNING",
         /// Ended well.
         Succeeded = 3 => "PIPELINE_RUN_STEP_STATE_SUCCEEDED",
-        /// Ended because somebody or something stopped it.
+        /// Ended because it was stopped from outside.
         Killed = 4 => "PIPELINE_RUN_STEP_STATE_KILLED",
         /// Ended with an error.
         Failed = 5 => "PIPELINE_RUN_STEP_STATE_FAILED",

@@ -114,7 +114,7 @@ wire_enum! {
         ProjectOwnerAndUserTeam = 1 => "NOTIFICATION_CONTROL_PROJECT_OWNER_AND_USER_TEAM",
         /// The project's owners alone.
         ProjectOwnerOnly = 2 => "NOTIFICATION_CONTROL_PROJECT_OWNER_ONLY",
-        /// Nobody.
+        /// No recipient.
         NotificationOff = 3 => "NOTIFICATION_CONTROL_NOTIFICATION_OFF",
     }
 }

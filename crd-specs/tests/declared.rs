@@ -1,6 +1,6 @@
-//! The kinds once more, declared in YAML out of their own tables: the same objects give the same values.
+//! The kinds once more, declared in YAML from their own tables: the same objects give the same values.
 //!
-//! A struct has a zero value for a field that is absent, such as the empty text or an enum's first name; a declared column is NULL then. That is the only
+//! A struct has a zero value for an absent field, such as the empty text or an enum's first name; a declared column is NULL then. That is the only
 //! difference.
 
 use crate::golden::samples;
@@ -46,7 +46,7 @@ static BOTH: LazyLock<Vec<Both>> = LazyLock::new(|| {
     KINDS.iter().map(declared).collect()
 });
 
-/// Compares the rows of one object, and tells how many of the indexed values were not absent.
+/// Compares the rows of one object, and returns how many of the indexed values were not absent.
 fn compare(both: &Both, compiled: &Row, declared: &Row) -> Result<usize, String> {
     let table = both.compiled.table();
     let mut there = 0;

@@ -406,7 +406,7 @@ fn column_key_twice_is_an_error_with_its_path() {
                     "{refusal}"
                 );
             }
-            // A null is no entry.
+            // A null is not an entry.
             let expected = filled(&[other]);
             assert_ne!(expected, filled(&[one]), "{kind:?}: {}", source.column);
             for members in [&[other, "null"][..], &["null", other], &["null", other, "null"]] {

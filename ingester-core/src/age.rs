@@ -1,10 +1,10 @@
-//! How long ago something was, as kubectl says it: two or three digits that matter.
+//! How long ago something was, as kubectl shows it: two or three significant digits.
 //!
 //! May use: value.
 
 use crate::value::Micros;
 
-/// The time from `then` to `now`; `<unknown>` if nobody knows when.
+/// The time from `then` to `now`; `<unknown>` without `then`.
 pub fn age(then: Option<Micros>, now: Micros) -> String {
     match then {
         Some(then) => human(now.0.saturating_sub(then.0)),

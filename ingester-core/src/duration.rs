@@ -10,13 +10,13 @@
 use std::fmt;
 use std::time::Duration;
 
-/// What the error of every place calls a duration.
+/// How every error message describes a duration.
 pub const EXAMPLES: &str = "a duration such as `10s`, `1h30m` or `90d`";
 
 /// Which units a text may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
-    /// Those of Go, for the fields of objects: other readers of the same field take no more.
+    /// Go's units, for fields of objects: other readers of the same field accept only these.
     Go,
     /// Also `d`, `w` and `y`.
     All,
@@ -134,10 +134,10 @@ impl Bounds {
         Bounds { least: "0s", zero_is_never: true, ..self }
     }
 
-    /// The duration that `text` says.
+    /// Parses a duration.
     ///
     /// # Errors
-    /// If it says none, or one outside of these bounds.
+    /// If it is not a duration, or is outside of these bounds.
     pub const fn read(self, text: &str) -> Result<Duration, DurationError> {
         const SECOND: i128 = 1_000_000_000;
         let all = Units::All;
@@ -150,7 +150,7 @@ impl Bounds {
     }
 }
 
-/// A text that is not a duration within the bounds of its place. It displays as what is expected: the place says where and what the
+/// A text that is not a duration within the bounds of its place. It displays what is expected; the caller says where, and what the
 /// text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DurationError(Bounds);

@@ -1,4 +1,4 @@
-//! A kind for the tests of what takes any kind.
+//! A kind for tests of code that takes any kind.
 
 use ingester_core::Kind;
 use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};

@@ -8,7 +8,7 @@ pub struct GeneratedSql {
     pub lock: &'static str,
     /// The files of the migrations: path within the folder, and text.
     pub files: &'static [(&'static str, &'static str)],
-    /// The file with [`generated_sql!`](crate::generated_sql), where the folder had no lock when it was compiled. cargo does not know of
-    /// files that were not there: it builds this one anew when it is touched.
+    /// The file with [`generated_sql!`](crate::generated_sql), if the folder had no lock file when it was compiled. cargo does not track
+    /// files that did not exist, so it rebuilds only when this file is touched.
     pub source: Option<&'static str>,
 }

@@ -37,8 +37,8 @@ pub trait Indexed {
     /// The indexed fields.
     const FIELDS: &'static [Field];
 
-    /// Whether the struct is read from an object that has nothing of it (`#[serde(default)]` on the struct). A status without that is absent
-    /// as a whole until it is written.
+    /// Whether the struct can be read from an object without any of its fields (`#[serde(default)]` on the struct). A status without it is
+    /// absent as a whole until it is written.
     const DEFAULTED: bool = false;
 
     /// Adds one value for each column of [`Indexed::FIELDS`].
@@ -62,10 +62,10 @@ pub struct Kind {
     definition: Definition,
     functions: Functions,
     version: Numbered,
-    /// What it is called in a program where another kind has its name.
+    /// Its name in a program where another kind has the same name.
     called: Option<&'static str>,
     marks: &'static Marks,
-    /// The paths of what is not stored of its objects.
+    /// The paths in its objects that are not stored.
     prune: &'static [&'static str],
     /// The rules of its owner.
     evict: &'static [Evict],
@@ -87,8 +87,8 @@ enum Numbered {
 pub struct IngestVersion {
     /// What rows of this definition have in `ingest_version`, from 1; 0 if no lock file has this definition.
     pub number: u32,
-    /// The definition of rows that have 0: they are older than the column. 0 if that is not known; then they are of an older
-    /// definition than any.
+    /// The definition of rows that have 0, which are older than the column. 0 if it is unknown; then they are older than any
+    /// definition.
     pub of_unmarked: u32,
 }
 
@@ -108,15 +108,15 @@ pub struct Definition {
     /// Whether every object leaves etcd once SQL has it (`#[ingest(immutable)]`).
     pub immutable: bool,
     /// Whether annotations can take an object out of the cluster (`#[ingest(evictable = ...)]`). `Some(false)`: those that request an
-    /// eviction or a deletion are ignored and reported, and the ingester deletes no object. `None`: not said, which is as `true`; but
-    /// `ingester rbac` gives no right to delete objects of somebody else for it.
+    /// eviction or a deletion are ignored and reported, and the ingester deletes no object. `None`: not set, which acts as `true`,
+    /// except that `ingester rbac` grants no right to delete objects of a kind that another project defines.
     pub evictable: Option<bool>,
     /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
     pub protobuf: Option<Protobuf>,
     /// Which objects carry our finalizer, unless the configuration says otherwise (`#[ingest(finalizer = "...")]`).
     pub finalizer: Finalizer,
-    /// How long after an object's deletion its row is purged, unless the configuration says it of this kind
-    /// (`#[ingest(retention = "...")]`); `None` where the configuration says it of all kinds.
+    /// How long after an object's deletion its row is purged, unless the configuration sets it for this kind
+    /// (`#[ingest(retention = "...")]`); `None` where the configuration sets it for all kinds.
     pub retention: Option<Duration>,
     /// What its columns are and where their values come from, with its filter; see [`Kind::fingerprint`].
     pub fingerprint: Fingerprint,
@@ -125,7 +125,7 @@ pub struct Definition {
 /// How long a kind may keep the rows of deleted objects, see [`Definition::retention`].
 pub const RETENTION: Bounds = Bounds::new("1s", "36500d");
 
-/// How long ago a time may have to be by a rule of evictions, see [`Evict::after`].
+/// The ages that a rule of evictions may require, see [`Evict::after`].
 pub const AFTER: Bounds = Bounds::new("0s", "365d");
 
 /// How long the former versions of a kind's objects may be kept, see [`History`].
@@ -156,7 +156,7 @@ pub enum Finalizer {
     Existing,
     /// No object gets it, and a live object that has it keeps it: another ingester may have put it there. It is removed from a
     /// terminating object once the last state is stored. Projections have this unless their structs say otherwise: their
-    /// objects belong to somebody else.
+    /// objects belong to another project.
     Never,
 }
 
@@ -174,7 +174,7 @@ pub struct Functions {
     pub crd: Option<fn() -> CustomResourceDefinition>,
 }
 
-/// What reads the objects of a kind. Nothing else tells a kind of a struct from a kind of a file.
+/// What reads the objects of a kind. Only this tells a kind of a struct from a kind of a file.
 #[derive(Clone, Copy)]
 pub enum Decode {
     /// A function that the compiler made of structs.
@@ -274,7 +274,7 @@ pub enum DecodeError {
     /// A value does not fit its column.
     #[error(transparent)]
     Row(#[from] RowError),
-    /// What is not stored of the object cannot be cut out.
+    /// The parts of the object that are not stored cannot be cut out.
     #[error(transparent)]
     Object(#[from] ObjectError),
 }
@@ -315,7 +315,7 @@ impl Kind {
         kind
     }
 
-    /// A kind that somebody else defines: `Whole` is read from the whole object.
+    /// A kind that another project defines: `Whole` is read from the whole object.
     #[doc(hidden)]
     pub const fn projection<Whole>(definition: Definition, plural: &'static str) -> Self
     where
@@ -359,7 +359,7 @@ impl Kind {
         )
     }
 
-    /// The same kind without what is at these paths of its objects (`#[ingest(prune = [...])]`): it is stored nowhere. They were checked
+    /// The same kind, which stores nothing of what is at these paths of its objects (`#[ingest(prune = [...])]`). They were checked
     /// ([`check_prune`](crate::schema::check_prune)).
     #[must_use]
     pub const fn pruning(mut self, paths: &'static [&'static str]) -> Self {
@@ -382,14 +382,14 @@ impl Kind {
         self
     }
 
-    /// The same kind as a program has it that knows which of the kind's definitions this one is.
+    /// The same kind, in a program that knows which of its definitions this one is.
     #[must_use]
     pub const fn versioned(mut self, version: IngestVersion) -> Self {
         self.version = Numbered::Known(version);
         self
     }
 
-    /// The same kind, which learns from a database which of its definitions it is: what is set there is its version from then on.
+    /// The same kind, which learns from a database which of its definitions it is: the recorded version applies from then on.
     #[must_use]
     pub const fn recorded(mut self, record: &'static Record) -> Self {
         self.version = Numbered::Recorded(record);
@@ -424,8 +424,8 @@ impl Kind {
         of_row < number
     }
 
-    /// Whether what concerns the whole of a row has changed since the definition that wrote it: the filter, or whether there are tables of
-    /// labels. A kind that does not know its parts takes everything for changed.
+    /// Whether what concerns a whole row (the filter, or whether there are tables of labels) has changed since the definition that wrote
+    /// it. A kind that does not know its parts treats everything as changed.
     pub fn changed_since(&self, ingest_version: u32) -> bool {
         match self.record().and_then(Record::counted) {
             Some(counted) => ingest_version < counted.row,
@@ -433,7 +433,7 @@ impl Kind {
         }
     }
 
-    /// Whether a column, one of many values among them, is made in another way since the definition that wrote a row, as
+    /// Whether a column, also one of many values, is computed differently since the definition that wrote a row, as
     /// [`Kind::changed_since`].
     pub fn column_changed_since(&self, column: Ident, ingest_version: u32) -> bool {
         match self.record().and_then(Record::counted) {
@@ -462,8 +462,8 @@ impl Kind {
         Ok(recipes)
     }
 
-    /// What its rows are made from: each indexed column with its type, path, function and revision, the filter, the message of
-    /// `proto` with all that it reaches, and whether it has companion tables. Another one is another definition; the lock file counts them.
+    /// What its rows are made from: each indexed column with its type, path, function and revision, the filter, the message of `proto` with
+    /// all that it reaches, and whether it has companion tables. A different one is another definition; the lock file counts them.
     ///
     /// # Errors
     /// [`ProtobufError`] when the kind's message cannot be used.
@@ -508,8 +508,8 @@ impl Kind {
         self.definition.kind
     }
 
-    /// What it is called where people name kinds: in the configuration, on the command line, in metrics and logs. It is the kind's name,
-    /// and `Kind.group` in a program where kinds of two groups have that name ([`KindNames::distinct`](crate::KindNames::distinct)).
+    /// Its name where people name kinds: in the configuration, on the command line, in metrics and logs. It is the kind's name, and
+    /// `Kind.group` in a program where kinds of two groups have that name ([`KindNames::distinct`](crate::KindNames::distinct)).
     pub const fn name(&self) -> &'static str {
         match self.called {
             Some(called) => called,
@@ -522,7 +522,7 @@ impl Kind {
         format!("{}.{}", self.kind(), if self.group().is_empty() { "core" } else { self.group() })
     }
 
-    /// The same kind as a program has it in which another kind has its name.
+    /// The same kind in a program where another kind has the same name.
     #[must_use]
     pub(crate) fn called(mut self, name: &'static str) -> Self {
         self.called = Some(name);
@@ -582,7 +582,7 @@ impl Kind {
         !matches!(self.definition.evictable, Some(false))
     }
 
-    /// The paths of what is not stored of its objects, as they are written: `.spec.users[*].token`.
+    /// The paths in its objects that are not stored, as they are written: `.spec.users[*].token`.
     pub const fn prune(&self) -> &'static [&'static str] {
         self.prune
     }
@@ -597,7 +597,7 @@ impl Kind {
         self.filtered
     }
 
-    /// An object's text without what is not stored of it. Everything that receives an object of the kind reads this text alone.
+    /// An object's text without the parts that are not stored. Everything that receives an object of the kind reads only this text.
     ///
     /// # Errors
     /// [`ObjectError::Unprunable`] when the text is not JSON.
@@ -609,7 +609,7 @@ impl Kind {
         Ok(cut.map_or(Cow::Borrowed(text), Cow::Owned))
     }
 
-    /// The object without what is not stored of it, wherever it was parsed.
+    /// The object without the parts that are not stored, wherever it was parsed.
     fn pruned<'o>(&self, object: &'o Object) -> Result<Cow<'o, Object>, ObjectError> {
         match self.stored_text(object.text())? {
             Cow::Borrowed(_) => Ok(Cow::Borrowed(object)),
@@ -627,7 +627,7 @@ impl Kind {
         self.definition.finalizer
     }
 
-    /// How long after an object's deletion its row is purged, unless the configuration says it of this kind.
+    /// How long after an object's deletion its row is purged, unless the configuration sets it for this kind.
     pub const fn retention(&self) -> Option<Duration> {
         self.definition.retention
     }
@@ -638,7 +638,7 @@ impl Kind {
     }
 
     /// The CRD, as the API server takes it: without defaults and required lists, so that it stores what the client sent.
-    /// `None` for kinds that somebody else defines.
+    /// `None` for kinds that another project defines.
     pub fn crd(&self) -> Option<CustomResourceDefinition> {
         self.functions.crd.map(|crd| crd())
     }
@@ -733,7 +733,7 @@ mod tests {
         let error = model(&EMPTY).protobuf().unwrap().get().unwrap_err();
         assert_eq!(error, ProtobufError::NoMessage { message: "example.v1.Model" });
         assert_eq!(error.to_string(), "the descriptors have no message example.v1.Model");
-        // The object itself is stored all the same.
+        // The object itself is stored anyway.
         assert_eq!(model(&EMPTY).bare_row(&object).unwrap().uid, object.meta().uid);
     }
 }

@@ -1,4 +1,4 @@
-//! Which keys and values labels and annotations may have, and which names objects and namespaces, by Kubernetes' grammar.
+//! Which keys and values Kubernetes' grammar allows for labels and annotations, and which names for objects and namespaces.
 //!
 //! May use: nothing.
 
@@ -111,7 +111,7 @@ fn is_dns_subdomain(name: &[u8]) -> bool {
     !matches!(before, b'.' | b'-') && name.len() <= PREFIX_LENGTH
 }
 
-/// Whether nothing is wrong with a name. A plain loop: it runs for each label of each object.
+/// Whether a name is valid. A plain loop: it runs for each label of each object.
 fn is_name(name: &[u8]) -> bool {
     let (Some(first), Some(last)) = (name.first(), name.last()) else { return false };
     if name.len() > NAME_LENGTH || !first.is_ascii_alphanumeric() || !last.is_ascii_alphanumeric() {

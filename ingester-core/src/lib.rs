@@ -64,7 +64,7 @@ pub use kind::{Indexed, Ingestable, Kind};
 pub use registry::{KindNames, Registry, RegistryError, check_registry};
 pub use value::ColumnValue;
 
-/// What the derives' code refers to. Not for anybody else: it changes without notice.
+/// What the derives' code refers to. Not for other use: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::__base_handles as base_handles;

@@ -1,19 +1,19 @@
-//! The names of the finalizer and of the annotations by which an object's life is steered. What they begin with tells one ingester's
-//! from another's: the reference system's `michelangelo`, or a name of one's own.
+//! The names of the finalizer and of the annotations that steer an object's life. Their prefix tells one ingester's from another's:
+//! the reference system's `michelangelo`, or a name of your own.
 //!
 //! May use: labels.
 
 use crate::labels::check_label_key;
 use std::fmt;
 
-/// What the names of our finalizer and annotations begin with, and began with before. One value for a program, which its kinds have.
+/// The present and the former prefixes of our finalizer and annotations. A program has one value, which all its kinds have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marks {
     prefix: &'static str,
     former: &'static [&'static str],
 }
 
-/// What a finalizer or an annotation is called behind the prefix.
+/// The name of a finalizer or an annotation behind the prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Our finalizer: the object does not leave etcd before SQL has it.
@@ -28,7 +28,7 @@ pub enum Mark {
     RestoredBy,
     /// The label of namespaces for test objects (`ingester validate`), and of these objects, which take their rows away themselves.
     Validate,
-    /// An annotation that the reference system keeps itself: when it has changed the object last.
+    /// An annotation that the reference system keeps itself: when it last changed the object.
     UpdateTimestamp,
     /// The same for the spec.
     SpecUpdateTimestamp,
@@ -73,9 +73,9 @@ impl fmt::Display for MarkName {
     }
 }
 
-/// The annotations by which a server shows the state of an object, and what of it is not stored. No stored object has them.
+/// The annotations by which a server shows the state of an object, and which parts are not stored. No stored object has them.
 pub mod shown {
-    /// What their names begin with, before the slash: the group of what is the server's own.
+    /// Their prefix, before the slash: the group of the server's own names.
     pub const GROUP: &str = "mirror.michelangelo.api";
     /// `evicting`, `evicted` or `deleted`; a live object has none.
     pub const STATE: &str = "mirror.michelangelo.api/state";
@@ -83,15 +83,15 @@ pub mod shown {
     pub const EVICTED_AT: &str = "mirror.michelangelo.api/evicted-at";
     /// When the object was found to be deleted.
     pub const DELETED_AT: &str = "mirror.michelangelo.api/deleted-at";
-    /// The paths of what is not stored of the object, with commas between them; an object that is stored as a whole has none.
+    /// The paths in the object that are not stored, with commas between them; absent if the object is stored as a whole.
     pub const PRUNED: &str = "mirror.michelangelo.api/pruned";
     /// When a version of the object began, where versions are shown.
     pub const VALID_FROM: &str = "mirror.michelangelo.api/valid-from";
     /// When it ended; the present version has none.
     pub const VALID_TO: &str = "mirror.michelangelo.api/valid-to";
-    /// By what it began, as the log of changes says it; a version before which none is known has none.
+    /// The change by which it began, as the log of changes says it; absent if no version before it is known.
     pub const CHANGE: &str = "mirror.michelangelo.api/change";
-    /// The paths of what differs from the version before, with commas between them.
+    /// The paths that differ from the version before, with commas between them.
     pub const CHANGED: &str = "mirror.michelangelo.api/changed";
     /// All of them.
     pub const ALL: [&str; 8] = [STATE, EVICTED_AT, DELETED_AT, PRUNED, VALID_FROM, VALID_TO, CHANGE, CHANGED];
@@ -101,7 +101,7 @@ impl Marks {
     /// The names of the reference system, which a program has unless it says otherwise.
     pub const MICHELANGELO: Marks = Marks { prefix: "michelangelo", former: &[] };
 
-    /// Names that begin with `prefix` and a slash. Those of the `former` prefixes are obeyed and taken away, and never written.
+    /// Names that begin with `prefix` and a slash. Those of the `former` prefixes are obeyed and removed, and never written.
     ///
     /// # Errors
     /// Which prefix cannot be one, and why.
@@ -113,12 +113,12 @@ impl Marks {
         Ok(Marks { prefix, former })
     }
 
-    /// What the names begin with.
+    /// The prefix of the names.
     pub const fn prefix(&self) -> &'static str {
         self.prefix
     }
 
-    /// What they began with before.
+    /// The former prefixes.
     pub const fn former(&self) -> &'static [&'static str] {
         self.former
     }
@@ -145,14 +145,14 @@ impl Marks {
     }
 }
 
-/// Whether an annotation may decide about its object's life, by the end of its name: it does if the beginning is that of the program's
+/// Whether an annotation may decide about its object's life, by the end of its name: it does if its prefix is one of the program's
 /// [`Marks`].
 pub fn may_decide(key: &str) -> bool {
     let name = key.rsplit_once('/').map_or("", |(_, name)| name);
     [Mark::Immutable, Mark::Deleting].iter().any(|mark| mark.name() == name)
 }
 
-/// Checks what the names of finalizers and annotations are to begin with: a DNS subdomain.
+/// Checks a prefix of finalizers and annotations: a DNS subdomain.
 ///
 /// # Errors
 /// Why it cannot be a prefix.

@@ -95,7 +95,7 @@ pub enum ManagedFields {
     Keep,
 }
 
-/// Why a text is no object.
+/// Why a text is not an object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectError {
     /// The text is not JSON, or a field that every object has is of another type.
@@ -104,7 +104,7 @@ pub enum ObjectError {
     /// A field that every object needs is absent or empty.
     #[error("{0}: missing; every Kubernetes object has one")]
     Missing(&'static str),
-    /// A `metadata.resourceVersion` that is no number, or one that a BIGINT UNSIGNED does not hold.
+    /// A `metadata.resourceVersion` that is not a number, or does not fit a BIGINT UNSIGNED.
     #[error(
         "metadata.resourceVersion: `{0}` is not a number up to 18446744073709551615; the API server gives numbers, remove it from a hand-written object"
     )]
@@ -239,7 +239,7 @@ impl Object {
         Ok(both)
     }
 
-    /// A reader of the members of the object that come after the metadata, where nobody has read them.
+    /// A reader of the members of the object after the metadata, if they are unread.
     pub fn unread(&self) -> Option<Reader<'_>> {
         match self.rest {
             Rest::Unread(place) => Some(Reader::after_member(&self.text, place)),
@@ -257,14 +257,14 @@ fn parse_version(version: &str) -> Option<u64> {
     version.parse().ok()
 }
 
-/// The uid of an object that has none: a UUIDv5 of what it is called.
+/// The uid of an object that has none: a UUIDv5 of its type and names.
 pub fn name_based_uid(api_version: &str, kind: &str, namespace: &str, name: &str) -> Box<str> {
     let identity = format!("{api_version}/{kind}/{namespace}/{name}");
     uuid::Uuid::new_v5(&UID_NAMESPACE, identity.as_bytes()).to_string().into()
 }
 
 /// The text of an object with this `metadata.namespace`, where it has none; an empty one and null count as none. `None` if the text
-/// has one, or is not that of an object with metadata, which whoever reads it is told.
+/// has one, or is not an object with metadata, which its reader reports.
 pub fn with_namespace(text: &str, namespace: &str) -> Option<String> {
     let mut reader = Reader::new(text);
     reader.begin_object().ok()?;
@@ -361,7 +361,7 @@ impl Metadata {
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
                 "managedFields" => once(&mut self.managed_fields, &key, reader, |reader| {
-                    // They repeat the nesting of the object some levels further down. What is cut out may be as deep as it likes.
+                    // They repeat the nesting of the object some levels further down. What is cut out may have any depth.
                     match managed_fields {
                         ManagedFields::Prune => reader.pass().map(drop)?,
                         ManagedFields::Keep => reader.skip()?,
@@ -495,7 +495,7 @@ fn owner(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
 }
 
 impl Identity {
-    /// Reads what can be read, past anything but brackets that do not match; stops at the first thing that cannot be passed.
+    /// Reads what can be read, past anything but unmatched brackets; stops at the first thing that it cannot pass.
     pub fn probe(text: &str) -> Self {
         let mut identity = Identity::default();
         // What was read before the mistake stays.
@@ -760,7 +760,7 @@ mod tests {
         assert_eq!(Identity::probe("nonsense"), Identity::default());
     }
 
-    /// `inner` in so many objects.
+    /// `inner`, nested in `depth` objects.
     fn nested(depth: usize, inner: &str) -> String {
         [&r#"{"a":"#.repeat(depth), inner, &"}".repeat(depth)].concat()
     }

@@ -41,7 +41,7 @@ pub fn shortened(text: &str) -> String {
     cut(text, SHOWN)
 }
 
-/// The beginning of a text that is longer than an error repeats it; `None` of one that is not.
+/// The beginning of a text that is too long for an error to repeat; `None` if it is not.
 pub(crate) fn beginning(text: &str) -> Option<&str> {
     text.char_indices().nth(SHOWN).map(|(at, _)| &text[..at])
 }

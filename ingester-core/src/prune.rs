@@ -12,10 +12,10 @@ use std::ops::Range;
 /// The annotation in which `kubectl apply` keeps the object that it was given.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The text of an object without what is at these paths; `None` if there is nothing of it. What stays is byte for byte as it was.
+/// The text of an object without what is at these paths; `None` if it has nothing there. What stays is byte for byte as it was.
 ///
 /// # Errors
-/// If the text is not JSON to its end. Then it is not known what is at the paths.
+/// If the text is not JSON to its end. Then what is at the paths is unknown.
 pub fn cut(text: &str, paths: &[&str]) -> Result<Option<String>, json::Error> {
     let mut reader = Reader::new(text);
     let mut cuts = Cuts::default();
@@ -78,7 +78,7 @@ impl Cuts {
             let key = key.as_deref().unwrap_or_default();
             let begin = reader.offset();
             let goes = match (place, key) {
-                // What is cut out may be as deep as it likes.
+                // What is cut out may have any depth.
                 (Place::Metadata, "managedFields") => reader.pass().map(|_| true)?,
                 _ if inner.contains(&"") => reader.skip().map(|()| true)?,
                 (Place::Annotations, LAST_APPLIED) if reader.peek()? == TokenKind::String => {
@@ -88,7 +88,7 @@ impl Cuts {
                             self.0.push((begin..reader.offset(), serde_json::Value::from(text).to_string()));
                             false
                         }
-                        // It is not known what it has.
+                        // Its contents are unknown.
                         Err(_) => true,
                     }
                 }

@@ -2,7 +2,7 @@
 //!
 //! May use: schema, kind, view, nearest.
 //!
-//! Whatever makes two kinds of one registry impossible belongs into [`clash`]: [`registry!`](crate::registry) makes it a compile
+//! Every reason why two kinds cannot be in one registry belongs in [`clash`]: [`registry!`](crate::registry) makes it a compile
 //! error, and [`check_registry`] an error at the start, for lists that were joined without the macro.
 
 use crate::kind::Kind;
@@ -37,7 +37,7 @@ impl<'a> From<&'a Vec<Kind>> for Registry<'a> {
     }
 }
 
-/// What the kinds of a program are called.
+/// The names of a program's kinds.
 #[derive(Clone, Debug)]
 pub struct KindNames {
     kinds: Vec<Called>,
@@ -60,7 +60,7 @@ impl KindNames {
         KindNames { kinds: kinds.iter().map(called).collect() }
     }
 
-    /// The same kinds, each called by a name of its own. `None` if they are already. The names are kept to the end of the process.
+    /// The same kinds with distinct names; `None` if their names are distinct already. The names are kept to the end of the process.
     pub fn distinct(kinds: &[Kind]) -> Option<Vec<Kind>> {
         let shared = |kind: &Kind| kinds.iter().filter(|other| other.kind() == kind.kind()).count() > 1;
         let unnamed = |kind: &Kind| shared(kind) && kind.name() == kind.kind();
@@ -68,10 +68,10 @@ impl KindNames {
         kinds.iter().any(unnamed).then(|| kinds.iter().map(called).collect())
     }
 
-    /// What the kind is called that somebody has named so: as it is called, or with its group.
+    /// The name of the kind that a user names, by this name or with its group.
     ///
     /// # Errors
-    /// If there is no such kind, or several; the message says which may be meant.
+    /// If the kind is unknown, or several have the name; the message says which may be meant.
     pub fn find(&self, name: &str) -> Result<&'static str, String> {
         if let Some(found) = self.kinds.iter().find(|its| its.name == name || its.full == name) {
             return Ok(found.name);
@@ -116,7 +116,7 @@ impl KindNames {
 #[macro_export]
 macro_rules! registry {
     ($($kinds:expr),* $(,)?) => {{
-        // Constants have no hygiene: `KINDS` here would be meant by an argument of that name.
+        // Constants have no hygiene: an argument named `KINDS` would mean a `KINDS` defined here.
         const __REGISTRIES: &[&[$crate::Kind]] = &[$($kinds),*];
         const __JOINED: [$crate::Kind; $crate::__private::count_kinds(__REGISTRIES)] = $crate::__private::join_registries(__REGISTRIES);
         &__JOINED
@@ -203,7 +203,7 @@ const fn alone(kind: &Kind) -> Option<Text> {
     Some(text.str(": say of it that it is not evictable (`evictable` is false), or leave out `prune`"))
 }
 
-/// Why two kinds cannot be in one registry. Every controller takes the rows of its tables for its objects', and marks those as
+/// Why two kinds cannot be in one registry. Every controller treats the rows of its tables as its objects', and marks those as
 /// deleted whose objects it does not find.
 const fn clash(a: &Kind, b: &Kind) -> Option<Text> {
     // A kind that the derive refused has neither name nor table, and its error is reported already.
@@ -223,7 +223,7 @@ const fn clash(a: &Kind, b: &Kind) -> Option<Text> {
     if let Some(companion) = companion_named(b.table(), first) {
         return Some(companion_clash(a, first, b, companion));
     }
-    // What is left is that two companions have one name. Those for labels and annotations have one only if their main tables have.
+    // The remaining case: two companions have one name. Those for labels and annotations share a name only if their main tables do.
     if let Some(companion) = companion_named(a.table(), second) {
         return Some(companion_clash(b, second, a, companion));
     }

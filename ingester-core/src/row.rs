@@ -64,7 +64,7 @@ impl Version {
     }
 }
 
-/// Where a row stands in the life of its object: what a rule judges it by. A row in which any of it differs is another one to a rule.
+/// Where a row stands in the life of its object: what a rule judges it by. If any of it differs, a rule treats the row as another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Its version.
@@ -83,7 +83,7 @@ pub enum Eviction {
     None,
     /// The object is to leave etcd, and may still be there: later versions of it replace the row.
     Intended,
-    /// The object has left etcd. The row is its only copy, and gives way to nothing that the cluster says.
+    /// The object has left etcd. The row is its only copy, and nothing that the cluster says replaces it.
     Confirmed,
     /// A release that did not know the column `evict_confirmed` wrote the row. It counts as confirmed until its object was looked at.
     Unrecorded,
@@ -157,7 +157,7 @@ pub enum RowError {
         /// What can be done about it.
         remedy: &'static str,
     },
-    /// The text in a column of quantities is none.
+    /// The text in a column of quantities is not a quantity.
     #[error("column `{column}`: `{value}` is not a quantity; write one such as 500m or 2Gi")]
     NotAQuantity {
         /// The column.
@@ -264,10 +264,10 @@ impl Row {
         }
     }
 
-    /// A hash of the rows of all companion tables, valid in this process only. It has 56 bits: whoever remembers it for many objects has
-    /// room for a byte of its own.
+    /// A hash of the rows of all companion tables, valid in this process only. It has 56 bits, so a caller that remembers it for many
+    /// objects can add one byte.
     pub fn companions_hash(&self) -> NonZeroU64 {
-        // With a random key, so that nobody can construct different labels with the same hash.
+        // With a random key, so that different labels with the same hash cannot be constructed.
         static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations, &self.many)) >> 8).unwrap_or(NonZeroU64::MIN)
     }
@@ -280,8 +280,8 @@ impl Row {
         columns.count() + companions.flat_map(|pairs| pairs.iter()).filter(|pair| pair_has_nul(pair)).count()
     }
 
-    /// The row as a database has it whose text has no NUL: NULL in place of a value with NUL, and no such row of a companion table. The
-    /// text of the object is JSON, where NUL is escaped.
+    /// The row for a database whose text cannot have NUL: NULL in place of a value with NUL, and no companion row with NUL. The text of
+    /// the object is JSON, where NUL is escaped.
     #[must_use]
     pub fn without_nul(mut self) -> Self {
         for (_, value) in self.values.iter_mut().enumerate().filter(|(place, _)| *place != base::JSON) {
@@ -436,7 +436,7 @@ fn out_of_range(column: &Column, value: String) -> RowError {
     RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string(), remedy }
 }
 
-/// Checks the names of an object and of its namespace. The API server never sends others, files may have any.
+/// Checks the names of an object and of its namespace. The API server never sends wrong ones, files may have them.
 fn check_identity(api_version: &str, namespace: &str, name: &str) -> Result<(), RowError> {
     let wrong = |what: &str, value: &str, why: &'static str| RowError::Metadata {
         what: format!("the {what} `{}`", shortened(value)),
@@ -446,8 +446,8 @@ fn check_identity(api_version: &str, namespace: &str, name: &str) -> Result<(), 
     check_namespace(namespace).map_err(|why| wrong("namespace", namespace, why))
 }
 
-/// Checks labels, and the keys of annotations. The API server never sends others, files may have any: without the check, of two
-/// keys that differ only in blanks at their ends, MySQL and MariaDB would store one.
+/// Checks labels, and the keys of annotations. The API server never sends wrong ones, files may have them: without the check,
+/// of two keys that differ only in blanks at their ends, MySQL and MariaDB would store one.
 fn check_names(labels: &StringMap, annotations: &StringMap) -> Result<(), RowError> {
     let wrong =
         |what: &str, key: &str, why| RowError::Metadata { what: format!("the {what} `{}`", shortened(key)), why };

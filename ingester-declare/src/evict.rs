@@ -1,5 +1,5 @@
 //! Rules by which objects leave etcd, as files of kinds and the configuration write them: one reader for both. Rules by which rows leave
-//! SQL say the same and more; the configuration reads what is common here, too.
+//! SQL say the same and more; the configuration uses this reader for the common part.
 //!
 //! May use: ingester-core, ingester-sql, text.
 
@@ -17,13 +17,13 @@ use std::time::Duration;
 /// A text, and where it is written.
 pub type Placed<'t> = (Located<'t>, &'t str);
 
-/// A rule as it is written. What of it does not fit into the grammar is a fault; whether it fits a kind is asked of
-/// [`WrittenRule::check`].
+/// A rule as it is written. What does not fit the grammar is a fault; [`WrittenRule::check`] checks whether it fits a
+/// kind.
 #[derive(Clone, Debug)]
 pub struct WrittenRule<'t> {
     /// The whole rule.
     pub at: Located<'t>,
-    /// What messages call it.
+    /// Its name in messages.
     pub name: &'t str,
     /// `when.fieldSelector`
     pub fields: Option<Placed<'t>>,
@@ -61,7 +61,7 @@ impl<'t> WrittenRule<'t> {
         (faults.len() == before).then_some(rule)
     }
 
-    /// Takes what [`KEYS`] name out of the keys of a rule, which may have others, too; `bounds` are those of `after`. `None` without a
+    /// Takes what [`KEYS`] name out of the keys of a rule, which may also have others; `bounds` are those of `after`. `None` without a
     /// name.
     pub fn take(at: &Located<'t>, keys: &mut Keys<'t>, bounds: Bounds, faults: &mut Faults) -> Option<Self> {
         let Some(name) = keys.take("name") else {
@@ -109,7 +109,7 @@ impl<'t> WrittenRule<'t> {
         filters(text(&self.fields), text(&self.labels)).unwrap_or_default()
     }
 
-    /// What is wrong with the rule about objects of this table.
+    /// Checks the rule about objects of this table.
     pub fn check(&self, table: &'static Table, namespaced: bool, faults: &mut Faults) {
         let before = faults.len();
         if let Some((at, text)) = &self.fields {
@@ -124,7 +124,7 @@ impl<'t> WrittenRule<'t> {
         if let Some((at, _)) = self.namespaces.first().or(self.namespace_selector.as_ref()) {
             faults.extend(check_evict_namespaces(namespaced).map(|fault| at.fault(fault.to_string())));
         }
-        // What is no column is named once.
+        // What is not a column is named once.
         let query = Query { filters: self.filters(), ..Query::default() };
         if let (true, Err(error)) = (faults.len() == before, query.check(table)) {
             faults.push(self.at.fault(error.to_string()));
@@ -141,7 +141,7 @@ pub fn filters(fields: &str, labels: &str) -> Result<Vec<Filter>, SelectorError>
     Ok(fields.into_iter().chain(labels).collect())
 }
 
-/// What is wrong with the selectors of a kind's rules, which constant evaluation does not read; each names its rule.
+/// The mistakes in the selectors of a kind's rules, which constant evaluation does not read; each names its rule.
 pub fn check_selectors(kind: &Kind) -> impl Iterator<Item = String> {
     let kind = *kind;
     let wrong = move |rule: &Evict| {
@@ -220,7 +220,7 @@ fn placed<'t>(at: Located<'t>, faults: &mut Faults) -> Option<Placed<'t>> {
     Some((at, text))
 }
 
-/// A text; in a file whose values have types, a number is one, too.
+/// A text; in a file whose values have types, a number counts, too.
 fn word<'t>(at: &Located<'t>, faults: &mut Faults) -> Option<&'t str> {
     match at.content() {
         Content::Number(text) => Some(text),

@@ -5,8 +5,8 @@
 //!
 //! May use: nothing.
 
-/// Keeps a value to the end of the process. Only for what is made at its start, out of files and arguments: what comes with an object or
-/// a request would take more memory with each of them.
+/// Keeps a value to the end of the process. Only for what is made at its start, from files and arguments: what comes with an object or a
+/// request would take more memory each time.
 pub fn kept<T: ?Sized>(value: impl Into<Box<T>>) -> &'static T {
     Box::leak(value.into())
 }

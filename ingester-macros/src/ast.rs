@@ -1,4 +1,4 @@
-//! The first pass: what was written. An item with its fields or variants, each with its attributes as yet unread.
+//! The first pass: what was written. An item with its fields or variants, each with its attributes, still unread.
 //!
 //! May use: context.
 
@@ -49,7 +49,7 @@ pub(crate) struct Variant<'i> {
 }
 
 impl<'i> Item<'i> {
-    /// Reads an item; `None`, with errors, when the derive is not for such.
+    /// Reads an item; `None`, with errors, when the derive is not for this sort of item.
     pub(crate) fn read(context: &Context, derive: Derive, input: &'i DeriveInput) -> Option<Self> {
         let body = Body::read(context, derive, input);
         if !input.generics.params.is_empty() {

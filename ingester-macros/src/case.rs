@@ -3,7 +3,7 @@
 //!
 //! May use: nothing.
 
-/// The name of a variant under a rule of serde; `None` when there is no such rule.
+/// The name of a variant under a rule of serde; `None` for an unknown rule.
 pub(crate) fn rename_variant(rule: &str, variant: &str) -> Option<String> {
     let snake = || {
         let mut out = String::new();
@@ -31,8 +31,8 @@ pub(crate) fn rename_variant(rule: &str, variant: &str) -> Option<String> {
     })
 }
 
-/// The name of a field under a rule of serde; `None` when there is no such rule. serde takes fields to be in snake case and variants
-/// in Pascal case, so one rule does different things to them.
+/// The name of a field under a rule of serde; `None` for an unknown rule. serde takes fields to be in snake case and variants in
+/// Pascal case, so one rule does different things to them.
 pub(crate) fn rename_field(rule: &str, field: &str) -> Option<String> {
     let pascal = || {
         let mut out = String::new();
@@ -64,7 +64,7 @@ pub(crate) fn rename_field(rule: &str, field: &str) -> Option<String> {
     })
 }
 
-/// The plural of a kind in lower case, by kube's rules for kinds of which it knows nothing else.
+/// The plural of a kind in lower case, by kube's rules for kinds of which it knows only the name.
 pub(crate) fn plural(kind: &str) -> String {
     let word = kind.to_lowercase();
     match word.as_str() {

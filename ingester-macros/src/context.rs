@@ -40,11 +40,11 @@ impl Context {
     }
 
     /// The code with the errors in front. The code is kept beside them: its own checks run too, and a missing
-    /// implementation would only add errors that are none of the user's making.
+    /// implementation would only add errors that the user did not make.
     ///
-    /// Each error stands in a block of its own. rustc holds back every "cannot find ... in this scope" of a module in
+    /// Each error stands in a separate block. rustc suppresses every "cannot find ... in this scope" of a module in
     /// which a `compile_error!` stands directly, as it could be the macro that failed to define the name; then the user
-    /// would see a misspelled type only after mending everything else.
+    /// would see a misspelled type only after fixing everything else.
     pub(crate) fn finish(self, code: TokenStream) -> TokenStream {
         let errors = self.errors.borrow_mut().take().unwrap_or_default();
         let errors = errors.iter().map(syn::Error::to_compile_error);

@@ -49,7 +49,7 @@ pub(crate) fn expand(context: &Context, root: &Path, source: Option<&Path>, inpu
     quote!(#library::__private::GeneratedSql { lock: #lock, files: &[#(#files),*], source: #source })
 }
 
-/// The lock's text and the migrations. `None` where there is no lock, and after an error.
+/// The lock's text and the migrations. `None` without a lock, and after an error.
 fn read(context: &Context, root: &Path, folder: &LitStr) -> Option<(TokenStream, Vec<TokenStream>)> {
     let path = root.join(folder.value());
     let lock = path.join(LOCK);
@@ -70,7 +70,7 @@ fn read(context: &Context, root: &Path, folder: &LitStr) -> Option<(TokenStream,
     Some((quote!(::core::include_str!(#lock)), files))
 }
 
-/// The names in a folder, sorted; none if there is no such folder.
+/// The names in a folder, sorted; none if the folder does not exist.
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();

@@ -1,4 +1,4 @@
-//! The derives of the ingester. This file is only the door. Each pass is a module and sees what the pass before it hands on:
+//! The entry points of the ingester's derives. Each pass is a module and sees what the pass before it hands on:
 //!
 //! | pass | what it does | what it hands on |
 //! |---|---|---|
@@ -35,7 +35,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// On the spec of a custom resource it stands beside kube's `CustomResource` and reads kind, group, version, scope and
 /// status from `#[kube(...)]`; the trait is implemented for the resource. On a struct without `#[kube(...)]` it makes a
-/// projection: a struct over a whole object that somebody else defines, with `#[ingest(group = "", version = "v1",
+/// projection: a struct over a whole object that another project defines, with `#[ingest(group = "", version = "v1",
 /// kind = "Pod", plural = "pods", namespaced)]`.
 ///
 /// On fields, any number of `#[index]`, each one column (or those of a composite), with the options
@@ -51,40 +51,41 @@ use syn::{DeriveInput, parse_macro_input};
 ///   of a map `obj_uid`, `key`, `value`), which is written together with the object's row. `type` is that of one value, VARCHAR(255) for
 ///   texts; `with` returns a list or a map; `was` renames the table. Queries ask for one of the values: `spec.dnsNames=a.example.com`,
 ///   `spec.limits.cpu=4`. A list's values are stored once each, and blanks at the end of a text do not count;
-/// - `keep`: the stored value stays where the object has none (NULL), such as the time of a condition that is gone. It is for what
-///   can be absent: an `Option`, or what is in one;
-/// - `first`: the first value that is stored stays; of what is always there, the one at the object's creation. Of a composite, each column stays by itself. A backfill cannot change what stays
-///   either, and fills what was stored before the option from the stored object, which knows its last state only;
+/// - `keep`: the stored value stays where the object has none (NULL), such as the time of a condition that is gone. It is for
+///   values that can be absent: an `Option`, or a value in one;
+/// - `first`: the first value that is stored stays; for a value that is always there, the one at the object's creation. In a composite, each column
+///   stays by itself. A backfill cannot change what stays either. It fills what was stored before the option from the stored object, which knows only
+///   its last state;
 /// - `json = "owner.displayName"`: how the JSON calls the steps of `path`, for queries by field. Without it they are taken to follow
 ///   the `rename_all` of the struct that has the attribute, or else Kubernetes' camelCase; `rename` on their own fields is not seen
 ///   from here. Under `with` alone: what the function reads of the field;
 /// - `revision = 2`: says that the function's body has changed, so that the column is computed again in every row.
 ///
-/// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata (also `metadata.generation`,
-/// and `metadata.owner_uid` of the object's controller), and `#[index(column = "image", with = function)]` one from the whole struct: the function takes a reference to it. A projection's has
-/// metadata, spec and status at once. Of a custom resource it is the spec, or under `Indexed` the status; for both at once make a
-/// projection of it. `json` says what the function reads, if that is one place. `#[ingest(...)]` has
+/// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata (also `metadata.generation`, and
+/// `metadata.owner_uid` of the object's controller), and `#[index(column = "image", with = function)]` one from the whole struct: the function takes
+/// a reference to it. A projection's has metadata, spec and status at once. For a custom resource it is the spec, or under `Indexed` the status; for
+/// both at once make a projection of it. `json` says what the function reads, if that is one place. `#[ingest(...)]` has
 /// - `table = "name"`: the table's name, otherwise the kind in lower case;
 /// - `was = "old_name"`: the table's former name, which the migration renames;
 /// - `immutable`: every object leaves etcd once SQL has it;
 /// - `evictable = false`: annotations take no object out of the cluster, so that the ingester needs no right to delete one; those that
 ///   request it are reported. Not with `immutable`;
 /// - `finalizer = "ensure"`, `"existing"` or `"never"`: which objects carry our finalizer, unless the configuration says
-///   otherwise; `ensure` for custom resources, `never` for projections, whose objects belong to somebody else;
-/// - `companions = false`: no tables of labels and annotations, which are in `json` all the same; queries by them read every row;
+///   otherwise; `ensure` for custom resources, `never` for projections, whose objects belong to another project;
+/// - `companions = false`: no tables of labels and annotations, which are still in `json`; queries by them read every row;
 /// - `crd = "strict"`: the CRD keeps what the struct asks of its objects (required fields, defaults, nulls, ranges of integers), so that what the
 ///   API server takes can be read; `"relaxed"`, the default, takes them out, so that the server keeps what it was sent;
-/// - `prune = [".spec.password", ".spec.users[*].token"]`: what is stored nowhere of an object, by paths from the object inwards as files of
-///   kinds have them, of names and `[*]`. It is cut out of the text before anything else reads it, so fields there have to be optional. A kind
-///   with it says `evictable = false`, too;
+/// - `prune = [".spec.password", ".spec.users[*].token"]`: the parts of an object that are stored nowhere, by paths from the object inwards as
+///   files of kinds have them, of names and `[*]`. They are cut out of the text before anything else reads it, so fields there have to be
+///   optional. A kind with it says `evictable = false`, too;
 /// - `evict(name = "finished", when(field_selector = "state=Succeeded", label_selector = "tier!=gold"), after = "7d", since = "end_time",
 ///   keep_last(count = 3, by = ["owner"]), namespaces = ["ml"], namespace_selector = "tier=batch")`, any number of times: which live objects
 ///   leave etcd for SQL. All that a rule says must hold, and it has `when`, `after` or `keep_last`. Nothing leaves before the configuration enforces
 ///   the rule by its name. Not with `immutable` or `evictable = false`;
 /// - `retention = "90d"`: how long after its object's deletion a row is kept (a duration from `1s` to `36500d`, see `ingester_core::duration`),
-///   unless the configuration says it of this kind;
+///   unless the configuration sets it for this kind;
 /// - `history = "90d"`: the former versions of its objects are kept in the table `<table>_history`, each so long after its end (a duration from
-///   `1s` to `36500d`), or `forever`; with `versions = 500` no more than so many of each object;
+///   `1s` to `36500d`), or `forever`; with `versions = 500` no more than this many of each object;
 /// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the
 ///   crate's root, an `ingester_core::protobuf::DescriptorSet`, or in the one that `descriptors = path` names;
 /// - `key(column, column)`: a key over several columns, any number of times;
@@ -96,9 +97,9 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// Each column gets a handle for queries, a function on the type of the kind's objects that is named after the column and as visible as
 /// its field: `Model::algorithm()`, and for the columns that every kind has `Model::create_time()`. A keyword is written raw
-/// (`Model::r#type()`); behind `self`, `new` and `default` there is an underscore (`Model::new_()`), and `$` becomes one. With `path` or
-/// `with` its values have the type `Dynamic`. Where a function of that name is there already (rustc: "duplicate definitions"), give the
-/// column another name, or write `#[ingest(handles = false)]` and make those that you need with `Handle::named`.
+/// (`Model::r#type()`); `self`, `new` and `default` get an underscore at the end (`Model::new_()`), and `$` becomes one. With `path` or
+/// `with` its values have the type `Dynamic`. If a function of that name exists already (rustc: "duplicate definitions"), give the
+/// column another name, or write `#[ingest(handles = false)]` and make the handles that you need with `Handle::named`.
 #[proc_macro_derive(Ingestable, attributes(index, ingest))]
 pub fn ingestable(input: TokenStream) -> TokenStream {
     run(Derive::Ingestable, &parse_macro_input!(input as DeriveInput))
@@ -130,15 +131,15 @@ pub fn column_value(input: TokenStream) -> TokenStream {
 /// not a direct dependency of that name.
 ///
 /// In a crate that has no such folder yet, or no lock in it, nothing is released: there are no migrations, so that the
-/// program compiles and `ingester schema generate` can write the first one. Until the program is built with it, what needs
-/// the tables says that they are missing and that the program is to be built again. cargo does not look for files that
-/// were not there when it built the crate, so the first `schema generate` touches the file with this macro.
+/// program compiles and `ingester schema generate` can write the first one. Until the program is built with it, whatever
+/// needs the tables reports that they are missing and that the program is to be built again. cargo does not look for files
+/// that did not exist when it built the crate, so the first `schema generate` touches the file with this macro.
 #[proc_macro]
 pub fn generated_sql(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as generated_sql::Input);
     let context = Context::new();
     let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-    // Its path is one from the folder in which the compiler runs.
+    // Its path is relative to the folder in which the compiler runs.
     let source = proc_macro::Span::call_site().local_file().and_then(|file| file.canonicalize().ok());
     let code = generated_sql::expand(&context, root.as_ref(), source.as_deref(), &input);
     let code = context.finish(code);

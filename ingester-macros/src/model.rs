@@ -27,7 +27,7 @@ pub(crate) const BASE: [&str; 13] = [
 
 /// What an item becomes.
 pub(crate) enum Model {
-    /// `Ingestable`. There is no kind where the attributes do not name one, or kube derives no type for it; that has been
+    /// `Ingestable`. Without a kind if the attributes do not name one, or kube derives no type for it; that has been
     /// reported.
     Kind(Record, Option<Box<KindDeclaration>>),
     /// `Indexed`.
@@ -46,33 +46,33 @@ pub(crate) struct Record {
     pub(crate) columns: Vec<ColumnDeclaration>,
     /// Whether it gets handles of its columns.
     pub(crate) handles: bool,
-    /// Whether serde reads it from nothing.
+    /// Whether serde can read it from nothing.
     pub(crate) defaulted: bool,
 }
 
 /// One `#[index]`: a column, or those of a composite or nested struct.
 pub(crate) struct ColumnDeclaration {
-    /// The column's name, or what the names of its columns begin with.
+    /// The column's name, or the beginning of its columns' names.
     pub(crate) name: String,
     /// Where a mistake with the name is reported.
     pub(crate) name_span: Span,
-    /// Who may see its handle: who sees the field.
+    /// The visibility of its handle: that of the field.
     pub(crate) visibility: Visibility,
     /// Where it comes from, in words.
     pub(crate) origin: String,
     pub(crate) ty: Option<LitStr>,
     pub(crate) key: bool,
-    /// Whether it has many values, in a table of its own.
+    /// Whether it has many values, in a separate table.
     pub(crate) many: bool,
-    /// Which stored values stay: a variant of `ingester_core::schema::Stays`, and where that is said.
+    /// Which stored values stay: a variant of `ingester_core::schema::Stays`, and where that is written.
     pub(crate) stays: Option<(&'static str, Span)>,
-    /// What is stored where there is no value, unless the kind says it.
+    /// What is stored if there is no value, unless the kind decides it.
     pub(crate) absent: Option<AbsentOption>,
     pub(crate) was: Option<LitStr>,
     pub(crate) source: Source,
-    /// Where its value is in JSON, from the object, or in a status or nested struct from there; `None` where that is not known.
+    /// Where its value is in JSON, from the object, or in a status or nested struct from there; `None` if that is unknown.
     pub(crate) path: Option<String>,
-    /// What its value is made of, in words: whenever they change, so may the value.
+    /// What its value is made of, in words: whenever these words change, so may the value.
     pub(crate) made_of: String,
 }
 
@@ -80,18 +80,18 @@ pub(crate) struct ColumnDeclaration {
 pub(crate) enum Source {
     /// A field as it is.
     Field { ident: Ident, ty: Type },
-    /// A path of fields, the first one of the struct itself, or the struct if there is none; and what a function makes of what is there.
+    /// A path of fields, the first one of the struct itself, or the struct if there is none; and the function that is applied to what is there.
     Computed { fields: Vec<Member>, with: Option<With>, span: Span },
     /// An attribute that could not be read.
     Unknown,
 }
 
-/// What makes a value of what is there.
+/// What makes a value.
 #[derive(Clone)]
 pub(crate) enum With {
-    /// A function of the user's.
+    /// A function of the user.
     Function(ExprPath),
-    /// `unit = "..."`: the library's, which counts a quantity in thousandths or in whole ones.
+    /// `unit = "..."`: the library's function, which counts a quantity in thousandths or in whole units.
     Unit { milli: bool, span: Span },
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct KindDeclaration {
     pub(crate) table: TableName,
     pub(crate) table_was: Option<LitStr>,
     pub(crate) immutable: bool,
-    /// Whether annotations can take objects out of the cluster, if that is said.
+    /// Whether annotations can take objects out of the cluster, if that is set.
     pub(crate) evictable: Option<bool>,
     pub(crate) finalizer: FinalizerOption,
     /// Whether it has tables of labels and annotations.
@@ -125,7 +125,7 @@ pub(crate) struct KindDeclaration {
     pub(crate) retention: Option<LitStr>,
     /// How long former versions are kept, and how many of them.
     pub(crate) history: Option<(LitStr, Option<u32>)>,
-    /// Paths of what is not stored, which constant evaluation checks.
+    /// Paths that are not stored, which constant evaluation checks.
     pub(crate) prune: Vec<LitStr>,
     /// Rules by which objects may leave etcd, which constant evaluation checks.
     pub(crate) evict: Vec<EvictRule>,
@@ -134,7 +134,7 @@ pub(crate) struct KindDeclaration {
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,
-    /// The filter's, and what else is not to be seen in the attributes.
+    /// The filter's revision, and that of whatever else the attributes do not show.
     pub(crate) revision: u32,
     /// The columns from the metadata.
     pub(crate) metadata: Vec<ColumnDeclaration>,
@@ -158,7 +158,7 @@ pub(crate) enum Form {
         /// Whether its CRD is as kube derives it.
         strict: bool,
     },
-    /// The whole of an object that somebody else defines.
+    /// The whole of an object that another project defines.
     Projection { plural: String },
 }
 

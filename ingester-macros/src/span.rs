@@ -9,7 +9,7 @@ pub(crate) fn at(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-/// A name of the user's that the derive uses: lints do not take the use for the user's.
+/// A name of the user that the derive uses: lints do not count the use as the user's.
 pub(crate) fn used(ident: &Ident) -> Ident {
     let mut ident = ident.clone();
     ident.set_span(at(ident.span()));

@@ -1,5 +1,5 @@
-//! What the derives expand to, formatted, below the item that they stand on: `snapshots/`, for people to read. A change of
-//! the expansion shows there in its review; `INSTA_UPDATE=always cargo test -p ingester-macros` writes it.
+//! The expansions of the derives, formatted, below the items that they stand on: `snapshots/`, for people to read. A
+//! change of the expansion shows there in its review; `INSTA_UPDATE=always cargo test -p ingester-macros` writes it.
 
 use crate::ast::Derive;
 use syn::DeriveInput;

@@ -1,8 +1,8 @@
 //! Rows as files: JSON lines, compressed by gzip, each an object with its state in the annotations that an import with states reads.
 //!
-//! A file is whole and synced, with its folder, before [`Store::export`] returns: then its rows may be purged. Its name follows from what is
-//! in it, so a repeat after a kill writes the same file again, or another one beside it; it never writes over a file that says something
-//! else. One object may be in several files, in the same version or in others: an import takes the latest.
+//! A file is whole and synced, with its folder, before [`Store::export`] returns: then its rows may be purged. Its name follows from its
+//! contents, so a repeat after a kill writes the same file again, or another one beside it; it never overwrites a file with other contents.
+//! One object may be in several files, in the same version or in others: an import takes the latest.
 //!
 //! May use: ingester-core, ingester-sql, store, query.
 
@@ -21,7 +21,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Why rows could not be exported. Nothing of them may be purged then.
+/// Why rows could not be exported. None of them may be purged then.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A file cannot be written in the folder.
@@ -48,7 +48,7 @@ fn remedy(error: &io::Error) -> &'static str {
 }
 
 impl Store {
-    /// Writes those of these rows that still stand where they stood into a file of `folder`, which has to be there, and syncs both. Returns
+    /// Writes those of these rows that have not changed their standing into a file of `folder`, which has to exist, and syncs both. Returns
     /// their uids. If there is none, no file is written.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Store {
     }
 }
 
-/// Does what waits for a disk.
+/// Runs work that waits for a disk.
 async fn blocking<T: Send + 'static>(
     folder: &Path,
     work: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
@@ -141,13 +141,13 @@ impl Part {
         file.sync_all()?;
         let digest: String = self.digest.clone().finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         fs::rename(&self.path, folder.join(format!("{}-{digest}.jsonl.gz", self.name)))?;
-        // The name is in the folder, which is a file of its own.
+        // The folder holds the name, and is synced as a file by itself.
         File::open(folder)?.sync_all()
     }
 }
 
 impl Drop for Part {
-    /// Takes away what has not become a file of the export.
+    /// Removes a file that was not finished.
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }

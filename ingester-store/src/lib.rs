@@ -16,7 +16,7 @@
 //! - [`Store`] writes batches of rows under the [`guard`], and reads them back.
 //! - [`migrate`] brings a database to the schema of the structs, finds drift, and backfills new columns.
 //! - [`query`] reads objects.
-//! - [`changes`] reads the log of what became of rows.
+//! - [`changes`] reads the log of changes of rows.
 //! - [`import`] stores the objects of files, [`Store::export`] makes such files.
 //! - [`moving`] copies the rows of another database with their states.
 

@@ -27,7 +27,7 @@ struct Times {
     observed: Vec<Duration>,
     /// One guarded update by hand, until its answer.
     bare: Vec<Duration>,
-    /// Another one, until its row is seen as the ingester's rows are.
+    /// Another one, until its row is seen in the same way as the ingester's rows.
     seen: Vec<Duration>,
 }
 
@@ -100,7 +100,7 @@ impl Bench<'_> {
             let before = stored::<D>(&mut connection, kind, "update_time", &uid).await?;
             let start = Instant::now();
             let (by_hand, version) = (by_hand.clone(), row.res_version + 1);
-            // On a thread of its own: polling blocks this one.
+            // On a separate thread: polling blocks this one.
             let done = tokio::spawn(async move { by_hand.update_one(&row, version).await });
             seen::<D>(&mut connection, kind, "update_time", &uid, |stored| stored != before).await?;
             times.seen.push(start.elapsed());

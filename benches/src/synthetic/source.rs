@@ -234,7 +234,7 @@ struct Source {
 /// Where a watch is.
 #[derive(Clone, Copy)]
 enum Next {
-    /// At this object, of the cluster after so many updates.
+    /// At this object, of the cluster after this many updates.
     Initial { place: usize, sent: usize },
     /// At this update.
     Update(usize),

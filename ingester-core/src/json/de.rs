@@ -80,7 +80,7 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// What becomes of the members of a container that are null.
+/// What happens to null members of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Nulls {
     Absent,
@@ -262,7 +262,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.peek()? {
             TokenKind::Array | TokenKind::Null => self.deserialize_seq(visitor),
-            // The bytes of the string itself: what base64 means is for the type to know.
+            // The bytes of the string itself; only the type knows what base64 means.
             _ => match self.string()? {
                 Cow::Borrowed(value) => visitor.visit_borrowed_bytes(value.as_bytes()),
                 Cow::Owned(value) => visitor.visit_byte_buf(value.into_bytes()),

@@ -51,7 +51,7 @@ impl Error {
     }
 
     #[cold]
-    /// A value that is of no use where it stands, at this offset of the text.
+    /// A value that is wrong in its place, at this offset of the text.
     pub fn value(offset: usize, reason: impl Into<String>) -> Self {
         Self::new(Category::Value, Some(offset), reason.into())
     }

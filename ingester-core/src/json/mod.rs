@@ -15,9 +15,9 @@
 //! Invariants
 //! - The grammar is strict RFC 8259: no trailing commas, no comments, no bare control characters in strings.
 //!   Tolerance is about the values, never about the grammar.
-//! - A number beyond a 64-bit float (`1e999`, 400 digits) and half of a surrogate pair are errors wherever they are, also in what is
-//!   skipped. RFC 8259 leaves both to the reader; other readers fail on them (Go and so the API server, serde_json, Python, MySQL),
-//!   each on others, so a text that has them is good in no database.
+//! - A number beyond a 64-bit float (`1e999`, 400 digits) and half of a surrogate pair are errors wherever they are, even in skipped
+//!   text. RFC 8259 leaves both to the reader; other readers (Go and so the API server, serde_json, Python, MySQL) each refuse some of
+//!   them, so a text that has them fits no database.
 //! - No input panics, and none recurses deeper than [`MAX_DEPTH`]. Skipping does not recurse at all. What is only passed
 //!   over ([`Reader::pass`]) may be nested as deep as it likes.
 //! - A good text pays nothing for the quality of the errors: paths and lines are worked out by a second look at the
@@ -38,7 +38,7 @@
 //! | any (`serde_json::Value`) | anything | nulls are kept |
 //! | newtype named [`RAW_TOKEN`] | anything | the value's own text, checked but not decoded |
 //!
-//! Unknown fields are ignored. Two things are outside of the rules because serde buffers them in a form of its own:
+//! Unknown fields are ignored. Two things are outside of the rules because serde buffers them in its own form:
 //! untagged and internally tagged enums, and the fields of a `#[serde(flatten)]`.
 //!
 //! # Keys that come twice
@@ -52,7 +52,7 @@
 //! | skipping, passing over, and keeping as text | not checked |
 //!
 //! The first costs a pass over the text. The others cost nothing: the API server, whose objects they read, never writes a
-//! key twice. There a null counts as absent, so a null beside a value of the same key is no error.
+//! key twice. There a null counts as absent, so a null beside a value of the same key is not an error.
 
 mod boundary;
 mod check;

@@ -117,7 +117,7 @@ fn accepts_what_serde_json_accepts(text: &str) {
     }
     let mut reader = Reader::new(text);
     let ours = reader.raw().and_then(|raw| reader.finish().map(|()| raw));
-    // What serde_json keeps as text it does not look into.
+    // serde_json does not look into what it keeps as text.
     let theirs = serde_json::from_str::<&RawValue>(text).ok().filter(|_| whole.is_ok()).map(RawValue::get);
     assert_eq!(ours.ok(), theirs, "{text}");
     // Nothing to compare with, but neither these nor the search for the path may panic.
@@ -185,7 +185,7 @@ proptest! {
 
     #[test]
     fn boundary_of_pieces_is_where_the_reader_ends(text in prop_oneof![pieces(), mutated(), printed()], size in 1_usize..9) {
-        // Of what is no JSON the boundary may be anywhere.
+        // In text that is not JSON, the boundary may be anywhere.
         let text = format!("[{text}] ");
         let mut reader = Reader::new(&text);
         if reader.skip().is_err() {

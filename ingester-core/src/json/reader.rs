@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
     #[cold]
     pub fn mismatch(&self, wanted: &str) -> Error {
         let mut rest = self.clone();
-        // Text that is no JSON is the more basic mistake.
+        // Text that is not JSON is the more basic mistake.
         match rest.raw() {
             Ok(raw) => Error::value(self.pos, format!("expected {wanted}, found {}", describe(raw))),
             Err(error) => error,

@@ -42,8 +42,8 @@ pub(super) fn may_be_infinite(number: &str) -> bool {
     has_exponent
 }
 
-/// The character of the escape whose backslash is at `pos`, and the offset after it. Both halves of a surrogate
-/// pair are one escape; half a pair is no character.
+/// The character of the escape whose backslash is at `pos`, and the offset after it. Both halves of a surrogate pair
+/// are one escape; half a pair is not a character.
 pub(super) fn escape(bytes: &[u8], pos: usize) -> Option<(Option<char>, usize)> {
     let short = match bytes.get(pos + 1)? {
         byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
@@ -117,7 +117,7 @@ pub(super) fn string_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
 }
 
 /// The offset after the value whose first byte is at `pos`, by its strings and brackets alone; none where it does not end.
-/// It may be nested as deep as it likes: brackets are counted, and nothing recurses.
+/// It may be nested to any depth: brackets are counted, and nothing recurses.
 pub(super) fn value_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
     let mut depth = 0_usize;
     loop {
@@ -145,7 +145,7 @@ pub(super) fn value_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
     }
 }
 
-/// The offset of the first byte from `pos` on that belongs to no number, `true`, `false` or `null`.
+/// The offset of the first byte from `pos` on that is not part of a number, `true`, `false` or `null`.
 #[inline]
 pub(super) fn word_end(bytes: &[u8], mut pos: usize) -> usize {
     while bytes.get(pos).is_some_and(|byte| is_word(*byte)) {

@@ -197,7 +197,7 @@ fn struct_field_twice_is_an_error() {
     ] {
         refuses::<Cluster>(text, message);
     }
-    // A null is no entry.
+    // A null is not an entry.
     reads(r#"{"name": null, "name": "a", "name": null}"#, Cluster { name: "a".to_owned(), ..Cluster::default() });
 }
 
@@ -615,7 +615,7 @@ fn two_hundred_thousand_levels_fail_at_once() {
         from_str::<String>(&arrays).expect_err("too deep"),
     ] {
         assert_eq!(error.reason(), "nested deeper than 100 levels");
-        // At the first level too many: the rest has not been looked at.
+        // At the first level beyond the limit: the rest is not read.
         assert!(error.offset() <= 6 * (MAX_DEPTH + 1), "{}", error.offset());
     }
 }

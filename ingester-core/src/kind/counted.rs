@@ -1,10 +1,10 @@
-//! Kinds whose definitions a database counts, because no lock file does: part by part, so that a change of one fills only that one again.
+//! Kinds whose definitions a database counts, because no lock file does: part by part, so that a changed part refills only itself.
 
 use super::{Definition, IngestVersion};
 use crate::schema::{Fingerprint, Ident};
 use std::sync::OnceLock;
 
-/// What the rows of a kind are made from, part by part. [`Kind::fingerprint`](super::Kind::fingerprint) is of all of it.
+/// What the rows of a kind are made from, part by part. [`Kind::fingerprint`](super::Kind::fingerprint) covers all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipes {
     /// What concerns the whole of a row: which objects the filter leaves out, and whether there are tables of labels.
@@ -13,19 +13,19 @@ pub struct Recipes {
     pub columns: Vec<(Ident, Fingerprint)>,
 }
 
-/// Which definition of its kind this one is, and the first definition since which each of its parts is as it is.
+/// Which definition of its kind this one is, and the definition since which each of its parts is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// What rows of this definition have in `ingest_version`.
     pub number: u32,
-    /// Since when what concerns the whole of a row is as it is.
+    /// The definition since which what concerns a whole row is unchanged.
     pub row: u32,
-    /// Since when each column is made as it is.
+    /// The definition since which each column is computed as now.
     pub columns: Vec<(Ident, u32)>,
 }
 
 impl Counted {
-    /// Since when a column is made as it is. One that was not counted is taken for changed by this definition.
+    /// The definition since which a column is computed as now. A column that was not counted counts as changed by this one.
     pub(super) fn column(&self, name: Ident) -> u32 {
         let since = self.columns.iter().find(|(column, _)| *column == name).map_or(self.number, |(_, since)| *since);
         since.max(self.row)
@@ -36,7 +36,7 @@ impl Counted {
     }
 }
 
-/// What a kind has to tell a database that counts its definitions, and what it has learnt there.
+/// What a kind tells a database that counts its definitions, and what it learns there.
 #[derive(Debug)]
 pub struct Record {
     recipes: Recipes,
@@ -44,12 +44,12 @@ pub struct Record {
 }
 
 impl Record {
-    /// Of a kind that has not asked a database yet.
+    /// For a kind that has not asked a database yet.
     pub const fn new(recipes: Recipes) -> Self {
         Record { recipes, counted: OnceLock::new() }
     }
 
-    /// Of a kind that does not know its parts, such as one of a struct: a change of any of it is a change of all.
+    /// For a kind that does not know its parts, such as one of a struct: a change of any part is a change of all.
     pub const fn of_whole(definition: &Definition) -> Self {
         Record::new(Recipes { row: definition.fingerprint, columns: Vec::new() })
     }
@@ -64,7 +64,7 @@ impl Record {
         self.counted.get()
     }
 
-    /// Learns what a database says. What was learnt before stays; tells whether that is the same.
+    /// Learns what a database says, unless it has learnt something before. Returns whether both are the same.
     pub fn learn(&self, counted: Counted) -> bool {
         *self.counted.get_or_init(|| counted.clone()) == counted
     }

@@ -19,8 +19,8 @@ pub(super) fn relaxed<K: kube::CustomResourceExt>() -> CustomResourceDefinition 
 pub(super) fn strict<K: kube::CustomResourceExt>() -> CustomResourceDefinition {
     changed::<K>(|schema| {
         if schema.type_.as_deref() == Some("string") && schema.format.is_some() {
-            // API servers (1.20 and 1.36 were tried) take a list for a text with a format. No text has this pattern, and every value that is
-            // not a text passes it.
+            // API servers (1.20 and 1.36 were tried) accept a list as a text with a format. No text matches this pattern, and every value
+            // that is not a text passes it.
             let text = JSONSchemaProps { pattern: Some(String::from("$.")), ..JSONSchemaProps::default() };
             schema.not.get_or_insert_with(|| Box::new(text));
         }
@@ -52,8 +52,8 @@ fn changed<K: kube::CustomResourceExt>(change: fn(&mut JSONSchemaProps)) -> Cust
 fn walk(schema: &mut JSONSchemaProps, change: fn(&mut JSONSchemaProps)) {
     change(schema);
     if let Some(values) = &mut schema.enum_ {
-        // Kubernetes 1.20 refuses a CRD with a null among them, nullable or not. Of what is not nullable, API servers drop a null before they
-        // look at the values: an `Option` of an enum reads it as absent.
+        // Kubernetes 1.20 refuses a CRD with a null among them, nullable or not. Where a field is not nullable, API servers drop a null
+        // before they look at the values: an `Option` of an enum reads it as absent.
         values.retain(|value| !value.0.is_null());
         schema.nullable = None;
     }
@@ -124,7 +124,7 @@ mod tests {
     kind!(RelaxedLampSpec, "RelaxedLamp");
     kind!(StrictLampSpec, "StrictLamp", crd = "strict");
 
-    /// What is wrong with a schema and all that is in it, as Kubernetes 1.20 sees it.
+    /// The faults of a schema and all that is in it, as Kubernetes 1.20 sees them.
     fn faults(schema: &Json, place: &str, found: &mut Vec<String>) {
         if let Json::Array(elements) = schema {
             elements.iter().enumerate().for_each(|(at, element)| faults(element, &format!("{place}/{at}"), found));

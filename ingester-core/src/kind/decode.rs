@@ -40,7 +40,7 @@ where
 }
 
 /// Reads spec and status in one pass over the members after the metadata. Fails on anything unusual, also on what
-/// [`Object::parts`] accepts. A status that nobody has written yet is none where the struct asks for something in it.
+/// [`Object::parts`] accepts. A status that is not written yet is `None` if the struct requires one of its fields.
 fn decode_members<Spec, Status>(mut reader: Reader<'_>) -> Result<(Spec, Option<Status>), json::Error>
 where
     Spec: DeserializeOwned,

@@ -1,4 +1,4 @@
-//! What the code of the derives needs to describe a kind. Nobody else does: `__private` has it.
+//! What the code of the derives needs to describe a kind. Nothing else needs it: `__private` has it.
 
 use super::{AFTER, Indexed, RETENTION, read_history};
 use crate::duration::{Bounds, DurationError};

@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write as _;
 
-/// Why bytes are no message.
+/// Why bytes are not a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a message at byte {offset}: {reason}")]
 pub struct DecodeError {
@@ -86,7 +86,7 @@ impl<'d> Decoder<'d> {
                 None => found.push(FieldValues { field, values: vec![(raw, offset)] }),
             }
         }
-        // Of a oneof the member that came last.
+        // Of a oneof, the member that came last counts.
         let last = |values: &FieldValues<'_, '_>| values.values.last().map_or(0, |(_, offset)| *offset);
         let latest: Vec<(u16, usize)> = found.iter().map(|values| (values.field.oneof, last(values))).collect();
         found.retain(|values| {
@@ -318,7 +318,7 @@ impl<'d> Decoder<'d> {
                 let (seconds, nanos) = seconds_and_nanos(&fields()?)?;
                 match moment(seconds, nanos) {
                     Some(time) => string(&time, out),
-                    // No time that RFC 3339 can express: the message's own fields.
+                    // RFC 3339 cannot express this time: the message's own fields.
                     None => self.object(message, bytes, base, inside, out)?,
                 }
                 Ok(())

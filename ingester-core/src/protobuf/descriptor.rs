@@ -18,7 +18,7 @@ pub struct DescriptorSet {
     read: OnceLock<Result<Descriptors, DescriptorError>>,
 }
 
-/// Why bytes are no descriptor set, or one that lacks what it refers to.
+/// Why bytes are not a descriptor set, or lack something that they refer to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a descriptor set: {reason}")]
 pub struct DescriptorError {
@@ -51,7 +51,7 @@ impl DescriptorSet {
     /// The descriptors.
     ///
     /// # Errors
-    /// When the bytes are no descriptor set, or one that lacks what it refers to.
+    /// When the bytes are not a descriptor set, or lack something that they refer to.
     pub fn get(&self) -> Result<&Descriptors, &DescriptorError> {
         self.read.get_or_init(|| Descriptors::read(self.bytes)).as_ref()
     }
@@ -180,7 +180,7 @@ impl Descriptors {
     /// Reads a serialized `FileDescriptorSet`.
     ///
     /// # Errors
-    /// When it is none, or lacks a file that another one imports; without the feature `protobuf`, always.
+    /// When it is not one, or lacks a file that another one imports; without the feature `protobuf`, always.
     pub fn read(bytes: &[u8]) -> Result<Self, DescriptorError> {
         #[cfg(feature = "protobuf")]
         return super::reflect::read(bytes);
@@ -195,7 +195,7 @@ impl Descriptors {
     }
 
     /// What a message's bytes are made from: its fields, and those of every message and enum that it reaches. The names of messages
-    /// do not count, except those that have a form of their own.
+    /// do not count, except those that have a special form.
     pub fn fingerprint(&self, message: MessageId) -> Fingerprint {
         // Messages and enums are numbered in the order in which they are reached, so that others in the set do not matter.
         let (mut messages, mut enums) = (vec![message.0], Vec::new());

@@ -15,9 +15,9 @@ use std::ops::Range;
 /// How much of an object does not fit its message. It is left out, and the rest is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Members whose name is that of no field.
+    /// Members that match no field.
     pub fields: u64,
-    /// Names of enum values that are not known.
+    /// Unknown names of enum values.
     pub enums: u64,
     /// Values that are not of their field's type.
     pub values: u64,
@@ -42,13 +42,13 @@ impl Descriptors {
     /// The bytes of an object's JSON text, and what was left out of them.
     ///
     /// # Errors
-    /// When the text is not JSON, is nested deeper than 100 levels, or is no object.
+    /// When the text is not JSON, is nested deeper than 100 levels, or is not an object.
     pub fn encode(&self, message: MessageId, text: &str) -> Result<(Vec<u8>, Lost), Error> {
         let mut reader = Reader::new(text);
         let Buffers { out, pieces, sorted } = BUFFERS.take();
         let mut encoder =
             Encoder { descriptors: self, out, pieces, sorted, entries: Vec::new(), lost: Lost::default() };
-        // Not `message`: text that is no object would give empty bytes, which are an object too.
+        // Not `message`: text that is not an object would give empty bytes, which are an object too.
         let result = encoder.plain(&mut reader, &self.messages[message.0]).and_then(|()| reader.finish()).map(|()| {
             let bytes = encoder.out.as_slice().to_vec();
             (bytes, encoder.lost)
@@ -115,7 +115,7 @@ impl<'t> Encoder<'_, 't> {
         let (begin, base) = (self.out.len(), self.pieces.len());
         // A bit for each field that was met; those from the 128th on share theirs.
         let mut met = 0_u128;
-        // `kind` and `apiVersion`: beside the other members in JSON, in a message of their own here.
+        // `kind` and `apiVersion`: beside the other members in JSON, in a separate message here.
         let mut inline: [Option<String>; 2] = [None, None];
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
@@ -346,7 +346,7 @@ impl<'t> Encoder<'_, 't> {
                 self.lost.values += 1;
                 reader.skip()?;
             } else if reader.peek()? == TokenKind::Null && !self.takes_null_element(field.ty) {
-                // As protobuf's own readers: a null is no entry.
+                // As in protobuf's own readers, a null is not an entry.
                 reader.null()?;
                 written = false;
             } else {

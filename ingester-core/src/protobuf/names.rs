@@ -1,6 +1,6 @@
 //! A hash table by name, made once and asked for every member of every object.
 
-/// A table by name. The names are those of the descriptors, so nobody can choose them to collide.
+/// A table by name. The names come from the descriptors, so they cannot be chosen to collide.
 #[derive(Debug)]
 pub(super) struct Names<V> {
     /// Their number is a power of two, at most half of them are taken. A free one has the empty name.
@@ -36,13 +36,13 @@ impl<V: Copy + Default> Names<V> {
 
     #[inline]
     pub(super) fn get(&self, name: &str) -> Option<V> {
-        // The empty name is nobody's.
+        // The empty name marks a free slot.
         let (found, value) = &self.slots[self.place(name)];
         (!found.is_empty()).then_some(*value)
     }
 }
 
-/// Of the length and of the first and last eight bytes, which tell the fields of one message apart well enough.
+/// A hash of the length and the first and last eight bytes, which tell the fields of one message apart well enough.
 #[inline]
 fn hash(name: &[u8]) -> u64 {
     let (first, last) = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {

@@ -62,7 +62,7 @@ impl Form {
 pub(super) const TYPE_META: &str = "k8s.io.apimachinery.pkg.apis.meta.v1.TypeMeta";
 pub(super) const OBJECT_META: &str = "k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// The fields of Kubernetes' own messages that its generated code always writes, because they are no pointers in Go
+/// The fields of Kubernetes' own messages that its generated code always writes, because they are not pointers in Go
 /// (k8s.io/apimachinery, `generated.pb.go` of `meta/v1` and `util/intstr`).
 pub(super) fn always(name: &str) -> &'static [u32] {
     match name {

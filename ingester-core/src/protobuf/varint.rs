@@ -103,7 +103,7 @@ impl<'b> Cursor<'b> {
         Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
     }
 
-    /// The next field's number and value; `None` where the bytes are no field.
+    /// The next field's number and value; `None` if the bytes are not a field.
     pub(super) fn field(&mut self) -> Option<(u32, Raw<'b>)> {
         let tag = self.varint()?;
         let number = u32::try_from(tag >> 3).ok().filter(|number| *number > 0)?;

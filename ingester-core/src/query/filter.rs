@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub enum Filter {
     /// All of these hold.
     And(Vec<Filter>),
-    /// One of these holds at least.
+    /// At least one of these holds.
     Or(Vec<Filter>),
     /// This does not hold.
     Not(Box<Filter>),
@@ -20,7 +20,7 @@ pub enum Filter {
         /// The test.
         test: Test,
     },
-    /// A test of a field that has the names of an enum, with a text that is none of them: an error when the query is checked.
+    /// A test of a field that has the names of an enum, with a text that is not one of them: an error when the query is checked.
     UnknownName {
         /// The name of the column.
         field: Cow<'static, str>,
@@ -63,7 +63,7 @@ pub enum Test {
     GreaterOrEqual(Value),
     /// It is one of these.
     In(Vec<Value>),
-    /// It is a text like this pattern: `%` stands for any characters, `_` for one, and `\` takes away the meaning of the next one.
+    /// It is a text like this pattern: `%` stands for any characters, `_` for one, and `\` escapes the next one.
     /// Upper and lower case differ.
     Like(String),
     /// It is a text that is empty, or there is none.
@@ -82,7 +82,7 @@ impl Test {
 pub struct Order {
     /// The name of a column or the path of a field.
     pub field: Cow<'static, str>,
-    /// From the greatest to the least. What has no value counts as less than all that have one.
+    /// From the greatest to the least. A missing value counts as less than all values.
     pub descending: bool,
 }
 

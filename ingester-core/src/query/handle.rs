@@ -162,7 +162,7 @@ fn one_of<S, C, L: Literal<C>>(field: String, values: impl IntoIterator<Item = L
     })
 }
 
-/// What becomes of a text that is none of an enum's names.
+/// The filter of a text that is not one of an enum's names.
 fn unknown<C>(field: &str, value: &impl Literal<C>) -> Option<Filter> {
     let known = value.unknown_among()?;
     Some(Filter::UnknownName { field: field.to_owned().into(), name: value_of(value).to_string(), known })
@@ -253,8 +253,7 @@ impl<S, V> Handle<S, V> {
         self.predicate(Test::Exists)
     }
 
-    /// The value is a text like this pattern, in which `%` stands for any characters, `_` for one, and `\` takes away the meaning of
-    /// the next one.
+    /// The value is a text like this pattern, in which `%` stands for any characters, `_` for one, and `\` escapes the next one.
     pub fn like(self, pattern: impl Into<String>) -> Predicate<S>
     where
         V: Scalar<Class: Textual>,
@@ -262,7 +261,7 @@ impl<S, V> Handle<S, V> {
         self.predicate(Test::Like(pattern.into()))
     }
 
-    /// From the least to the greatest; first what has no value.
+    /// From the least to the greatest; missing values come first.
     pub fn asc(self) -> Sort<S>
     where
         V: Scalar,
@@ -270,7 +269,7 @@ impl<S, V> Handle<S, V> {
         self.order(false)
     }
 
-    /// From the greatest to the least; last what has no value.
+    /// From the greatest to the least; missing values come last.
     pub fn desc(self) -> Sort<S>
     where
         V: Scalar,
@@ -310,12 +309,12 @@ impl<S, V: Several> Handle<S, V> {
         !self.has_some()
     }
 
-    /// There is a value at least.
+    /// There is at least one value.
     pub fn has_some(self) -> Predicate<S> {
         self.predicate(Test::Exists)
     }
 
-    /// What a map has for this key.
+    /// The value that a map has for this key.
     pub fn at(self, key: &str) -> Entry<S, V>
     where
         V: Entries,
@@ -572,7 +571,7 @@ mod tests {
         assert_eq!(filter(PHASE.is_in(["PHASE_ON", ""])), mistake(""));
         let phases: Handle<WidgetStatus, Vec<Phase>> = Handle::named("phase");
         assert_eq!(filter(phases.contains("x")), mistake("x"));
-        // A name that a later release knows is asked for in so many words.
+        // A name that only a later release knows must be asked for explicitly.
         let later = || Test::Equal(Value::text("PHASE_NEXT"));
         is(PHASE.eq(Phase::Unknown("PHASE_NEXT".into())), "phase", later());
         is(PHASE.dynamic().eq("PHASE_NEXT"), "phase", later());

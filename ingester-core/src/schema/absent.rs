@@ -3,7 +3,7 @@
 /// What is stored where an object has no value: the field is missing, it is `null`, or what it is in is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Absent {
-    /// Nothing is said: it is as [`Absent::Type`].
+    /// Not set, which acts as [`Absent::Type`].
     #[default]
     Unsaid,
     /// What the Rust type says: NULL for an `Option`, else the type's default (`absent = "type"`).
@@ -24,7 +24,7 @@ impl Absent {
         }
     }
 
-    /// What this is written as; `None` for another word.
+    /// Parses such a word; `None` for any other.
     pub const fn read(word: &str) -> Option<Self> {
         let all = [Absent::Type, Absent::Null, Absent::Empty];
         let mut i = 0;
@@ -56,7 +56,7 @@ impl Unit {
         }
     }
 
-    /// What this is written as; `None` for another word.
+    /// Parses such a word; `None` for any other.
     pub const fn read(word: &str) -> Option<Self> {
         if super::text::same(word, Unit::Whole.word()) {
             return Some(Unit::Whole);

@@ -305,7 +305,7 @@ const OWN_TABLES: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingest
 /// How the names of tables begin that record which migrations of a folder were run.
 const LEDGERS: &str = "ingester_migrations_";
 
-/// That `keep` is said of a value that can be absent. `first` may be said of any: it is the value at the object's creation.
+/// That `keep` is set for a value that can be absent. `first` may be set for any: it is the value at the object's creation.
 pub const fn check_stays<'a>(field: &Field) -> Option<Fault<'a>> {
     match kept_in_vain(field) {
         Some(column) => Some(Fault::KeptInVain(column)),
@@ -408,9 +408,9 @@ pub const fn check_was(field: &Field) -> Option<Fault<'static>> {
     None
 }
 
-/// That the former name of the column at a place is free. Of each it has the name and the former one, and not the types: one that cannot be
-/// stored hides no mistake of another. `of_table`: they make a table, and not a nested struct, whose names are only the ends of those of
-/// columns.
+/// That the former name of the column at a place is free. It gets the present and former name of each column, but not the types: so a type
+/// that cannot be stored hides no mistake of another column. `of_table`: they make a table, and not a nested struct, whose names are only
+/// the ends of those of columns.
 pub const fn check_former<'a>(
     columns: &[(&'a str, Option<&'a str>)],
     place: usize,

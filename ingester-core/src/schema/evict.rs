@@ -1,7 +1,7 @@
 //! Rules by which a kind's objects leave etcd, as a struct or a file has them, and what is wrong with one. The same for both.
 //!
-//! Here is what can be said without reading values: that a rule means less than everything, and that the fields are columns. Whether the
-//! selectors are selectors, and their values fit the columns, is said by what reads them for queries.
+//! Checked here is what needs no values: that a rule selects less than everything, and that its fields are columns. The code that reads
+//! selectors for queries checks that they are valid, and that their values fit the columns.
 
 use super::fault::Fault;
 use super::path::Path;
@@ -13,8 +13,8 @@ use std::time::Duration;
 /// The most objects of a group that a rule keeps.
 pub const MOST_KEPT: usize = 100_000;
 
-/// A rule of a kind's owner: which of its live objects may leave etcd. All that it says must hold of an object. Nothing leaves by it
-/// before a configuration enforces it.
+/// A rule of a kind's owner: which of its live objects may leave etcd. An object must meet all of its conditions. No object leaves
+/// by it before a configuration enforces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evict {
     /// What messages and the configuration call it; no two rules of a kind have one name.

@@ -8,7 +8,7 @@ use super::{Absent, Fingerprint, Form, Ident, Path, SqlType, Stays, Unit};
 /// How a column takes part in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKey {
-    /// A key of its own.
+    /// Its own key.
     Own,
     /// One key over all parts of the value with the same suffix, which ends the key's name; without a suffix, the key has the
     /// value's name.
@@ -28,7 +28,7 @@ pub struct Part {
     pub ty: SqlType,
     /// How the column takes part in keys.
     pub key: PartKey,
-    /// Where the part's value comes from; [`Fingerprint::NONE`] if that is not told.
+    /// Where the part's value comes from; [`Fingerprint::NONE`] if that is unknown.
     pub source: Fingerprint,
     /// Where the part is in the JSON of the value; `None` if that is not known.
     pub path: Option<Path>,
@@ -36,7 +36,7 @@ pub struct Part {
     pub computed: bool,
     /// Which stored values stay.
     pub stays: Stays,
-    /// What is stored where there is no value; `None` if the kind says it for all of its columns.
+    /// What is stored if there is no value; `None` if the kind decides it for all of its columns.
     pub absent: Option<Absent>,
     /// The unit in which it counts a quantity.
     pub unit: Option<Unit>,
@@ -44,13 +44,13 @@ pub struct Part {
     pub optional: bool,
     /// Whether its column is NULL wherever its field is absent.
     pub null_if_absent: bool,
-    /// Whether it has many values, those of a list or a map, which are in a table of their own.
+    /// Whether it has many values, those of a list or a map, which are in a separate table.
     pub many: Option<Form>,
 }
 
 impl Part {
-    /// The one part of a list or a map of values of this shape. Several columns cannot be such a value: a type says so that none can have
-    /// (see [`check_many`](super::check::check_many)).
+    /// The one part of a list or a map of values of this shape. A value of several columns cannot be one of many: it gets a type that no
+    /// column can have (see [`check_many`](super::check::check_many)).
     pub const fn many(form: Form, values: Shape) -> Self {
         let scalar = values.is_scalar() && values.parts[0].many.is_none();
         let (ty, unit) = if scalar { (values.parts[0].ty, values.parts[0].unit) } else { (SqlType::Json, None) };
@@ -85,7 +85,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of a scalar: one column of type `ty` with a key of its own.
+    /// The shape of a scalar: one column of type `ty` with its own key.
     pub const fn scalar(ty: SqlType) -> Self {
         // One constant per type, because constant evaluation cannot return a reference to a value that it makes here.
         macro_rules! one {
@@ -114,7 +114,7 @@ impl Shape {
         }
     }
 
-    /// The shape of a quantity that is counted in this unit: one column of type BIGINT with a key of its own.
+    /// The shape of a quantity that is counted in this unit: one column of type BIGINT with its own key.
     pub const fn quantity(unit: Unit) -> Self {
         const fn part(unit: Unit) -> Part {
             Part { unit: Some(unit), ..Part::scalar(SqlType::BigInt) }
@@ -296,14 +296,14 @@ impl Field {
         self
     }
 
-    /// `absent = "..."`: what is stored where there is no value, whatever the kind says of its other columns.
+    /// `absent = "..."`: what is stored if there is no value, whatever the kind decides for its other columns.
     #[must_use]
     pub const fn absent(mut self, absent: Absent) -> Self {
         self.absent = Some(absent);
         self
     }
 
-    /// A function makes the value, of what is said nowhere.
+    /// A function makes the value, from an unknown source.
     #[must_use]
     pub const fn computed(mut self) -> Self {
         self.computed = true;
@@ -403,7 +403,7 @@ impl Field {
         self.computed || self.shape.parts[i].computed
     }
 
-    /// Which stored values of part `i` stay: what is said of the whole value, or else of the part.
+    /// Which stored values of part `i` stay: as set for the whole value, or else for the part.
     pub(super) const fn part_stays(&self, i: usize) -> Stays {
         match self.stays {
             Stays::None => self.shape.parts[i].stays,
@@ -424,7 +424,7 @@ impl Field {
         self.shape.parts[i].unit
     }
 
-    /// Whether `keep` or `first` is said of the whole value.
+    /// Whether `keep` or `first` is set for the whole value.
     pub(super) const fn stays_as_a_whole(&self) -> bool {
         !self.stays.is_none()
     }
@@ -485,7 +485,7 @@ impl Field {
         count
     }
 
-    /// The name of the key that part `i` is in; the column's name for a key of its own.
+    /// The name of the key that part `i` is in; the column's name for its own key.
     pub(super) const fn key_name(&self, i: usize) -> Ident {
         match self.part_key(i) {
             PartKey::Joint(Some(suffix)) => Ident::tolerant(self.column, suffix.as_str()),

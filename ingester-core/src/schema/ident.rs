@@ -46,7 +46,7 @@ impl Ident {
         Self::cut(text.as_str(), IDENTIFIER_BYTES)
     }
 
-    /// As [`Ident::join`], but makes a short identifier of a text that is none.
+    /// As [`Ident::join`], but makes a short identifier of a text that is not one.
     ///
     /// It is for the layout of tables. The checks report a wrong name on the user's tokens; a panic here would report it a second
     /// time, on other tokens.

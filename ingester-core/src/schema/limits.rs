@@ -63,6 +63,6 @@ pub const fn longest_of_many(form: Form) -> u32 {
     (KEY_BYTES - beside_many(form)) / CHARACTER_BYTES
 }
 
-/// How names of tables begin that are not for kinds, and whose such tables are.
+/// Prefixes of the names of tables that are not for kinds, and who owns such tables.
 pub const RESERVED: [(&str, &str); 3] =
     [("ingester_", "the ingester"), ("_sqlx_", "sqlx"), ("sqlite_", "the database")];

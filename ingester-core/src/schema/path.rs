@@ -2,8 +2,8 @@
 
 /// The names of fields that lead to a value, from the object inwards: `spec.owner.name`.
 ///
-/// The derives join such paths in constant evaluation: what a struct says of its fields is behind what another one says of the
-/// field that holds it.
+/// The derives join such paths in constant evaluation: the path of a struct's field comes behind that of the field that holds
+/// the struct.
 #[derive(Clone, Copy)]
 pub struct Path {
     /// Names with dots between them. Each text may be empty.

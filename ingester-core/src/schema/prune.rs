@@ -1,4 +1,4 @@
-//! Paths of what a kind does not store, and what is wrong with one. The same for a struct and a file.
+//! Paths that a kind does not store, and what is wrong with one. The same for a struct and a file.
 //!
 //! ```text
 //! path = step+
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! They are paths as files of kinds have them, those that name a place: `[*]` is every element of a list and every value of a map.
-//! A list has no steps that choose one element: what moves within the list would be stored again.
+//! No step chooses one element of a list: an element that moves within the list would be stored again.
 
 use super::Path;
 use super::fault::Fault;
@@ -67,7 +67,7 @@ pub const fn check_prune<'a>(table: &Table, paths: &[&'a str], place: usize) -> 
     }
     let mut p = 0;
     while p < paths.len() {
-        // Of two that are the same, the later one is named.
+        // If two are the same, the later one is named.
         if p != place && begins_with(path, paths[p]) && (p < place || !same(path, paths[p])) {
             return Some(Fault::PruneWithin(path, paths[p]));
         }

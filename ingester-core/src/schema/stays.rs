@@ -17,7 +17,7 @@ pub enum Stays {
 }
 
 impl Stays {
-    /// Whether the stored value stays, of which and of the object's it is known whether they are NULL.
+    /// Whether the stored value stays, given whether it and the object's value are NULL.
     pub const fn holds(self, stored_is_null: bool, new_is_null: bool) -> bool {
         match self {
             Stays::None => false,

@@ -19,7 +19,7 @@ pub struct Column {
     pub nullable: bool,
     /// Its former name (`was = "..."`).
     pub was: Option<Ident>,
-    /// Where its value is in the JSON of the object; `None` if it is not there, or nobody knows where.
+    /// Where its value is in the JSON of the object; `None` if it is not there, or the place is unknown.
     pub path: Option<Path>,
     /// Whether a function makes its value from what is at the path (`with = function`).
     pub computed: bool,
@@ -178,7 +178,7 @@ pub struct Many {
     pub was: Option<Ident>,
     /// Whether it is a list or a map.
     pub form: Form,
-    /// Where the list or map is in the JSON of the object; `None` if it is not there, or nobody knows where.
+    /// Where the list or map is in the JSON of the object; `None` if it is not there, or the place is unknown.
     pub path: Option<Path>,
     /// Whether a function makes it from what is at the path (`with = function`).
     pub computed: bool,
@@ -338,7 +338,7 @@ pub const BASE_KEYS: [(&str, &[u16]); 6] = [
 /// entries have about 100 bytes, a row with its object has kilobytes. It has all columns that the statements which name it read.
 pub const NARROW_KEY: &str = "uid_version";
 
-/// Where in the object the three groups of fields have their paths from. Fields of a spec and of the metadata say it themselves; a
+/// Where the paths of the three groups of fields begin in the object. Fields of a spec and of the metadata say it themselves; a
 /// status struct may also be used elsewhere, so its fields cannot know it.
 const ROOTS: [&str; 3] = ["", "status", ""];
 
@@ -354,7 +354,7 @@ pub struct TableParts {
 }
 
 impl TableParts {
-    /// Those of a table with the columns of these fields, and no more.
+    /// The parts of a table with the columns of these fields only.
     pub const fn of(fields: &'static [Field]) -> Self {
         TableParts { fields: [fields, &[], &[]], keys: &[], absent: Absent::Unsaid }
     }

@@ -68,8 +68,8 @@ impl Text {
 
     /// Stops constant evaluation with this message, which makes it a compile error.
     ///
-    /// rustc shows the way from the user's code to a panic, but for functions that track their caller. So each function on that way has the
-    /// attribute, and a user reads the message and nothing of this crate.
+    /// rustc shows the calls from the user's code to a panic, except for functions that track their caller. So each function on the way has
+    /// the attribute, and users read the message and nothing of this crate.
     ///
     /// # Panics
     /// Always.

@@ -29,7 +29,7 @@ pub trait ColumnValue {
     /// ([`Part::optional`](crate::schema::Part::optional)).
     const OPTIONAL: bool = false;
 
-    /// Whether all columns are NULL wherever the field itself is absent. A type that reads its default then is not.
+    /// Whether all columns are NULL wherever the field itself is absent. Not so for a type that reads its default then.
     const NULL_IF_ABSENT: bool = Self::OPTIONAL;
 
     /// Adds exactly one value for each part of [`ColumnValue::SHAPE`].

@@ -22,8 +22,8 @@ pub const fn type_of_many<'a, S: 'a + ?Sized, V: ManyValues>(_: fn(&'a S) -> V) 
     Some(many(V::SHAPE))
 }
 
-/// The function of `with = function`. Whatever else it is, it takes a reference: a function that does not is refused by this signature,
-/// where a mere call would have rustc propose changes to code that the user has not written.
+/// The function of `with = function`. It must take a reference: this signature refuses one that does not. With a mere call, rustc would
+/// propose changes to code that the user has not written.
 pub fn with<'a, A: ?Sized, V>(function: fn(&'a A) -> V) -> fn(&'a A) -> V {
     function
 }
@@ -128,15 +128,15 @@ impl<'a, T> std::ops::Deref for Single<'a, T> {
     }
 }
 
-/// What a path without an `Option` leads to: every object has it.
+/// The value of a path without an `Option`: every object has it.
 #[derive(Debug)]
 pub struct There<T>(T);
 
-/// What a path leads to that ends in an `Option`: an object may have none.
+/// The value of a path that ends in an `Option`: an object may have none.
 #[derive(Debug)]
 pub struct Maybe<T>(Option<T>);
 
-/// What a path leads to that has an `Option` on the way alone: where that has a value, what is at the end is there.
+/// The value of a path with an `Option` only on the way: if that has a value, so has the end of the path.
 #[derive(Debug)]
 pub struct Within<T>(Option<T>);
 
@@ -179,12 +179,12 @@ impl<T> There<T> {
         step(self.0)
     }
 
-    /// What a function makes of it.
+    /// Applies a function to it.
     pub fn __map<R>(self, with: impl FnOnce(T) -> R) -> There<R> {
         There(with(self.0))
     }
 
-    /// The column's value: of its type the column knows that it is never NULL.
+    /// The column's value, of a type that is never NULL.
     pub fn __value(self) -> T {
         self.0
     }
@@ -196,7 +196,7 @@ impl<T> Maybe<T> {
         R::inside(self.0.map(step))
     }
 
-    /// What a function makes of it.
+    /// Applies a function to it.
     pub fn __map<R>(self, with: impl FnOnce(T) -> R) -> Maybe<R> {
         Maybe(self.0.map(with))
     }
@@ -213,12 +213,12 @@ impl<T> Within<T> {
         R::inside(self.0.map(step))
     }
 
-    /// What a function makes of it.
+    /// Applies a function to it.
     pub fn __map<R>(self, with: impl FnOnce(T) -> R) -> Within<R> {
         Within(self.0.map(with))
     }
 
-    /// The column's value: of its type the column knows that it is not always NULL where there is none.
+    /// The column's value, of a type that is not always NULL if there is none.
     pub fn __value(self) -> Self {
         self
     }

@@ -6,7 +6,7 @@ use class::{Anything, Integers, Moments, NamesOf, Numbers, Texts, Truths};
 /// A Rust type that is one column, which [`Literal`]s of its class can be compared with.
 ///
 /// Implemented for all types of the library that are one column, by `#[derive(ColumnValue)]` for unit enums, and by
-/// [`wire_enum!`](crate::wire_enum). A type with a [`ColumnValue`] by hand says by this which literals it takes.
+/// [`wire_enum!`](crate::wire_enum). A type with a hand-written [`ColumnValue`] declares by this which literals it takes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not one column that can be compared or ordered by",
     label = "this is several columns, or it has no values to compare with",

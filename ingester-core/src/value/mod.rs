@@ -29,7 +29,7 @@ impl Micros {
         Micros(jiff::Timestamp::now().as_microsecond())
     }
 
-    /// The time so long before now, by this machine's clock.
+    /// The time this long before now, by this machine's clock.
     pub fn ago(age: std::time::Duration) -> Self {
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         Micros(Self::now().0.saturating_sub(age))
@@ -127,7 +127,7 @@ impl Value {
         Value::Text(text.into())
     }
 
-    /// What a column of this type has with [`Absent::Empty`] where there is no value.
+    /// The value of a column of this type with [`Absent::Empty`] if the object has none.
     pub fn empty(ty: SqlType) -> Self {
         match ty {
             SqlType::Boolean => Value::Bool(false),

@@ -1,4 +1,4 @@
-//! The checks of views: in constant evaluation the first mistake is a compile error, at run time all mistakes are told.
+//! The checks of views: in constant evaluation the first mistake is a compile error, at run time all mistakes are reported.
 
 use super::{Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType};
 use crate::kind::Kind;
@@ -341,7 +341,7 @@ const fn check_expression(part: &Part<'_>, expression: &Expression, faults: &mut
     }
 }
 
-/// Fails if a value is no text.
+/// Fails if a value is not text.
 const fn check_text(part: &Part<'_>, what: &str, value: &Expression, faults: &mut Faults) {
     if let Some(ty) = type_of(part.table(), value)
         && !matches!(ty, ViewType::Text)

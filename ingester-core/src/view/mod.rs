@@ -141,7 +141,7 @@ pub enum Expression {
     Cast(&'static Expression, ViewType),
     /// The value behind the first condition that holds, else the last one.
     Case(&'static [(Condition, Expression)], &'static Expression),
-    /// Texts, one behind the other; NULL if one of them is.
+    /// Texts, concatenated; NULL if one of them is.
     Concat(&'static [Expression]),
 }
 
@@ -165,9 +165,9 @@ pub enum Condition {
     Deleted,
     /// The value is NULL.
     Null(Expression),
-    /// The value is one of these; NULL is none.
+    /// The value is one of these; NULL never is.
     OneOf(Expression, &'static [Literal]),
-    /// The value is the uid of an object of these kinds of which there is a row, whatever became of it; NULL is none.
+    /// The value is the uid of an object of these kinds that has a row, in any state; NULL never is.
     Stored(Expression, &'static [Kind]),
     /// The opposite.
     Not(&'static Condition),

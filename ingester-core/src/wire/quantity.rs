@@ -98,8 +98,8 @@ pub fn number<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<f64> {
     parse(quantity.quantity()).map(float)
 }
 
-/// A quantity of `#[index(unit = "...")]`, counted in thousandths or in whole units: a column of type BIGINT. An object whose text is no
-/// quantity, or whose number does not fit, is rejected, as it is with the function `quantity` of a declared column.
+/// A quantity of `#[index(unit = "...")]`, counted in thousandths or in whole units: a column of type BIGINT. An object whose text is
+/// not a quantity, or whose number does not fit, is rejected, as with the function `quantity` of a declared column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted<const MILLI: bool>(Result<i128, Box<str>>);
 
@@ -114,7 +114,7 @@ impl<const MILLI: bool> ColumnValue for Counted<MILLI> {
     fn write(&self, out: &mut Values) {
         out.push(match &self.0 {
             Ok(number) => stored(*number),
-            // The default of a type that has no value of its own for what is absent.
+            // The default of a type without a special value for what is absent.
             Err(text) if text.is_empty() => Value::Null,
             // The row's check refuses a text in a column of numbers, and names the column.
             Err(text) => Value::text(&**text),
@@ -135,7 +135,7 @@ pub fn in_unit<const MILLI: bool, Q: QuantityText + ?Sized>(quantity: &Q) -> Cou
 /// Parts of one: what is below a billionth is rounded away from zero, as Kubernetes does.
 pub(super) const PARTS: i128 = 1_000_000_000;
 
-/// The number that a quantity says, in billionths; `None` if it is none, or beyond 2^63 times a thousand.
+/// The number of a quantity, in billionths; `None` if it is not a quantity, or beyond 2^63 times a thousand.
 pub fn parse(text: &str) -> Option<i128> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),

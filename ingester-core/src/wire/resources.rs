@@ -50,7 +50,7 @@ enum Format {
 }
 
 impl Amount {
-    /// The quantity that a text writes; `None` if it is none, or beyond 10^29.
+    /// Parses a quantity; `None` if it is not one, or beyond 10^29.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let billionths = quantity::parse(text)?;
@@ -157,7 +157,7 @@ impl Requirements {
         init_containers: impl IntoIterator<Item = &'a Requirements>,
     ) -> Self {
         let together = joined(containers, Amount::plus);
-        // In this order, for the one that is named last tells how two that are equal are written.
+        // In this order: of two that are equal, the one that is named last decides how it is written.
         joined(&[joined(init_containers, Amount::larger), together], Amount::larger)
     }
 }
@@ -259,7 +259,7 @@ pub struct PodTemplate {
 }
 
 /// How many pods of each role there are, and what each of them asks for, as JSON:
-/// `{"Worker":{"resources":{"limits":{"cpu":"2"}},"replicas":3}}`. No number is 0.
+/// `{"Worker":{"resources":{"limits":{"cpu":"2"}},"replicas":3}}`. A missing number is 0.
 pub fn replicas(roles: &BTreeMap<String, ReplicaSpec>) -> String {
     let roles: Vec<String> = roles
         .iter()
@@ -318,7 +318,7 @@ mod tests {
             ("0.5Ki", "512"),
             ("1023Ki", "1023Ki"),
             ("1500Ki", "1500Ki"),
-            // What no binary suffix can say is decimal.
+            // Decimal if no binary suffix can express it.
             ("0.0001Ki", "102400u"),
             ("1.0001Ki", "1024102400u"),
             ("1.1Mi", "1153433600m"),
@@ -375,7 +375,7 @@ mod tests {
         let wanted = r#"{"limits":{"b\"":"1","cpu":"2500m"},"requests":{"cpu":"3","memory":"1Gi","z":"1"}}"#;
         assert_eq!(of(spec), Ok(wanted.into()));
         assert_eq!(of("{}"), Ok("{}".into()));
-        // Of two that are equal, the containers' is written.
+        // If two are equal, the containers' is written.
         let equal = r#"{"initContainers": [{"resources": {"limits": {"memory": "1Gi"}}}],
             "containers": [{"resources": {"limits": {"memory": "1073741824"}}}]}"#;
         assert_eq!(of(equal), Ok(r#"{"limits":{"memory":"1073741824"}}"#.into()));

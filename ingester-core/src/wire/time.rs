@@ -56,7 +56,7 @@ impl From<jiff::Timestamp> for Moment {
     }
 }
 
-/// RFC 3339 in UTC; the precision is the number of digits behind the second, without one as many as it has.
+/// RFC 3339 in UTC; the precision is the number of digits behind the second; without it, as many digits as needed.
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Ok(time) = jiff::Timestamp::new(self.second, self.nanosecond) {
@@ -86,12 +86,12 @@ impl std::str::FromStr for Moment {
 pub(crate) fn moment(text: &str) -> Option<Moment> {
     match whole_second(text.as_bytes()) {
         Some(second) => Some(Moment { second, nanosecond: 0 }),
-        // Fractions, offsets, leap seconds, and text that is no time.
+        // Fractions, offsets, leap seconds, and text that is not a time.
         None => text.parse().map(jiff::Timestamp::into).ok().or_else(|| last_days(text)),
     }
 }
 
-/// Times of the last days of the year 9999, of which jiff has not all: read as if they were ten days earlier.
+/// Times of the last days of the year 9999, not all of which jiff has: read as if they were ten days earlier.
 fn last_days(text: &str) -> Option<Moment> {
     let rest = text.strip_prefix("9999-12-3").filter(|rest| rest.starts_with(['0', '1']))?;
     let earlier = Moment::from(format!("9999-12-2{rest}").parse::<jiff::Timestamp>().ok()?);

@@ -1,4 +1,4 @@
-//! A column of a kind: where its value is, which type it has, and what becomes of it.
+//! A column of a kind: where its value is, its type, and how it is stored.
 
 use super::crd;
 use super::path::{Condition, Function, Gives, Guarded, Path};
@@ -34,7 +34,7 @@ pub(super) struct Column<'t> {
     pub(super) keep: Option<Located<'t>>,
     /// Whether there is always a value.
     pub(super) always: bool,
-    /// Whether it says itself what is stored where an object has no value, or has none such: of many values, and in the metadata.
+    /// Whether it says itself what is stored where an object has no value, or needs no such rule: of many values, and in the metadata.
     pub(super) says_absent: bool,
 }
 
@@ -56,12 +56,12 @@ impl Column<'_> {
             Some(Form::List) => fingerprint.text("list"),
             Some(Form::Map) => fingerprint.text("map"),
         };
-        // What files could not say before adds nothing, so that their rows are not filled again.
+        // What files could not say before is added only if it is said, so that their rows are not filled again.
         let fingerprint = if self.absent == Absent::Empty { fingerprint.text("absent is empty") } else { fingerprint };
         if self.unit == Some(Unit::Milli) { fingerprint.text("in thousandths") } else { fingerprint }
     }
 
-    /// What its values become.
+    /// The type and the unit of its values.
     pub(super) fn typed(&self) -> Typed {
         Typed { ty: self.ty.unwrap_or(SqlType::VarChar(255)), unit: self.unit }
     }
@@ -95,7 +95,7 @@ impl Column<'_> {
 const KEYS: [&str; 12] =
     ["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many", "absent", "unit"];
 
-/// Reads a column; `schema` is that of the kind's objects, if there is one, and `absent` what the kind says of all of its columns.
+/// Reads a column; `schema` is that of the kind's objects, if there is one, and `absent` what the kind says for all of its columns.
 pub(super) fn read_column<'t>(
     node: &Located<'t>,
     schema: Option<&JSONSchemaProps>,
@@ -187,7 +187,7 @@ struct Written<'t> {
     default: Option<Located<'t>>,
 }
 
-/// What is wrong with a default of a path that never needs one.
+/// The fault of a default for a path that never needs one.
 const ALWAYS_GIVES: &str =
     "`count` and `exists` always give a value, 0 or false if there is nothing: leave the default out";
 
@@ -236,7 +236,7 @@ fn read_paths<'t>(
 
 /// What the schema of a CRD says of a column's values.
 enum BySchema<'s> {
-    /// This, of the first path of which it says something.
+    /// This, for the first path of which it says something.
     Says(Option<&'s JSONSchemaProps>),
     /// One of the paths is not in it, which is a mistake already.
     Contradicts,
@@ -270,7 +270,7 @@ fn by_schema<'s>(
     if contradicts { BySchema::Contradicts } else { BySchema::Says(says) }
 }
 
-/// The type of a column that says none: that of its first path.
+/// The type of a column without a type: that of its first path.
 fn type_of_path(
     Written { at, path: Guarded { path, .. }, .. }: &Written<'_>,
     by_schema: BySchema<'_>,
@@ -282,7 +282,7 @@ fn type_of_path(
         BySchema::Contradicts => None,
     };
     let known = match path.gives() {
-        // What is in a text of its own, no schema says.
+        // No schema describes what is in a text of JSON.
         Gives::Json if !path.functions.is_empty() => None,
         Gives::Json => crd::metadata_type(&path.steps).or(said.and_then(crd::column_type)),
         Gives::Text => Some(SqlType::VarChar(255)),
@@ -388,7 +388,7 @@ fn read_stays(keep: Option<Located<'_>>, first: Option<Located<'_>>, faults: &mu
     }
 }
 
-/// What is stored where there is no value. YAML reads `null` as nothing.
+/// What is stored if there is no value. YAML reads `null` as nothing.
 pub(super) fn read_absent(at: &Located<'_>, faults: &mut Faults) -> Option<Absent> {
     if at.is_null() {
         return Some(Absent::Null);
@@ -400,7 +400,7 @@ pub(super) fn read_absent(at: &Located<'_>, faults: &mut Faults) -> Option<Absen
     absent
 }
 
-/// The unit of a column of quantities: whole ones unless it is said.
+/// The unit of a column of quantities: whole ones by default.
 fn read_unit(at: Option<Located<'_>>, paths: &[Written<'_>], ty: Option<SqlType>, faults: &mut Faults) -> Option<Unit> {
     let of_quantities = paths.iter().any(|written| written.path.path.functions.contains(&Function::Quantity));
     let counts = ty.is_none_or(|ty| ty.holds_numbers());
@@ -441,7 +441,7 @@ fn read_type(at: &Located<'_>, faults: &mut Faults) -> Option<SqlType> {
     ty
 }
 
-/// Why what a path gives is nothing for a type.
+/// Why the values of a path do not fit a type.
 fn misfit(path: &Path, ty: SqlType) -> Option<String> {
     use SqlType::{BigInt, BigIntUnsigned, Boolean, Double, Int, MediumText, Text, VarChar};
     let fits = match path.gives() {

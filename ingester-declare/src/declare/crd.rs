@@ -1,4 +1,4 @@
-//! Which type a column has by the schema of a CRD.
+//! The type of a column by the schema of a CRD.
 
 use super::path::Step;
 use crate::documents::documents;
@@ -45,7 +45,7 @@ pub(super) fn description(version: &CustomResourceDefinitionVersion) -> Option<S
 /// The schema of what is at these steps.
 ///
 /// # Errors
-/// The steps that lead to what the schema does not have, and the names that are there.
+/// The steps that lead to what the schema does not have, and the names that exist there.
 pub(super) fn at<'s>(schema: &'s JSONSchemaProps, steps: &[Step]) -> Result<Option<&'s JSONSchemaProps>, String> {
     let mut here = schema;
     let mut way = String::new();
@@ -101,7 +101,7 @@ fn items(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
 /// The schema of the values of a map.
 ///
 /// # Errors
-/// Why it is no map, and the remedy.
+/// Why it is not a map, and the remedy.
 pub(super) fn values(schema: &JSONSchemaProps) -> Result<Option<&JSONSchemaProps>, String> {
     match (&schema.additional_properties, schema.type_.as_deref()) {
         (Some(JSONSchemaPropsOrBool::Schema(values)), _) => Ok(Some(values)),
@@ -111,7 +111,7 @@ pub(super) fn values(schema: &JSONSchemaProps) -> Result<Option<&JSONSchemaProps
     }
 }
 
-/// The type of a column with such values; `None` if they are no single values.
+/// The type of a column with such values; `None` if they are not single values.
 pub(super) fn column_type(schema: &JSONSchemaProps) -> Option<SqlType> {
     if schema.x_kubernetes_int_or_string == Some(true) {
         return None;
@@ -154,7 +154,7 @@ pub(super) fn contradiction(schema: &JSONSchemaProps, ty: SqlType) -> Option<Str
         .then(|| format!("by the CRD, it is of type {said}, which {ty} does not hold: {remedy}, or leave `type` out"))
 }
 
-/// Why values of a schema are no values of a column, and the remedy.
+/// Why a column cannot have the values of a schema, and the remedy.
 pub(super) fn no_type(schema: &JSONSchemaProps) -> String {
     if schema.x_kubernetes_int_or_string == Some(true) {
         return "by the CRD, it is a number or a text: end the path with `| text`, or give `type`".into();
@@ -168,7 +168,7 @@ pub(super) fn no_type(schema: &JSONSchemaProps) -> String {
     }
 }
 
-/// The type of what every object has, whatever its CRD says of it.
+/// The type of what every object has, whatever its CRD says.
 pub(super) fn metadata_type(steps: &[Step]) -> Option<SqlType> {
     let names: Vec<&str> = steps
         .iter()

@@ -24,7 +24,7 @@ use std::time::Duration;
 /// A file of kinds.
 pub(super) const SYNTAX: Syntax = Syntax { passwords: false, hint };
 
-/// What people write here who know it from elsewhere.
+/// The remedy for keys that people know from elsewhere.
 fn hint(key: &str) -> Option<&'static str> {
     match key {
         "apiVersion" => Some("write `group: example.com` and `version: v1`"),
@@ -77,7 +77,7 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
         kinds.push((node, kind));
     }
     let kinds: Vec<Kind> = kinds.into_iter().map(|(_, kind)| kind).collect();
-    // What a view lacks may be a column of a kind that has a mistake.
+    // A column that a view lacks may belong to a kind that has a mistake.
     let views = match &views {
         Some(views) if faults.is_empty() => views::read(views, &kinds, &mut faults),
         _ => Vec::new(),
@@ -88,7 +88,7 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     Ok(DeclaredKinds { kinds, views: kept(views), built_in, prefix, former_prefixes, silent })
 }
 
-/// What names of finalizers and annotations begin with.
+/// The prefix of the names of finalizers and annotations.
 fn read_prefix(at: &Located<'_>, faults: &mut Faults) -> Option<&'static str> {
     let text = at.text(faults)?;
     check_prefix(text).map_err(|what| faults.push(at.fault(what))).ok()?;
@@ -124,7 +124,7 @@ pub(super) const KEYS: [&str; 21] = [
     "absent",
 ];
 
-/// Reads one kind, and whether it says what is stored where an object has no value; what is wrong with it goes to `faults`.
+/// Reads one kind, and whether it says what is stored where an object has no value; mistakes go to `faults`.
 fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<(Kind, bool)> {
     let before = faults.len();
     let mut keys = node.keys_of(&KEYS, faults)?;
@@ -196,7 +196,7 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     Some((if conditions.is_empty() { kind } else { kind.filtering() }, says_absent))
 }
 
-/// The paths of what is not stored: where each is written, and as all paths are written.
+/// The paths that are not stored: where each is written, and as all paths are written.
 fn read_prune<'t>(
     at: Option<Located<'t>>,
     immutable: bool,
@@ -219,7 +219,7 @@ fn read_prune<'t>(
     paths
 }
 
-/// That what is not stored is neither needed, nor read by a column or by the filter.
+/// Checks that what is not stored is neither needed, nor read by a column or by the filter.
 fn check_pruned(
     pruned: &[(Located<'_>, String)],
     table: &Table,
@@ -247,12 +247,12 @@ fn check_pruned(
     }
 }
 
-/// What Kubernetes calls a kind. `None` for what a mistake hides.
+/// The names of a kind in Kubernetes. `None` for what a mistake hides.
 struct Names<'n> {
     group: Option<&'n str>,
     version: Option<&'n str>,
     kind: Option<&'n str>,
-    /// `None` for the plural that Kubernetes guesses, too.
+    /// `None` also for the plural that Kubernetes guesses.
     plural: Option<&'n str>,
     namespaced: Option<bool>,
 }
@@ -432,9 +432,9 @@ pub(super) fn read_columns<'t>(
 /// What is read of an object.
 struct Contents {
     recipe: Recipe,
-    /// Of all that it says.
+    /// The fingerprint of all that it says.
     fingerprint: Fingerprint,
-    /// Of what decides whether there is a row.
+    /// The fingerprint of what decides whether there is a row.
     row: Fingerprint,
     /// The filter.
     conditions: Vec<Condition>,
@@ -495,7 +495,7 @@ pub(super) fn read_keys<'t>(list: Option<Located<'t>>, faults: &mut Faults) -> V
     keys
 }
 
-/// Reads what is said of the table itself, and checks it with its columns.
+/// Reads the options of the table itself, and checks it with its columns.
 fn read_table<'t>(
     node: &Located<'t>,
     keys: &mut Keys<'t>,
@@ -560,7 +560,7 @@ fn read_protobuf(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Opt
     }
 }
 
-/// What a CRD has to do with the kind beside which it is named.
+/// How a CRD contradicts the kind beside which it is named.
 fn mismatch(crd: &CustomResourceDefinition, group: &str, version: &str, kind: &str) -> Option<String> {
     let (its, names) = (&crd.spec, &crd.spec.names);
     if its.group != group || names.kind != kind {
@@ -576,7 +576,7 @@ fn mismatch(crd: &CustomResourceDefinition, group: &str, version: &str, kind: &s
         .then(|| format!("the CRD has no version `{version}`; there are: {}", versions.join(", ")))
 }
 
-/// The text; a fault if it is not what it should be.
+/// The text; a fault if it breaks the rule.
 fn checked<'t>(at: &Located<'t>, text: &'t str, is: fn(&str) -> bool, rule: &str, faults: &mut Faults) -> &'t str {
     if !is(text) {
         faults.push(at.fault(format!("`{text}`: {rule}")));

@@ -1,5 +1,5 @@
-//! The mistakes that people make in a file of kinds, and what is said about each. `mistakes.md` beside this file is the table, to be
-//! read by people; `INGESTER_UPDATE=1 cargo test -p ingester-declare declare::mistakes` writes it.
+//! The mistakes that people make in a file of kinds, and the message about each. `mistakes.md` beside this file is the table, for
+//! people to read; `INGESTER_UPDATE=1 cargo test -p ingester-declare declare::mistakes` writes it.
 
 use super::kinds;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ fn open(file: &str) -> io::Result<Vec<u8>> {
     }
 }
 
-/// What is said about a file; empty if it has no mistake.
+/// The messages about a file; empty if it has no mistake.
 fn said(text: &str) -> String {
     let Err(error) = kinds("kinds.yaml", text, &open) else { return String::new() };
     let mut said = String::new();

@@ -26,7 +26,7 @@
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
 //!
 //! May use: ingester-core, ingester-sql, documents, evict, kept, text, yaml.
-//! Must not: open files; whoever reads a file passes what it has.
+//! Must not: open files; the caller passes what it has read.
 
 mod column;
 mod crd;
@@ -58,7 +58,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 
-/// Why a file is no file of kinds: every mistake in it.
+/// Why a file is not a file of kinds: every mistake in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclareError {
     /// The file's name.
@@ -74,11 +74,11 @@ pub struct DeclaredKinds {
     pub kinds: Vec<Kind>,
     /// The views over them.
     pub views: &'static [View],
-    /// `builtIn`: whether the kinds that are built into the program are there beside them.
+    /// `builtIn`: whether the program also keeps its built-in kinds.
     pub built_in: bool,
-    /// `prefix`: what the names of the finalizer and annotations of all kinds of the program begin with.
+    /// `prefix`: the prefix of the finalizer and annotations of all kinds of the program.
     pub prefix: Option<&'static str>,
-    /// `formerPrefixes`: what they began with before.
+    /// `formerPrefixes`: the former prefixes.
     pub former_prefixes: Vec<&'static str>,
     /// The kinds that do not say what is stored where an object has no value (`absent`).
     pub silent: Vec<&'static str>,
@@ -90,11 +90,11 @@ pub type Open<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
 /// The kinds that a file declares.
 ///
 /// # Errors
-/// [`DeclareError`] with all mistakes at once: what is no YAML, unknown keys, paths, types, whatever a database would refuse.
+/// [`DeclareError`] with all mistakes at once: text that is not YAML, unknown keys, paths, types, whatever a database would refuse.
 pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, DeclareError> {
     kinds::read(text, open).map_err(|mut faults| {
         faults.sort_by_key(|fault| fault.line);
-        // What a view says of several kinds is read once for each.
+        // A mistake in what a view says of several kinds is found once for each.
         let mut said = HashSet::new();
         faults.retain(|fault| said.insert(fault.clone()));
         DeclareError { file: file.to_owned(), mistakes: faults }
@@ -104,12 +104,12 @@ pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, De
 /// The CRD that a text has, YAML or JSON.
 ///
 /// # Errors
-/// What it has in place of a CRD.
+/// Why the text is not a CRD.
 pub fn crd(text: &[u8]) -> Result<CustomResourceDefinition, String> {
     crd::parse(text)
 }
 
-/// Whether the objects of a version of a CRD have what a path names, as its schema says. Where the schema leaves open what is there, they have.
+/// Whether the objects of a version of a CRD have what a path names, by its schema. If the schema leaves open what is there, they do.
 ///
 /// # Errors
 /// The first name that they do not have, and the one that may be meant.

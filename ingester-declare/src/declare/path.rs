@@ -1,4 +1,4 @@
-//! Paths: where in an object's JSON a value is, and what is made of it. Text as people write it, and as data.
+//! Paths: where in an object's JSON a value is, and the functions that are applied to it. Text as people write it, and as data.
 //!
 //! ```text
 //! path  = step+ ("|" function step*)*
@@ -32,10 +32,10 @@ pub(super) enum Step {
     Each,
 }
 
-/// What is made of what a path found.
+/// What is made from the value that a path found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Function {
-    /// The text is JSON of its own; the steps go on in there. What is no JSON has nothing.
+    /// The text is itself JSON; the steps go on in there. A text that is not JSON has nothing.
     Json(Vec<Step>),
     /// In lower case.
     Lower,
@@ -83,7 +83,7 @@ impl Function {
     }
 }
 
-/// What a path gives, as far as the path alone tells.
+/// What a path gives, as far as the path alone shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gives {
     /// What is in the JSON.
@@ -178,7 +178,7 @@ impl Path {
         Self::names_in(steps).filter(|_| self.functions.is_empty())
     }
 
-    /// Its steps, with those into a text of JSON: the name of a member; `None` for elements, whichever they are.
+    /// Its steps, with those into a text of JSON: the name of a member; `None` for any element.
     pub(super) fn places(&self) -> impl Iterator<Item = Option<&str>> {
         let inner = self.functions.iter().flat_map(|function| match function {
             Function::Json(steps) => steps.as_slice(),
@@ -399,7 +399,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Where the scanner stands, in words.
+    /// The position of the scanner, in words.
     fn before_rest(&self) -> String {
         let read = self.text.len() - self.rest.len();
         format!(" after `{}`", self.text.get(..read).unwrap_or_default())
@@ -549,7 +549,7 @@ pub(super) struct Guarded {
     pub(super) path: Path,
     /// It counts if all of them hold.
     pub(super) guards: Vec<Condition>,
-    /// Its value where it counts and finds nothing; NULL: the next path is asked.
+    /// Its value if it counts and finds nothing; NULL: the next path is asked.
     pub(super) default: Value,
 }
 
@@ -560,7 +560,7 @@ impl Guarded {
     }
 }
 
-/// A condition of a filter or of a guard: what a path gives is there, or is one of these.
+/// A condition of a filter or of a guard: the value of a path is there, or is one of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Condition {
     pub(super) path: Path,

@@ -49,12 +49,12 @@ impl Declared for Recipe {
         let found = object.unread().filter(|_| !self.from_start).and_then(|reader| self.rest(reader).ok());
         let found = match found.filter(|found| self.wrong(found).is_none()) {
             Some(found) => found,
-            // Whatever is unusual is found again here, where the path of what is wrong is known.
+            // Anything unusual is found again here, where the path of the mistake is known.
             None => {
                 object.parts()?;
                 match self.whole(object.text()) {
                     Ok(found) => found,
-                    // What is left out may have any shape.
+                    // An object that is left out may have any shape.
                     Err(_) if self.leaves_out(object.text()) => return Ok(false),
                     Err(error) => return Err(error.locate(object.text())),
                 }
@@ -98,13 +98,13 @@ impl Declared for Recipe {
 }
 
 impl Recipe {
-    /// Whether the conditions do not hold, of an object with a value that is not of its column's type.
+    /// Whether the conditions do not hold for an object with a value that is not of its column's type.
     fn leaves_out(&self, text: &str) -> bool {
         let Some(conditions) = &self.conditions else { return false };
         conditions.whole(text).is_ok_and(|found| !found.iter().all(|found| matches!(found, Found::Holds)))
     }
 
-    /// What is wrong with a value that counts.
+    /// The mistake in a value that counts.
     fn wrong<'f>(&self, found: &'f [Found]) -> Option<&'f json::Error> {
         if self.asked.is_empty() {
             return None;
@@ -133,7 +133,7 @@ impl Recipe {
         Ok(found)
     }
 
-    /// Reads what is left of an object. In the `tail` of the root, nothing may come again that stands before it.
+    /// Reads the rest of an object. In the `tail` of the root, no key from before it may come again.
     fn members(
         &self,
         node: &Node,
@@ -142,7 +142,7 @@ impl Recipe {
         tail: bool,
     ) -> Result<(), json::Error> {
         let each = node.elements.iter().find(|(element, _)| *element == Element::Each);
-        // A bit a member; of what has more members than bits, the others are not checked for coming twice.
+        // A bit a member; if there are more members than bits, the others are not checked for coming twice.
         let mut seen = 0_u64;
         while let Some(key) = reader.next_key()? {
             if reader.peek()? == TokenKind::Null {
@@ -222,7 +222,7 @@ impl Recipe {
         let back = back.max().unwrap_or(0);
         let mut last = VecDeque::new();
         let mut matched = vec![false; node.elements.len()];
-        // Elements in place of those that nothing matches.
+        // Elements that stand in if nothing matches.
         let mut spare = Vec::new();
         let mut place = 0;
         reader.begin_array()?;
@@ -289,7 +289,7 @@ impl Recipe {
             return Ok(());
         }
         match apply(functions, Item::Json(here), target, found) {
-            // Whether it counts is known at the end.
+            // Whether it counts is only known at the end.
             Err(error) if !guards.is_empty() => {
                 *found = Found::Wrong(error);
                 Ok(())
@@ -304,7 +304,7 @@ fn all_hold(found: &[Found], slots: &[usize]) -> bool {
     slots.iter().all(|slot| matches!(found[*slot], Found::Holds))
 }
 
-/// Whether an element of an array has this at these names.
+/// Whether an element of an array has this value at these names.
 fn has(mut element: Reader<'_>, names: &[Box<str>], literal: &str) -> Result<bool, json::Error> {
     for name in names {
         match member(element, name)? {
@@ -315,7 +315,7 @@ fn has(mut element: Reader<'_>, names: &[Box<str>], literal: &str) -> Result<boo
     Ok(written(&mut element)?.is_some_and(|text| *text == *literal))
 }
 
-/// The value of a member; `None` if there is none, or this is no object.
+/// The value of a member; `None` if there is none, or this is not an object.
 fn member<'a>(mut reader: Reader<'a>, name: &str) -> Result<Option<Reader<'a>>, json::Error> {
     if reader.peek()? != TokenKind::Object {
         return Ok(None);
@@ -351,7 +351,7 @@ fn apply(functions: &[Function], item: Item<'_>, target: &Target, found: &mut Fo
                 Item::Text(text) => text,
                 Item::Json(_) | Item::Number(_) => return Ok(()),
             };
-            // What is in there is somebody else's text, and no mistake of the object.
+            // The text in there is not the object's own, so it is not a mistake of the object.
             return match inside(&text, steps) {
                 Some(reader) => apply(rest, Item::Json(reader), target, found).or(Ok(())),
                 None => Ok(()),
@@ -404,19 +404,19 @@ fn apply(functions: &[Function], item: Item<'_>, target: &Target, found: &mut Fo
     apply(rest, item, target, found)
 }
 
-/// What JSON says, as a struct has it.
+/// The value in JSON, as a struct has it.
 fn decoded<T: Default + for<'de> Deserialize<'de>>(item: Item<'_>) -> Result<T, json::Error> {
     match item {
         Item::Json(mut reader) => {
             let at = reader.offset();
             T::deserialize(&mut reader).map_err(|error| error.place(at))
         }
-        // A path that gives this to such a function is no path.
+        // No valid path gives this to such a function.
         Item::Text(_) | Item::Number(_) => Ok(T::default()),
     }
 }
 
-/// What a slot takes in the end, where no function made one of many before.
+/// What a slot takes in the end, unless a function combined many values before.
 fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::Error> {
     match target {
         Target::Column(ty) => {
@@ -475,7 +475,7 @@ fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::
     Ok(())
 }
 
-/// The value of a column from what its slot found. What makes one of many is not the last function where `lower` follows it.
+/// The value of a column from what its slot found. A function that folds is not the last one if `lower` follows it.
 fn end(found: Found, functions: &[Function], ty: Typed) -> Value {
     match found {
         Found::Value(value) => value,
@@ -492,7 +492,7 @@ fn end(found: Found, functions: &[Function], ty: Typed) -> Value {
     }
 }
 
-/// Where steps lead in a text that is JSON of its own; `None` if it is none, or there is nothing.
+/// Where steps lead in a text that is itself JSON; `None` if it is not JSON, or has nothing there.
 fn inside<'a>(text: &'a str, steps: &[Step]) -> Option<Reader<'a>> {
     let mut whole = Reader::new(text);
     whole.skip().and_then(|()| whole.finish()).ok()?;
@@ -575,7 +575,7 @@ fn whole(number: i128, ty: SqlType) -> Value {
     match ty {
         SqlType::Double => Value::Double(number as f64),
         SqlType::BigIntUnsigned => u64::try_from(number).map_or(Value::Int(-1), Value::UInt),
-        // What is beyond the column is refused by its row, as any number is.
+        // A value beyond the column is refused by its row, as any number is.
         SqlType::Boolean
         | SqlType::Int
         | SqlType::BigInt

@@ -1,24 +1,24 @@
-//! What a declared kind reads of an object: all its paths joined into one tree, so that an object's text is passed once.
+//! What a declared kind reads from an object: all its paths joined into one tree, so that an object's text is passed once.
 
 use super::path::{Condition, Function, Guarded, Path, Step};
 use ingester_core::schema::{Absent, Form, SqlType, Unit};
 use ingester_core::value::Value;
 
-/// The paths of a kind, and what becomes of what they find.
+/// The paths of a kind, and where their values go.
 #[derive(Debug, Default)]
 pub(super) struct Recipe {
     /// The tree; the first node is the object.
     pub(super) nodes: Vec<Node>,
-    /// What is found ends in these.
+    /// The places where the found values end.
     pub(super) slots: Vec<Slot>,
     pub(super) columns: Vec<Column>,
-    /// Those of many values.
+    /// The columns of many values.
     pub(super) many: Vec<Column>,
     /// The slots of the conditions, all of which must hold.
     pub(super) filter: Vec<usize>,
     /// The conditions alone.
     pub(super) conditions: Option<Box<Recipe>>,
-    /// Whether something is read of what comes before spec and status.
+    /// Whether something before spec and status is read.
     pub(super) from_start: bool,
     /// The conditions of guards, with their slots.
     pub(super) asked: Vec<(Condition, usize)>,
@@ -26,7 +26,7 @@ pub(super) struct Recipe {
     pub(super) spelled: Box<str>,
 }
 
-/// What is wanted of one value.
+/// What is wanted from one value.
 #[derive(Debug, Default)]
 pub(super) struct Node {
     /// Members of an object, with their nodes.
@@ -47,7 +47,7 @@ pub(super) enum Element {
     Front(u64),
     /// 1 is the last one.
     Back(u64),
-    /// The first one that has this at these names; if there is none, the one of this number.
+    /// The first one that has this value at these names; if there is none, the one of this number.
     Match(Box<[Box<str>]>, Box<str>, Option<u64>),
 }
 
@@ -58,11 +58,11 @@ pub(super) struct Slot {
     pub(super) target: Target,
     /// The slots of the conditions under which it counts.
     pub(super) guards: Box<[usize]>,
-    /// Its value where it counts and finds nothing; NULL: the next one is asked.
+    /// Its value if it counts and finds nothing; NULL: the next one is asked.
     pub(super) default: Value,
 }
 
-/// What is made of it in the end.
+/// What becomes of it in the end.
 #[derive(Debug)]
 pub(super) enum Target {
     /// A value of this type.
@@ -84,7 +84,7 @@ pub(super) struct Typed {
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) slots: std::ops::Range<usize>,
-    /// Where there is no value.
+    /// The value if none is found.
     pub(super) default: Value,
     /// The same, unless none of its paths counts: then it is NULL.
     pub(super) empty: Value,
@@ -126,7 +126,7 @@ impl Recipe {
         alone.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
     }
 
-    /// The slot of a guard; many columns have the same ones.
+    /// The slot of a guard; many columns share the same guards.
     fn guard(&mut self, condition: &Condition) -> usize {
         if let Some((_, slot)) = self.asked.iter().find(|(asked, _)| asked == condition) {
             return *slot;

@@ -1,7 +1,7 @@
-//! A first file of kinds out of a CustomResourceDefinition.
+//! A first file of kinds from a CustomResourceDefinition.
 //!
-//! Columns are what the CRD's author finds worth searching and showing: `selectableFields` and `additionalPrinterColumns`. Keys have
-//! those that are asked for: the first ones, times (by ranges) and `ready`. What else the schema has stands there as comments.
+//! Columns are what the CRD's author considers worth searching and showing: `selectableFields` and `additionalPrinterColumns`. The
+//! ones that are often queried have keys: the first ones, times (by ranges) and `ready`. The rest of the schema is there as comments.
 
 use super::crd;
 use super::path::{Path, Step};
@@ -25,14 +25,14 @@ pub(super) struct Proposed {
     pub(super) path: Path,
     pub(super) ty: SqlType,
     pub(super) key: bool,
-    /// What the schema says of it.
+    /// The schema's description.
     description: String,
 }
 
-/// The text of a file of kinds for a CRD, of its version that is stored, else the first that is served.
+/// The text of a file of kinds for a CRD, for its stored version, else for the first one that is served.
 ///
 /// # Errors
-/// Why nothing can be declared of it.
+/// Why no kind can be declared for it.
 pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     let version = served(crd)?;
     let names = &crd.spec.names;
@@ -76,7 +76,7 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     Ok(text)
 }
 
-/// The version that is stored, else the first that is served.
+/// The stored version, else the first one that is served.
 ///
 /// # Errors
 /// When none is served.
@@ -86,7 +86,7 @@ pub(super) fn served(crd: &CustomResourceDefinition) -> Result<&CustomResourceDe
     stored.or_else(|| versions.iter().find(|version| version.served)).ok_or_else(|| "the CRD serves no version".into())
 }
 
-/// A column as a line, and what it is about above it.
+/// A column as a line, with its description above it.
 fn line(text: &mut String, proposed: &Proposed, mark: &str) {
     let Proposed { column, path, ty, key, description } = proposed;
     if mark.is_empty() && !description.is_empty() {
@@ -97,7 +97,7 @@ fn line(text: &mut String, proposed: &Proposed, mark: &str) {
     let _ = writeln!(text, "  {mark}- {{column: {column}, path: '{path}', type: {ty}{key}}}");
 }
 
-/// What the CRD selects and prints.
+/// The columns that the CRD selects and prints.
 pub(super) fn columns(version: &CustomResourceDefinitionVersion) -> Vec<Proposed> {
     let schema = crd::schema(version);
     let mut proposed: Vec<Proposed> = Vec::new();
@@ -137,7 +137,7 @@ fn typed(
         }
         Some(found) => match crd::column_type(found)? {
             SqlType::VarChar(_) if prose => Some((path, SqlType::Text)),
-            // The API server keeps what the schema says; a printer column of dates may be a text there.
+            // The API server enforces the schema; a printer column of dates may be a text there.
             ty => Some((path, ty)),
         },
         // Below `x-kubernetes-preserve-unknown-fields`, only the printer column says what it is.
@@ -155,7 +155,7 @@ fn typed(
     }
 }
 
-/// A path of kubectl's JSONPath, as far as it is one of ours.
+/// A path of kubectl's JSONPath, if it is one of ours.
 fn of_json_path(text: &str) -> Option<Path> {
     let text = text.trim().trim_start_matches('{').trim_end_matches('}');
     let mut ours = String::new();
@@ -195,7 +195,7 @@ fn is_base(path: &Path) -> bool {
     })
 }
 
-/// A name for a column that no other one has.
+/// A name for a column that is still unused.
 fn unused(path: &Path, others: &[Proposed]) -> String {
     let mut words: Vec<String> = Vec::new();
     for step in &path.steps {
@@ -254,7 +254,7 @@ pub(super) fn snake(name: &str) -> String {
     snake.trim_end_matches('_').to_owned()
 }
 
-/// What else the schema has, as far as it makes columns.
+/// The rest of the schema, as far as it makes columns.
 fn offered(version: &CustomResourceDefinitionVersion, proposed: &[Proposed]) -> Vec<Proposed> {
     let mut offered: Vec<Proposed> = Vec::new();
     let Some(schema) = crd::schema(version) else { return offered };

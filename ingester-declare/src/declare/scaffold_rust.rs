@@ -1,4 +1,4 @@
-//! A first annotated struct, a projection: out of a CustomResourceDefinition with the columns of [`scaffold`](super::scaffold), or of a kind of
+//! A first annotated struct, a projection: from a CustomResourceDefinition with the columns of [`scaffold`](super::scaffold), or from a kind of
 //! a file with all that it says.
 
 use super::column::Column;
@@ -22,7 +22,7 @@ const KEYWORDS: [&str; 38] = [
     "static", "struct", "super", "trait", "true", "type", "unsafe", "use", "where", "while",
 ];
 
-/// A column that the struct is to have.
+/// A column that the struct will have.
 struct Wanted {
     column: String,
     /// The first that finds something gives the value.
@@ -43,7 +43,7 @@ impl Wanted {
         Wanted { column, paths, default: None, ty, key, many: None, unit: None, options: String::new() }
     }
 
-    /// A column of a file; `None` if it has no type, which no kind that was read has.
+    /// A column of a file; `None` without a type, which no kind that was read lacks.
     fn of_file(column: Column<'_>, ty: SqlType, of_kind: Absent) -> Self {
         let mut options = String::new();
         if !column.stays.is_none() {
@@ -70,7 +70,7 @@ impl Wanted {
         }
     }
 
-    /// The options of `#[index]`, beside where the value comes from.
+    /// The options of `#[index]`, without where the value comes from.
     fn options(&self) -> String {
         let mut options = match (self.ty, self.unit) {
             (SqlType::BigInt, Some(unit)) => format!(", unit = \"{}\"", unit.word()),
@@ -95,7 +95,7 @@ impl Wanted {
         if self.unit.is_some() { "Option<String>" } else { rust_type(self.ty) }
     }
 
-    /// Its path, if there is one that always counts and nothing else gives a value.
+    /// Its path, if only one gives a value, and that one always counts.
     fn only_path(&self) -> Option<&Path> {
         match &self.paths[..] {
             [Guarded { path, guards, .. }] if guards.is_empty() && self.default.is_none() => Some(path),
@@ -103,7 +103,7 @@ impl Wanted {
         }
     }
 
-    /// What cannot be written of it.
+    /// The parts of it that cannot be written.
     fn left(&self) -> String {
         let paths: Vec<String> = self.paths.iter().map(|path| format!("`{}`", path.path)).collect();
         let guard = if self.paths.iter().any(|path| path.guards.is_empty()) { "" } else { " under a condition" };
@@ -179,8 +179,8 @@ impl Fields {
         }
     }
 
-    /// The expression that takes what the steps lead to out of what has these fields: an `Option`, behind `?` for elements of lists. `None`
-    /// where no struct has it.
+    /// The expression that takes what the steps lead to out of a value with these fields: an `Option`, behind `?` for elements of lists.
+    /// `None` if no struct has it.
     fn expression(&mut self, steps: &[Step], ty: &str) -> Option<String> {
         let names: Vec<&str> = steps.iter().map_while(name_of).collect();
         let Some(step) = steps.get(names.len()) else {
@@ -217,14 +217,14 @@ impl Fields {
     }
 }
 
-/// A struct in the making.
+/// A struct under construction.
 struct Struct {
     kind: String,
     fields: Fields,
     /// `#[index(...)]` on the struct.
     indexes: Vec<String>,
     functions: String,
-    /// What cannot be written.
+    /// The parts that cannot be written.
     left: Vec<String>,
 }
 
@@ -378,7 +378,7 @@ impl Struct {
         Some("has_row")
     }
 
-    /// The module: `about` says of what it is made, `attributes` are those of the struct.
+    /// The module: `about` says what it is made from, `attributes` are those of the struct.
     fn module(&self, about: &str, described: &str, attributes: &str) -> String {
         let mut text = format!("{about}\nuse ingester_core::Ingestable;\n");
         if self.functions.contains("&StringMap") {
@@ -407,7 +407,7 @@ impl Struct {
 /// The text of a module with the struct of a CRD's kind.
 ///
 /// # Errors
-/// Why nothing can be written of it.
+/// Why nothing can be written for it.
 pub fn scaffold_rust(crd: &CustomResourceDefinition) -> Result<String, String> {
     let version = served(crd)?;
     let (group, names) = (&crd.spec.group, &crd.spec.names);
@@ -433,7 +433,7 @@ pub fn scaffold_rust(crd: &CustomResourceDefinition) -> Result<String, String> {
     Ok(made.module(&about, &described, &attributes))
 }
 
-/// The text of a module with the struct of a kind of a file: the same tables and rows, but for what a comment names.
+/// The text of a module with the struct of a kind of a file: the same tables and rows, except for what a comment names.
 ///
 /// # Errors
 /// If the kind is not one of a file.
@@ -441,7 +441,7 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
     let Decode::Declared(declared) = kind.functions().decode else {
         return Err(format!("{} is built in, so it is a struct already", kind.name()));
     };
-    // What it says was without mistakes when it was read.
+    // It had no mistakes when it was read.
     let mut faults = text::Faults::new();
     let spelled = format!("kinds:\n{}", declared.spelled());
     let tree = text::read(&spelled, &kinds::SYNTAX).map_err(|fault| fault.to_string())?;
@@ -501,7 +501,7 @@ pub fn scaffold_rust_of(kind: &Kind) -> Result<String, String> {
     Ok(made.module(&about, &format!("An object of the kind {kind}"), &attributes))
 }
 
-/// What a struct says of its kind, but for columns, filter and keys.
+/// What a struct says of its kind, except for columns, filter and keys.
 fn of_kind(kind: &Kind, absent: Absent) -> String {
     let (definition, table) = (kind.definition(), kind.table());
     let scope = if definition.namespaced { "namespaced" } else { "namespaced = false" };
@@ -554,7 +554,7 @@ fn name_of(step: &Step) -> Option<&str> {
     if let Step::Name(name) = step { Some(name) } else { None }
 }
 
-/// A value as Rust writes it; `None` for one that is no literal there.
+/// A value as Rust writes it; `None` if it has no literal there.
 fn literal(value: &Value) -> Option<String> {
     Some(match value {
         Value::Bool(truth) => truth.to_string(),
@@ -580,7 +580,7 @@ fn rust_type(ty: SqlType) -> &'static str {
     }
 }
 
-/// Whether a type of the fields has this in it.
+/// Whether a type of the fields contains this word.
 fn uses(fields: &Fields, word: &str) -> bool {
     fields.0.iter().any(|field| match &field.is {
         Is::Value(ty) => ty.contains(word),
@@ -588,7 +588,7 @@ fn uses(fields: &Fields, word: &str) -> bool {
     })
 }
 
-/// A struct with those that it needs, behind it.
+/// A struct, followed by those that it needs.
 fn write_struct(text: &mut String, name: &str, fields: &Fields) {
     let _ = writeln!(text, "#[serde(rename_all = \"camelCase\", default)]\npub struct {name} {{");
     let mut below = Vec::new();
@@ -643,7 +643,7 @@ fn rust_word(column: &str) -> String {
     if KEYWORDS.contains(&column) { format!("r#{column}") } else { column.to_owned() }
 }
 
-/// What serde makes of a field's name by `rename_all = "camelCase"`.
+/// The name that serde gives a field by `rename_all = "camelCase"`.
 fn camel(rust: &str) -> String {
     let mut camel = pascal(rust);
     if let Some(first) = camel.get_mut(..1) {

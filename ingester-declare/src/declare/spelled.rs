@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// A file that declares these kinds. What a file cannot say of a struct, such as a function of Rust, is a comment.
+/// A file that declares these kinds. What a file cannot say, such as a function of Rust, is a comment.
 pub fn spelled(kinds: &[Kind]) -> String {
     let mut text = String::from("kinds:\n");
     for kind in kinds {
@@ -184,8 +184,8 @@ fn of_function(text: &mut String, name: Ident, path: Option<Path>, options: &str
     let _ = writeln!(text, "  # - {{column: {name}, path: ?{options}}} # a function in Rust makes it{from}");
 }
 
-/// What a struct stores in a column where an object has no value, by its Rust types: it is asked with objects that have nothing but what
-/// the column's value would be in. The guard is where an `Option` holds the struct that has a value for what is absent in it.
+/// What a struct stores in a column where an object has no value, by its Rust types: it is tested with objects that have only what the
+/// column's value would be in. The guard is where an `Option` holds the struct that has a value for what is absent in it.
 fn absent(kind: &Kind, place: usize, path: Path) -> (Option<String>, String) {
     let names: Vec<&str> = path.steps().collect();
     let stored = |there: usize| stored(kind, place, &names[..there]);
@@ -208,7 +208,7 @@ fn absent(kind: &Kind, place: usize, path: Path) -> (Option<String>, String) {
     (guard, option)
 }
 
-/// What is stored of an object that has these names within each other, and nothing in the last one.
+/// What is stored for an object that has these names within each other, and nothing in the last one.
 fn stored(kind: &Kind, place: usize, names: &[&str]) -> Option<Value> {
     let inner = names.iter().rev().fold(json!({}), |inner, name| json!({ *name: inner }));
     let mut object = Map::new();
@@ -232,7 +232,7 @@ fn steps<'n>(names: impl Iterator<Item = &'n str>) -> String {
     })
 }
 
-/// Whether this is the key that a column has of its own.
+/// Whether this is the column's own key.
 fn is_own(table: &Table, key: &Key, column: Ident) -> bool {
     key.name.same(&column) && matches!(key.columns(), [only] if table.columns[usize::from(*only)].name.same(&column))
 }

@@ -8,20 +8,20 @@ use ingester_core::schema::{
     TableParts, Unit, composite_name,
 };
 
-/// A table as somebody declares it.
+/// A table as it is declared.
 #[derive(Clone, Debug)]
 pub(super) struct Declaration<'a> {
     pub(super) kind: &'a str,
     pub(super) name: &'a str,
     pub(super) was: Option<&'a str>,
     pub(super) columns: Vec<DeclaredColumn<'a>>,
-    /// Whether labels and annotations have tables of their own.
+    /// Whether labels and annotations have separate tables.
     pub(super) companions: bool,
     /// The composite keys.
     pub(super) keys: Vec<DeclaredKey<'a>>,
 }
 
-/// A key over several columns as somebody declares it.
+/// A key over several columns as it is declared.
 #[derive(Clone, Debug)]
 pub(super) struct DeclaredKey<'a> {
     /// `None` for the names of the columns, joined.
@@ -35,7 +35,7 @@ impl DeclaredKey<'_> {
     }
 }
 
-/// A column as somebody declares it.
+/// A column as it is declared.
 #[derive(Clone, Debug)]
 pub(super) struct DeclaredColumn<'a> {
     pub(super) name: &'a str,
@@ -48,7 +48,7 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) stays: Stays,
     pub(super) absent: Absent,
     pub(super) unit: Option<Unit>,
-    /// Whether it has many values, in a table of its own.
+    /// Whether it has many values, in a separate table.
     pub(super) many: Option<Form>,
     /// Whether it can have no value.
     pub(super) optional: bool,
@@ -57,7 +57,7 @@ pub(super) struct DeclaredColumn<'a> {
 }
 
 impl Declaration<'_> {
-    /// The table, or everything that is wrong with it, each with what it is about.
+    /// The table, or everything that is wrong with it, each with the part that it is about.
     ///
     /// # Errors
     /// Everything that a database would refuse, with the remedy.
@@ -119,7 +119,7 @@ impl Declaration<'_> {
         faults
     }
 
-    /// What is said about a fault; of a name that there is not, with the one that may be meant.
+    /// The message of a fault; for an unknown name, with the one that may be meant.
     fn sentence(&self, fault: &Fault<'_>) -> String {
         if let Fault::KeyColumnUnknown(name) = fault
             && let Some(meant) = nearest(name, &self.known())

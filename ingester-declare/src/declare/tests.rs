@@ -158,7 +158,7 @@ fn a_path_with_a_guard_counts_if_all_of_its_conditions_hold() {
     assert_eq!(values(kind, &other), Ok(vec![Value::text("7"), Value::Int(2), Value::Bool(true), Value::Bool(false)]));
     let nobody = STATUS.replace(r#""owner": {"name": "ann"}"#, r#""owner": null"#);
     assert_eq!(values(kind, &nobody), Ok(vec![Value::Null, Value::Null, Value::Bool(true), Value::Bool(true)]));
-    // What the guard says is a part of what the column is.
+    // The guard is a part of what the column is.
     let guarded = |guard: &str| {
         let column = format!("  - {{column: a, type: INT, path: {{path: .spec.a, if: {guard}}}}}\n");
         let kind = one(&column);
@@ -223,7 +223,7 @@ fn a_value_whose_guard_does_not_hold_may_have_any_shape() {
     ] {
         assert_eq!(of(ty, value), Err(error.into()), "{ty} {value}");
     }
-    // What a guard asks for has to be there in the right shape.
+    // What a guard tests has to be there in the right shape.
     assert_eq!(values(kind, r#""spec": 5"#), Err("spec: expected an object, found number 5".into()));
 }
 
@@ -568,7 +568,7 @@ fn a_row_has_nothing_of_what_its_kind_prunes() {
     }
     let bare = format!("{:?}", kind.bare_row(&object).unwrap());
     assert!(!bare.contains("Mixed") && bare.contains("Running"), "{bare}");
-    // Of a text that is not JSON nothing is shown.
+    // Nothing of a text that is not JSON is shown.
     let error = kind.stored_text(r#"{"spec":{"text":"TOPSECRET"#).unwrap_err().to_string();
     assert!(error.contains("not JSON") && !error.contains("TOPSECRET"), "{error}");
     // Another list of paths is another definition, in whatever order it is.
@@ -619,7 +619,7 @@ fn rules_of_a_file_are_those_of_a_struct_and_are_spelled_as_they_were_read() {
     assert_eq!(finished.keep_last, Some((3, &["owner"][..])));
     assert_eq!((finished.namespaces, finished.namespace_selector), (&["ml"][..], "tier in (batch)"));
     assert_eq!((old.name, old.since, old.keep_last), ("old", None, None));
-    // Rules are not what rows are made of.
+    // Rows are not made from rules.
     assert_eq!(kind.fingerprint(), pruned("retention: 1d").unwrap().fingerprint());
     // The same as a struct, and of that as a file.
     let of_struct = Kind::new(*kind.definition(), *kind.functions()).evicting(kind.evict());
@@ -684,7 +684,7 @@ fn a_file_says_how_long_former_versions_are_kept() {
     let said = |more: &str| scaffold_rust_of(&pruned(more).unwrap()).unwrap();
     assert!(said("history: {keep: 2d, versions: 5}").contains(r#"#[ingest(history = "172800s", versions = 5)]"#));
     assert!(said("history: forever").contains(r#"#[ingest(history = "forever")]"#));
-    // The two tables of a kind have no other one's names.
+    // No other table has the name of one of a kind's two tables.
     let two = "kinds:\n- {group: a.com, version: v1, kind: Job, namespaced: true, history: 1d}\n\
                - {group: a.com, version: v1, kind: Other, table: Job_History, namespaced: true}\n";
     let error = kinds("kinds.yaml", two, &nothing).unwrap_err().to_string();

@@ -31,7 +31,7 @@ pub(super) fn read(list: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> V
         let Some(view) = read_view(&node, kinds, faults) else { continue };
         if faults.len() == before {
             views.push(view);
-            // With those before it, so that a mistake is said once, where it is.
+            // With those before it, so that a mistake is reported once, at its place.
             if let Err(errors) = check_views(kinds, &views) {
                 faults.extend(errors.into_iter().map(|error| node.fault(error.to_string())));
                 views.pop();
@@ -87,7 +87,7 @@ fn read_view(node: &Located<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<
     Some(View { name: kept(name), columns: kept(columns), sources: kept(sources) })
 }
 
-/// The kinds of a list; one that is there twice is a fault, with what would follow from it.
+/// The kinds of a list; a kind that is listed twice is a fault, with its consequence.
 fn read_kinds(list: &Located<'_>, kinds: &[Kind], twice: &str, faults: &mut Faults) -> Vec<Kind> {
     let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
     let mut chosen: Vec<Kind> = Vec::new();
@@ -110,7 +110,7 @@ struct Of<'a> {
     kinds: &'a [Kind],
 }
 
-/// What is different for a kind: its filter, and its values by column.
+/// The differences for a kind: its filter, and its values by column.
 type Override<'t> = (Kind, Option<Located<'t>>, Vec<(&'t str, Located<'t>)>);
 
 fn read_overrides<'t>(

@@ -154,7 +154,7 @@ struct Frame {
 
 struct Composer<'a> {
     out: String,
-    /// Where values begin in `out`, and on which line of the file, if anybody asks.
+    /// Where values begin in `out`, and on which line of the file, if the caller asks for lines.
     lines: Option<Vec<(usize, u64)>>,
     /// Whether scalars are texts, without anchors and tags.
     texts: bool,
@@ -244,7 +244,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Refuses what a password without quotes may look like.
+    /// Refuses what an unquoted password may look like.
     fn refuse(&self, event: &Event<'_>) -> Result<(), DocumentError> {
         let tag = match event {
             Event::Anchor(..) => {
@@ -292,7 +292,7 @@ impl Composer<'_> {
         self.frames.last().is_some_and(|frame| frame.mapping && !frame.value_next)
     }
 
-    /// Writes what separates a value from the one before, and tells where it begins.
+    /// Writes what separates a value from the one before, and returns where it begins.
     fn begin(&mut self) -> usize {
         if let Some(frame) = self.frames.last_mut().filter(|frame| !frame.mapping) {
             if !frame.empty {

@@ -172,7 +172,7 @@ impl Json {
             b',' if phase == Phase::After => self.mode = Mode::Elements(Phase::Value),
             b']' => {
                 if phase == Phase::Value {
-                    // A comma after the last item spoils no item.
+                    // A comma after the last item does not spoil an item.
                     found.push_back(Finding::failure(at.line, unexpected(phase.wanted(false), byte, at)));
                 }
                 self.elements_end(at);
@@ -308,7 +308,7 @@ impl Json {
         found.push_back(Finding::failure(line, error).of(self.value.fragment()));
     }
 
-    /// Where the value being read begins; the document around it, if the value is no object or array.
+    /// Where the value being read begins; the document around it, if the value is not an object or array.
     pub(super) fn begins(&self) -> Position {
         let in_container = self.mode == Mode::Value && self.boundary.in_container();
         if in_container { self.value.start() } else { self.root }

@@ -50,7 +50,7 @@ impl Head {
                 }
                 _ => reader.skip()?,
             }
-            // Nobody asks for the items of what is no list.
+            // The items of an object that is not a list are not needed.
             if self.api_version.is_some() && !self.may_be_list() {
                 break;
             }
@@ -109,7 +109,7 @@ pub(super) fn type_name(first: u8) -> &'static str {
     }
 }
 
-/// Hands out one object as what it is: itself, the items of a list, or nothing when that list is empty.
+/// Hands out one object as what it is: itself, the items of a list, or nothing if that list is empty.
 ///
 /// `parent` is the list that the object was streamed out of. An item counts as a list by its kind only; at the root
 /// `items` without any `kind` is enough.

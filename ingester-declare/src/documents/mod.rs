@@ -188,7 +188,7 @@ pub fn documents<R: io::BufRead>(reader: R) -> Documents<R> {
 /// # Keys that come twice
 ///
 /// In both formats an object that has a key twice, at any depth, is an error that names the key. What a YAML merge key
-/// adds is no duplicate: the mapping's own entry wins.
+/// adds is not a duplicate: the mapping's own entry wins.
 ///
 /// # Recovery
 ///
@@ -343,7 +343,7 @@ impl Sniff {
                 }
                 self.mark = BYTE_ORDER_MARK.len();
                 if !self.blanks.is_empty() {
-                    // Part of a mark and then something else: no text at all, which YAML will say.
+                    // Part of a mark and then something else: not text at all, which YAML will report.
                     sniffed = Sniffed::Yaml;
                     break;
                 }
@@ -355,7 +355,7 @@ impl Sniff {
                 }
                 _ if self.comment => {}
                 b' ' | b'\t' | b'\r' => {
-                    // A mebibyte of blanks is no indentation: let it not grow with the file.
+                    // A mebibyte of blanks is not indentation: do not let it grow with the file.
                     if self.blanks.len() < 1 << 20 {
                         self.blanks.push(byte);
                     }

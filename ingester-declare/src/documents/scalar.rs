@@ -81,7 +81,7 @@ fn integer(text: &str) -> Option<String> {
     Some(if value == 0 { "0".to_owned() } else { format!("{sign}{value}") })
 }
 
-/// `1.5`, `.5`, `5.`, `1e3`; also `089`, which is no octal number.
+/// `1.5`, `.5`, `5.`, `1e3`; also `089`, which is not an octal number.
 fn float(text: &str) -> Option<String> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {

@@ -49,7 +49,7 @@ impl Position {
         self.offset += bytes.len() as u64;
     }
 
-    /// The position so many bytes before, on the same line.
+    /// The position this many bytes before, on the same line.
     pub(super) fn back(mut self, bytes: usize) -> Position {
         self.offset = self.offset.saturating_sub(bytes as u64).max(self.line_start);
         self

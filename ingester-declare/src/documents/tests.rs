@@ -1,4 +1,4 @@
-//! Helpers and the tests of what both formats share; the formats have files of their own.
+//! Helpers and the tests of what both formats share; the formats have separate files.
 
 mod json;
 mod properties;
@@ -19,7 +19,7 @@ fn read(text: impl AsRef<[u8]>) -> Vec<(u64, Result<serde_json::Value, String>)>
         .collect()
 }
 
-/// The same with a buffer of so many bytes, as it comes.
+/// The same with a buffer of this many bytes, as it comes.
 fn raw(text: &[u8], buffer: usize) -> Vec<Document> {
     let documents: Vec<Document> =
         documents(BufReader::with_capacity(buffer, text)).map(|document| document.expect("no I/O here")).collect();

@@ -17,11 +17,11 @@ use super::{DocumentError, Finding, Findings, MAX_DOCUMENT};
 /// How the current document is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Only lines so far of which a list in block style may begin.
+    /// So far, only lines with which a list in block style may begin.
     Head,
     /// `items:` was the last of them.
     Items,
-    /// In the items of a list; their dashes are indented so many blanks.
+    /// In the items of a list; their dashes are indented by this many blanks.
     Item(usize),
     /// Behind the items.
     Tail,
@@ -37,7 +37,7 @@ pub(super) struct Yaml {
     text: Vec<u8>,
     /// Where `text` begins.
     start: Position,
-    /// Where the first line begins that is neither blank, comment, directive nor marker.
+    /// Where the first line begins that has content: neither blank, comment, directive nor marker.
     content: Option<u64>,
     /// The document begins with a `---` line.
     marked: bool,
@@ -163,7 +163,7 @@ impl Yaml {
             "apiVersion" => &mut self.head.api_version,
             _ => return Mode::Head,
         };
-        // A key twice, or no string: the parser reports it.
+        // A repeated key, or not a string: the parser reports it.
         if value.is_empty() || field.replace(value.to_owned()).is_some() { Mode::Whole } else { Mode::Head }
     }
 

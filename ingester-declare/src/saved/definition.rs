@@ -45,7 +45,7 @@ pub(super) fn read(text: &str, kinds: &[Kind]) -> Result<SavedQuery, Faults> {
     let Some(Head { name, description, kind, parameters, complete }) = head else { return Err(faults) };
     if let Some(kind) = &kind {
         let mut check = |values: Vec<Bound>| {
-            // What is wrong at a place is said once.
+            // Mistakes in one place are reported once.
             let known: Vec<String> = faults.iter().map(|fault| fault.path.clone()).collect();
             let asked = question::read(&definition, kind, &parameters, &values, Purpose::Check { complete });
             faults.extend(asked.faults.into_iter().filter(|fault| !known.contains(&fault.path)));
@@ -66,7 +66,7 @@ struct Head {
     name: Option<String>,
     description: Option<String>,
     kind: Option<Kind>,
-    /// Those that could be read.
+    /// The parameters that could be read.
     parameters: Vec<Parameter>,
     /// Whether these are all.
     complete: bool,
@@ -186,7 +186,7 @@ fn is_label(name: &str) -> bool {
     (1..=LONGEST).contains(&name.len()) && name.bytes().all(allowed) && !name.starts_with('-') && !name.ends_with('-')
 }
 
-/// Whether a parameter may be called so.
+/// Whether this can be the name of a parameter.
 pub(super) fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     name.len() <= LONGEST && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(allowed)

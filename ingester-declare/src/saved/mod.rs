@@ -1,4 +1,4 @@
-//! Queries that have a name: files that say what is asked for, with parameters for what differs from one time to the next.
+//! Queries that have a name: files that say what is asked for, with parameters for what changes from one use to the next.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -39,7 +39,7 @@ pub struct SavedQueries {
     queries: Vec<SavedQuery>,
 }
 
-/// A query that has a name. It was checked: values of its parameters' types are all that it lacks.
+/// A query that has a name. It was checked: it only lacks values of its parameters' types.
 #[derive(Clone)]
 pub struct SavedQuery {
     name: String,
@@ -70,14 +70,14 @@ pub struct Mistake {
     pub fault: Fault,
 }
 
-/// Why files are no saved queries: every mistake of every file.
+/// Why files are not saved queries: every mistake of every file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedError {
     /// The mistakes, file by file.
     pub mistakes: Vec<Mistake>,
 }
 
-/// There is no saved query of this name.
+/// The name of the saved query is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no saved query `{name}`{hint}")]
 pub struct UnknownQuery {
@@ -89,8 +89,8 @@ impl SavedQueries {
     /// Reads files, each with its name and its text, which is one query in YAML or JSON.
     ///
     /// # Errors
-    /// [`SavedError`] with all mistakes of all files: what is no YAML, unknown keys, fields without a column, values that no value of
-    /// their column's type is like, names that come twice.
+    /// [`SavedError`] with all mistakes of all files: text that is not YAML, unknown keys, fields without a column, values that do
+    /// not fit the type of their column, names that come twice.
     pub fn parse(files: impl IntoIterator<Item = (String, String)>, kinds: &[Kind]) -> Result<Self, SavedError> {
         let mut queries: Vec<(String, SavedQuery)> = Vec::new();
         let mut mistakes = Vec::new();
@@ -122,7 +122,7 @@ impl SavedQueries {
     /// The query of this name.
     ///
     /// # Errors
-    /// [`UnknownQuery`] without one, with what may be meant.
+    /// [`UnknownQuery`] if there is none, with what may be meant.
     pub fn get(&self, name: &str) -> Result<&SavedQuery, UnknownQuery> {
         self.queries.iter().find(|query| query.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.queries.iter().map(SavedQuery::name).collect();
@@ -200,7 +200,7 @@ impl SavedQuery {
         self.bind_within(given, Ask::new(Spelling::Saved))
     }
 
-    /// The same for those objects that a question asks for, too.
+    /// The same, limited to the objects that a question asks for, too.
     ///
     /// # Errors
     /// Those of [`SavedQuery::bind`]; [`BindError::Apart`] when no object can pass both.

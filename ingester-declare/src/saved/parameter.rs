@@ -7,7 +7,7 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{KeyError, TIMES, parse_time};
 use std::fmt;
 
-/// What differs from one time to the next.
+/// What changes from one use to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     pub(super) name: String,
@@ -16,7 +16,7 @@ pub struct Parameter {
     pub(super) description: String,
 }
 
-/// Which values a parameter takes.
+/// The values that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterType {
     /// A text.
@@ -46,7 +46,7 @@ pub enum BindError {
     /// Parameters without a default were not given.
     #[error("the query needs {}", needed(.0))]
     Missing(Vec<(String, ParameterType)>),
-    /// The query has no such parameter.
+    /// The query does not have this parameter.
     #[error("the query has no parameter `{name}`{hint}")]
     Unknown {
         /// The name.
@@ -67,7 +67,7 @@ pub enum BindError {
         /// The type that it should be of.
         ty: ParameterType,
     },
-    /// A value is of the parameter's type, but the place where it is used takes no such value.
+    /// A value is of the parameter's type, but does not fit the place where it is used.
     #[error("{path}: {what}")]
     Unfit {
         /// The place in the definition.
@@ -75,7 +75,7 @@ pub enum BindError {
         /// What is wrong.
         what: String,
     },
-    /// No object can pass the query and what else is asked.
+    /// No object can pass both the query and what else is asked.
     #[error(transparent)]
     Apart(#[from] KeyError),
 }
@@ -227,7 +227,7 @@ pub(super) fn bind(parameters: &[Parameter], given: &[(String, String)]) -> Resu
     Ok(parameters.iter().zip(values).filter_map(value).collect())
 }
 
-/// What may be meant by the name of a parameter that there is not.
+/// What may be meant by an unknown parameter.
 pub(super) fn meant(parameters: &[Parameter], name: &str) -> String {
     let known: Vec<&str> = parameters.iter().map(Parameter::name).collect();
     match nearest(name, &known) {

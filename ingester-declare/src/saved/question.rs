@@ -10,7 +10,7 @@ use ingester_core::schema::Table;
 use ingester_core::value::Value;
 use ingester_sql::query::{Ask, AskKey, Filter, Meaning, Query, Spelling, Test};
 
-/// The keys of a filter: what it is about, then what is tested.
+/// The keys of a filter: what it tests, then the tests.
 const FILTER: [&str; 17] = [
     "all",
     "any",
@@ -31,10 +31,10 @@ const FILTER: [&str; 17] = [
     "empty",
 ];
 
-/// How many of them say what a filter is about.
+/// How many of them name what a filter tests.
 const ABOUT: usize = 6;
 
-/// What is asked, and what is wrong with it.
+/// The query, and its mistakes.
 pub(super) struct Asked {
     pub(super) ask: Ask,
     pub(super) limit: Option<u32>,
@@ -46,9 +46,9 @@ pub(super) struct Asked {
 pub(super) enum Purpose {
     /// To ask it.
     Ask,
-    /// To find what is wrong with it.
+    /// To find its mistakes.
     Check {
-        /// Whether all parameters could be read. Otherwise nobody can tell which there are.
+        /// Whether all parameters could be read. Otherwise the parameters are not all known.
         complete: bool,
     },
 }
@@ -86,7 +86,7 @@ pub(super) fn read(
             reader.faults.push(node.fault(format!("`${{{}}}` is used nowhere", parameter.name)));
         }
     }
-    // What is wrong in single places was found there. Left is what is wrong with the whole.
+    // Mistakes in single places were found there. What is left are those of the whole.
     if reader.faults.is_empty() {
         match ask.clone().query() {
             Ok(query) => reader.check(&root, &query),
@@ -106,7 +106,7 @@ struct Reader<'r> {
     faults: Faults,
 }
 
-/// What a text of a file stands for.
+/// The meaning of a text of a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Written<'t> {
     Text(String),
@@ -373,9 +373,9 @@ impl Reader<'_> {
         Some(text)
     }
 
-    /// Holds a part of the query against the table.
+    /// Checks a part of the query against the table.
     fn check(&mut self, node: &Located<'_>, part: &Query) {
-        // Whether the kind keeps a history, a program says that has it.
+        // Whether the kind keeps a history is known only to a program that has it.
         let part = Query { scan: self.scan, at: None, ..part.clone() };
         if let Err(error) = part.check(self.table) {
             self.faults.push(node.fault(error.to_string()));

@@ -23,7 +23,7 @@ fn saved(lines: &str) -> SavedQuery {
     queries.get("a").unwrap().clone()
 }
 
-/// What is wrong with these lines, without the file's name and their numbers.
+/// The mistakes in these lines, without the file's name and their numbers.
 #[track_caller]
 fn mistakes(lines: &str) -> Vec<String> {
     let file = ("a.yaml".to_owned(), format!("name: a\nkind: Model\n{lines}"));
@@ -328,7 +328,7 @@ fn mistakes_about_parameters_are_named_with_their_places() {
         let said = mistakes(&lines);
         assert!(said[0].starts_with(expected), "{lines}\n{said:?}\n{expected}");
     }
-    // A declaration that cannot be read makes no second mistake of each use, and hides no other mistake.
+    // A declaration that cannot be read does not make each use a second mistake, and hides no other mistake.
     let said = mistakes(&(one("text") + "filter: {all: [{label: a, equals: '${x}'}, {field: nam, equals: a}]}"));
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said[1].ends_with("did you mean `name`?"), "{said:?}");

@@ -5,7 +5,7 @@ use std::fmt;
 /// What is wrong at a place. Displays as `line 3: kinds[0].version: expected a text, found a list`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
-    /// The line, from 1; `None` where it is in no single line.
+    /// The line, from 1; `None` if it is not in a single line.
     pub line: Option<u64>,
     /// The path of the place: `kinds[0].columns[2].path`. Empty for the file as a whole.
     pub path: String,
@@ -17,7 +17,7 @@ pub struct Fault {
 pub type Faults = Vec<Fault>;
 
 impl Fault {
-    /// A fault that is in no single place.
+    /// A fault that is not in a single place.
     pub fn somewhere(what: impl Into<String>) -> Self {
         Fault { line: None, path: String::new(), what: what.into() }
     }

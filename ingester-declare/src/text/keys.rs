@@ -1,4 +1,4 @@
-//! The keys of a map. Those that were taken are known; those that are left are unknown.
+//! The keys of a map. Keys that were taken are known; those that are left are unknown.
 
 use super::{Fault, Faults, Located};
 use ingester_core::nearest::nearest;
@@ -25,19 +25,19 @@ impl<'t> Keys<'t> {
         Keys { left, known: Vec::new() }
     }
 
-    /// The value of a key, which is known from now on. Nothing (`null`) is as good as absent.
+    /// The value of a key, which is known from now on. Nothing (`null`) counts as absent.
     pub fn take(&mut self, key: &'static str) -> Option<Located<'t>> {
         self.take_any(key).filter(|value| !value.is_null())
     }
 
-    /// As [`Keys::take`], for a key of which `null` says something.
+    /// As [`Keys::take`], for a key for which `null` has a meaning.
     pub fn take_any(&mut self, key: &'static str) -> Option<Located<'t>> {
         self.known.push(key);
         let place = self.left.iter().position(|(there, _)| *there == key)?;
         Some(self.left.remove(place).1)
     }
 
-    /// The same keys where these alone are known: others are faults. What was meant by one is taken, so that no second mistake
+    /// The same keys if only these are known: others are faults. What was meant by one is taken, so that no second mistake
     /// follows from the first.
     pub(super) fn only(mut self, names: &[&'static str], faults: &mut Faults) -> Self {
         let taken = names.iter().filter_map(|name| Some((*name, self.take_any(name)?))).collect();

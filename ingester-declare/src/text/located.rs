@@ -1,4 +1,4 @@
-//! A value of a file, and what is expected of it.
+//! A value of a file, and the checks of what it should be.
 
 use super::{Content, Fault, Faults, Keys, Syntax, Tree};
 use ingester_core::place::shortened;
@@ -24,12 +24,12 @@ impl<'t> Located<'t> {
         &self.tree.content
     }
 
-    /// Whether it is nothing.
+    /// Whether it is null.
     pub fn is_null(&self) -> bool {
         *self.content() == Content::Null
     }
 
-    /// What is wrong with it.
+    /// A fault in it.
     pub fn fault(&self, what: impl Into<String>) -> Fault {
         Fault { line: Some(self.tree.line), path: self.path.clone(), what: what.into() }
     }
@@ -53,8 +53,8 @@ impl<'t> Located<'t> {
         Located::new(if path.is_empty() { key } else { format!("{path}.{key}") }, tree, self.syntax)
     }
 
-    /// The entries of a map, each key once, in the order of the file. A key that comes twice is a fault; so is what is no
-    /// map, for which `what` says what is expected, and which gives `None`.
+    /// The entries of a map, each key once, in the order of the file. A key that comes twice is a fault; so is a value
+    /// that is not a map: then `what` says what is expected, and the result is `None`.
     pub fn entries(&self, what: &str, faults: &mut Faults) -> Option<Vec<(&'t str, Located<'t>)>> {
         let Content::Map(map) = self.content() else {
             faults.push(self.expected(what));
@@ -80,12 +80,12 @@ impl<'t> Located<'t> {
         self.entries("a map", faults).map(Keys::new)
     }
 
-    /// The keys of a map that may have these; others are faults. `None` if it is no map.
+    /// The keys of a map that may have these; others are faults. `None` if it is not a map.
     pub fn keys_of(&self, names: &[&'static str], faults: &mut Faults) -> Option<Keys<'t>> {
         self.keys(faults).map(|keys| keys.only(names, faults))
     }
 
-    /// The values of these keys. Other keys are faults; nothing is as good as absent.
+    /// The values of these keys. Other keys are faults; null counts as absent.
     pub fn fields<const N: usize>(
         &self,
         names: [&'static str; N],

@@ -1,4 +1,4 @@
-//! Files that people write and want to hear about: configurations, kinds, saved queries.
+//! Files that people write and want reports about: configurations, kinds, saved queries.
 //!
 //! A text becomes a tree whose values know their lines. Each sort of file asks a [`Located`] value for the keys and values that it expects;
 //! everything else becomes [`Faults`], each with its line and its path.
@@ -25,7 +25,7 @@ pub use tree::{Content, Tree, read};
 
 use ingester_core::place::shortened;
 
-/// What one sort of file has of its own.
+/// The special rules of one sort of file.
 #[derive(Debug)]
 pub struct Syntax {
     /// Whether it may have passwords. Then every value is the text that is written, because a password may look like a number;
@@ -37,7 +37,7 @@ pub struct Syntax {
 }
 
 impl Syntax {
-    /// A key as faults repeat it. To YAML, `password:hunter2` without a blank is a key.
+    /// A key as faults repeat it. In YAML, `password:hunter2` without a blank is a key.
     fn shown(&self, key: &str) -> String {
         if !self.passwords {
             return shortened(key);

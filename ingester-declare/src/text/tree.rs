@@ -60,7 +60,7 @@ impl serde::Serialize for Tree {
 /// The tree of a text, which is one YAML document, or JSON. An empty one is [`Content::Null`].
 ///
 /// # Errors
-/// When it is no YAML, or more than one document.
+/// When it is not YAML, or more than one document.
 pub fn read(text: &str, syntax: &Syntax) -> Result<Tree, Fault> {
     if text.len() > MAX_DOCUMENT {
         return Err(fault(&DocumentError::TooLarge));
@@ -73,7 +73,7 @@ pub fn read(text: &str, syntax: &Syntax) -> Result<Tree, Fault> {
     Builder { lines: &lines }.value(&mut Reader::new(&json)).map_err(|error| Fault::somewhere(error.to_string()))
 }
 
-/// An error of the document, whose line is said apart.
+/// An error of the document, with its line in a separate field.
 fn fault(error: &DocumentError) -> Fault {
     let said = error.to_string();
     let placed = said.strip_prefix("line ").and_then(|rest| {

@@ -7,14 +7,14 @@ use syn::LitStr;
 
 /// One `evict(...)`.
 pub(crate) struct EvictRule {
-    /// Where a mistake of the whole is reported.
+    /// Where a mistake of the whole rule is reported.
     pub(crate) span: Span,
     pub(crate) name: Option<LitStr>,
     pub(crate) field_selector: Option<LitStr>,
     pub(crate) label_selector: Option<LitStr>,
     pub(crate) after: Option<LitStr>,
     pub(crate) since: Option<LitStr>,
-    /// How many stay, and of which groups.
+    /// How many objects stay, and of which groups.
     pub(crate) keep_last: Option<(u32, Vec<LitStr>)>,
     pub(crate) namespaces: Vec<LitStr>,
     pub(crate) namespace_selector: Option<LitStr>,

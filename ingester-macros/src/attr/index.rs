@@ -19,7 +19,7 @@ pub(crate) struct Index {
     pub(crate) with: Option<ExprPath>,
     pub(crate) was: Option<LitStr>,
     pub(crate) key: Option<bool>,
-    /// What the steps of `path` are called in JSON, with dots between them.
+    /// The names of the steps of `path` in JSON, with dots between them.
     pub(crate) json: Option<LitStr>,
     pub(crate) revision: Option<u32>,
     pub(crate) keep: Option<bool>,
@@ -28,13 +28,13 @@ pub(crate) struct Index {
     pub(crate) stays_span: Span,
     pub(crate) many: Option<bool>,
     pub(crate) absent: Option<AbsentOption>,
-    /// The unit of a quantity: whether it is thousandths, and where it is said.
+    /// The unit of a quantity: whether it is thousandths, and where it is written.
     pub(crate) unit: Option<UnitOption>,
     /// Whether a part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,
 }
 
-/// `absent = "..."`: what is stored where there is no value.
+/// `absent = "..."`: what is stored if there is no value.
 #[derive(Clone, Copy)]
 pub(crate) struct AbsentOption {
     /// The variant of `ingester_core::schema::Absent`.
@@ -141,7 +141,7 @@ impl Index {
         index
     }
 
-    /// Options that say nothing of many values.
+    /// Options that have no meaning for many values.
     fn check_many(&self, context: &Context) {
         if self.keep == Some(true) || self.first == Some(true) {
             context.error_at(
@@ -158,7 +158,7 @@ impl Index {
         }
     }
 
-    /// Whether no other option says what a quantity becomes.
+    /// Whether no other option decides how a quantity is stored.
     fn check_unit(&self, context: &Context) -> bool {
         let Some(unit) = &self.unit else { return true };
         if let Some(with) = &self.with {
@@ -173,7 +173,7 @@ impl Index {
         true
     }
 
-    /// Sets what one option says; false where it cannot be read.
+    /// Sets what one option says; false if it cannot be read.
     fn set(&mut self, context: &Context, setting: &Setting) -> bool {
         let name = setting.name.to_string();
         if matches!(name.as_str(), "keep" | "first") {
@@ -255,8 +255,8 @@ impl Path {
         let text = literal.value();
         let mut steps = Vec::new();
         for step in text.split('.') {
-            // Where the user wrote it: rustc lists the fields that there are, and proposes one of them in place of the whole text. That
-            // would be wrong for one of several steps, which is therefore code of the derive at the same place.
+            // Where the user wrote it: rustc lists the existing fields, and proposes one of them in place of the whole text. That would
+            // be wrong for one of several steps, which is therefore code of the derive at the same place.
             let span = if text.contains('.') { at(literal.span()) } else { literal.span() };
             if let Ok(index) = step.parse::<u32>() {
                 steps.push(Member::Unnamed(syn::Index { index, span }));

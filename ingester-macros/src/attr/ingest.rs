@@ -78,12 +78,12 @@ impl FinalizerOption {
     }
 }
 
-/// `crd = "..."`: what the CRD of a kind of one's own asks of its objects.
+/// `crd = "..."`: what the CRD of your own kind requires of its objects.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CrdOption {
     /// Nothing that a client left out, so that the server keeps what it was sent.
     Relaxed,
-    /// What the struct asks: required fields, defaults and nulls as kube derives them.
+    /// What the struct requires: required fields, defaults and nulls as kube derives them.
     Strict,
 }
 
@@ -150,7 +150,7 @@ impl Ingest {
         ingest
     }
 
-    /// Sets what one option says; false where it cannot be read.
+    /// Sets what one option says; false if it cannot be read.
     fn set(&mut self, context: &Context, setting: &Setting) -> bool {
         let name = setting.name.to_string();
         if !Self::OPTIONS.contains(&name.as_str()) {

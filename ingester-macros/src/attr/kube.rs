@@ -27,7 +27,7 @@ impl Kube {
         Some(root)
     }
 
-    /// Reads what kube reads; `None` where there is no `#[kube]`.
+    /// Reads what kube reads; `None` without `#[kube]`.
     pub(crate) fn read(attributes: &[Attribute]) -> Option<Self> {
         let mut kube = None;
         for attribute in named(attributes, "kube") {

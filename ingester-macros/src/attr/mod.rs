@@ -29,7 +29,7 @@ pub(crate) struct Attributes {
     pub(crate) ingest: Ingest,
     pub(crate) kube: Option<Kube>,
     pub(crate) rename_all: Option<LitStr>,
-    /// What the JSON calls the fields, for a struct.
+    /// The names of the fields in the JSON, for a struct.
     pub(crate) field_names: FieldNames,
     /// Of each field or variant, in their order.
     pub(crate) members: Vec<MemberAttributes>,
@@ -41,7 +41,7 @@ pub(crate) struct MemberAttributes {
     /// Where `#[ingest]` stands, which belongs on the item.
     pub(crate) ingest: Vec<syn::Path>,
     pub(crate) rename: Option<LitStr>,
-    /// What else says how the JSON calls it, for a field.
+    /// What else decides the name in the JSON, for a field.
     pub(crate) field_name: FieldName,
 }
 

@@ -4,7 +4,7 @@ use super::named;
 use crate::case::rename_field;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr};
 
-/// What the JSON calls the fields of a struct.
+/// The names of a struct's fields in the JSON.
 #[derive(Default)]
 pub(crate) struct FieldNames {
     /// The rule for all of them.
@@ -13,7 +13,7 @@ pub(crate) struct FieldNames {
     transparent: bool,
     /// The struct is read from another type, whose fields are not known.
     foreign: bool,
-    /// The struct has a default, from which it is read where the JSON has nothing of it.
+    /// The struct has a default, which it is read from if the JSON has none of its fields.
     defaulted: bool,
 }
 
@@ -27,12 +27,12 @@ impl FieldNames {
         }
     }
 
-    /// Whether serde reads the struct from nothing.
+    /// Whether serde can read the struct from nothing.
     pub(crate) fn is_defaulted(&self) -> bool {
         self.defaulted && !self.transparent && !self.foreign
     }
 
-    /// The path in JSON from the struct to a field of it, where it is known: empty for one that is written without a name.
+    /// The path in JSON from the struct to one of its fields, if it is known: empty for a field that is written without a name.
     pub(crate) fn of(&self, field: &str, name: &FieldName) -> Option<String> {
         if self.foreign || name.skipped {
             return None;
@@ -49,7 +49,7 @@ impl FieldNames {
         (!name.is_empty() && !name.contains('.')).then_some(name)
     }
 
-    /// What the JSON probably calls a field of another struct: the rule of this one, or that of Kubernetes.
+    /// The probable JSON name of a field of another struct: by the rule of this one, or that of Kubernetes.
     pub(crate) fn of_another(&self, field: &str) -> Option<String> {
         rename_field(self.rename_all.as_deref().unwrap_or("camelCase"), field)
     }
@@ -92,7 +92,7 @@ fn has(attributes: &[Attribute], name: &str) -> bool {
     find(attributes, name, "").0
 }
 
-/// Whether there is an option of this name, and its text, which it has for all or for one `direction`.
+/// Whether there is an option of this name, and its text, which it has for both directions or for one `direction`.
 fn find(attributes: &[Attribute], name: &str, direction: &str) -> (bool, Option<LitStr>) {
     let (mut there, mut found) = (false, None);
     for attribute in named(attributes, "serde") {

@@ -164,8 +164,8 @@ impl Setting {
         value
     }
 
-    /// Stores the option's value; an option that is given twice is an error. False where there is no value, an error
-    /// having been reported.
+    /// Stores the option's value; an option that is given twice is an error. False without a value, an error having
+    /// been reported.
     pub(super) fn store<T>(&self, context: &Context, slot: &mut Option<T>, value: Option<T>) -> bool {
         let read = value.is_some();
         if slot.is_some() {
@@ -176,7 +176,7 @@ impl Setting {
         read
     }
 
-    /// Reports that there is no such option, and names the nearest there is.
+    /// Reports an unknown option, and names the nearest known one.
     pub(super) fn unknown(&self, context: &Context, attribute: &str, known: &[&str]) {
         let name = self.name.to_string();
         let distances = known.iter().map(|known| (strsim::damerau_levenshtein(&name, known), known));

@@ -50,7 +50,7 @@ pub(super) fn record(
         (Derive::Ingestable, Some(_)) => "spec",
         _ => "",
     };
-    // What a path leads to names the column, but in the specs of custom resources, whose columns were always named after the field.
+    // What a path leads to names the column, except in the specs of custom resources, whose columns were always named after the field.
     let of_projection = derive == Derive::Ingestable && attributes.kube.is_none();
     let mut columns = Vec::new();
     for (field, member) in fields.iter().zip(&attributes.members) {
@@ -97,7 +97,7 @@ fn json_name(field: &Field<'_>, member: &MemberAttributes, attributes: &Attribut
     name
 }
 
-/// Where the column's value is in JSON, from `root`; `None` where that is not known.
+/// Where the column's value is in JSON, from `root`; `None` if that is unknown.
 fn json_path(
     context: &Context,
     root: &str,
@@ -120,7 +120,7 @@ fn json_path(
             for step in &inner.steps {
                 match step {
                     Member::Named(step) => path.push(names.of_another(&step.unraw().to_string())?),
-                    // What is around one value is not in JSON; of a tuple of several, the values have no names.
+                    // A newtype leaves no trace in JSON; the values of a larger tuple have no names.
                     Member::Unnamed(step) if step.index == 0 => {}
                     Member::Unnamed(_) => return None,
                 }
@@ -172,7 +172,7 @@ fn of_field(
     ColumnDeclaration { visibility: field.visibility.clone(), ..declared }
 }
 
-/// What makes the value of what is there.
+/// What makes the column's value.
 fn with(index: &Index) -> Option<With> {
     match (&index.with, &index.unit) {
         (Some(function), _) => Some(With::Function(function.clone())),
@@ -181,7 +181,7 @@ fn with(index: &Index) -> Option<With> {
     }
 }
 
-/// Whether an `#[index]` on the struct asks for what a function makes of the whole struct.
+/// Whether an `#[index]` on the struct has a function of the whole struct.
 pub(super) fn is_of_whole(index: &Index) -> bool {
     index.path.is_none() && index.with.is_some()
 }
@@ -289,7 +289,7 @@ fn declaration(
     if let Some(with) = &index.with {
         made_of += &format!(", with {}", compact(with));
     }
-    // Thousandths are what a quantity becomes anyhow.
+    // A quantity becomes thousandths anyway.
     if index.unit.as_ref().is_some_and(|unit| !unit.milli) {
         made_of += ", unit whole";
     }

@@ -49,7 +49,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             Some(table) => TableName { text: table.value(), span: table.span() },
             None => TableName { text: kind.value().to_lowercase(), span: kind.span() },
         };
-        // The objects of a projection belong to somebody else, who may not want to wait for us when they delete one.
+        // The objects of a projection belong to another project, whose users may not want to wait for us when they delete one.
         let unless_given = match form {
             Form::Resource { .. } => FinalizerOption::Ensure,
             Form::Projection { .. } => FinalizerOption::Never,
@@ -92,8 +92,8 @@ struct Identity {
     form: Form,
 }
 
-/// A custom resource: the struct is its spec, the trait is for the root that kube derives. `None` where kube derives
-/// none and reports why.
+/// A custom resource: the struct is its spec, the trait is for the root that kube derives. `None` if kube derives none
+/// and reports why.
 fn resource(context: &Context, kube: Kube, ingest: &Ingest) -> Option<Identity> {
     const OF_PROJECTIONS: [&str; 5] = ["group", "version", "kind", "plural", "namespaced"];
     for option in ingest.given.iter().filter(|option| OF_PROJECTIONS.iter().any(|name| option == name)) {
@@ -119,7 +119,7 @@ fn resource(context: &Context, kube: Kube, ingest: &Ingest) -> Option<Identity> 
     })
 }
 
-/// A kind that somebody else defines: the struct is read from the whole object. `None`, with an error, where the
+/// A kind that another project defines: the struct is read from the whole object. `None`, with an error, if the
 /// attributes do not name the kind.
 fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Identity> {
     let names = [("group", &ingest.group), ("version", &ingest.version), ("kind", &ingest.kind)];
@@ -159,7 +159,7 @@ fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Ident
     })
 }
 
-/// Whether this is a kind of Kubernetes' own whose objects are in no namespace, so that nobody has to say it.
+/// Whether this is one of Kubernetes' own cluster-scoped kinds, so that `namespaced` need not be given.
 fn is_of_the_cluster(group: &str, kind: &str) -> bool {
     matches!(
         (group, kind),

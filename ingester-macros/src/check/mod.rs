@@ -37,7 +37,7 @@ pub(crate) fn check(context: &Context, derive: Derive, item: &Item<'_>, attribut
 pub(crate) fn refused(derive: Derive, input: &DeriveInput) -> Refused {
     let kind = match (derive, Kube::read(&input.attrs)) {
         (Derive::Ingestable, None) => Some(input.ident.clone()),
-        // For a union kube derives nothing, so that there is no type either.
+        // kube derives nothing for a union, so there is no type either.
         (Derive::Ingestable, Some(kube)) if !matches!(input.data, Data::Union(_)) => kube.root(),
         _ => None,
     };

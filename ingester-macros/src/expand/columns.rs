@@ -17,7 +17,7 @@ pub(super) struct Column<'m> {
     declared: &'m ColumnDeclaration,
     /// The constant that holds it, of type `Field`.
     constant: Ident,
-    /// The function that computes its value, where it is not a field's.
+    /// The function that computes its value, if it is not a field's.
     function: Ident,
 }
 
@@ -134,7 +134,7 @@ impl Column<'_> {
                 return quote!(const #constant: __ingester::Field = __ingester::Field::unknown(#name););
             }
         };
-        // Without the user's spans: what is wrong with an option is the checks' to say.
+        // Without the user's spans: the checks report what is wrong with an option.
         let ty = self.declared.ty.as_ref().map(|ty| ty.value()).map(|ty| quote!(.ty_unchecked(#ty)));
         let was = self.declared.was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
         let key = (!self.declared.key).then(|| quote!(.without_key()));
@@ -204,7 +204,7 @@ impl Column<'_> {
         }
     }
 
-    /// The checks of this column alone, each on the option that it is about.
+    /// The checks of this column alone, each on the option that it checks.
     fn checks(&self) -> TokenStream {
         let constant = &self.constant;
         let mut checks = check(self.declared.name_span, quote!(check_name(&#constant)));
@@ -222,7 +222,7 @@ impl Column<'_> {
         checks
     }
 
-    /// That its former name is free.
+    /// Checks that its former name is free.
     fn check_former(&self, all: &Former<'_>) -> Option<TokenStream> {
         let was = self.declared.was.as_ref()?;
         let place = all.columns.iter().position(|column| column.constant == self.constant)?;
@@ -237,13 +237,13 @@ impl Column<'_> {
         Some(check(was.span(), quote!(check_former(&[#(#names),*], #place, #of_table))))
     }
 
-    /// That what is kept can be absent.
+    /// Checks that a value that is kept can be absent.
     pub(super) fn check_stays(&self) -> Option<TokenStream> {
         let (constant, (_, span)) = (&self.constant, self.declared.stays?);
         Some(check(span, quote!(check_stays(&#constant))))
     }
 
-    /// That its type can do what is said of absent values, here or of the whole kind.
+    /// Checks that its type allows what is said of absent values, here or for the whole kind.
     pub(super) fn check_absent(&self, of_kind: Option<AbsentOption>) -> Option<TokenStream> {
         let said = self.declared.absent.or(of_kind)?;
         let (constant, variant) = (&self.constant, Ident::new(said.variant, Span::call_site()));
@@ -251,20 +251,20 @@ impl Column<'_> {
         Some(check(span, quote!(check_absent(&#constant, __ingester::Absent::#variant))))
     }
 
-    /// Against what every table has.
+    /// Compares it with the columns that every table has.
     pub(super) fn check_base(&self) -> TokenStream {
         let constant = &self.constant;
         check(self.declared.name_span, quote!(check_base(&#constant)))
     }
 
-    /// The key that it makes. On the type that was given, as that is what makes a key too long, else on the name.
+    /// Checks the key that it makes. On the type that was given, as that is what makes a key too long, else on the name.
     pub(super) fn check_key(&self) -> TokenStream {
         let constant = &self.constant;
         let span = self.declared.ty.as_ref().map_or(self.declared.name_span, |ty| ty.span());
         check(span, quote!(check_key(&#constant)))
     }
 
-    /// Against `others`, a constant slice of fields; `whose` says in words whose those are.
+    /// Compares it with `others`, a constant slice of fields; `whose` says in words whose those are.
     pub(super) fn check_apart(&self, others: &TokenStream, whose: &str) -> TokenStream {
         let constant = &self.constant;
         check(self.declared.name_span, quote!(check_apart(#others, &#constant, #whose)))
@@ -290,7 +290,7 @@ fn along(fields: &[Member], with: Option<&With>, span: Span) -> TokenStream {
         let step = |from: TokenStream, field: TokenStream| quote_spanned!(here=> __ingester::Probe::new(&#from.#field).__open());
         value = match place {
             0 => step(placed(span, quote!(__this)), placed(span, quote!(#field))),
-            // As the user's own: so rustc lists the fields that there are where one is misspelt.
+            // As the user's own: so rustc lists the existing fields if one is misspelt.
             _ => {
                 let step = step(placed(span, quote!(__inner)), quote!(#field));
                 quote_spanned!(here=> #value.__then(|__inner| #step))
@@ -306,7 +306,7 @@ fn along(fields: &[Member], with: Option<&With>, span: Span) -> TokenStream {
     }
 }
 
-/// `with(value)`, or the value where there is no `with`.
+/// `with(value)`, or the value itself without a `with`.
 fn apply(with: Option<&With>, value: TokenStream) -> TokenStream {
     match with {
         Some(With::Function(function)) => {

@@ -45,7 +45,7 @@ fn rule(rule: &EvictRule) -> TokenStream {
     }
 }
 
-/// The checks of the rules, each on the tokens that it is about.
+/// The checks of the rules, each on the tokens that it checks.
 pub(super) fn checks(kind: &KindDeclaration) -> TokenStream {
     let (immutable, namespaced) = (kind.immutable, kind.namespaced);
     let evictable = match kind.evictable {

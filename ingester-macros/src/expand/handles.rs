@@ -7,7 +7,7 @@ use quote::{quote, quote_spanned};
 use std::collections::{BTreeSet, HashSet};
 use syn::{Ident, Member};
 
-/// Of a kind, on the type of its objects; and whose columns the status has.
+/// The handles of a kind, on the type of its objects; and whose columns the status has.
 pub(super) fn of_kind(record: &Record, kind: &KindDeclaration) -> TokenStream {
     let root = &kind.root;
     let part = kind.status().map(|status| {
@@ -26,8 +26,8 @@ pub(super) fn of_kind(record: &Record, kind: &KindDeclaration) -> TokenStream {
     quote!(#part #handles)
 }
 
-/// A function of the spec by which rustc says whose functions the handles are: it proposes one that has the wanted name as an alias. A
-/// handle itself cannot stand there, as a spec may have a function of that name.
+/// A function of the spec by which rustc tells whose functions the handles are: it proposes one that has the wanted name as an alias.
+/// A handle itself cannot stand there, as a spec may have a function of that name.
 fn elsewhere(record: &Record, kind: &KindDeclaration) -> TokenStream {
     let spec = &record.ident;
     let name = quote::format_ident!("__the_columns_of_{spec}_are_functions_of_{}", kind.root);
@@ -46,7 +46,7 @@ fn elsewhere(record: &Record, kind: &KindDeclaration) -> TokenStream {
     }
 }
 
-/// Of a status, a nested struct or a composite: for its own columns, and for those of a field of its type.
+/// The handles of a status, a nested struct or a composite: for its own columns, and for those of a field of its type.
 pub(super) fn of_struct(record: &Record) -> TokenStream {
     let ident = &record.ident;
     let handles = record.handles.then(|| handles(ident, &record.columns, HashSet::new()));
@@ -57,7 +57,7 @@ pub(super) fn of_struct(record: &Record) -> TokenStream {
     }
 }
 
-/// Of an enum: its values, and the text of its names, are what a column of it is compared with.
+/// For an enum: a column of it is compared with its values, and with the text of their names.
 pub(super) fn of_enum(UnitEnum { ident, variants }: &UnitEnum) -> TokenStream {
     let names = variants.iter().map(|variant| &variant.name);
     quote! {
@@ -110,7 +110,7 @@ fn handles<'m>(
     if functions.is_empty() {
         return functions;
     }
-    // A program uses some of them, and not those of a private struct that it never asks about: named here, none is dead code.
+    // A program uses only some of them, and none of a private struct that it never queries: named here, none is dead code.
     quote! {
         #[automatically_derived]
         impl #owner {
@@ -137,8 +137,8 @@ fn function(column: &ColumnDeclaration) -> Ident {
     rust_name(&name, column.name_span)
 }
 
-/// A name of a function: raw for a keyword, with an underscore behind it where even that is none, and where every type may have a
-/// function of the name already.
+/// A name of a function: raw for a keyword, with an underscore behind it if it cannot be raw either, or if every type may already
+/// have a function of that name.
 fn rust_name(name: &str, span: proc_macro2::Span) -> Ident {
     let letters = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
     let mut name: String = letters.collect();

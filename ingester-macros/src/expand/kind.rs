@@ -9,7 +9,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-/// The code of a struct; that of its kind, where it is known which.
+/// The code of a struct, and that of its kind, if the kind is known.
 pub(super) fn expand(record: &Record, kind: Option<&KindDeclaration>) -> TokenStream {
     let mut names = Names::default();
     let columns = Columns::new(&record.columns, &mut names);
@@ -125,7 +125,7 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         None => quote!(::core::option::Option::None),
     };
-    // A constant of its own is evaluated even if nothing uses the kind.
+    // A separate constant is evaluated even if nothing uses the kind.
     let checked_retention = declared.retention.as_ref().map(|text| {
         let duration = placed(text.span(), quote!(__ingester::retention(#text)));
         quote!(const __RETENTION: ::core::time::Duration = #duration;)
@@ -186,7 +186,7 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
     }
 }
 
-/// The static `DESCRIPTORS` of the crate's root. Where there is none, the name is that of the block around, which says so.
+/// The static `DESCRIPTORS` of the crate's root. If there is none, the name is that of the block around, which reports that.
 fn descriptors_of_crate(message: &Message) -> TokenStream {
     let get = placed(message.name.span(), quote!(DESCRIPTORS.__descriptors()));
     quote! {
@@ -242,7 +242,7 @@ fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metada
     checks
 }
 
-/// The checks of the table as a whole, and of `key(...)`: each column on its own, and each key.
+/// The checks of the table as a whole, and of `key(...)`: each of its columns, and each key.
 fn table_checks(kind: &KindDeclaration) -> TokenStream {
     let (name, span) = (&kind.table.text, kind.table.span);
     let mut checks = check(span, quote!(check_table_name(#name, __ingester::Named::Table)));

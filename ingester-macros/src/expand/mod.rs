@@ -1,6 +1,6 @@
 //! The last pass: a [`Model`] as code, which is constants and one-line delegations. The bodies are in `ingester_core`.
 //!
-//! The code stands in the user's module. So it has a block of its own, its names begin with two underscores, it does not
+//! The code stands in the user's module. So it has a separate block, its names begin with two underscores, it does not
 //! use the prelude, and it reaches the library through one import.
 //!
 //! May use: model, span.
@@ -108,7 +108,7 @@ fn nested(record: &Record) -> TokenStream {
     }
 }
 
-/// A composite is one column a field, with one key over all. What that key comes to is checked where it is used.
+/// A composite is one column a field, with one key over all. That key is checked where it is used.
 fn composite(record: &Record) -> TokenStream {
     let ident = &record.ident;
     let columns = Columns::new(&record.columns, &mut Names::default());

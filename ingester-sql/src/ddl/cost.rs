@@ -40,7 +40,7 @@ impl Family {
         self == Family::Sqlite
     }
 
-    /// Whether one program writes at a time, so that a change of a table keeps others waiting whatever it does.
+    /// Whether only one program writes at a time, so that any change of a table keeps others waiting.
     pub(super) fn has_one_writer(self) -> bool {
         self == Family::Sqlite
     }
@@ -54,7 +54,7 @@ pub struct ServerVersion {
     pub(super) version: [u16; 3],
 }
 
-/// The servers that a text about changes is for.
+/// The servers for which a text about changes is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Servers {
     /// All: a text that people read before a migration is released.
@@ -85,7 +85,7 @@ impl Servers {
         }
     }
 
-    /// Whether the text stands beside the statements, and leaves out what needs none.
+    /// Whether the text stands beside the statements, and leaves out what needs no statement.
     pub(super) fn see_statements(self) -> bool {
         self == Servers::Sqlite
     }
@@ -96,7 +96,7 @@ impl Servers {
     }
 }
 
-/// Whether PostgreSQL takes the stored values of a column as they are for its new type, and reads none of them.
+/// Whether PostgreSQL takes over the stored values of a column for its new type, without reading them.
 fn is_taken_as_stored(from: &ColumnDef, to: &ColumnDef) -> bool {
     use SqlType::{BigInt, BigIntUnsigned, Int, IntUnsigned, MediumText, Text, VarChar};
     let is_integer = |ty| matches!(ty, Int | BigInt | IntUnsigned | BigIntUnsigned);

@@ -5,7 +5,7 @@ use super::view::ViewDef;
 use ingester_core::schema::{Ident, SqlType};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// One change of a schema. The lock file has only the name of a table or view that is created, because it has the whole elsewhere.
+/// One change of a schema. For a created table or view, the lock file has only the name, because it has the whole elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SchemaChange {
@@ -252,7 +252,7 @@ fn disturbed(change: &SchemaChange) -> Option<Ident> {
     }
 }
 
-/// The old name of each new name (given with its `was`); `None` for what is new.
+/// The old name of each new name (given with its `was`); `None` for a new one.
 ///
 /// `was` stays in the code after the rename. So if the old schema has both names, the rename counts as done, unless the current name
 /// is itself renamed: with `c` that was `b` and `b` that was `a`, an old `a` and an old `b` are both renamed. A swap of two names
@@ -311,7 +311,7 @@ fn table(old: &TableDef, new: &TableDef, changes: &mut Vec<SchemaChange>) {
             continue;
         };
         let from = ColumnDef { name: to.name, was: None, ..*old };
-        // No statement changes what stays.
+        // No statement is needed for the rule that values stay.
         let alike = ColumnDef { stays: to.stays, ..from } == to;
         if !alike && retyping(from.ty, to.ty) != Retyping::Widened && new.is_derived(to.name) {
             changes.push(SchemaChange::DropColumn { table, column: from });
@@ -376,7 +376,7 @@ fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut V
     changes.extend(wanted.into_iter().map(|key| SchemaChange::AddKey { table, key: key.clone() }));
 }
 
-/// What a lock file has of something that was dropped: those of earlier releases have its name alone.
+/// What a lock file has of something that was dropped: those of earlier releases have only its name.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Dropped<T> {

@@ -1,12 +1,12 @@
-//! Columns that a migration drops and adds again with another type, where a database keeps the values of both types alike: SQLite leaves
-//! the column as it is, and takes out of it what does not fit any more.
+//! Columns that a migration drops and adds again with another type, where a database stores the values of both types alike: SQLite
+//! leaves the column as it is, and removes values that no longer fit.
 
 use super::diff::{Retyping, SchemaChange, retyping};
 use super::model::{ColumnDef, KeyDef};
 use super::storage_class;
 use ingester_core::schema::{Ident, SqlType};
 
-/// What takes the place of a change, as such a column stays.
+/// What replaces a change, as such a column stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InPlace {
     /// Nothing is to be done.
@@ -22,8 +22,8 @@ pub(crate) enum InPlace {
     },
 }
 
-/// What takes the place of `change` among all `changes` of a migration, on a database that keeps types of one [`storage_class`] alike;
-/// `None` if it is to be made.
+/// What replaces `change` among all `changes` of a migration, on a database that keeps types of one [`storage_class`] alike; `None` if
+/// the change is to be made.
 pub(crate) fn in_place(change: &SchemaChange, changes: &[SchemaChange]) -> Option<InPlace> {
     match change {
         SchemaChange::DropColumn { table, column } => added_again(*table, column, changes).map(|_| InPlace::Nothing),
@@ -46,7 +46,7 @@ pub(crate) fn in_place(change: &SchemaChange, changes: &[SchemaChange]) -> Optio
     }
 }
 
-/// The column that takes the place of a dropped one, if the database keeps its values alike.
+/// The column that replaces a dropped one, if the database keeps its values alike.
 fn added_again<'c>(table: Ident, from: &ColumnDef, changes: &'c [SchemaChange]) -> Option<&'c ColumnDef> {
     // A copy of the table has the columns that are there between the two steps: not this one.
     let is_copied = changes.iter().any(|change| change.within() == Some(table) && change.copies_rows());
@@ -131,7 +131,7 @@ mod tests {
         ] {
             let clear = Some(InPlace::Clear { table: JOB, column: Ident::new("a"), ty: to });
             assert_eq!(in_places(&again(from, to)), [nothing, nothing, clear, nothing], "{from} {to}");
-            // Back again everything fits.
+            // Back again, everything fits.
             assert_eq!(in_places(&again(to, from)), [nothing; 4], "{to} {from}");
         }
     }
@@ -144,7 +144,7 @@ mod tests {
         let mut copied = again(SqlType::BigInt, SqlType::Int);
         copied.push(SchemaChange::PrimaryKey { table: JOB, from: vec![], to: vec![] });
         assert_eq!(in_places(&copied), [None; 5]);
-        // The copy of another table is none of this one.
+        // The copy of another table does not matter.
         let other = Ident::new("other");
         copied[4] = SchemaChange::PrimaryKey { table: other, from: vec![], to: vec![] };
         assert_eq!(in_places(&copied).iter().filter(|found| found.is_some()).count(), 4);

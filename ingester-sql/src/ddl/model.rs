@@ -48,7 +48,7 @@ pub struct ColumnDef {
     pub ty: SqlType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// Which of its values stay. No database knows it.
+    /// Which of its values stay. No database records it.
     #[serde(default, skip_serializing_if = "Stays::is_none")]
     pub stays: Stays,
 }
@@ -73,8 +73,8 @@ impl Schema {
         }
     }
 
-    /// The schema from which `changes` made this one, but for the order of what they dropped; `None` if they dropped something that
-    /// a lock file of an earlier release has by its name alone.
+    /// The schema from which `changes` made this one, except for the order of what they dropped; `None` if they dropped something
+    /// of which a lock file of an earlier release has only the name.
     pub fn before(&self, changes: &[SchemaChange]) -> Option<Self> {
         let mut schema = self.clone();
         for change in changes.iter().rev().map(SchemaChange::inverse) {
@@ -158,7 +158,7 @@ impl TableDef {
         self.columns.first().is_some_and(|first| first.name.same_as("obj_uid"))
     }
 
-    /// Whether it is that of a kind's history. Nothing makes the values of its columns again.
+    /// Whether it is that of a kind's history. The values of its columns cannot be made again.
     pub(super) fn is_history(&self) -> bool {
         self.primary_key == [BASE_COLUMNS[base::UID].name, VALID_FROM]
     }

@@ -220,7 +220,7 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
     steps
 }
 
-/// The steps in which recorded changes were made: [`plan`]'s, without the tables.
+/// The steps in which recorded changes were made: those of [`plan`], without the tables.
 pub fn steps_of(changes: &[SchemaChange]) -> Vec<&[SchemaChange]> {
     changes.chunk_by(|a, b| (Phase::of(a), a.within()) == (Phase::of(b), b.within())).collect()
 }

@@ -4,7 +4,7 @@ use super::model::{KeyDef, Schema, TableDef};
 use ingester_core::schema::{BASE_KEYS, Ident};
 use std::fmt;
 
-/// A key whose columns another key of its table begins with.
+/// A key whose columns are the first columns of another key of its table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RedundantKey {
     /// Its table.
@@ -15,7 +15,7 @@ pub struct RedundantKey {
     pub by: KeyDef,
 }
 
-/// The redundant keys of these tables, but for those that every table has. Of two keys with the same columns, it is the second.
+/// The redundant keys of these tables, except for those that every table has. Of two keys with the same columns, it is the second.
 pub fn redundant_keys(schema: &Schema) -> Vec<RedundantKey> {
     schema.tables.iter().flat_map(of_table).collect()
 }

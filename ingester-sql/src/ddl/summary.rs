@@ -7,7 +7,7 @@ use super::model::{ColumnDef, Schema, TableDef};
 use ingester_core::schema::{BASE_COLUMNS, Ident, SqlType, Stays, base};
 use std::fmt::Write as _;
 
-/// A column of a database whose type is none of ours. As a [`ColumnDef`] it is LONGBLOB.
+/// A column of a database whose type is not ours. As a [`ColumnDef`] it is LONGBLOB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignType {
     /// Its table.
@@ -65,13 +65,13 @@ impl SchemaChange {
     /// On `servers`; `refilled` says whether a backfill follows.
     fn loss(&self, all: &[SchemaChange], refilled: bool, servers: Servers) -> Option<String> {
         let added_again = refilled && is_added_again(self, all);
-        // What SQLite does in another way than the others, where they are told of each other.
+        // What only SQLite does differently, where all servers are described.
         let on_sqlite = match self {
             SchemaChange::DropColumn { table, column } if servers == Servers::All => lost_in_place(*table, column, all),
             _ => None,
         };
         match self {
-            // The column is left as it is, so of values that stay none is lost either.
+            // The column is left as it is, so values that stay are not lost either.
             SchemaChange::AddColumn { .. } if servers.have_storage_classes() => match in_place(self, all)? {
                 InPlace::Clear { table, column, ty } => {
                     Some(format!("the values of `{table}`.`{column}` that do not fit {ty}"))
@@ -154,7 +154,7 @@ impl SchemaChange {
     }
 }
 
-/// What `servers` do for a change among `all` of a migration, in one line; `None` if they do nothing for it. SQLite leaves a column that is
+/// What `servers` do for a change among `all` of a migration, in one line; `None` if they do nothing. SQLite leaves a column that is
 /// dropped and added again as it is, with its keys.
 fn done(change: &SchemaChange, all: &[SchemaChange], servers: Servers, foreign: &[ForeignType]) -> Option<String> {
     let sentence = || change.sentence_on(foreign);
@@ -224,7 +224,7 @@ pub fn summary(
             if servers.families().iter().any(copies) {
                 text.push_str("    writers of this table wait until it is copied\n");
             }
-            // Nothing is filled after a migration down, and no former version.
+            // Nothing is filled after a migration down, and former versions never are.
             let of_history =
                 change.within().and_then(|table| backfilled.table(table)).is_some_and(TableDef::is_history);
             let refilled = !backfilled.tables.is_empty() && !of_history;
@@ -247,7 +247,7 @@ fn is_added_again(change: &SchemaChange, changes: &[SchemaChange]) -> bool {
     })
 }
 
-/// Of a dropped column that SQLite leaves as it is: its new type, if not all values fit it.
+/// For a dropped column that SQLite leaves as it is: its new type, if not all values fit it.
 fn lost_in_place(table: Ident, column: &ColumnDef, all: &[SchemaChange]) -> Option<Option<SqlType>> {
     let added = all.iter().find(|change| {
         matches!(change, SchemaChange::AddColumn { table: of, column: new } if *of == table && new.name == column.name)
@@ -283,7 +283,7 @@ fn is_alone<'a>(table: &TableDef, mut others: impl Iterator<Item = &'a TableDef>
     table.is_companion() && !others.any(is_main)
 }
 
-/// Values of a column that stay are lost, and why.
+/// The loss of the values of a column that stay, and its reason.
 fn staying_loss(table: Ident, column: ColumnDef, why: &str) -> String {
     format!(
         "the values of `{table}`.`{}` that are of earlier states of their objects (`{}`); {why}",
@@ -309,7 +309,7 @@ pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
     changes.iter().filter_map(|change| change.loss(changes, true, Servers::All)).collect()
 }
 
-/// Whether a column that is dropped may have got a new name, as questions: it is the only one of its type that its table loses, beside
+/// Whether a column that is dropped may have been renamed, as questions: it is the only one of its type that its table loses, beside
 /// the only one of this type that the table gets.
 pub fn questions(changes: &[SchemaChange]) -> Vec<String> {
     let question = |change: &SchemaChange| {

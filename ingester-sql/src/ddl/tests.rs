@@ -148,7 +148,7 @@ fn a_type_change_keeps_values_that_all_fit_and_else_backfills() {
 
 #[test]
 fn a_base_column_is_converted_in_place() {
-    // A column that every table has, and a companion: their values come back from nowhere.
+    // A column that every table has, and a companion: their values cannot be computed again.
     let base = |ty| one(vec![column("name", ty)]);
     let changes = diff(&base(SqlType::VarChar(256)), &base(SqlType::VarChar(100)));
     assert!(matches!(&changes[..], [change @ SchemaChange::Retype { .. }] if change.is_destructive()), "{changes:?}");
@@ -291,7 +291,7 @@ fn a_lock_file_is_read_back_as_written() {
     let text = serde_json::to_string(&changes).unwrap();
     assert!(text.contains(r#"{"create_table":"other"}"#), "{text}");
     let read: Vec<SchemaChange> = serde_json::from_str(&text).unwrap();
-    // Of a table that is made the name is enough: it stands in full elsewhere in the lock.
+    // The name of a created table is enough: it stands in full elsewhere in the lock.
     let known = |change: &&SchemaChange| !matches!(change, SchemaChange::CreateTable(_));
     assert_eq!(read.iter().filter(known).collect::<Vec<_>>(), changes.iter().filter(known).collect::<Vec<_>>());
     let error = serde_json::from_str::<SchemaChange>(r#"{"rename_table": {"from": "a`b", "to": "c"}}"#).unwrap_err();
@@ -382,7 +382,7 @@ fn a_view_is_read_back_from_a_lock_file_as_written() {
     assert_eq!(serde_json::from_str::<ViewDef>(&written).unwrap(), view, "{written}");
     let made = serde_json::to_string(&SchemaChange::CreateView(view.clone())).unwrap();
     assert_eq!(made, r#"{"create_view":"jobs"}"#, "the lock file has it elsewhere");
-    // What is dropped is nowhere else. Lock files of earlier releases have its name alone.
+    // What is dropped is stored nowhere else. Lock files of earlier releases have only its name.
     let dropped = SchemaChange::DropView(view);
     let written = serde_json::to_string(&dropped).unwrap();
     assert_eq!(serde_json::from_str::<SchemaChange>(&written).unwrap(), dropped, "{written}");

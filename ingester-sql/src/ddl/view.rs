@@ -51,7 +51,7 @@ pub enum ExpressionDef {
     Literal(LiteralDef),
     /// A column of the table.
     Column(Ident),
-    /// A column of truth values, as 1 and 0. Lock files of early releases say [`Column`](ExpressionDef::Column) of it.
+    /// A column of truth values, as 1 and 0. Lock files of early releases have [`Column`](ExpressionDef::Column) for it.
     Truth(Ident),
     /// A value of `ingester_settings`.
     Setting(String),
@@ -61,7 +61,7 @@ pub enum ExpressionDef {
     Cast(Box<ExpressionDef>, ViewType),
     /// The value behind the first condition that holds, else the last one.
     Case(Vec<(ConditionDef, ExpressionDef)>, Box<ExpressionDef>),
-    /// Texts, one behind the other.
+    /// Texts, concatenated.
     Concat(Vec<ExpressionDef>),
 }
 
@@ -97,7 +97,7 @@ pub enum LiteralDef {
 pub enum ConditionDef {
     /// The object is in the cluster.
     Live,
-    /// The object lives in SQL alone.
+    /// The object lives only in SQL.
     Evicted,
     /// The object was deleted.
     Deleted,
@@ -253,7 +253,7 @@ fn expression(table: &Table, of: &Expression) -> ExpressionDef {
     match of {
         Expression::Null => ExpressionDef::Null,
         Expression::Literal(of) => ExpressionDef::Literal(literal(of)),
-        // As the table has it: the case of letters makes no difference.
+        // As the table has it: upper and lower case make no difference.
         Expression::Column(name) => match table.by_name(name).map(|place| table.columns[place]) {
             Some(column) if column.ty == SqlType::Boolean => ExpressionDef::Truth(column.name),
             Some(column) => ExpressionDef::Column(column.name),

@@ -43,7 +43,7 @@ impl Dialect {
         self.rules().type_of(spelled)
     }
 
-    /// Whether a catalog of this dialect has a name of its own for each type.
+    /// Whether a catalog of this dialect has a separate name for each type.
     pub fn tells_types(self) -> bool {
         self.type_of(&self.spelled(SqlType::Text)) == Some(SqlType::Text)
     }
@@ -122,7 +122,7 @@ mod tests {
         let types = [("a", SqlType::VarChar(40)), ("b", SqlType::DateTime), found[2], found[3]];
         assert_eq!(live, schema(&types));
         assert!(Dialect::MySql.tells_types() && !Dialect::Sqlite.tells_types());
-        // Other catalogs tell every type.
+        // Other catalogs distinguish all types.
         let mut live = schema(&found);
         Dialect::MySql.learn_types(&mut live, &made);
         assert_eq!(live, schema(&found));

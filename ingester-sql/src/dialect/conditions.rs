@@ -6,7 +6,7 @@ use crate::query::{Checked, Comparison, Condition, Operand, PairTest, Route, Sor
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::Value;
 
-/// What a page comes after, or which part of an order it is of.
+/// The row after which a page begins, or the part of an order that it is in.
 ///
 /// An order whose first column may be NULL has two parts, one with the rows where it is NULL and one with the others: so each is a
 /// range of the column's key.
@@ -46,7 +46,7 @@ impl<R: Reached> Reached for &R {
 pub(super) struct Writer<'a> {
     pub(super) rules: &'a dyn Rules,
     pub(super) table: &'a Table,
-    /// The rows are reached by a route of ours: nothing may be written so that the database could take another one.
+    /// The rows are reached by a route of ours: nothing may be written that lets the database take another one.
     pub(super) is_routed: bool,
     pub(super) sql: String,
 }
@@ -84,7 +84,7 @@ impl<'a> Writer<'a> {
         self.pair_test(key.is_some(), test, "");
     }
 
-    /// Counts the rows that a route finds, up to so many.
+    /// Counts the rows that a route finds, up to `most`.
     pub(super) fn count(&mut self, query: &Checked, route: Route, most: u64) {
         self.push("SELECT COUNT(*) FROM (SELECT 1 AS \"found\" FROM ");
         match route {
@@ -139,7 +139,7 @@ impl<'a> Writer<'a> {
             [] => self.push(none),
             [one] => self.condition(one),
             many if many.len() > MANY => {
-                // In halves, because databases bound how deep an expression is.
+                // In halves, because databases limit the depth of an expression.
                 let (first, second) = many.split_at(many.len() / 2);
                 self.push("(");
                 self.joined(first, word, none);
@@ -170,7 +170,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `test` of the operand, which may be NULL where that passes as well.
+    /// `test` of the operand, which may be NULL if that passes as well.
     fn test(&mut self, operand: &Operand, or_null: bool, test: impl FnOnce(&mut Self)) {
         if or_null {
             self.push("(");
@@ -213,7 +213,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// An object that has a pair is found by the pairs' key, one that has none by its own; where a route of ours leads to the objects,
+    /// An object that has a pair is found by the pairs' key, one that has none by its own; if a route of ours leads to the objects,
     /// each is looked up.
     fn pair(&mut self, companion: Companion, of_key: bool, test: &PairTest, has: bool) {
         let table = self.table.companion(companion);
@@ -226,7 +226,7 @@ impl<'a> Writer<'a> {
                 self.pair_test(of_key, test, "");
                 self.push(")");
             }
-            // No database makes a join of a subquery that ends after one row.
+            // No database turns a subquery that ends after one row into a join.
             (true, true) => {
                 self.push(&format!("1 = (SELECT 1 FROM \"{table}\" WHERE \"obj_uid\" = {uid}"));
                 self.pair_test(of_key, test, " AND ");
@@ -240,7 +240,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What is tested of a pair, after `first` if it is anything.
+    /// The test of a pair, after `first` if there is a test.
     fn pair_test(&mut self, of_key: bool, test: &PairTest, first: &'static str) {
         let mut and = first;
         if of_key {
@@ -310,7 +310,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What tells a row from others, and the columns of the order, by names that no column has.
+    /// What identifies a row, and the columns of the order, by names that no column has.
     pub(super) fn found(&mut self, order: &[SortKey]) {
         self.push("\"uid\" AS \"found uid\"");
         if self.table.is_former() {
@@ -359,7 +359,7 @@ impl<'a> Writer<'a> {
             self.push(")");
             return;
         }
-        // Each step: equal so far, and further here. A key is read in ranges of it.
+        // Each step: equal so far, and beyond here. A key is read in ranges of it.
         self.push("(");
         for step in 0..keys.len() {
             if step > 0 {
@@ -400,7 +400,7 @@ impl<'a> Writer<'a> {
         self.push(")");
     }
 
-    /// Whether the keys are compared as one row: all in one direction, none NULL, and the dialect finds a range like that.
+    /// Whether the keys are compared as one row: all in one direction, none NULL, and the dialect can find a range that way.
     fn compares_rows(&self, keys: &[(&SortKey, &Value)], range: &Range<'_>, order: &[SortKey]) -> bool {
         let one_way = keys.iter().all(|(key, _)| key.descending == keys[0].0.descending);
         let no_null = keys.iter().all(|(key, value)| **value != Value::Null && self.never_null(key, range, order));

@@ -168,7 +168,7 @@ fn write_over(rules: &dyn Rules, name: &str, stays: Stays) -> String {
     }
 }
 
-/// What a column has after `new` came to a `stored` value that may stay.
+/// The value of a column after `new` came to a `stored` value that may stay.
 fn staying(stays: Stays, stored: &str, new: &str) -> String {
     match stays {
         Stays::None => new.to_owned(),
@@ -187,8 +187,8 @@ pub(super) fn write_parameter(column: &Column, _: &dyn Values) -> Result<Safe<St
     }))
 }
 
-/// As [`write_column_inserted`], for several columns, one per line. A row that stays a tombstone keeps its first `delete_time`: what
-/// happens to an object while it goes must not move the time of its deletion.
+/// As [`write_column_inserted`], for several columns, one per line. A row that stays a tombstone keeps its first `delete_time`:
+/// later changes of a terminating object must not move the time of its deletion.
 #[askama::filter_fn]
 pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
     let rules = rules(values)?;
@@ -200,7 +200,7 @@ pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Res
     Ok(Safe(lines.join(",\n  ")))
 }
 
-/// What is before an UPDATE, between it and the INSERT of its entry in the log, or behind that: see [`Rules::recorded`].
+/// The text before an UPDATE, between it and the INSERT of its entry in the log, or after that: see [`Rules::recorded`].
 #[askama::filter_fn]
 pub(super) fn recorded(place: &'static str, values: &dyn Values) -> Result<Safe<&'static str>> {
     let [before, between, behind] = rules(values)?.recorded();
@@ -311,7 +311,7 @@ pub(super) fn sqlite_unfit(unfit: &(Ident, SqlType), _: &dyn Values) -> Result<S
         SqlType::Text => format!("length(CAST(\"{column}\" AS BLOB)) > {}", u16::MAX),
         SqlType::Int => format!("\"{column}\" NOT BETWEEN {} AND {}", i32::MIN, i32::MAX),
         SqlType::BigIntUnsigned => format!("\"{column}\" < 0"),
-        // Whatever is stored fits.
+        // Every stored value fits.
         SqlType::Boolean
         | SqlType::BigInt
         | SqlType::IntUnsigned
@@ -366,7 +366,7 @@ pub(super) fn holds<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<
     Ok(Safe(writer.sql))
 }
 
-/// What tells a row from others, and the columns of a query's order, by names that no column has.
+/// What identifies a row, and the columns of a query's order, by names that no column has.
 #[askama::filter_fn]
 pub(super) fn found(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
     let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
@@ -382,14 +382,14 @@ pub(super) fn found_order(query: &Checked, values: &dyn Values) -> Result<Safe<S
     Ok(Safe(writer.sql))
 }
 
-/// The table, read by its primary key, whatever the database believes of its other keys. What locks rows names it: a statement that
-/// locks an entry of another key first waits for the row, while a writer that has locked the row waits for the entry.
+/// The table, read by its primary key, whatever the database assumes about its other keys. Statements that lock rows name it: one that locks an
+/// entry of another key first waits for the row, while a writer that has locked the row waits for the entry.
 #[askama::filter_fn]
 pub(super) fn by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key("PRIMARY"))))
 }
 
-/// What rows are deleted from, which is the table, by its primary key: MySQL takes the name of a key only if the table is named twice.
+/// The table from which rows are deleted, by its primary key: MySQL takes the name of a key only if the table is named twice.
 #[askama::filter_fn]
 pub(super) fn deleted_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
     let (name, key) = (&table.name, rules(values)?.by_key("PRIMARY"));
@@ -403,7 +403,7 @@ pub(super) fn by_narrow_key(table: &Table, values: &dyn Values, there: bool) -> 
     Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key(key))))
 }
 
-/// A table, read by one of its keys, whatever the database believes of its other keys.
+/// A table, read by one of its keys, whatever the database assumes about its other keys.
 #[askama::filter_fn]
 pub(super) fn by_key<N: Name>(table: N, values: &dyn Values, key: &'static str) -> Result<Safe<String>> {
     Ok(Safe(format!("\"{}\"{}", table.name(), rules(values)?.by_key(key))))
@@ -422,7 +422,7 @@ pub(super) fn join_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<Str
     Ok(Safe(format!("{} \"{}\"{}", rules.join_in_order(), table.name, rules.by_key("PRIMARY"))))
 }
 
-/// What a range of a query's order requires of a row, with ` AND ` in front of it; nothing if it is everything.
+/// What a range of a query's order requires of a row, with ` AND ` in front of it; nothing if the range is everything.
 #[askama::filter_fn]
 pub(super) fn is_within<W: Within>(query: W, values: &dyn Values) -> Result<Safe<String>> {
     let (query, range) = query.within();

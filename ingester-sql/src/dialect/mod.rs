@@ -1,5 +1,5 @@
 //! SQL text, which is nowhere else: the [`statements`] that all databases share, one file each, and a folder for what each dialect
-//! writes in its own way. Nothing here runs anything.
+//! writes differently. Nothing here runs anything.
 //!
 //! May use: ingester-core, query, ddl.
 //!
@@ -134,7 +134,7 @@ pub trait Statement {
         Vec::new()
     }
 
-    /// What its rows of parameters are made of; `None` if it has no such rows.
+    /// The types of its rows of parameters; `None` if it has no such rows.
     fn rows(&self) -> Option<RowsOf> {
         None
     }
@@ -193,7 +193,7 @@ pub trait Columns {
     fn value(&self, place: usize, ty: SqlType) -> Result<Value, Self::Error>;
 }
 
-/// A family of databases that understand the same SQL. The default is that of which commands print SQL if none is named.
+/// A family of databases that understand the same SQL. The default is the one whose SQL commands print if none is named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// MySQL 5.7 to 9.x, MariaDB 10.6 and later, TiDB, Vitess.
@@ -212,16 +212,16 @@ pub enum OneText {
     Sequence,
     /// MariaDB's compound statement, which ends with its transaction.
     Compound,
-    /// The last statements of a transaction that was begun before, with its commit. A server that ends it between two of them would answer
-    /// a commit of nothing.
+    /// The last statements of a transaction that was begun before, with its commit. A server that ends it between two of them would
+    /// confirm an empty commit.
     Last,
 }
 
-/// How a key is made outside of a transaction, while others write into its table. If that is interrupted, an unfinished key is left, which
-/// nothing reads.
+/// How a key is made outside of a transaction, while others write into its table. If that is interrupted, it leaves an unfinished key,
+/// which nothing reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyBesideWriters {
-    /// What the catalog calls an unfinished one.
+    /// The name of an unfinished one in the catalog.
     pub unfinished: String,
     /// Drops it.
     pub drop: Sql,
@@ -251,7 +251,7 @@ impl Dialect {
     /// The statement that commits a transaction, in every dialect.
     pub const COMMIT: &'static str = "COMMIT";
 
-    /// What this dialect writes in its own way.
+    /// The parts that this dialect writes differently.
     fn rules(self) -> &'static dyn Rules {
         match self {
             Dialect::MySql => &mysql::MySql,
@@ -260,29 +260,29 @@ impl Dialect {
         }
     }
 
-    /// Whether the database runs in this process, by this process' clock.
+    /// Whether the database runs in this process, with this process' clock.
     pub fn is_embedded(self) -> bool {
         self.rules().is_embedded()
     }
 
-    /// Whether tables are defined and changed in transactions: what fails leaves nothing behind.
+    /// Whether tables are defined and changed in transactions: a failure leaves nothing behind.
     pub fn defines_in_transactions(self) -> bool {
         self.rules().defines_in_transactions()
     }
 
-    /// Whether a connection has a lock while it migrates, so that of two programs one waits for the other. Elsewhere the transaction of each
-    /// migration keeps others out.
+    /// Whether a connection holds a lock while it migrates, so that of two programs one waits for the other. Elsewhere the transaction of
+    /// each migration keeps others out.
     pub fn locks_migrations(self) -> bool {
         self.rules().locks_migrations()
     }
 
-    /// How a key is made while others write into its table, where a migration would have them wait; `None` where it does not. `columns` are
-    /// those of [`Dialect::key_columns`], each with whether it may be NULL.
+    /// How a key is made while others write into its table, if a migration would make them wait; `None` if it does not. `columns` are those
+    /// of [`Dialect::key_columns`], each with whether it may be NULL.
     pub fn key_beside_writers(self, table: Ident, key: Ident, columns: &[(Ident, bool)]) -> Option<KeyBesideWriters> {
         self.rules().key_beside_writers(table, key, columns)
     }
 
-    /// Whether there is such a way.
+    /// Whether the dialect has such a way.
     pub fn makes_keys_beside_writers(self) -> bool {
         let name = Ident::new("x");
         self.key_beside_writers(name, name, &[]).is_some()
@@ -293,13 +293,13 @@ impl Dialect {
         self.rules().collation()
     }
 
-    /// Whether an INSERT can leave out rows that exist and say which it inserted. Elsewhere it is refused as a whole, and its transaction
-    /// goes on.
+    /// Whether an INSERT can leave out rows that exist and report which it inserted. Elsewhere it is refused as a whole, and its
+    /// transaction goes on.
     pub fn skips_stored(self) -> bool {
         self.rules().skip_stored().is_some()
     }
 
-    /// Whether a statement can tell by its condition which rows it writes, and returns them, so that they are not read before.
+    /// Whether a condition of a statement can decide which rows it writes, and the statement returns them, so that they are not read before.
     pub fn judges(self) -> bool {
         self.rules().rows_inserted(&RowsOf::default(), &[]).is_some()
     }
@@ -309,7 +309,7 @@ impl Dialect {
         self.rules().has_arrays()
     }
 
-    /// Whether one statement updates a row and records that in the log of changes, so that it is a transaction by itself.
+    /// Whether one statement updates a row and records that in the log of changes, so that no separate transaction is needed.
     pub fn records_in_one_statement(self) -> bool {
         self.rules().records_in_one_statement()
     }
@@ -334,12 +334,12 @@ impl Dialect {
         self.rules().title()
     }
 
-    /// What tells a person which session holds a lock, for whom something waits.
+    /// What shows a person which session holds a lock that something waits for.
     pub fn who_holds_locks(self) -> &'static str {
         self.rules().who_holds_locks()
     }
 
-    /// How names of tables begin that the database keeps for itself, in lower case; `None` if it keeps none.
+    /// The prefix of tables that the database reserves, in lower case; `None` if it reserves none.
     pub fn reserved_prefix(self) -> Option<&'static str> {
         self.rules().reserved_prefix()
     }
@@ -369,7 +369,7 @@ impl Dialect {
         tables.chain(self.create_views(&schema.views)).collect()
     }
 
-    /// The statements that make views, instead of those that have their names; and before that `ingester_settings`, if a view reads it
+    /// The statements that make views, in place of those with the same names; and before that `ingester_settings`, if a view reads it
     /// and it is missing. They may be repeated.
     pub fn create_views(self, views: &[ViewDef]) -> Vec<Sql> {
         let settings = views.iter().any(ViewDef::has_setting).then(|| self.create_own(SETTINGS));
@@ -402,7 +402,7 @@ impl Dialect {
         Some(write(form, &statements))
     }
 
-    /// Whether [`Routes`](crate::query::Routes) to rows are chosen here. Without, the route is always [`Route::Free`](crate::query::Route).
+    /// Whether [`Routes`](crate::query::Routes) to rows are chosen here. If not, the route is always [`Route::Free`](crate::query::Route).
     pub fn has_routes(self) -> bool {
         self.rules().has_routes()
     }

@@ -1,12 +1,12 @@
 //! Which rows are of a kind's API group.
 
-/// The API group of a kind's rows, whatever their version: rows that were written under an older version of the kind are followed
-/// all the same.
+/// The API group of a kind's rows, whatever their version: rows that were written under an older version of the kind also belong
+/// to it.
 #[derive(Clone, Debug)]
 pub struct OfGroup(Option<[String; 2]>);
 
 impl OfGroup {
-    /// The group; empty for the core group, whose `group_ver` is a version alone.
+    /// The group; empty for the core group, whose `group_ver` is only a version.
     pub fn new(group: &str) -> Self {
         // By byte, as `group_ver` compares, everything that begins with a slash lies between `/` and `0`.
         OfGroup((!group.is_empty()).then(|| [format!("{group}/"), format!("{group}0")]))

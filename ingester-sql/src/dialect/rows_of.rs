@@ -4,21 +4,21 @@ use super::{Dialect, Param};
 use ingester_core::schema::{Column, SqlType};
 use std::borrow::Cow;
 
-/// What a statement's rows of parameters are made of. They are its last parameters.
+/// The types of a statement's rows of parameters. They are its last parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowsOf {
     /// How many parameters come before the rows.
     pub after: usize,
     /// The types of one row's parameters.
     pub types: Vec<SqlType>,
-    /// Whether rows with a value that the database cannot store are left out: text with NUL, on some.
+    /// Whether rows with a value that the database cannot store (such as text with NUL) are left out.
     pub skips_unfit: bool,
     /// A row with a question mark for each parameter, and constants between them. Empty: nothing but parameters.
     pub shape: Cow<'static, str>,
 }
 
 impl RowsOf {
-    /// Rows of nothing but parameters of these types.
+    /// Rows of parameters of these types, and nothing else.
     pub fn new(types: &[SqlType]) -> Self {
         RowsOf { types: types.to_vec(), ..RowsOf::default() }
     }
@@ -49,7 +49,7 @@ impl RowsOf {
     }
 }
 
-/// A text so many times, with commas.
+/// A text repeated, with commas.
 pub(super) fn repeated(text: &str, count: usize) -> String {
     let mut all = [text, ", "].concat().repeat(count);
     all.truncate(all.len().saturating_sub(", ".len()));

@@ -1,4 +1,4 @@
-//! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
+//! What each dialect writes differently. A new dialect implements this trait, so the compiler names what is missing.
 
 use super::{KeyBesideWriters, OneText, Param, RowsOf, Sql};
 use crate::ddl::{SchemaChange, Servers, Step, TableDef, ViewDef};
@@ -35,7 +35,7 @@ pub(super) trait Rules: Sync {
     /// Rows of parameters, as an INSERT has them behind its columns.
     fn rows(&self, rows: &RowsOf, count: usize) -> String;
     /// Rows of parameters that an UPDATE takes its values from, with these names, as [`Rules::inserted`] calls them; `None` if an UPDATE cannot, or
-    /// if it is dearer than to read before it.
+    /// if that costs more than a read before it.
     fn rows_inserted(&self, _rows: &RowsOf, _names: &[&str]) -> Option<String> {
         None
     }
@@ -55,8 +55,8 @@ pub(super) trait Rules: Sync {
     fn write_inserted(&self, column: &str) -> String;
     /// Replaces the stored value of a column by the inserted one, unless neither is NULL.
     fn write_first_inserted(&self, column: &str) -> String;
-    /// What makes an UPDATE and the INSERT of its entry in the log one text, in which the INSERT does nothing unless the UPDATE has: what
-    /// is before the UPDATE, between both, and behind the SELECT of the INSERT.
+    /// What joins an UPDATE and the INSERT of its entry in the log into one text, in which the INSERT does nothing unless the UPDATE did:
+    /// the text before the UPDATE, between both, and behind the SELECT of the INSERT.
     fn recorded(&self) -> [&'static str; 3];
     /// See [`Dialect::records_in_one_statement`](super::Dialect::records_in_one_statement).
     fn records_in_one_statement(&self) -> bool;
@@ -71,7 +71,7 @@ pub(super) trait Rules: Sync {
 
     // Parts of queries.
 
-    /// The beginning of a SELECT that the server ends after so many milliseconds.
+    /// The beginning of a SELECT that the server ends after this many milliseconds.
     fn select_within(&self, milliseconds: u64) -> Cow<'static, str>;
     /// The comparison of a text with a pattern.
     fn like(&self) -> &'static str;
@@ -89,17 +89,17 @@ pub(super) trait Rules: Sync {
     fn compares_rows(&self) -> bool;
     /// Whether routes to rows are chosen here, because the database's own choice follows statistics that may be wrong.
     fn has_routes(&self) -> bool;
-    /// What has a table read by the key of this name and no other; empty if the database cannot be told.
+    /// What makes the database read a table by only the key of this name; empty if the database cannot be told.
     fn by_key(&self, key: &str) -> String;
     /// A join that reads its first table first.
     fn join_in_order(&self) -> &'static str;
-    /// What asks for a statement's plan, and the place of the column that tells it.
+    /// What asks for a statement's plan, and the place of the column that has it.
     fn explain(&self) -> (&'static str, usize);
 
     // Parts of views.
 
-    /// Whether a view joins the settings that it reads; else each is a subquery where its value stands. MySQL answers no question
-    /// about a view with such a subquery by the keys of its table: it makes a temporary table of all rows first.
+    /// Whether a view joins the settings that it reads; else each is a subquery in the place of its value. MySQL does not use the
+    /// keys of a table for a query about a view with such a subquery: it makes a temporary table of all rows first.
     fn joins_settings(&self) -> bool;
     /// A text as a literal, which is compared by byte.
     fn literal(&self, text: &str) -> String;
@@ -107,7 +107,7 @@ pub(super) trait Rules: Sync {
     fn truth(&self, column: &str) -> String;
     /// A value as another type.
     fn cast(&self, value: &str, to: ViewType) -> String;
-    /// Texts, one behind the other; NULL if one of them is.
+    /// Texts, concatenated; NULL if one of them is.
     fn concat(&self, values: &[String]) -> String;
     /// A line break, without a literal.
     fn line_break(&self) -> &'static str;
@@ -140,7 +140,7 @@ pub(super) trait Rules: Sync {
     fn create(&self, table: &TableDef) -> Vec<Sql>;
     /// Drops a table.
     fn drop(&self, table: Ident) -> Sql;
-    /// Makes a view, whether there is one of its name or not.
+    /// Makes a view, and replaces one of its name.
     fn create_view(&self, view: &ViewDef) -> Vec<Sql>;
     /// Drops a view.
     fn drop_view(&self, view: Ident) -> Sql;
@@ -151,7 +151,7 @@ pub(super) trait Rules: Sync {
         None
     }
 
-    // Sessions and transactions. What a driver says about them is in the dialect's `session.rs`.
+    // Sessions and transactions. The dialect's `session.rs` has what a driver says about them.
 
     /// See [`Dialect::is_embedded`](super::Dialect::is_embedded).
     fn is_embedded(&self) -> bool;

@@ -303,7 +303,7 @@ fn a_transaction_begins_with_what_every_server_takes() {
     }
 }
 
-/// A statement that has nothing but parameters.
+/// A statement that has only parameters.
 struct List<'a>(Vec<Param<'a>>);
 
 impl Statement for List<'_> {

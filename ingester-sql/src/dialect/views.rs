@@ -6,7 +6,7 @@ use ingester_core::schema::Ident;
 use ingester_core::view::ViewType;
 use std::cell::RefCell;
 
-/// What joined settings are called, with a number behind it.
+/// The prefix of the names of joined settings; a number follows.
 const JOINED: &str = "ingester_setting_";
 
 /// One SELECT for each table, joined by UNION ALL.
@@ -116,7 +116,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The parts of a text: line breaks, and what stands between them.
+    /// The parts of a text: line breaks, and the text between them.
     fn lines(&self, text: &str) -> Vec<String> {
         let mut parts = Vec::new();
         for (place, line) in text.split('\n').enumerate() {
@@ -133,8 +133,8 @@ impl<'a> Writer<'a> {
         parts
     }
 
-    /// Whether a condition is as wanted. The negation is written where it is a test of its own, which says whether NULL passes: so
-    /// nothing is unknown.
+    /// Whether a condition is as wanted. The negation is written as a separate test, which says whether NULL passes: so nothing is
+    /// unknown.
     fn condition(&self, condition: &'a ConditionDef, wanted: bool) -> String {
         let (and, or) = (" AND ", " OR ");
         let deleted = |is: bool| self.null("delete_time", !is);
@@ -155,7 +155,7 @@ impl<'a> Writer<'a> {
                     false => format!("({value} IS NULL OR {value} NOT IN ({literals}))"),
                 }
             }
-            // Each table by itself, so that its primary key serves. The value stands outside: within, its names would be the table's.
+            // Each table by itself, so that its primary key serves. The value stands outside: inside, its names would mean the table's columns.
             ConditionDef::Stored(value, tables) => {
                 let value = self.value(value);
                 let (not, word) = if wanted { ("", or) } else { ("NOT ", and) };

@@ -1,5 +1,5 @@
-//! A query about one kind's table: every field is a column, every value of that column's type, every negation moved to where it is a
-//! test of its own. Only what was checked is rendered.
+//! A query about one kind's table: every field is a column, every value of that column's type, every negation moved into a single
+//! test. Only checked queries are rendered.
 
 use super::time::{TIMES, parse_time};
 use super::{Filter, Order, Query, States, Test};
@@ -8,7 +8,7 @@ use ingester_core::schema::{Companion, Form, Many, SqlType, Table, Unit, base};
 use ingester_core::value::{Micros, Value};
 use ingester_core::wire::quantity;
 
-/// The most terms of a query: names, uids, namespaces, tests and the values of lists. More would be refused by some database.
+/// The most terms of a query: names, uids, namespaces, tests and the values of lists. Some database would refuse more.
 const MOST_TERMS: usize = 20_000;
 
 /// How deep filters may be nested.
@@ -74,7 +74,7 @@ pub struct JsonPath {
 }
 
 impl JsonPath {
-    /// The path of a field; `None` if a part of it is empty or no name.
+    /// The path of a field; `None` if a part of it is empty or not a name.
     fn of(field: &str) -> Option<Self> {
         Self::of_parts(field.split('.'))
     }
@@ -132,13 +132,13 @@ impl Comparison {
     }
 }
 
-/// What must hold of a row. Nothing is negated but single tests, and each says what holds of NULL: so it is true or false, never
+/// What must hold of a row. Only single tests are negated, and each says what holds of NULL: so it is true or false, never
 /// unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// All of these hold; none: always.
     All(Vec<Condition>),
-    /// One of these holds at least; none: never.
+    /// At least one of these holds; none: never.
     Any(Vec<Condition>),
     /// The operand is NULL, or is not.
     Null(Operand, bool),
@@ -153,7 +153,7 @@ pub enum Condition {
         /// NULL passes as well.
         or_null: bool,
     },
-    /// The operand is one of these values, or is none of them.
+    /// The operand is one of these values, or is not.
     In {
         /// What is compared.
         operand: Operand,
@@ -175,7 +175,7 @@ pub enum Condition {
         /// NULL passes as well.
         or_null: bool,
     },
-    /// The object has such a label, annotation, or value in a column of many, or has none.
+    /// The object has such a label, annotation, or value in a column of many, or does not.
     Pair {
         /// Which companion has it.
         companion: Companion,
@@ -205,7 +205,7 @@ pub enum PairTest {
     Like(Pattern),
 }
 
-/// A pattern of texts, as LIKE has it and as GLOB does.
+/// A pattern of texts, for LIKE and for GLOB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     like: String,
@@ -245,7 +245,7 @@ impl Pattern {
 /// Why a query cannot be asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    /// There is no such field.
+    /// The field is unknown.
     #[error("{table} has no column for the field `{field}`{hint}")]
     NoSuchField {
         /// The table.
@@ -274,7 +274,7 @@ pub enum QueryError {
         /// The kind.
         kind: &'static str,
     },
-    /// A moment is asked about where only what is there now can be.
+    /// A query names a moment where only the present can be asked about.
     #[error("`at` is for objects and lists of them: this is about what is there now, so leave it out")]
     OfMoment,
     /// A value is not of the column's type.
@@ -299,7 +299,7 @@ pub enum QueryError {
         /// Why it cannot.
         why: &'static str,
     },
-    /// A text that is none of the names that a column of an enum has.
+    /// A text that is not one of the names of an enum's column.
     #[error(
         "`{field}` is an enum, and `{name}` is not one of its names ({}); use `.dynamic()` for a name that this program does not know",
         meant(.name, .known)
@@ -331,7 +331,7 @@ fn meant(name: &str, known: &[&str]) -> String {
 /// What to do about a field without a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Another field is meant.
+    /// Another field is probably meant.
     Meant(String),
     /// It is a path, for which there can be a column.
     Path {
@@ -345,7 +345,7 @@ pub enum Hint {
 }
 
 impl std::fmt::Display for Hint {
-    /// For those who have the program and its kinds: [`QueryError::for_request`] has the words for clients of the server.
+    /// For people who have the program and its kinds: [`QueryError::for_request`] has the words for clients of the server.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Hint::Meant(field) => write!(f, "; did you mean `{field}`?"),
@@ -359,7 +359,7 @@ impl std::fmt::Display for Hint {
 }
 
 impl QueryError {
-    /// The same for a client of the server, who has neither the program nor its kinds: what the request can say instead.
+    /// The same for a client of the server, which has neither the program nor its kinds: what the request can say instead.
     pub fn for_request(&self) -> String {
         match self {
             QueryError::NoSuchField { table, field, hint: Hint::Path { .. } } => format!(
@@ -474,7 +474,7 @@ impl Context {
             return pair(companion, key, test, holds);
         }
         match JsonPath::of_parts(["metadata", companion.suffix(), key].into_iter()) {
-            // Texts have another order than numbers.
+            // Texts sort differently from numbers.
             Some(path) if self.scan && !test.is_range() => {
                 self.tested(key, (Operand::Json(path), SqlType::MediumText, true), None, test, holds)
             }
@@ -598,7 +598,7 @@ impl Context {
         }
     }
 
-    /// What is tested, its type, and whether it may be NULL.
+    /// The tested operand, its type, and whether it may be NULL.
     fn operand(&self, field: &str) -> Result<(Operand, SqlType, bool), QueryError> {
         if let Some(place) = self.place(field) {
             let column = &self.table.columns[place];
@@ -614,7 +614,7 @@ impl Context {
         self.table.by_name(field).or_else(|| self.table.by_path(field))
     }
 
-    /// The place of a column of one value, for what cannot be done with many.
+    /// The place of a column of one value, for what is impossible with many.
     fn place_of_one(&self, field: &str, how: &'static str) -> Result<usize, QueryError> {
         let many = || QueryError::WrongTest { field: field.into(), how, why: "it has many values" };
         let none = || if self.many(field).is_some() { many() } else { self.no_such_field(field) };
@@ -673,7 +673,7 @@ impl Context {
                 let why = "it may hold more than a database compares";
                 return Err(QueryError::WrongTest { field: field.to_string(), how: "sorted by", why });
             }
-            // What is the same in all rows gives no order.
+            // A value that is the same in all rows gives no order.
             let alike = match place {
                 base::NAMESPACE => query.namespaces.len() == 1,
                 base::NAME => query.names.len() == 1,
@@ -702,7 +702,7 @@ fn stored_key(key: &str) -> String {
 const NAMESPACE: Order = Order { field: std::borrow::Cow::Borrowed("namespace"), descending: false };
 const NAME: Order = Order { field: std::borrow::Cow::Borrowed("name"), descending: false };
 
-/// The value as one of the column's type. A quantity is counted in the column's unit; a whole number alone is what is stored.
+/// The value as one of the column's type. A quantity is counted in the column's unit; a plain whole number is the stored count.
 fn converted(field: &str, (ty, unit): (SqlType, Option<Unit>), value: &Value) -> Result<Value, QueryError> {
     if let (Some(unit), Value::Text(text)) = (unit, value)
         && text.parse::<i64>().is_err()
@@ -803,7 +803,7 @@ fn pair(companion: Companion, key: &str, test: &Test, holds: bool) -> Result<Con
         Test::Greater(value) => has(compare(Comparison::Greater, value)?),
         Test::GreaterOrEqual(value) => has(compare(Comparison::GreaterOrEqual, value)?),
         Test::Like(pattern) => has(PairTest::Like(Pattern::new(pattern))),
-        // No such label, or an empty one: not that there is one that is not empty.
+        // No such label, or an empty one; not: none that is not empty.
         Test::Empty => Condition::Pair {
             companion,
             key: Some(key.to_owned()),
@@ -862,7 +862,7 @@ mod tests {
         let said =
             error(Query { order: vec![Order { field: "nothing".into(), descending: true }], ..Query::default() });
         assert!(said.contains("`nothing`"), "{said}");
-        // Nothing is read from JSON unless that is asked for.
+        // JSON is read only on request.
         let scanned = Query { scan: true, ..about("spec.colour", Test::Exists) };
         assert!(scanned.check(MODEL.table()).is_ok());
         assert!(error(Query { scan: true, ..about("spec..\"x\"", Test::Exists) }).contains("has no column"));

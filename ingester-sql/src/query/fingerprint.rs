@@ -22,13 +22,13 @@ impl Query {
         all = order.iter().fold(all.number(order.len() as u64), |all, Order { field, descending }| {
             all.text(field).number((*descending).into())
         });
-        // As it was before there were moments.
+        // As it was before queries could name a moment.
         all = at.iter().fold(all, |all, at| all.number(at.0.cast_unsigned()));
         all.as_u64()
     }
 }
 
-// What has several forms begins with a number for each, and a list with its length. So no two queries put the same in.
+// A value of several forms begins with a number for its form, and a list with its length. So no two queries put the same in.
 
 fn with_filter(all: Fingerprint, filter: &Filter) -> Fingerprint {
     match filter {
@@ -90,7 +90,7 @@ mod tests {
             order: vec![Order { field: "create_time".into(), descending: true }],
             ..Query::default()
         };
-        // Another number would end the paging of those who hold a token while they update.
+        // Another number would end the paging of clients that hold a token during an update.
         assert_eq!(format!("{:016x}", query.fingerprint(MODEL.table())), "f4c5acbea460ef8a");
         assert_eq!(query.clone().fingerprint(MODEL.table()), query.fingerprint(MODEL.table()));
     }

@@ -1,8 +1,7 @@
-//! Which keys answer a query: the one that has its order, and those that find its rows.
+//! Which keys serve a query: the one that has its order, and those that find its rows.
 //!
 //! A database chooses by statistics, which are wrong after a first fill and for long afterwards. So a key is chosen here: the one that
-//! has the order, unless another one finds so few rows that sorting them is cheaper. How many those are is counted, up to
-//! [`Routes::FEW`].
+//! has the order, unless another one finds so few rows that sorting them is cheaper. Rows are counted for that, up to [`Routes::FEW`].
 
 use super::States;
 use super::check::{Checked, Comparison, Condition, Operand, PairTest, SortKey};
@@ -11,7 +10,7 @@ use ingester_core::schema::{Companion, Form, Ident, Key, Many, base};
 /// How the rows of a query are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// By what the database chooses.
+    /// As the database chooses.
     Free,
     /// By this key of the main table.
     Key(Ident),
@@ -31,22 +30,22 @@ pub struct Routes {
     pub ordered: Option<Route>,
     /// Whether a condition bounds what is read of that key.
     pub is_bounded: bool,
-    /// Whether the rows behind that key are those of the query, but for their state: so few are read in vain.
+    /// Whether the rows behind that key are those of the query, except for their state: so few are read in vain.
     pub is_plain: bool,
     /// Whether a condition is about the stored JSON, so that texts are read to find rows.
     pub reads_texts: bool,
-    /// The routes that find rows, of which the one that finds the least is taken.
+    /// The routes that find rows; the one that finds the fewest is taken.
     pub compared: Vec<Route>,
     /// Whether the only one of them finds few rows, whatever is stored: a uid, or a name in a namespace.
     pub is_certain: bool,
 }
 
 impl Routes {
-    /// So many rows are few: they are found and sorted for each page. Where there are more, the key that has the order is taken: it
-    /// comes to the end of a page soon.
+    /// This many rows are few: they are found and sorted for each page. If there are more, the key that has the order is taken: it
+    /// soon fills a page.
     pub const FEW: u64 = 4000;
 
-    /// The best route to count all rows, of which the order does not matter.
+    /// The best route to count all rows, whose order does not matter.
     pub fn best_to_count(&self, found: &[u64]) -> Route {
         match self.best(found) {
             route if Some(route) == self.ordered && !self.is_bounded => Route::Free,
@@ -92,7 +91,7 @@ impl Checked {
         }
     }
 
-    /// The keys that answer it.
+    /// The keys that serve it.
     pub fn routes(&self) -> Routes {
         let table = self.table();
         let bound = |key: &&Key| key.columns().iter().take_while(|place| self.is_one(usize::from(**place))).count();
@@ -125,7 +124,7 @@ impl Checked {
             let new = route.filter(|route| !finding.contains(route));
             finding.extend(new);
         }
-        // Of one uid there is one row.
+        // A uid has one row.
         let is_by_uid = matches!(self.order(), [only] if only.place == base::UID) || self.is_one(base::UID);
         is_plain |= self.is_one(base::UID);
         let ordered = ordered.map(|key| Route::Key(key.name)).or(is_by_uid.then_some(Route::PRIMARY));
@@ -145,7 +144,7 @@ impl Checked {
         Routes { ordered, is_bounded, is_plain, reads_texts, compared, is_certain }
     }
 
-    /// The conditions by which a key of the main table finds rows: those of its first columns.
+    /// The conditions by which a key of the main table finds rows: those on its first columns.
     pub(crate) fn conditions_of(&self, name: Ident) -> impl Iterator<Item = &Condition> {
         let key = self.table().keys.iter().find(|key| key.name == name);
         let places = key.map_or(&[base::UID as u16][..], Key::columns).iter().map(|place| usize::from(*place));
@@ -154,7 +153,7 @@ impl Checked {
         self.conditions().iter().filter(move |condition| tested(condition).is_some_and(|place| places.contains(&place)))
     }
 
-    /// Whether the column at this place has one value in all rows.
+    /// Whether the column at this place has only one value in all rows.
     fn is_one(&self, place: usize) -> bool {
         self.conditions().iter().any(|condition| {
             matches!(condition, Condition::Compare { operand: Operand::Column(column), comparison: Comparison::Equal, or_null: false, .. }
@@ -172,7 +171,7 @@ impl Checked {
     }
 }
 
-/// The column that a condition tests in such a way that a key of it finds the rows.
+/// The column that a condition tests in such a way that a key on it finds the rows.
 fn tested(condition: &Condition) -> Option<usize> {
     match condition {
         Condition::States(States { live: false, evicted: false, deleted: true }) => Some(base::DELETE_TIME),

@@ -20,13 +20,13 @@ pub struct ListOptions {
     pub order: Vec<Order>,
     /// Rows that are left out at the beginning.
     pub offset: u64,
-    /// Rows at most; `None` if nothing is said.
+    /// Rows at most; `None` if not set.
     pub limit: Option<u64>,
     /// The paths of the fields that the answer is to do without.
     pub skip: Vec<String>,
 }
 
-/// Why a text is no list options, and where.
+/// Why a text is not valid list options, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("list options: {path}{}{what}", if path.is_empty() { "" } else { ": " })]
 pub struct ListOptionsError {
@@ -34,7 +34,7 @@ pub struct ListOptionsError {
     what: String,
 }
 
-/// Their numbers are their places.
+/// Indexed by enum number.
 const OPERATORS: [&str; 12] = [
     "CRITERION_OPERATOR_INVALID",
     "CRITERION_OPERATOR_EQUAL",
@@ -60,7 +60,7 @@ const DIRECTIONS: [&str; 3] = ["SORT_ORDER_INVALID", "SORT_ORDER_ASC", "SORT_ORD
 /// A field may have the kind's name before it (`pipeline_run.spec.owner`). A path means the field of that JSON path, also where its
 /// names are in snake case, as protobuf has them; `label.<key>` and `metadata.labels.<key>` mean a label; a name without a point is
 /// a column. `LIKE` finds texts that contain the value; `%` and `_` in it stand for other characters. The values of `IN` are one
-/// text with commas. As in every [`Filter`], `NOT_EQUAL` and `NOT_IN` hold where there is no value.
+/// text with commas. As in every [`Filter`], `NOT_EQUAL` and `NOT_IN` hold if there is no value.
 ///
 /// # Errors
 /// What is not JSON, fields and operators that are unknown, values of a wrong type, each with its path.
@@ -169,7 +169,7 @@ fn pattern(value: &Element<'_>) -> Result<String, ListOptionsError> {
     let Matched::One(Value::Text(text)) = any::read(value)? else {
         return Err(value.fault("expected a text"));
     };
-    // A `\` at the end would take away the meaning of the `%` behind it. It stands for itself.
+    // A `\` at the end would escape the `%` behind it. It stands for itself.
     let alone = text.len() - text.trim_end_matches('\\').len();
     Ok(format!("%{text}{}%", if alone % 2 == 1 { "\\" } else { "" }))
 }
@@ -239,7 +239,7 @@ impl<'j> Element<'j> {
         self.fault(format!("expected {what}, found {found}"))
     }
 
-    /// The fields of a message with these names, which are in snake case here. Null is as good as absent.
+    /// The fields of a message with these names, which are in snake case here. Null counts as absent.
     fn message<const N: usize>(&self, names: [&str; N]) -> Result<[Option<Element<'j>>; N], ListOptionsError> {
         let mut fields = [const { None }; N];
         let entries = match self.json {

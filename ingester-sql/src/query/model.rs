@@ -1,4 +1,4 @@
-//! A query, as it is asked: nothing is known yet about the table.
+//! A query, before the table is known.
 
 use super::{Filter, Order};
 use ingester_core::value::Micros;
@@ -23,7 +23,7 @@ pub struct Query {
     pub order: Vec<Order>,
     /// Whether fields without a column may be read from the stored JSON. No key serves them: every row is read.
     pub scan: bool,
-    /// The moment that is asked about, by the database's clock; `None` for now. Only some questions have one: see
+    /// The moment that is asked about, by the database's clock; `None` for now. Only some queries have one: see
     /// [`QueryError::OfMoment`](super::QueryError::OfMoment).
     pub at: Option<Micros>,
 }
@@ -55,7 +55,7 @@ impl States {
     /// What was deleted.
     pub const DELETED: States = States { live: false, evicted: false, deleted: true };
 
-    /// Those that are in either.
+    /// The states that are in either.
     pub fn or(self, other: States) -> States {
         States {
             live: self.live || other.live,
@@ -64,7 +64,7 @@ impl States {
         }
     }
 
-    /// Those that are in both.
+    /// The states that are in both.
     pub fn and(self, other: States) -> States {
         States {
             live: self.live && other.live,

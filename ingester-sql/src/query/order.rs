@@ -3,7 +3,7 @@
 use super::Order;
 use ingester_core::place::{Place, shortened};
 
-/// Why a text is no order, and where.
+/// Why a text is not an order, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("order {place}: {what}")]
 pub struct OrderError {
@@ -12,10 +12,10 @@ pub struct OrderError {
 }
 
 /// Parses an order: names of columns or paths of fields between commas, each with a `-` before it to go from the greatest to the
-/// least. A path may be written as for `kubectl --sort-by`: `.metadata.name`, `{.metadata.name}`. Nothing is no order.
+/// least. A path may be written as for `kubectl --sort-by`: `.metadata.name`, `{.metadata.name}`. An empty text gives no order.
 ///
 /// # Errors
-/// What is none of these. JSONPath has filters and indices as well; no order goes by them.
+/// Anything else. JSONPath has filters and indices as well; no order goes by them.
 pub fn parse_order(text: &str) -> Result<Vec<Order>, OrderError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -32,7 +32,7 @@ pub fn parse_order(text: &str) -> Result<Vec<Order>, OrderError> {
     Ok(order)
 }
 
-/// The step of an order that is written; or where it is wrong, and what is wrong.
+/// The step of an order; or the place of the mistake, and the mistake.
 fn step(written: &str) -> Result<Order, (usize, String)> {
     let (descending, path) = match written.strip_prefix('-') {
         Some(path) => (true, path),

@@ -28,11 +28,11 @@ enum Mistake {
     Late,
 }
 
-/// What the error of every place calls a time.
+/// How every error message describes a time.
 pub const TIMES: &str =
     "a time such as `2026-01-31T10:00:00Z`, `2026-01-31`, `now`, `7d` or `7d ago` for that long ago, or `in 7d`";
 
-/// 0001-01-01T00:00:00Z. Earlier times have no text that a database compares rightly.
+/// 0001-01-01T00:00:00Z. Earlier times have no text that a database compares correctly.
 const FIRST: i64 = -62_135_596_800_000_000;
 
 /// 9999-12-31T23:59:59.999999Z. Later times have more digits in their year.
@@ -49,7 +49,7 @@ const LAST: i64 = 253_402_300_799_999_999;
 /// | `in 30d` | so long after `now` |
 ///
 /// # Errors
-/// What is none of these, or lies before the year 1 or after the year 9999.
+/// Any other text, or a time before the year 1 or after the year 9999.
 pub fn parse_time(text: &str, now: Micros) -> Result<Micros, TimeError> {
     let begins_with_year =
         text.get(..5).is_some_and(|year| year.ends_with('-') && year.bytes().take(4).all(|byte| byte.is_ascii_digit()));
@@ -62,7 +62,7 @@ pub fn parse_time(text: &str, now: Micros) -> Result<Micros, TimeError> {
     micros.map_err(|what| TimeError { text: shortened(text), what })
 }
 
-/// Microseconds since 1970, so long before or after `now`.
+/// Microseconds since 1970, this long before or after `now`.
 fn relative(text: &str, now: Micros) -> Result<i128, Mistake> {
     let now = i128::from(now.0);
     let micros = |duration: &str| match nanoseconds(duration, Units::All) {

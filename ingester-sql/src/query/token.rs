@@ -1,7 +1,7 @@
 //! The token with which the next page is asked for: behind which row it begins.
 //!
 //! It is JSON in base64url, such as `{"version":1,"query":"9320cb9aded04cde","values":[{"text":"ml"}],"uid":"..."}`. It has no
-//! secrets and no signature: its values go into a statement as parameters, so whoever makes one up begins somewhere else.
+//! secrets and no signature: its values go into a statement as parameters, so an invented one only begins at another row.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,16 +16,16 @@ const VERSION: u64 = 1;
 pub struct Continue {
     /// The [fingerprint](super::Query::fingerprint) of the query.
     pub query: u64,
-    /// The row's values of the query's order. Whoever takes them from a token checks that there are as many as the order has steps.
+    /// The row's values of the query's order. The reader of a token checks that there are as many as the order has steps.
     pub values: Vec<Value>,
     /// The row's uid.
     pub uid: String,
 }
 
-/// Why a continue token is of no use.
+/// Why a continue token cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// It is not what [`Continue::encode`] gives.
+    /// It is not what [`Continue::encode`] returns.
     #[error("the continue token is broken: give it as it came, in one piece")]
     Broken,
     /// Another release wrote it.
@@ -60,7 +60,7 @@ enum WrittenValue {
     Bool(bool),
     Int(i64),
     UInt(u64),
-    /// As text: serde_json does not read every number as the one that it wrote.
+    /// As text: serde_json does not read every number back exactly.
     Double(String),
     Text(String),
     Bytes(String),
@@ -75,7 +75,7 @@ impl Continue {
     /// The token.
     ///
     /// # Errors
-    /// [`TokenError::TooLong`] if the values are so long that no token takes them.
+    /// [`TokenError::TooLong`] if the values are too long for a token.
     pub fn encode(&self) -> Result<String, TokenError> {
         let written = Written {
             version: VERSION,
@@ -116,7 +116,7 @@ fn write(value: &Value) -> WrittenValue {
         Value::Bool(value) => WrittenValue::Bool(*value),
         Value::Int(value) => WrittenValue::Int(*value),
         Value::UInt(value) => WrittenValue::UInt(*value),
-        // Rust writes as many digits as it takes to read the same number.
+        // Rust writes as many digits as are needed to read the same number.
         Value::Double(value) => WrittenValue::Double(value.to_string()),
         Value::Text(value) => WrittenValue::Text(value.as_ref().to_owned()),
         Value::Bytes(value) => WrittenValue::Bytes(URL_SAFE_NO_PAD.encode(value)),
@@ -130,7 +130,7 @@ fn read(written: WrittenValue) -> Option<Value> {
         WrittenValue::Bool(value) => Value::Bool(value),
         WrittenValue::Int(value) => Value::Int(value),
         WrittenValue::UInt(value) => Value::UInt(value),
-        // No database has a number that is none.
+        // No database stores NaN.
         WrittenValue::Double(text) => Value::Double(text.parse().ok().filter(|number: &f64| !number.is_nan())?),
         WrittenValue::Text(value) => Value::text(value),
         WrittenValue::Bytes(text) => Value::Bytes(URL_SAFE_NO_PAD.decode(text).ok()?.into()),
@@ -190,7 +190,7 @@ mod tests {
             (other("[]", r#"[{"int":1,"text":"a"}]"#), TokenError::Broken),
             (other("[]", &"[".repeat(5_000)), TokenError::Broken),
             (other("1,", "2,"), TokenError::Newer(2)),
-            // A newer one may look as it likes.
+            // A newer one may look different in any way.
             (token(r#"{"version":3,"rows":{}}"#), TokenError::Newer(3)),
             (other("7", "8"), TokenError::OtherQuery),
             ("A".repeat(Continue::MAX_BYTES), TokenError::Broken),

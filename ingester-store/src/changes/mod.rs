@@ -4,16 +4,16 @@
 //! Must not: hold SQL text (that is `ingester_sql::dialect`), name a database, decode an object.
 //!
 //! A writer records an entry for each row that it changes, in its own transaction (`rows/log.rs`). Entries have ids, which the database
-//! counts when they are written; when they are committed is another order. So a reader numbers them: under a lock that readers alone take,
-//! each committed entry gets a number above all that were given before. An entry whose transaction commits later gets a later number, so
-//! a reader that has read up to a number has missed nothing below it.
+//! counts when they are written; they are committed in another order. So a reader numbers them: under a lock that only readers take, each
+//! committed entry gets a number above all earlier ones. An entry whose transaction commits later gets a later number, so a reader that
+//! has read up to a number has missed nothing below it.
 //!
 //! # Guarantees
 //! - What is committed when [`Store::number_changes`](crate::Store::number_changes) begins has a number when it returns, and what is
 //!   committed afterwards has a higher one.
 //! - Entries of one object have the order of its rows.
-//! - Entries are deleted from the beginning, and never the last one. A position is good as long as none behind it is deleted
-//!   ([`Store::is_known`](crate::Store::is_known)).
+//! - Entries are deleted from the beginning, and never the last one. A position is good as long as no entry behind it is
+//!   deleted ([`Store::is_known`](crate::Store::is_known)).
 
 mod follow;
 mod number;
@@ -38,7 +38,7 @@ impl Position {
         FIRST | self.0
     }
 
-    /// The position that is this resourceVersion; `None` if it is an object's.
+    /// The position of this resourceVersion; `None` if it is an object's.
     pub fn of_version(version: u64) -> Option<Self> {
         // The column has 63 bits, and numbers are microseconds since 1970.
         (FIRST..FIRST << 1).contains(&version).then_some(Position(version & !FIRST))

@@ -58,7 +58,7 @@ impl Store {
             for ids in crate::rows::chunks(&ids, AT_ONCE, self.dialect) {
                 tx.execute(&NumberChanges { ids, offset }).await?;
             }
-            // Of a row that a reset stands for there is no entry, so a later one of its version is not the first.
+            // A row that a reset stands for has no entry, so a later entry of its version is not the first.
             let reset_version = entries.iter().map(|entry| entry.reset_version).max().unwrap_or(0);
             let horizon_version = state.horizon_version.max(reset_version);
             let to = LogState { seq: last.saturating_add(offset), horizon_version, ..state };
@@ -69,7 +69,7 @@ impl Store {
         tx.end(numbered).await
     }
 
-    /// Begins the numbers of a table, behind a reset: what was done to it before there was a log is in none.
+    /// Begins the numbers of a table, behind a reset: no entry has what was done to it before there was a log.
     async fn begin_positions(&self, table: &'static Table, state: Option<LogState>) -> Result<(), sqlx::Error> {
         let at = self.now();
         let mut tx = self.pool.begin(Access::Write).await?;

@@ -16,8 +16,8 @@ const AT_ONCE: usize = 1024;
 
 impl Store {
     /// Deletes a batch of entries of a table's log that are older than `age` by the database's clock, the oldest first. The last entry
-    /// stays. Old entries get their numbers before, so it waits as [`Store::number_changes`] does. Of a log that is switched off, too; where
-    /// there never was one, there is nothing to do.
+    /// stays. Old entries get their numbers before, so it waits as [`Store::number_changes`] does. It also works on a log that is switched
+    /// off; if there never was one, there is nothing to do.
     ///
     /// # Errors
     /// If the log cannot be read or written within the retries.
@@ -28,7 +28,7 @@ impl Store {
         }
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let before = Micros(self.read_clock().await?.0.saturating_sub(age));
-        // What is not old needs no number from here, so where nothing is purged nothing is written.
+        // Only old entries need a number here, so if nothing is purged nothing is written.
         let oldest = || async { self.pool.fetch(&UnnumberedChanges { table, limit: 1 }).await };
         let oldest = self.with_retries(|| format!("reading {CHANGES}"), oldest).await?;
         if oldest.first().is_some_and(|entry| entry.at < before) {

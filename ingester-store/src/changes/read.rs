@@ -66,8 +66,8 @@ impl Store {
         self.with_retries(|| reading(table), read).await
     }
 
-    /// The position just before the lowest entry of a table's log with this resourceVersion; `None` if there is none, or may have been one
-    /// that is purged. 0 is the version of objects that have none.
+    /// The position just before the lowest entry of a table's log with this resourceVersion; `None` if there is none, or it may be purged.
+    /// 0 is the version of objects that have none.
     ///
     /// # Errors
     /// If the log cannot be read within the retries.
@@ -79,7 +79,7 @@ impl Store {
             let lowest = ChangeOfVersion { table, res_version };
             let Some(lowest) = self.pool.fetch(&lowest).await?.pop() else { return Ok(None) };
             let before = self.pool.fetch(&ChangeBefore { table, before: lowest }).await?.pop();
-            // After the entries: if one is purged in between, the state tells it.
+            // After the entries: if one is purged in between, the state shows it.
             let state = self.pool.fetch(&ReadPosition { table, lock: false }).await?.pop();
             let Some(state) = state.filter(|state| res_version > state.horizon_version) else { return Ok(None) };
             Ok(Some(Position::of(before.unwrap_or(state.horizon))))
@@ -97,7 +97,7 @@ impl Store {
         Ok(state.filter(|state| state.seq > 0).map(|state| Position::of(state.horizon)))
     }
 
-    /// The position behind which everything is that was committed since a time of the database's clock, and perhaps a little more; `None` if
+    /// The position behind which is everything that was committed since a time of the database's clock, and perhaps a little more; `None` if
     /// that may be purged in part, or nothing was ever numbered.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub struct Address {
 
 impl Address {
     /// A MySQL database by its parts, as environment variables name them. `host` may be a list, with commas between, of which each may
-    /// have a port of its own: `db-1,db-2:3307`.
+    /// have its own port: `db-1,db-2:3307`.
     pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
         Address::of(mysql::of_parts(host, port, user, password, database))
     }
@@ -46,8 +46,8 @@ impl Address {
         product(scheme).is_some()
     }
 
-    /// The same database, with a password that its URL leaves out, and that may change: `read` returns the one of now, or why it cannot be
-    /// read. It is called before connecting, and again when the database refuses the password. It may block.
+    /// The same database, with a password that its URL leaves out, and that may change: `read` returns the present one, or why it cannot
+    /// be read. It is called before connecting, and again when the database refuses the password. It may block.
     ///
     /// # Errors
     /// If the database has a password already, or can have none.
@@ -83,7 +83,7 @@ impl Address {
         StoreError::wrong(format!("adding a password to `{self}`"), reason, hint)
     }
 
-    /// The database with the password of now, and what changes it.
+    /// The database with its present password, and what changes it.
     pub(super) async fn now(&self) -> Result<(Arc<dyn Target>, Option<Password>), StoreError> {
         let Some(source) = &self.source else { return Ok((self.target.clone(), None)) };
         let password = source.password().await.map_err(|reason| {
@@ -93,7 +93,7 @@ impl Address {
         Ok((target, Some(Password::new(source.clone(), password))))
     }
 
-    /// How much longer than usual connecting may take, because servers are asked which of them is the right one, and a command prints the
+    /// How much longer than usual connecting may take, because servers are asked which of them takes writes, and a command prints the
     /// password.
     pub(crate) fn longest_search(&self) -> Duration {
         self.target.longest_search() + self.source.as_ref().map_or(Duration::ZERO, |source| source.longest)
@@ -116,7 +116,7 @@ impl Address {
         Ok(Address { target: with(self.target), source })
     }
 
-    /// What the database is called where it is, whichever server of a cluster that is; of SQLite, its file with the whole path.
+    /// The database's name at its servers, whichever server of a cluster that is; for SQLite, its file with the whole path.
     pub fn database(&self) -> String {
         self.target.database()
     }

@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// After so long the database is asked again.
+/// How long until the database is asked again.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// How long after an attempt there is none.
+/// The pause after an attempt.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// What the clock of the database says, as far as it was asked.
@@ -19,7 +19,7 @@ pub(crate) struct Clock(Mutex<ClockReading>);
 struct ClockReading {
     /// A time of the database's, and when it was that time.
     told: Option<(Micros, Instant)>,
-    /// When it was asked last, whatever came of it.
+    /// When it was asked last, with or without an answer.
     asked: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ impl Clock {
         Some(Micros(time.0.saturating_add(since)))
     }
 
-    /// Whether it is to be asked. Only one of several is told so.
+    /// Whether it is to be asked. Of several callers, only one gets `true`.
     pub(crate) fn is_due(&self) -> bool {
         let mut state = self.state();
         let is_old = state.told.is_none_or(|(_, told)| told.elapsed() > AGAIN);

@@ -20,7 +20,7 @@ const LONGEST: u64 = 64 * 1024;
 /// How much of its complaint an error has, in characters.
 const SHOWN: usize = 300;
 
-/// How often it is looked at whether the command has ended that prints nothing more.
+/// How often to check whether a command that prints nothing more has ended.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A command that prints a password: no shell reads it. What it prints is the password, without the newline at its end, or
@@ -89,7 +89,7 @@ impl PasswordCommand {
 /// Waits for a command's end and what it prints. One that is late, or prints too much, is killed.
 fn within(mut child: Child, limit: Duration) -> io::Result<Ended> {
     let deadline = Instant::now() + limit;
-    // Threads, because a pipe that is full would stop the command, and one that a descendant keeps open would stop us.
+    // Threads, because a full pipe would stop the command, and a pipe that a descendant keeps open would stop us.
     let (printed, complaint) = (read(child.stdout.take()), read(child.stderr.take()));
     let ended = loop {
         match child.try_wait() {
@@ -104,7 +104,7 @@ fn within(mut child: Child, limit: Duration) -> io::Result<Ended> {
     let whole = ended.and_then(|status| {
         let status = status.ok_or(io::ErrorKind::TimedOut)?;
         let printed = take(&printed)?;
-        // Of one that a descendant keeps open, nothing is waited for once the password is there.
+        // Once the password is there, a pipe that a descendant keeps open is not waited for.
         let complaint = if status.success() { Vec::new() } else { complaint.recv_timeout(left()).unwrap_or_default() };
         Ok(Ended { status, printed, complaint })
     });
@@ -165,7 +165,7 @@ fn password(printed: &[u8]) -> Result<Given, String> {
     Ok(Given { expires, ..Given::lasting(&password) })
 }
 
-/// Later than any process lives; an [`Instant`] cannot be any time.
+/// Longer than any process lives; an [`Instant`] cannot be any time.
 const FAR: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 /// The connections of a [`Store`](crate::Store) at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
-    /// Connections that somebody uses.
+    /// Connections in use.
     pub used: u32,
-    /// Open connections that nobody uses.
+    /// Open connections that are not in use.
     pub idle: u32,
     /// The most that may be open.
     pub limit: u32,
@@ -17,11 +17,11 @@ pub struct Connections {
     pub waiting: u32,
     /// How often one was taken for a transaction.
     pub taken: u64,
-    /// How long those who took one had waited, all added up.
+    /// How long their takers had waited, all added up.
     pub waited: Duration,
 }
 
-/// Counts who waits for a connection.
+/// Counts the waiters for a connection.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     waiting: AtomicU32,
@@ -41,7 +41,7 @@ impl Waits {
         connection
     }
 
-    /// Beside what the pool says of its connections.
+    /// Together with what the pool says of its connections.
     pub(super) fn beside(&self, usage: Usage) -> Connections {
         Connections {
             used: usage.open.saturating_sub(usage.idle),
@@ -54,7 +54,7 @@ impl Waits {
     }
 }
 
-/// Somebody waits, until this is dropped.
+/// One waiter, until this is dropped.
 struct Waiting<'w>(&'w Waits);
 
 impl Drop for Waiting<'_> {

@@ -16,7 +16,7 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// An error that was found before any database was asked.
+    /// An error that was found before a database was asked.
     pub(crate) fn wrong(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
         StoreError {
             doing: doing.into().into(),
@@ -27,7 +27,7 @@ impl StoreError {
         }
     }
 
-    /// The same of what may pass by itself.
+    /// The same for an error that may pass by itself.
     pub(crate) fn passing(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
         StoreError { class: ErrorClass::Transient, ..StoreError::wrong(doing, reason, hint) }
     }

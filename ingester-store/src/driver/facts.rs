@@ -20,7 +20,7 @@ pub enum ErrorClass {
 /// What an error is about, where more than its class depends on that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// The connection is of no more use, although it still answers: a new one may reach another server.
+    /// The connection is useless, although it still answers: a new one may reach another server.
     Stale,
     /// No server of a list takes writes, and some answer: they may be electing a primary.
     Election,
@@ -45,6 +45,6 @@ pub(crate) struct Facts {
     pub(crate) hint: Option<Cow<'static, str>>,
     /// What it is about.
     pub(crate) about: Option<About>,
-    /// Where the database refuses the JSON of a column without saying why: tells from that JSON why it does.
+    /// Where the database refuses the JSON of a column without saying why: finds the reason in that JSON.
     pub(crate) why_json: Option<fn(&str) -> &'static str>,
 }

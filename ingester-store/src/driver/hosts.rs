@@ -1,6 +1,6 @@
-//! The servers of a list (`host1,host2`), one of which takes the writes: who that is, and who is it next; and how a URL names them.
+//! The servers of a list (`host1,host2`), one of which takes the writes: which one that is, which one is next, and how a URL names them.
 //!
-//! All connections lead to one of them. Whoever finds it gone or read-only has the list looked through.
+//! All connections lead to one of them. A caller that finds it gone or read-only starts a search of the list.
 
 use super::error::{class_of, electing, is_about};
 use super::facts::{About, ErrorClass};
@@ -61,7 +61,7 @@ pub(crate) enum Looked {
     Unreachable,
 }
 
-/// The place of the first of the servers that takes writes, or answers if they are to be read only. The only one is not asked.
+/// The place of the first of the servers that takes writes, or answers if they are to be read only. A single server is not asked.
 ///
 /// # Errors
 /// What each of them said.
@@ -72,7 +72,7 @@ pub(super) async fn first<L: Listed>(all: &[L], read_only: bool) -> Result<usize
     }
 }
 
-/// What a server answers that is not the one to write to.
+/// The answer of a server that is not the one to write to.
 #[derive(Debug)]
 struct NotThisOne(&'static str);
 
@@ -103,7 +103,7 @@ fn has_answered(error: &sqlx::Error) -> bool {
     }
 }
 
-/// How long [`first`] of so many may take.
+/// How long [`first`] may take for this many servers.
 pub(super) fn longest_search(servers: usize) -> Duration {
     match u32::try_from(servers).unwrap_or(u32::MAX) {
         1 => Duration::ZERO,
@@ -230,8 +230,8 @@ pub(super) fn bare(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
-/// The message about a parameter of a URL that is none of the `known`, which sqlx would ignore: a typo in the mode of encryption would leave
-/// the server unverified.
+/// The message about a parameter of a URL that is not one of the `known` ones, which sqlx would ignore: a typo in the mode of encryption
+/// would leave the server unverified.
 pub(super) fn unknown_parameter(parameters: &str, known: &[&str]) -> Option<String> {
     let names = parameters.split('&').map(|parameter| parameter.split('=').next().unwrap_or_default());
     let unknown = names.into_iter().find(|name| !name.is_empty() && !known.contains(name))?;
@@ -243,7 +243,7 @@ pub(super) fn unknown_parameter(parameters: &str, known: &[&str]) -> Option<Stri
     })
 }
 
-/// How an address is shown that has a password now, and `user` unless it names one.
+/// How an address is shown that has a password now, with `user` unless it names one.
 ///
 /// # Errors
 /// If it has a password already; what is wrong, and what to do.
@@ -262,7 +262,7 @@ mod tests {
     use crate::driver::error::{class_of, is_about};
     use crate::driver::facts::{About, ErrorClass};
 
-    /// A server that answers so.
+    /// A server that gives this answer.
     #[derive(Clone)]
     struct Fake(fn() -> sqlx::Error);
 

@@ -1,4 +1,4 @@
-//! What a driver is for the rest of the crate: traits that fit into a box, which sqlx's own do not.
+//! What a driver is for the rest of the crate: object-safe traits, which sqlx's own are not.
 
 use super::error::StoreError;
 use super::examine::{Answers, Finding};
@@ -99,7 +99,7 @@ pub(crate) trait Migrations: Send {
     /// migration keeps others out.
     fn lock(&mut self) -> BoxFuture<'_, Result<(), MigrateError>>;
 
-    /// Runs a statement outside of a transaction, for which nothing waits: it may wait for others as long as it takes.
+    /// Runs a statement outside of a transaction. Nothing waits for it, so it may wait for others as long as it takes.
     fn run_apart<'s>(&'s mut self, text: Arc<str>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
         self.session().run(text)
     }
@@ -127,7 +127,7 @@ pub(crate) trait Driver: Send + Sync {
     /// Lends a connection for migrations.
     fn migrations(&self) -> BoxFuture<'_, Result<Box<dyn Migrations>, sqlx::Error>>;
 
-    /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
+    /// A connection turned out to be useless, or could not be made: another server may be the right one now.
     fn look_for_server(&self) -> BoxFuture<'_, Looked>;
 
     /// New connections use this password.
@@ -156,7 +156,7 @@ pub(crate) struct Product {
     pub(super) schemes: &'static [&'static str],
     /// A URL, for people to see how one is written.
     pub(super) example: &'static str,
-    /// Whether its URLs name files: they need no `//`, and are no secret up to their parameters.
+    /// Whether its URLs name files: they need no `//`, and are not secret up to their parameters.
     pub(super) is_file: bool,
     /// Variables of the database's own clients, one of which names a database, and the URL that leaves everything to them; `None` if clients
     /// have no variables.
@@ -177,7 +177,7 @@ pub(crate) trait Target: Send + Sync {
     /// Its address without what is secret.
     fn shown(&self) -> &str;
 
-    /// What it is called where it is, see [`Address::database`](super::Address::database).
+    /// Its name at its servers, see [`Address::database`](super::Address::database).
     fn database(&self) -> String;
 
     /// The file of an embedded database; `None` in memory, and on a server.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Reads a password; returns the one of now, or why it cannot be read.
+/// Reads a password; returns the present one, or why it cannot be read.
 type Read = dyn Fn() -> Result<Given, String> + Send + Sync;
 
 /// A password that was read.
@@ -23,11 +23,11 @@ impl Given {
     }
 }
 
-/// So long before a password expires it is read again: connecting takes time, and clocks differ.
+/// How long before it expires a password is read again: connecting takes time, and clocks differ.
 const MARGIN: Duration = Duration::from_secs(30);
 
-/// So long no costly reading follows another one that brought nothing new: others who have waited for it would all ask again. Nor does one
-/// that is only due because of the time.
+/// How long a costly reading that brought nothing new is not repeated: all that have waited for it would ask again. Nor is one that is
+/// only due because of the time.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The same, if it brought nothing new, and is only due because of the time: connections that are open may do for long.
@@ -103,9 +103,9 @@ impl Password {
         }
     }
 
-    /// Before servers are looked for: one that refuses the password looks like one that is gone.
+    /// Before servers are searched: one that refuses the password looks like one that is gone.
     pub(super) async fn before_search(&self, driver: &dyn Driver) {
-        // The servers of a list alone are asked, and a lost connection says nothing of a password.
+        // Only the servers of a list are asked, and a lost connection says nothing about a password.
         if !self.source.is_costly() || !self.source.without.longest_search().is_zero() {
             self.renew(driver, self.changes()).await;
         }

@@ -48,8 +48,8 @@ impl Pool {
         self.waits.count(self.lend(|driver| driver.migrations())).await
     }
 
-    /// Lends a connection. If a new one is refused for its password, and that has changed, it is tried once more. One that expires is read
-    /// again before.
+    /// Lends a connection. If a new one is refused for its password, and that has changed, it is tried once more. A password that expires
+    /// is read again before.
     async fn lend<'p, L>(
         &'p self,
         lend: impl Fn(&'p dyn Driver) -> BoxFuture<'p, Result<L, sqlx::Error>>,
@@ -65,7 +65,7 @@ impl Pool {
         }
     }
 
-    /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
+    /// A connection turned out to be useless, or could not be made: another server may be the right one now.
     pub(crate) async fn look_for_server(&self) -> Looked {
         if let Some(password) = &self.password {
             password.before_search(&*self.driver).await;
@@ -149,7 +149,7 @@ pub(crate) struct Transaction {
 }
 
 impl Transaction {
-    /// What its statements are written in.
+    /// The dialect of its statements.
     pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }

@@ -8,13 +8,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// By how much a server may have run for less long than was expected, and be the same still: it tells whole seconds.
+/// By how much a server may have run for less long than expected, and still be the same: it reports whole seconds.
 const ROUNDED: Duration = Duration::from_secs(5);
 
 /// Shared by a [`Store`](crate::Store) and its connections.
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
-    /// Connections that were opened before are to be closed.
+    /// Connections that were opened before this time are to be closed.
     stale: Mutex<Option<Instant>>,
     /// Any server is a member of a group that certifies transactions.
     certifies: AtomicBool,
@@ -50,7 +50,7 @@ pub(super) struct DatabaseServer {
     pub(super) uptime: Option<u64>,
     /// What time it is there.
     pub(super) time: Option<Micros>,
-    /// Its settings by which a commit that was answered may be lost, and by what.
+    /// Its settings that may lose a commit that was answered, each with what loses it.
     pub(super) risks: Vec<String>,
 }
 
@@ -74,8 +74,8 @@ impl DatabaseServer {
 }
 
 impl Servers {
-    /// A connection turned out to be of no more use: all that are open now are closed, each when it is released or before it is used
-    /// again. Every new connection looks up the host's name.
+    /// A connection turned out to be useless: all that are open now are closed, each when it is released or before it is used again.
+    /// Every new connection looks up the host's name.
     pub(crate) fn replace_connections(&self) {
         *self.stale.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
@@ -100,7 +100,7 @@ impl Servers {
         }
     }
 
-    /// Whether any server certifies transactions: it may end one at any time, and its locks are its own.
+    /// Whether any server certifies transactions: it may end one at any time, and its locks do not reach the other servers.
     pub(crate) fn certifies(&self) -> bool {
         self.certifies.load(Ordering::Relaxed)
     }
@@ -119,7 +119,7 @@ impl Servers {
         self.moves.subscribe()
     }
 
-    /// The settings of the server that was reached last by which a commit that was answered may be lost.
+    /// The settings of the server that was reached last that may lose a commit that was answered.
     pub(crate) fn risks(&self) -> Vec<String> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().map(|last| last.server.risks.clone()).unwrap_or_default()

@@ -23,7 +23,7 @@ pub(super) fn without_url(error: &sqlx::Error) -> String {
     if text.contains("://") { "it is not valid".into() } else { text }
 }
 
-/// Implements `execute` and `fetch` for one of sqlx's drivers. It is a macro because the drivers' types share no trait that would do. It
+/// Implements `execute` and `fetch` for one of sqlx's drivers. It is a macro because the drivers' types share no suitable trait. It
 /// takes the driver's database, arguments and row, how it encodes an unsigned number, and the type as which it reads one, with the
 /// conversion back.
 macro_rules! implement_values {

@@ -144,7 +144,7 @@ fn head(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// What begins so and is neither YAML nor JSON, with the remedy.
+/// The format of text that begins so and is neither YAML nor JSON, with the remedy.
 fn what_it_is(head: &[u8]) -> Option<&'static str> {
     Some(match head {
         // With a byte order mark, or with the other half of an ASCII character.
@@ -165,7 +165,7 @@ fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// Whether a file in a folder is read: it is called as files of objects are.
+/// Whether a file in a folder is read, judged by its name.
 pub fn is_of_objects(path: &Path) -> bool {
     let inner = if is_gzip(path) { path.with_extension("") } else { path.to_owned() };
     let extension = inner.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);

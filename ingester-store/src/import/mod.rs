@@ -124,7 +124,7 @@ pub struct Summary {
     pub kinds: Vec<(Kind, Counts)>,
     /// Files and parts of files that could not be read, and objects of kinds that are not in the registry.
     pub unknown: u64,
-    /// Those of them that are whole inputs, or the rests of such.
+    /// Those of them that are whole inputs, or the rest of one.
     pub unreadable: u64,
     /// It was stopped: what was not written yet is not counted as such.
     pub stopped: bool,
@@ -136,17 +136,17 @@ impl Summary {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.read).sum::<u64>()
     }
 
-    /// Whether there was nothing but inputs that cannot be read.
+    /// Whether there was nothing but unreadable inputs.
     pub fn is_unreadable(&self) -> bool {
         self.unreadable > 0 && self.read() == self.unreadable
     }
 
-    /// How many of them are stored now, whoever has written them.
+    /// How many of them are stored now, whichever writer has written them.
     pub fn stored(&self) -> u64 {
         self.kinds.iter().map(|(_, counts)| counts.written + counts.unchanged).sum()
     }
 
-    /// How many of their values the database has as NULL or not at all, because its text has no NUL (U+0000).
+    /// How many of their values the database has as NULL or not at all, because its text cannot have NUL (U+0000).
     pub fn nul_values(&self) -> u64 {
         self.kinds.iter().map(|(_, counts)| counts.nul_values).sum()
     }
@@ -199,8 +199,8 @@ impl Waiting {
         Waiting { rows: std::iter::repeat_with(Vec::new).take(kinds).collect(), bytes: vec![0; kinds] }
     }
 
-    /// Adds a row. Returns the batch that is to be written before more are read, with its kind's place: one that is full, or the largest
-    /// if all together are too large.
+    /// Adds a row. Returns the batch that is to be written before more are read, with the place of its kind: a full one, or the largest
+    /// one if all together are too large.
     fn push(&mut self, place: usize, pending: Pending) -> Option<(usize, Vec<Pending>)> {
         self.bytes[place] += pending.row.total_bytes();
         self.rows[place].push(pending);
@@ -237,7 +237,7 @@ pub struct Import<'s> {
     pub inputs: Vec<Input>,
     /// The namespace of objects that have none. Objects of another one are rejected, but not recorded as rejects.
     pub namespace: Option<String>,
-    /// Whether annotations that show the states of objects are taken for what they say, and out of the objects.
+    /// Whether annotations that show the states of objects are read as states, and removed from the objects.
     pub states: bool,
     /// How far it is.
     pub progress: Arc<Progress>,
@@ -365,7 +365,7 @@ async fn write(
     counts.unchanged += report.unchanged as u64;
     counts.stale += report.stale.len() as u64;
     counts.nul_values += report.nul_values as u64;
-    // Nobody writes an object again after an import, so whoever reads the report decides.
+    // Nothing writes an object again after an import, so the reader of the report decides.
     let rejected = [report.rejected, report.postponed].concat();
     counts.rejected += rejected.len() as u64;
     let mut rejects = Vec::new();

@@ -19,8 +19,7 @@ pub(super) fn put_broken(identity: &mut Identity, kinds: &[Kind], namespace: &st
     }
 }
 
-/// The text of an object in this namespace. An object of another namespace is refused, one that belongs to no namespace is left as it
-/// is.
+/// The text of an object in this namespace. An object of another namespace is refused, one of a cluster-scoped kind is left as it is.
 pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<String, Box<Found>> {
     let identity = Identity::probe(&text);
     let known = |kind: &&Kind| is_of(kind, &identity);
@@ -44,14 +43,14 @@ pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<Strin
                 reason: format!(
                     "its namespace is not `{namespace}`, which --namespace names: import it without --namespace"
                 ),
-                // Nothing is wrong with the object, so nobody has to see to it later.
+                // Nothing is wrong with the object, so it needs no attention later.
                 reject: None,
             }))
         }
     }
 }
 
-/// Whether an object says that it is of this kind, in whatever version of its group.
+/// Whether an object says that it is of this kind, in any version of its group.
 fn is_of(kind: &Kind, identity: &Identity) -> bool {
     let group = identity.api_version.as_deref().map(|version| version.rsplit_once('/').map_or("", |(group, _)| group));
     Some(kind.kind()) == identity.kind.as_deref() && group.is_none_or(|group| group == kind.group())

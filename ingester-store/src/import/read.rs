@@ -84,7 +84,7 @@ pub(super) fn read(
         }
         progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
         if matches!(input, Input::Stdin) && documents.bytes_read() == 0 {
-            // A closed one reads as empty, too. Whoever names it has something to say: the program before the pipe has failed.
+            // A closed one reads as empty, too. Naming it promises input, so the program before the pipe has failed.
             chunk.push(unreadable(
                 &name,
                 &io::Error::other("it is empty or closed; is there a program before the `|`?"),
@@ -115,7 +115,7 @@ fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>) 
             let mut identity = Identity::probe(&document.fragment);
             let recorded = into.is_none_or(|into| namespace::put_broken(&mut identity, kinds, into));
             match broken(&identity, kinds, unread(&identity, kinds, &error)) {
-                // An object of another namespace is none of this import's to record.
+                // This import does not record objects of another namespace.
                 Found::Rejected { place, object, reason, .. } if !recorded => {
                     Found::Rejected { place, object, reason, reject: None }
                 }
@@ -183,7 +183,7 @@ fn rejected(place: usize, reject: Reject) -> Found {
     Found::Rejected { place: Some(place), object: shown(&reject), reason: reject.reason.clone(), reject: Some(reject) }
 }
 
-/// Why a document cannot be read. An error may quote the text, of which a kind that prunes shows nothing.
+/// Why a document cannot be read. An error may quote the text, and a kind that prunes must show none of it.
 fn unread(identity: &Identity, kinds: &[Kind], error: &dyn std::fmt::Display) -> String {
     let part = |part: &Option<Box<str>>| part.as_deref().unwrap_or_default().to_owned();
     match place(kinds, &part(&identity.api_version), &part(&identity.kind)) {
@@ -195,10 +195,10 @@ fn unread(identity: &Identity, kinds: &[Kind], error: &dyn std::fmt::Display) ->
     }
 }
 
-/// The text without what its kind does not store, so that no message can show it. Where no kind prunes, no text is looked at.
+/// The text without the parts that its kind does not store, so that no message can show them. Where no kind prunes, no text is looked at.
 ///
 /// # Errors
-/// What the object is as far as it can be read, and why that cannot be cut out.
+/// What the object is as far as it can be read, and why those parts cannot be cut out.
 fn stored(text: String, kinds: &[Kind]) -> Result<String, (Box<Identity>, String)> {
     if kinds.iter().all(|kind| kind.prune().is_empty()) {
         return Ok(text);

@@ -64,7 +64,7 @@ impl Said {
 /// # Errors
 /// Which annotation is wrong.
 pub(super) fn taken(text: String) -> Result<(String, Said), String> {
-    // What is not an object is told where it is parsed.
+    // The parser reports what is not an object.
     let Ok(Some(annotations)) = annotations(&text) else { return Ok((text, Said::default())) };
     let Annotations { member, value, found, others } = annotations;
     let said = Said::of(&found)?;

@@ -32,7 +32,7 @@ pub(super) struct CatalogRows {
 }
 
 impl CatalogRows {
-    /// Whether there is something to be recorded about, and the table for it.
+    /// Whether there are views that may have records, and the table of these.
     pub(super) fn may_have_records(&self) -> bool {
         let has = |column: &str| self.columns.iter().any(|its| its.table == SETTINGS && its.name == column);
         !self.views.is_empty() && has("name") && has("value")
@@ -98,7 +98,7 @@ impl Catalog {
 }
 
 impl Catalog {
-    /// The columns whose types are none of ours.
+    /// The columns whose types are not ours.
     pub fn foreign_types(&self, dialect: Dialect) -> Vec<ForeignType> {
         let columns =
             self.tables.iter().flat_map(|(table, found)| found.columns.iter().map(move |column| (table, column)));

@@ -1,8 +1,8 @@
 //! Whether the database has a log of changes. Its tables are there once a release that knows them has made them, and the setting `changes`
 //! in `ingester_settings` says whether writers record what they do.
 //!
-//! Every writer keeps what it has read for a short time. So the program that switches the log on waits until no writer goes by what was before, and
-//! records then that the log does not have what was done meanwhile.
+//! Every writer keeps what it has read for a short time. So the program that switches the log on waits until no writer goes by the old setting, and
+//! records then that the log lacks what was done meanwhile.
 
 use super::migrations::Migrating;
 use crate::driver::StoreError;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The setting. Without it, the log is on.
 pub(super) const LOG: &str = "changes";
 
-/// Its values. One that begins is written and not yet read.
+/// Its values. The value `begins` is written and not yet read.
 pub(super) const OFF: &str = "off";
 const BEGINS: &str = "begins";
 const ON: &str = "on";
@@ -25,7 +25,7 @@ pub(super) fn are_of_log(tables: &[String]) -> bool {
     [CHANGES, POSITIONS, SETTINGS].iter().all(|own| tables.iter().any(|table| table == own))
 }
 
-/// Above the longest time for which a writer goes by what it has read.
+/// Longer than a writer goes by what it has read.
 const SETTLED: Duration = Logged::FRESH.saturating_add(Duration::from_secs(1));
 
 impl Store {
@@ -39,7 +39,7 @@ impl Store {
         Ok(self.log_state().await?.is_some_and(|value| value == ON))
     }
 
-    /// Whether a table's log was ever read, as it was known at most a moment ago. Only where there is a log.
+    /// Whether a table's log was ever read, as known at most a moment ago. Only where there is a log.
     pub(crate) async fn is_read(&self, table: &'static Table) -> Result<bool, sqlx::Error> {
         if let Some(is_read) = self.readers().fresh(table) {
             return Ok(is_read);
@@ -57,14 +57,14 @@ impl Store {
         tables: impl Iterator<Item = Ident>,
     ) -> Result<Vec<RecordResets>, StoreError> {
         let mut tables = tables.peekable();
-        // By the session of the migrations: another one may wait for their locks, and SQLite has no other.
+        // In the session of the migrations: another one may wait for their locks, and SQLite has no other.
         if tables.peek().is_none() || !migrating.logs().await? {
             return Ok(Vec::new());
         }
         Ok(tables.map(|table| RecordResets { table: Some(table), at: self.now() }).collect())
     }
 
-    /// Whether there are the tables of the log, on or off.
+    /// Whether the tables of the log exist, on or off.
     pub(crate) async fn had_log(&self) -> Result<bool, sqlx::Error> {
         Ok(self.log_state().await?.is_some())
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Columns that every release has made in every main table, beside its primary key.
 const IN_EVERY_RELEASE: [&str; 5] = ["group_ver", "namespace", "name", "res_version", "json"];
 
-/// How often a table is looked at that has no columns or no primary key yet, and the pause between two looks.
+/// How often a table that has no columns or no primary key yet is looked at, and the pause between two looks.
 const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -33,7 +33,7 @@ pub(crate) struct Foreign {
 enum Whose {
     /// The reference system's.
     Reference,
-    /// Another program's, which differs from ours like this.
+    /// Another program's, which differs from ours in this.
     Other(String),
 }
 
@@ -208,7 +208,7 @@ impl Store {
         }
     }
 
-    /// Checks that the user may read a table: what he may not, the catalog does not show.
+    /// Checks that the user may read a table: the catalog does not show a table that the user may not read.
     ///
     /// # Errors
     /// If the server says that a right is missing.

@@ -1,4 +1,4 @@
-//! Running migrations on a connection of their own, and the tables of the migrations that were run, which are as sqlx makes its own.
+//! Running migrations on a separate connection, and the tables of the migrations that were run, which are as sqlx makes its own.
 
 use super::catalog::{Catalog, CatalogRows};
 use super::changes::{LOG, OFF, are_of_log};
@@ -32,7 +32,7 @@ pub struct Ledger(Ident);
 )]
 pub struct LedgerError(String);
 
-/// How the names of ledgers begin that are not sqlx's. No table of a kind does.
+/// The prefix of ledgers that are not sqlx's. No table of a kind has it.
 const PREFIX: &str = "ingester_migrations_";
 
 /// Characters behind the prefix: PostgreSQL cuts a name after 63.
@@ -134,7 +134,7 @@ impl Store {
 }
 
 impl Migrating {
-    /// What the statements are written in.
+    /// The dialect of its statements.
     pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -205,7 +205,7 @@ impl Migrating {
         read.await.map_err(|error| failed("looking for the log of changes", error))
     }
 
-    /// Records that the logs of these tables begin anew, as far as they were ever read.
+    /// Records that the logs of these tables begin anew, if they were ever read.
     pub(crate) async fn reset_logs(&mut self, resets: &[RecordResets]) -> Result<(), StoreError> {
         let recorded = self.try_reset_logs(resets).await;
         recorded.map_err(|error| failed("recording that the log of changes begins anew", error))
@@ -324,7 +324,7 @@ impl Migrating {
         self.session().run(text.into()).await.map_err(|error| failed(&doing(migration), error))
     }
 
-    /// Runs a statement outside of a transaction, for which nothing waits: it may wait for others as long as it takes.
+    /// Runs a statement outside of a transaction. Nothing waits for it, so it may wait for others as long as it takes.
     pub(crate) async fn run_apart(&mut self, sql: &Sql) -> Result<(), StoreError> {
         self.connection.check().await?;
         self.connection.run_apart(sql.shared()).await.map_err(|error| failed("changing tables", error))
@@ -362,7 +362,7 @@ impl Migrating {
         .await
     }
 
-    /// Changes tables without a record: statements that belong together, in one transaction where the dialect has that.
+    /// Changes tables without a record: statements that belong together, in one transaction if the dialect allows that.
     pub(crate) async fn define(&mut self, statements: &[Sql]) -> Result<(), StoreError> {
         self.connection.check().await?;
         let all = async |migrating: &mut Self| {

@@ -17,7 +17,7 @@ const CLUSTER: &str = "cluster";
 /// The setting with what the names of the mirror's finalizer and annotations begin with; empty once they are removed.
 const PREFIX: &str = "marks/prefix";
 
-/// The setting with the name of the database, by chance, which its ingesters have in common.
+/// The setting with the random name of the database, which its ingesters share.
 const NAME: &str = "members";
 
 impl Store {
@@ -63,7 +63,7 @@ impl Store {
         self.with_retries(|| format!("reading {PREFIX} in {SETTINGS}"), read).await
     }
 
-    /// Records a prefix in the place of what [`Store::recorded_prefix`] gave. False if that has changed meanwhile: nothing is recorded then.
+    /// Records a prefix in the place of what [`Store::recorded_prefix`] returned. False if that has changed meanwhile: nothing is recorded then.
     ///
     /// # Errors
     /// As [`Store::claim_for_cluster`].
@@ -210,8 +210,8 @@ impl Store {
         self.with_retries(|| format!("recording the types of {} in {SETTINGS}", table.name), record).await
     }
 
-    /// The number of a definition that no lock file counts: the database counts it. `None` if the last definition that was recorded
-    /// for the kind's table is another one, or none was.
+    /// The number of a definition that the database counts, because no lock file does. `None` if the last definition that was
+    /// recorded for the kind's table is another one, or none was.
     ///
     /// # Errors
     /// If the table of settings is missing, or cannot be read within the retries.
@@ -231,7 +231,7 @@ impl Store {
         self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await
     }
 
-    /// Since which definition each recipe of a kind's table is as it is, as it was recorded with the definition of this number.
+    /// The definition since which each recipe of a kind's table is unchanged, as recorded with the definition of this number.
     async fn recorded_recipes(&self, kind: &Kind, number: u32) -> Result<RecordedRecipes, sqlx::Error> {
         let mut recorded = RecordedRecipes::default();
         while let Some(value) = self.setting(&recipes_name(kind, recorded.settings)).await? {
@@ -252,7 +252,7 @@ impl Store {
         Ok(owner.filter(|owner| *owner != format!("{}.{}", kind.kind(), kind.group())))
     }
 
-    /// Forgets all that is recorded of a kind's table, which a file declared before: another program counts its definitions from now on.
+    /// Forgets all that is recorded of a kind's table, which a file declared before: from now on another program counts its definitions.
     ///
     /// # Errors
     /// As [`Store::definition`].
@@ -291,7 +291,7 @@ impl Store {
         Ok(recorded.is_some_and(|value| value != RENAMED))
     }
 
-    /// Forgets the number of the last definition of a table that takes the place of another one: its rows say which they are of.
+    /// Forgets the number of the last definition of a table that takes the place of another one: its rows say which definition made them.
     ///
     /// # Errors
     /// As [`Store::definition`].
@@ -332,14 +332,14 @@ impl Store {
                 let number = match (same, &last) {
                     (Some(same), _) => same.number,
                     (None, Some(last)) => last.number.saturating_add(1),
-                    // Rows of another program, or of a table that had another name, are of older definitions.
+                    // Rows of another program, or of a table that had another name, have older definitions.
                     (None, None) => {
                         let latest =
                             self.pool.fetch(&LatestDefinition { table: kind.table() }).await?.pop().unwrap_or(0);
                         u32::try_from(latest).unwrap_or(u32::MAX - 1).saturating_add(1)
                     }
                 };
-                // Where an earlier release has recorded the whole alone, all parts of it are as old as the whole.
+                // Where an earlier release has recorded only the whole, all its parts are as old as the whole.
                 let counted = known.counted(number, recipes);
                 let values = to_record(&counted, recipes);
                 if same.is_some() && known.values == values {
@@ -380,7 +380,7 @@ impl Store {
     }
 }
 
-/// In place of a definition: the table has another one's rows.
+/// In place of a definition: the table has the rows of another one.
 const RENAMED: &str = "renamed";
 
 /// Characters of a value.
@@ -406,7 +406,7 @@ fn types_name(table: Ident, place: usize) -> String {
     format!("types/{table}/{place}")
 }
 
-/// Columns with their types, as many in each setting as it has room for.
+/// Columns with their types, as many in each setting as fit.
 fn of_columns(columns: &[(Ident, SqlType)]) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for (name, ty) in columns {
@@ -431,7 +431,7 @@ fn column_of(entry: &str) -> Option<(Ident, SqlType)> {
 /// Recipes that a setting has room for: 16 digits, a number of up to 10, and two blanks each, behind the number of the definition.
 const RECIPES: usize = 8;
 
-/// The settings with the recipes of a definition: its number, and then each fingerprint with the number since which it is so.
+/// The settings with the recipes of a definition: its number, and then each fingerprint with the number since which it is unchanged.
 fn to_record(counted: &Counted, recipes: &Recipes) -> Vec<String> {
     let row = (recipes.row, counted.row);
     let of_columns = recipes.columns.iter().zip(&counted.columns).map(|((_, recipe), (_, since))| (*recipe, *since));
@@ -449,12 +449,12 @@ struct RecordedRecipes {
     settings: usize,
     /// Those that were recorded with the definition.
     values: Vec<String>,
-    /// Each recipe, and the definition since which it is so.
+    /// Each recipe, and the definition since which it is unchanged.
     since: HashMap<String, u32>,
 }
 
 impl RecordedRecipes {
-    /// Adds a setting. One of another definition says nothing: an earlier release has recorded the definition without its recipes.
+    /// Adds a setting. One of another definition does not count: an earlier release has recorded the definition without its recipes.
     fn add(&mut self, value: &str, number: u32) {
         self.settings += 1;
         let mut words = value.split(' ');
@@ -469,7 +469,7 @@ impl RecordedRecipes {
         }
     }
 
-    /// A definition with this number: what is not recorded is so since then.
+    /// A definition with this number: what is not recorded is unchanged since then.
     fn counted(&self, number: u32, recipes: &Recipes) -> Counted {
         let since = |recipe: Fingerprint| self.since.get(&recipe.to_string()).copied().unwrap_or(number).min(number);
         let columns: Vec<(Ident, u32)> = recipes.columns.iter().map(|(name, recipe)| (*name, since(*recipe))).collect();

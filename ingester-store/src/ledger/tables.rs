@@ -12,7 +12,7 @@ use ingester_sql::dialect::{BACKFILLS, CHANGES, POSITIONS, REJECTS, SETTINGS, ow
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// How often what makes a table is tried, and the pause in between.
+/// How often the creation of a table is tried, and the pause in between.
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -92,7 +92,7 @@ impl Store {
         Ok(())
     }
 
-    /// Checks that what has the names of the ingester's own tables can be them.
+    /// Checks that tables with the names of the ingester's own tables can be those.
     ///
     /// # Errors
     /// If one lacks a column, has another primary key, or the catalog cannot be read.

@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 /// A view that a database has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FoundView {
-    /// Its columns in order; none where the database does not tell them.
+    /// Its columns in order; none where the database does not report them.
     pub(crate) columns: Vec<String>,
-    /// What it selects, in the server's words; empty if that may not be seen.
+    /// What it selects, in the server's words; empty if the user may not see that.
     pub(super) text: String,
-    /// The version of the server whose words they are; empty if they are those that made it.
+    /// The version of the server whose words they are; empty if they are the words of the statement that made it.
     pub(super) writer: String,
     /// What is recorded about it.
     pub(super) record: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct FoundView {
 /// A view that a database has, beside the one that it should have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Likeness {
-    /// It is this one, or nothing says otherwise.
+    /// It is this one, or nothing contradicts that.
     Same,
     /// It has other columns.
     OtherColumns,
@@ -55,7 +55,7 @@ impl FoundView {
     pub(crate) fn likeness(&self, view: &ViewDef) -> Likeness {
         let same = self.columns.len() == view.columns.len()
             && self.columns.iter().zip(&view.columns).all(|(found, column)| column.name.same_as(found));
-        // SQLite does not tell columns; its text has all of them.
+        // SQLite does not report columns; its text has all of them.
         if !same && !self.writer.is_empty() {
             return Likeness::OtherColumns;
         }
@@ -72,8 +72,7 @@ impl FoundView {
         self.record.as_ref().is_some_and(|record| parts(record)[0] != definition(view))
     }
 
-    /// Whether it was made by another statement than that of this release, or nobody knows by which. Those of migrations are reviewed, and
-    /// stay.
+    /// Whether another statement than that of this release made it, or an unknown one. Those of migrations are reviewed, and stay.
     pub(super) fn is_written_otherwise(&self, view: &ViewDef, dialect: Dialect) -> bool {
         self.record
             .as_ref()
@@ -81,8 +80,8 @@ impl FoundView {
             .is_some_and(|by| by != REVIEWED && by != statement(view, dialect))
     }
 
-    /// What is to be recorded about it: what it was made of, who describes it, and how, each as the beginning of a checksum. `None` if it
-    /// may not be seen.
+    /// What is to be recorded about it: what it was made of, which server describes it, and how, each as the beginning of a checksum.
+    /// `None` if the user may not see it.
     pub(super) fn to_record(&self, view: &ViewDef) -> Option<String> {
         if self.text.is_empty() {
             return None;
@@ -101,7 +100,7 @@ pub(super) fn statement(view: &ViewDef, dialect: Dialect) -> String {
     short(&dialect.script(&dialect.create_views(std::slice::from_ref(view))))
 }
 
-/// In place of a statement: a migration has made the view, or somebody before this was recorded.
+/// In place of a statement: a migration has made the view, or it is older than such records.
 pub(super) const REVIEWED: &str = "-";
 
 pub(super) fn parts(record: &str) -> [&str; 4] {
@@ -117,5 +116,5 @@ pub(super) fn short(text: &str) -> String {
     })
 }
 
-/// The record of a view that is to be made: it is of no definition.
+/// The record of a view that is to be made: it has no definition yet.
 pub(super) const ANNOUNCED: &str = "0 0 0";

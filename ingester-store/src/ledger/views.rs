@@ -1,10 +1,10 @@
 //! Views: whether a database has them as they were made, and making those that it lacks.
 //!
-//! A server tells what a view selects in its own words, which differ from those that made it, and from one version of the server to
+//! A server reports what a view selects in its own words, which differ from those that made it, and from one version of the server to
 //! another. So once a view is made, `ingester_settings` records as `view:NAME` what it was made of, which server describes it, and how. If
-//! the same server describes it in other words later, somebody has changed it. Where nothing is recorded, or by another version of the
-//! server, only the columns can be compared, and what is there is recorded the next time. The statement that made it is recorded, too, where
-//! no migration has it: another release may write the same view in another way.
+//! the same server describes it in other words later, it was changed by hand. Where nothing is recorded, or by another version of the
+//! server, only the columns can be compared, and the present description is recorded the next time. The statement that made it is recorded,
+//! too, where no migration has it: another release may write the same view in another way.
 
 use super::catalog::Catalog;
 use super::view::{ANNOUNCED, REVIEWED, parts, statement};
@@ -16,7 +16,7 @@ use ingester_sql::dialect::Dialect;
 use ingester_sql::dialect::statements::{ForgetSetting, ReadViewRecords, WriteSetting};
 
 impl Catalog {
-    /// The first of these views that the database has, and of which nothing is recorded: somebody else made it.
+    /// The first of these views that the database has without a record: another program made it.
     pub(crate) fn foreign_view(&self, views: &[ViewDef]) -> Option<Ident> {
         let is_foreign =
             |view: &&ViewDef| self.views.get(view.name.as_str()).is_some_and(|found| found.record.is_none());
@@ -81,7 +81,7 @@ impl Store {
             let holds = old.is_some_and(|old| old[..2] == parts(&record)[..2]);
             let by = match old {
                 _ if is_made && !reviewed => statement(view, self.dialect),
-                // It is described in other words, and is the one that it was.
+                // It is described in other words, but is the same view.
                 Some([definition, .., by]) if !is_made && definition == parts(&record)[0] => by.to_owned(),
                 _ => REVIEWED.to_owned(),
             };
@@ -96,7 +96,7 @@ impl Store {
         Ok(())
     }
 
-    /// Records that the views that a database lacks will be ours: so one that is there without any record is somebody else's.
+    /// Records that the views that a database lacks will be ours: so a view without any record is another program's.
     pub(crate) async fn announce_views(&self, catalog: &Catalog, views: &[ViewDef]) -> Result<(), StoreError> {
         for view in views.iter().filter(|view| !catalog.views.contains_key(view.name.as_str())) {
             let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);
@@ -106,7 +106,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets what is recorded about these views, which are to be others from now on.
+    /// Forgets what is recorded about these views, which will be replaced.
     pub(crate) async fn forget_views(&self, views: &[Ident]) -> Result<(), StoreError> {
         for view in views {
             let name = format!("{}{view}", ReadViewRecords::PREFIX);

@@ -1,4 +1,4 @@
-//! Tables of kinds that a file declared, and that a program has built in now: the lock file counts their definitions from then on.
+//! Tables of kinds that a file declared, and that a program has now built in: from then on the lock file counts their definitions.
 
 use super::apply::schema_of;
 use super::declared::DeclaredError;
@@ -31,8 +31,8 @@ impl Store {
         Ok(before)
     }
 
-    /// What would have to change so that the tables of these kinds are as their structs say. Columns and keys that a struct lacks
-    /// are among it.
+    /// The changes that would make the tables of these kinds as their structs say. They include columns and keys that a struct
+    /// lacks.
     ///
     /// # Errors
     /// If the catalog cannot be read.
@@ -43,8 +43,8 @@ impl Store {
         Ok(changes)
     }
 
-    /// Lets the lock file count the definitions of a kind that a file has declared. Rows that say a later definition than it has do not say
-    /// any after that, so that a backfill looks at them. Gives their number. Nothing else may write the table at the same time.
+    /// Lets the lock file count the definitions of a kind that a file has declared. Rows with a later definition than it has lose their
+    /// number, so that a backfill looks at them. Returns how many. Nothing else may write the table at the same time.
     ///
     /// # Errors
     /// If the database cannot be read or written within the retries.

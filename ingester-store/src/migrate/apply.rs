@@ -25,7 +25,7 @@ use ingester_sql::dialect::statements::RecordResets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How often a migration is attempted whose table is in use, and the pause between attempts.
+/// How often a migration whose table is in use is attempted, and the pause between attempts.
 const ATTEMPTS: u32 = 120;
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -218,7 +218,7 @@ impl Released {
         migrating.end().await?;
         store.create_own().await?;
         store.forget_backfills(i64::from(version), &self.table_names()).await?;
-        // Views that were made again are those of an earlier release, which records them when it runs.
+        // Views that were made again belong to an earlier release, which records them when it runs.
         let changed: Vec<Ident> = todo.iter().flat_map(|released| created_views(&released.changes)).collect();
         store.forget_views(&changed).await?;
         Ok(reverted)
@@ -233,8 +233,8 @@ impl Released {
     }
 
     /// Checks, before anything is changed, that no other program has made a table that a pending migration would make or alter. If none
-    /// is pending, nothing is checked but the ingester's own tables. A table in the shape of any release is ours: an interrupted
-    /// migration or an earlier program has made it.
+    /// is pending, only the ingester's own tables are checked. A table in the shape of any release is ours: an interrupted migration or
+    /// an earlier program has made it.
     ///
     /// # Errors
     /// If another program has made one, or the database cannot be read.
@@ -246,7 +246,7 @@ impl Released {
         store.refuse_foreign(&self.in_each_release(&concerned), Harm::Changed).await
     }
 
-    /// The same before these migrations are taken back. Those of their tables that they made would be dropped.
+    /// The same before these migrations are reverted. Their tables that they made would be dropped.
     async fn refuse_foreign_below(
         &self,
         store: &Store,
@@ -315,7 +315,7 @@ impl Released {
         named.collect()
     }
 
-    /// The migrations that the ledger does not have as done.
+    /// The migrations that the ledger does not record as done.
     pub(super) fn unrun(&self, entries: &BTreeMap<i64, LedgerEntry>) -> impl Iterator<Item = &ReleasedMigration> {
         let done = |version| entries.get(&version).is_some_and(|entry| !entry.interrupted);
         self.lock_file().migrations.iter().filter(move |released| !done(i64::from(released.version)))
@@ -399,8 +399,8 @@ struct Run<'a> {
     behind: usize,
     /// Whether the ledger has it.
     recorded: bool,
-    /// What it records in the log of changes, before the ledger says that it is done: nothing comes to it afterwards, if the process is
-    /// killed there.
+    /// What it records in the log of changes, before the ledger says that it is done: if the process is killed there, no later run
+    /// would record it.
     resets: Vec<RecordResets>,
 }
 
@@ -506,7 +506,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
                     like.and_then(|like| like.columns.iter().find(|c| c.name == column || c.was == Some(column)));
                 let ty = match like {
                     Some(like) if dialect.is_type(like.ty, &found.ty) => like.ty,
-                    // None of our values are in a column of another type.
+                    // A column of another type has none of our values.
                     _ => dialect.type_of(&found.ty).unwrap_or(SqlType::LongBlob),
                 };
                 let stays = like.map_or(Stays::None, |like| like.stays);
@@ -519,7 +519,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
             .keys
             .iter()
             .filter_map(|(found_name, found)| {
-                // On SQLite the name of a key begins with the table's.
+                // On SQLite the name of a key begins with that of its table.
                 let known = like.and_then(|like| {
                     like.keys.iter().find(|key| dialect.key_name(name, key.name).as_str() == found_name)
                 });
@@ -537,7 +537,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
     }
     let like = |view: &ViewDef| match catalog.views.get(view.name.as_str())?.likeness(view) {
         Likeness::Same => Some(view.clone()),
-        // What it selects is not known as data, so it is one that selects nothing.
+        // What it selects is not known as data, so it becomes one that selects nothing.
         Likeness::OtherColumns | Likeness::OtherDefinition | Likeness::Changed => {
             Some(ViewDef { name: view.name, columns: Vec::new(), sources: Vec::new() })
         }

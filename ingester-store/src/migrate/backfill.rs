@@ -1,6 +1,6 @@
 //! Backfilling: rows that an older definition of their kind wrote get their values from the stored objects, by the same decoder as
-//! new rows. This covers live, deleted and evicted rows. `ingest_version` tells them apart, whoever wrote them last; after columns
-//! were added, all rows are read once.
+//! new rows. This covers live, deleted and evicted rows. `ingest_version` tells them apart, whichever program wrote them last;
+//! after columns were added, all rows are read once.
 //!
 //! The table `ingester_backfills` has the progress of each added column, for people and for the next run. A column is complete if its
 //! `complete_time` is set, or if the column has no row there because it is as old as its table.
@@ -44,7 +44,7 @@ pub struct Backfill {
     companions: bool,
 }
 
-/// A name that is no column which can be backfilled.
+/// A name that is not a column which can be backfilled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} has no indexed column `{column}`; there are {}", .columns.join(", "))]
 pub struct UnknownColumn {
@@ -172,8 +172,8 @@ impl Store {
         Ok(self.backfills().await?.into_iter().filter(known).map(progress).collect())
     }
 
-    /// What remains to be backfilled in the tables of these kinds: columns that were added, and rows of older definitions. If another program (sqlx's own) has run migrations, the
-    /// columns that they added are noted first.
+    /// What remains to be backfilled in the tables of these kinds: columns that were added, and rows of older definitions. If another
+    /// program (sqlx's own) has run migrations, the columns that they added are noted first.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -201,12 +201,12 @@ impl Store {
             } else {
                 None
             };
-            // What no lock file counts may have been without these tables before.
+            // A kind that no lock file counts may have been without these tables before.
             let companions = released.is_some_and(|released| released.lock_file().has_later_companions(kind))
                 || (kind.record().is_some() && kind.table().companions)
-                // What makes them may have changed.
+                // The functions that make them may have changed.
                 || !kind.table().many.is_empty()
-                // An annotation may have what is pruned now.
+                // An annotation may have values that are pruned now.
                 || !kind.prune().is_empty();
             incomplete.extend(backfill.map(|backfill| Backfill { companions, ..backfill }));
         }

@@ -14,7 +14,7 @@ use ingester_sql::ddl::{self, Schema, SchemaChange, Step, ViewDef};
 use ingester_sql::dialect::Dialect;
 use std::time::Duration;
 
-/// How often a change is attempted whose table is in use, and the pause between attempts.
+/// How often a change whose table is in use is attempted, and the pause between attempts.
 const ATTEMPTS: u32 = 120;
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 const LOOKS: u32 = 5;
 const BETWEEN: Duration = Duration::from_millis(300);
 
-/// The column of a table of many values that has them.
+/// The column of a table of many values that has the values.
 const VALUE: Ident = Ident::new("value");
 
 /// What was done so that tables are as their kinds are declared.
@@ -30,7 +30,7 @@ const VALUE: Ident = Ident::new("value");
 pub struct Declared {
     /// The changes that were made, for people.
     pub made: Vec<String>,
-    /// What the database has and nobody declares any more: it was left as it is.
+    /// What the database has although it is no longer declared: it was left as it is.
     pub left: Vec<String>,
 }
 
@@ -46,12 +46,12 @@ pub enum DeclaredError {
     /// Changes that do more than add.
     #[error("the tables need changes that are not made at the start: {}", .0.join("; "))]
     MoreThanAdded(Vec<String>),
-    /// A table of this name that is not one of ours.
+    /// A table of this name that is not ours.
     #[error(
         "the table `{0}` of this database belongs to another program: it has another primary key; give the kind another table with `table`"
     )]
     Foreign(String),
-    /// A view of this name that is not one of ours.
+    /// A view of this name that is not ours.
     #[error(
         "the view `{0}` of this database belongs to another program: nothing is recorded about it; give this view another name, or drop the other one"
     )]
@@ -109,8 +109,8 @@ impl Store {
                     declared = made;
                     break;
                 }
-                // Without a lock another program may make the same changes at this moment: what was read is then neither the one
-                // nor the other.
+                // Without a lock another program may make the same changes at this moment: what was read is then neither the old
+                // state nor the new one.
                 Err(_) if !self.dialect().locks_migrations() && attempt < LOOKS => tokio::time::sleep(BETWEEN).await,
                 Err(error) => return Err(error),
             }
@@ -130,7 +130,7 @@ impl Store {
         Ok(declared)
     }
 
-    /// A column whose values stay has values that no object has any more. Without the rule the next write takes them.
+    /// A column whose values stay has values that no object has any more. Without the rule the next write overwrites them.
     async fn refuse_what_stays_no_more(&self, kinds: &[Kind]) -> Result<(), DeclaredError> {
         let mut losses = Vec::new();
         for kind in kinds {
@@ -153,8 +153,8 @@ impl Store {
         if losses.is_empty() { Ok(()) } else { Err(DeclaredError::Destructive(losses)) }
     }
 
-    /// Whether these kinds can be written into their tables, where somebody else makes those: they are of no other kind, and nothing
-    /// that stays is lost.
+    /// Whether these kinds can be written into their tables, where another program makes those: they have no other kind's rows, and
+    /// nothing that stays is lost.
     ///
     /// # Errors
     /// [`DeclaredError`]
@@ -200,11 +200,11 @@ impl Store {
         if self.dialect().tells_types() || !self.has_settings().await? {
             return Ok(narrowed);
         }
-        // The tables and columns that were declared, with their types.
+        // The declared tables and columns, with their types.
         let mut declared = Vec::new();
         for table in wanted.tables.iter().filter(|table| !table.is_companion()) {
             for (name, ty) in self.declared_types(table.name).await? {
-                // What is not a column of the main table is one of many values, in a table of its own.
+                // What is not a column of the main table is one of many values, in a separate table.
                 let of_many = Ident::parse(&format!("{}_{name}", table.name));
                 declared.push(match of_many {
                     Ok(many) if !table.columns.iter().any(|column| column.name == name) => (many, VALUE, ty),
@@ -234,7 +234,7 @@ impl Store {
         let catalog = self.catalog().await?;
         self.announce_views(&catalog, &wanted.views).await?;
         let narrowed = self.narrowed(&catalog, wanted).await?;
-        // No ledger has these changes: the tables themselves say whether they were made.
+        // No ledger has these changes: the tables themselves show whether they were made.
         let mut migrating = self.migrating(Ledger::default()).await?;
         let catalog = migrating.catalog().await?;
         if let Some(view) = catalog.foreign_view(&wanted.views).filter(|_| may != May::Drop) {
@@ -250,7 +250,7 @@ impl Store {
             return Err(refused);
         }
         for step in ddl::plan(&live, &changes) {
-            // Before it as well: no ledger has the step, so nothing comes to it again if the process is killed behind it.
+            // Before it as well: no ledger has the step, so if the process is killed behind it, no later run would record this.
             let resets = self.resets(&mut migrating, replaced_tables(&step.changes)).await?;
             migrating.reset_logs(&resets).await?;
             self.make_step(&mut migrating, &step).await?;
@@ -325,8 +325,8 @@ fn mark_of(name: Ident) -> String {
     mark.chars().take(6).collect()
 }
 
-/// The columns of a kind whose values stay, as a setting has them. Of the recorded ones those come along that the kind does not have
-/// any more: such a column is still in the table, with what it kept.
+/// The columns of a kind whose values stay, as a setting has them. Recorded columns that the kind does not have any more are
+/// included: such a column is still in the table, with what it kept.
 fn staying(kind: &Kind, recorded: &str) -> String {
     let columns = kind.table().columns;
     let own = columns.iter().filter(|column| !column.stays.is_none());
@@ -405,7 +405,7 @@ fn adds(change: &SchemaChange) -> bool {
         || change.is_of_view()
 }
 
-/// Columns and keys that nobody declares any more. They stand in nobody's way: indexed columns may be NULL.
+/// Columns and keys that are no longer declared. They do no harm: indexed columns may be NULL.
 pub fn left_alone(changes: &[SchemaChange]) -> Vec<SchemaChange> {
     let added = |change: &SchemaChange| {
         changes.iter().any(|other| match (change, other) {

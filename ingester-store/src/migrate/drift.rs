@@ -109,7 +109,7 @@ pub enum Drift {
     },
 }
 
-/// Every difference between the tables and views of `schema` and those of a database. Others of the database are ignored.
+/// Every difference between the tables and views of `schema` and those of a database. Other tables and views of the database are ignored.
 pub fn drift(schema: &Schema, catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
     let mut drift = Vec::new();
     for table in &schema.tables {
@@ -136,13 +136,13 @@ fn view_drift(view: &ViewDef, catalog: &Catalog) -> Option<Drift> {
             expected: view.columns.iter().map(|column| column.name.to_string()).collect(),
             found: found.columns.clone(),
         }),
-        // Somebody else has run a migration, and what is recorded is older than the view.
+        // Another program has run a migration, and the record is older than the view.
         Likeness::OtherDefinition => None,
         Likeness::Changed => Some(Drift::ChangedView { view: name }),
     }
 }
 
-/// The same for those of the ingester's own tables that a database has.
+/// The same for the ingester's own tables, as far as the database has them.
 pub fn own_drift(catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
     let mut own = own_schema(dialect);
     own.tables.retain(|table| catalog.tables.contains_key(table.name.as_str()));

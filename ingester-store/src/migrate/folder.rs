@@ -82,7 +82,7 @@ pub enum GenerateError {
     /// The message of a kind cannot be used.
     #[error(transparent)]
     Protobuf(#[from] ProtobufError),
-    /// There is no migration to be made anew.
+    /// The lock file has no migration that could be amended.
     #[error("{path} has no migration that could be amended: generate without --amend")]
     NothingToAmend {
         /// The lock file.
@@ -353,7 +353,7 @@ fn add_dialects(lock_file: &mut LockFile) -> BTreeMap<String, String> {
         // A lock file of an early release may not say what was dropped: then the migrations up to here have no files for a new dialect,
         // and applying them there says so.
         let Some(before) = after.before(&migration.changes) else { break };
-        // It may have what was created by name alone.
+        // It may have only the names of what was created.
         let whole = |change: &SchemaChange| match change {
             SchemaChange::CreateTable(table) => {
                 after.tables.iter().find(|its| its.name == table.name).cloned().map(SchemaChange::CreateTable)
@@ -382,7 +382,7 @@ fn file(dialect: Dialect, steps: &[Step], backfilled: &Schema) -> String {
             let _ = write!(text, "\n{}{} of {}: {}", released::STEP, number + 1, steps.len(), step.phase.words());
             text.push('\n');
         }
-        // Of tables that are created, the statements say all.
+        // For created tables, the statements say all.
         if step.phase != Phase::CreateTables {
             for line in ddl::summary(&step.changes, &all, backfilled, dialect.servers(), &[]).lines() {
                 let _ = writeln!(text, "-- {line}");
@@ -398,7 +398,7 @@ fn file(dialect: Dialect, steps: &[Step], backfilled: &Schema) -> String {
     text
 }
 
-/// Checks a name that somebody gave.
+/// Checks a name that a user gave.
 fn checked_name(name: &str) -> Result<String, GenerateError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if name.is_empty() || name.len() > 60 || !name.chars().all(fits) {

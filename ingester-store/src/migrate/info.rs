@@ -17,7 +17,7 @@ pub enum MigrationState {
     Applied,
     /// It was not run.
     Pending,
-    /// It began, and nobody recorded its end. The next run finds out whether it was done.
+    /// It began, and its end is not recorded. The next run finds out whether it was done.
     Interrupted,
     /// The database has run another text under its number.
     Changed,
@@ -49,7 +49,7 @@ pub struct MigrationInfo {
     pub state: MigrationState,
 }
 
-/// A migration that a run would come to.
+/// A migration that a run would reach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
     /// Its name.

@@ -1,8 +1,8 @@
-//! Keys of tables with rows, where the statement of a migration would have writers wait: they are made outside of its transaction, while
-//! others write (PostgreSQL's CREATE INDEX CONCURRENTLY).
+//! Keys of tables with rows, for which the statement of a migration would make writers wait: they are made outside of its transaction,
+//! while others write (PostgreSQL's CREATE INDEX CONCURRENTLY).
 //!
-//! The files of migrations have the statement that sqlx's own tool and psql can run in a transaction. It makes nothing where the key is there
-//! already; and a table without rows gets its keys by it, together with everything else.
+//! The files of migrations have the statement that sqlx's own tool and psql can run in a transaction. It does nothing if the key exists
+//! already; and it gives a table without rows its keys, together with everything else.
 
 use super::drift::has_key;
 use crate::driver::{ErrorClass, StoreError};

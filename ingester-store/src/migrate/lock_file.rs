@@ -49,7 +49,7 @@ impl From<LockFile> for Written {
     }
 }
 
-/// The definitions that a kind has had. A row says which one wrote it: `ingest_version` is the place in this list, from 1.
+/// The definitions that a kind has had. `ingest_version` says which one wrote a row: its place in this list, from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definitions {
@@ -57,7 +57,7 @@ pub struct Definitions {
     /// those of that definition.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_is_unmarked: bool,
-    /// The fingerprint of each. One that returns is another definition, because rows of those in between have to be told apart.
+    /// The fingerprint of each. One that returns is another definition, to tell rows of those in between apart.
     pub fingerprints: Vec<Fingerprint>,
 }
 
@@ -108,7 +108,7 @@ impl LockFile {
     }
 
     /// Adds the definitions of these kinds that are new after `changes`, and forgets those of other kinds. Returns a line about each
-    /// that makes rows be filled again.
+    /// one that refills rows.
     pub(super) fn define(&mut self, kinds: &[Kind], changes: &[SchemaChange]) -> Result<Vec<String>, ProtobufError> {
         for change in changes {
             if let SchemaChange::RenameTable { from, to } = change
@@ -188,7 +188,7 @@ impl LockFile {
         table.companions().any(|companion| made(table.companion(companion)) > main)
     }
 
-    /// Notes which values stay, which is no change of any table.
+    /// Records which values stay, which changes no table.
     pub(super) fn set_stays(&mut self, code: &Schema) {
         for table in &mut self.tables.tables {
             let Some(of) = code.tables.iter().find(|other| other.name == table.name) else { continue };
@@ -203,7 +203,7 @@ impl LockFile {
     /// later. Those of many values are tables that were made after the main one.
     pub(super) fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
         let mut added: Vec<AddedColumn> = Vec::new();
-        // The tables that there are, with the migration that made each.
+        // The existing tables, with the migration that made each.
         let mut made: Vec<(Ident, u32)> = Vec::new();
         for migration in self.migrations.iter().filter(|migration| applied(migration.version)) {
             for change in &migration.changes {
@@ -240,7 +240,7 @@ impl LockFile {
         added
     }
 
-    /// The main table and the column of many values whose table this is.
+    /// The main table, and its column of many values that has this table.
     fn many_of(&self, table: Ident) -> Option<(Ident, Ident)> {
         let tables = &self.tables.tables;
         if !tables.iter().any(|other| other.name == table && other.is_companion()) {

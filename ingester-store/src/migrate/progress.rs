@@ -9,11 +9,11 @@ use ingester_core::schema::Ident;
 use ingester_sql::ddl::{ColumnDef, KeyDef, SchemaChange, steps_of};
 use ingester_sql::dialect::Dialect;
 
-/// How many steps of these changes a database has behind it, from none to all. `None` if it is at none of these places, because it was
-/// changed by something else.
+/// How many steps of these changes a database has behind it, from none to all. `None` if it is at none of these places, because
+/// something else changed it.
 ///
-/// A table or view that is dropped and made again looks alike before and after, so there may be several places. Then it is that of the
-/// least done on the way up, and of the most done on the way down (`up` is false): what runs once more can be repeated.
+/// A table or view that is dropped and made again looks alike before and after, so several places may fit. Then it is the one with the
+/// least done on the way up, and with the most done on the way down (`up` is false): what runs once more can be repeated.
 pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect, up: bool) -> Option<usize> {
     let steps = steps_of(changes);
     // A step that makes several keys may be at any of them.
@@ -22,7 +22,7 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
     for (number, step) in steps.iter().enumerate() {
         let mut effects: Vec<Effect<'_>> =
             step.iter().flat_map(|change| effects(change, up && alone, !up && alone)).collect();
-        // Of what takes another's name in the same step, the one that goes was there before, and the one that comes is there after.
+        // If something takes another's name in the same step, the old one was there before, and the new one is there after.
         effects.sort_by_key(|effect| effect.before == InCatalog::Absent);
         for Effect { name, before, after } in effects {
             let last = things.iter_mut().find(|thing| thing.name == name);
@@ -35,7 +35,7 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
             }
         }
     }
-    // Before its table has its name, a column cannot be looked for.
+    // A column cannot be looked for before its table has its name.
     let waits = |name: Name, place: usize| {
         let changes = |thing: &Thing<'_>| thing.states.iter().any(|(step, ..)| *step >= place);
         name.within().is_some_and(|of| things.iter().any(|thing| thing.name == Name::Table(of) && changes(thing)))
@@ -70,7 +70,7 @@ enum Name {
     PrimaryKey(Ident),
 }
 
-/// What is known of it at some place.
+/// What is known of it at one place.
 #[derive(Clone, Copy, PartialEq)]
 enum InCatalog<'c> {
     /// Nothing: a statement that can be repeated leads from whatever is there to the next state.
@@ -83,7 +83,7 @@ enum InCatalog<'c> {
     Unmade(&'c [Ident]),
 }
 
-/// What a change makes of one thing.
+/// The effect of a change on one thing.
 struct Effect<'c> {
     name: Name,
     before: InCatalog<'c>,
@@ -97,7 +97,7 @@ struct Thing<'c> {
 }
 
 impl<'c> Thing<'c> {
-    /// Its state after `place` steps, and how many steps are behind where that state is said.
+    /// Its state after `place` steps, and how many steps are behind where that state is given.
     fn at(&self, place: usize) -> (usize, InCatalog<'c>) {
         let next = self.states.iter().find(|(step, ..)| *step >= place).map(|(step, before, _)| (*step, *before));
         let last = self.states.iter().rev().find(|(step, ..)| *step < place).map(|(step, _, after)| (step + 1, *after));
@@ -136,7 +136,7 @@ impl Name {
     }
 }
 
-/// What a change makes of each thing. Statements about whole tables and views can be repeated. Of a step that makes several keys, some may be
+/// The effect of a change on each thing. Statements about whole tables and views can be repeated. Of a step that makes several keys, some may be
 /// made where each is made alone: those that are `added` on the way up, or the `dropped` ones on the way down.
 fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>> {
     use InCatalog::{Absent, Any, Column, Exists, Key, Unmade};
@@ -178,8 +178,8 @@ fn effects(change: &SchemaChange, added: bool, dropped: bool) -> Vec<Effect<'_>>
     }
 }
 
-/// Whether the catalog has something in this state, in which the columns of a key are `named` so. Columns and keys of a table that is not
-/// there are in none.
+/// Whether the catalog has something in this state, in which the columns of a key have these names. Columns and keys of a missing table
+/// are in no state.
 fn is(
     name: Name,
     state: InCatalog<'_>,

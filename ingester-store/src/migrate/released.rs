@@ -36,8 +36,8 @@ impl Released {
         &self.lock_file
     }
 
-    /// These kinds, each with what its rows say in `ingest_version`: 0 for a kind that is not as it was when its last definition
-    /// was recorded.
+    /// These kinds, each with what its rows say in `ingest_version`: 0 for a kind that differs from its last recorded
+    /// definition.
     ///
     /// # Errors
     /// If the message of a kind cannot be used.
@@ -82,7 +82,7 @@ impl TryFrom<GeneratedSql> for Released {
     }
 }
 
-/// How the line begins that stands before each step of a migration with several.
+/// The beginning of the line before each step of a migration with several.
 pub(super) const STEP: &str = "-- Step ";
 
 /// The texts of a migration's steps. One without lines before steps is one step.

@@ -1,8 +1,8 @@
 //! Moving in: the rows of another database, the reference system's or an ingester's, with the states of their objects.
 //!
-//! A pass reads the beginnings of all rows, compares them with what is stored, and reads only those rows whole that are missing or say
-//! something later. So a pass that was killed is simply run again, a repeated one reads little, and no clock and no order of commits of
-//! the source matters: uids, versions and states are compared. Nothing is written into the source.
+//! A pass reads the beginnings of all rows, compares them with what is stored, and reads only those rows whole that are missing or
+//! later. So a pass that was killed is simply run again, a repeated one reads little, and no clock and no order of commits of the
+//! source matters: uids, versions and states are compared. Nothing is written into the source.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -46,8 +46,8 @@ const ROWS: usize = 64;
 
 /// Whether objects are in the cluster.
 pub trait Cluster: Send + Sync {
-    /// Whether this very object, by its uid, is in the cluster now, or may come to be: a row that is later than what is known of the
-    /// cluster is asked for. An error is why that is not known.
+    /// Whether this very object, by its uid, is in the cluster now, or may appear there: rows that are later than what is known of
+    /// the cluster are asked for. An error is why that is unknown.
     fn has<'a>(&'a self, kind: &'a Kind, object: &'a OtherObject) -> BoxFuture<'a, Result<bool, String>>;
 }
 
@@ -81,17 +81,17 @@ pub struct Moved {
     pub written: u64,
     /// Rows that were there already.
     pub unchanged: u64,
-    /// Rows of which something later is stored.
+    /// Rows that are stored in a later version.
     pub kept: u64,
-    /// Live rows that the mirror writes.
+    /// Live rows that are left to the mirror.
     pub left: u64,
     /// Objects that the kind's filter leaves out.
     pub left_out: u64,
     /// Objects that could not be stored.
     pub rejected: u64,
-    /// Of the evicted rows that were read whole, those without a mark that they may leave the cluster.
+    /// Of the evicted rows that were read whole, those without a mark that lets them leave the cluster.
     pub unmarked: u64,
-    /// Rows read whole whose `proto` in the source says something else than the one that was made.
+    /// Rows read whole whose `proto` in the source differs from the one that was made.
     pub proto_differs: u64,
     /// Rows read whole whose `json` is NULL, so that the object was read from `proto`.
     pub from_proto: u64,
@@ -124,7 +124,7 @@ pub struct Passed {
 
 impl Pass<'_> {
     /// Copies what is due. Calls `problem` with each object that cannot be stored: the kind, namespace and name, and the reason; and
-    /// `progress` with the number of rows that were passed.
+    /// `progress` with the number of rows passed.
     ///
     /// # Errors
     /// If a database or the cluster does not answer.
@@ -251,7 +251,7 @@ impl Pass<'_> {
                 &reject.reason,
             );
         }
-        // A uid that is longer than any of Kubernetes has no place in the table of rejects either.
+        // A uid that is longer than any of Kubernetes does not fit the table of rejects either.
         rejects.retain(|reject| reject.uid.len() <= LONGEST_UID);
         if let Some(store) = self.store
             && self.effect == Effect::Written

@@ -23,7 +23,7 @@ impl Pass<'_> {
     pub async fn same_names(&self) -> Result<Vec<SameName>, MoveError> {
         let mut all = Vec::new();
         for table in self.source.tables.iter().filter(|table| table.layout == Layout::Reference) {
-            // No name of Kubernetes has a capital: so only those that have one are remembered.
+            // Names in Kubernetes have no capitals, so only names that have one are remembered.
             let mut asked = HashSet::new();
             self.names(table, |name| {
                 let lower = name.to_lowercase();

@@ -10,7 +10,7 @@ use ingester_core::schema::{BASE_COLUMNS, Column, Ident, Stays, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::statements::{ReadOther, RowsToBackfill};
 
-/// Who has made a table.
+/// Which program has made a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// An ingester: each row says the state of its object.
@@ -223,7 +223,7 @@ impl OtherRow {
 /// What becomes of rows of the reference system that have no `delete_time`: whether an object is in the cluster or was evicted.
 #[derive(Clone, Copy)]
 pub enum Living<'c> {
-    /// The cluster is asked. What is there is left to the mirror, what is not there was evicted.
+    /// The cluster is asked. Objects that are there are left to the mirror, the others were evicted.
     Asked(&'c dyn Cluster),
     /// All are taken for live. They are copied as of no known version, so the first list of the mirror writes them anew.
     Live,
@@ -251,7 +251,7 @@ impl OtherTable {
         let delete = row.time(base::DELETE_TIME);
         if self.layout == Layout::Ours {
             let evict = row.time(base::EVICT_TIME);
-            // Where nothing is recorded, the row is taken for the only copy.
+            // Without a record, the row is taken for the only copy.
             let confirmed = Eviction::stored(true, &row.values[base::EVICT_CONFIRMED]).is_only_copy();
             return Ok(Fate::Of { delete, evict: evict.map(|evict| (evict, confirmed)) });
         }
@@ -280,7 +280,7 @@ mod tests {
     fn the_schema_job_has_words_apart() {
         assert_eq!(snake_case("pipelinerun", "PipelineRun"), "pipeline_run");
         assert_eq!(snake_case("model", "Model"), "model");
-        // A table that is named otherwise has no such spelling.
+        // A table with another name has no such spelling.
         assert_eq!(snake_case("apps_deployment", "Deployment"), "apps_deployment");
     }
 }

@@ -13,16 +13,16 @@ use ingester_core::row::Row;
 pub(crate) enum Due {
     /// It is written under the guard.
     Write,
-    /// It takes the place of this one, which the guard would keep because it is, or may become, the only copy: a person says so.
+    /// It replaces this one, which the guard would keep because it is, or may become, the only copy: a person decided so.
     Replace(Version),
-    /// The stored row says the same.
+    /// The stored row is the same.
     Nothing,
-    /// The stored row says something later, or something that only its own writer can judge.
+    /// The stored row is later, or only its own writer can judge it.
     Keep,
 }
 
 /// The rule. The guard judges what a cluster says; a person who moves rows says more: an evicted object of a higher version was changed by
-/// its users, and one that is deleted now was deleted by them.
+/// its users, and a deleted one was deleted by them.
 pub(crate) fn due(stored: Option<Version>, new: Version) -> Due {
     let Some(old) = stored else { return Due::Write };
     let (later, same) = (new.res_version > old.res_version, new.res_version == old.res_version);

@@ -49,7 +49,7 @@ impl OtherTable {
         Ok(Some(Made { row, proto_differs, unmarked, from_proto }))
     }
 
-    /// What a row has that its object's text does not say.
+    /// Sets what a row has that its object's text does not say.
     fn set_state(&self, row: &mut Row, source: &OtherRow, state: Fate) {
         // A tombstone has the version at which the object was gone, and a change of an evicted row counts on.
         row.res_version = row.res_version.max(source.object().res_version);
@@ -70,7 +70,7 @@ impl OtherTable {
         {
             row.values[base::CREATE_TIME] = Value::Time(time);
         }
-        // Values that stay are in no object any more.
+        // No object has the values that stay any more.
         for (place, column) in self.kind.table().columns.iter().enumerate() {
             if column.stays != Stays::None && source.values[place] != Value::Null {
                 row.values[place] = source.values[place].clone();
@@ -128,7 +128,7 @@ fn with_type<'t>(text: &'t str, group_ver: &str, kind: &str) -> std::borrow::Cow
 /// Whether the bytes of the source decode to another object than those that were made, apart from what is not copied: managed fields, and
 /// the object's type, which the text may have lacked.
 fn proto_differs(kind: &Kind, source: &OtherRow, row: &Row) -> bool {
-    // It says more by intention.
+    // It has more by intention.
     if !kind.prune().is_empty() {
         return false;
     }

@@ -23,7 +23,7 @@ pub struct Verified {
     pub equal: u64,
     /// Rows that are missing, of an earlier version or in another state, or have other values.
     pub different: u64,
-    /// Rows of which something later is stored.
+    /// Rows that are stored in a later version.
     pub kept: u64,
     /// Live rows that are left to the mirror.
     pub left: u64,
@@ -193,7 +193,7 @@ fn said(version: crate::rows::guard::Version) -> String {
     format!("version {} ({state})", version.res_version)
 }
 
-/// What of a row is hashed.
+/// The parts of a row that are hashed.
 struct Hashed<'r> {
     uid: &'r str,
     times: [Option<Micros>; 2],

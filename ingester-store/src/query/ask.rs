@@ -49,13 +49,13 @@ impl Wanted {
     }
 }
 
-/// Why there is no answer.
+/// Why a query was not answered.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The query cannot be asked.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// The token of a page is none of this query's.
+    /// The token of a page is not from this query.
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The database took too long.
@@ -67,7 +67,7 @@ pub enum AskError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A stored object is not of the type that it is to be read as.
+    /// A stored object does not fit the type as which it is to be read.
     #[error("{object} (uid {uid}): {error}")]
     Object {
         /// Its namespace and name.
@@ -99,7 +99,7 @@ pub struct Asked<'s> {
     fingerprint: u64,
 }
 
-/// Objects of the first portion: nobody knows yet how large they are.
+/// Objects of the first portion: their sizes are not known yet.
 const FIRST: usize = 64;
 
 /// The most rows of a portion.
@@ -155,7 +155,7 @@ impl<'s> Asked<'s> {
         Ok(reader.token()?)
     }
 
-    /// Whether no key answers it: all rows or their texts are read.
+    /// Whether no key serves it: all rows or their texts are read.
     pub fn is_scan(&self) -> bool {
         self.routes.is_scan()
     }
@@ -163,12 +163,12 @@ impl<'s> Asked<'s> {
     /// A page of up to `limit` rows, the first one or that of a token. It has fewer rows where the limits of rows or bytes say so.
     ///
     /// # Errors
-    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         let mut reader = self.reader(wanted, token)?;
         let most = limit.clamp(1, self.limits.rows);
         let (mut rows, mut bytes) = (Vec::new(), 0);
-        // A row more than wanted tells that this is not the last page.
+        // One more row than wanted shows that this is not the last page.
         while rows.len() <= most && bytes <= self.limits.bytes {
             let portion = reader.portion(most + 1 - rows.len()).await?;
             let Some(last) = portion.last() else { break };
@@ -181,7 +181,7 @@ impl<'s> Asked<'s> {
             taken += row.bytes();
             taken <= self.limits.bytes
         };
-        // One row is given, however large it is.
+        // One row is returned, however large it is.
         let fitting = rows.iter().take(most).take_while(|row: &&FoundRow| fits(row)).count().max(1);
         if rows.len() <= fitting {
             return Ok(Page { rows, next: None });
@@ -196,7 +196,7 @@ impl<'s> Asked<'s> {
     /// Reads all rows, in portions that are small in memory, one statement each.
     ///
     /// # Errors
-    /// [`TokenError`] when the token is none of this query's.
+    /// [`TokenError`] when the token is not from this query.
     pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<Reader<'s>, TokenError> {
         let cursor = match token {
             None => Cursor::begin(&self.checked),
@@ -216,8 +216,8 @@ impl<'s> Asked<'s> {
         Ok(Reader { asked: self.clone(), wanted, places, cursor, rows, ended: false, route: None })
     }
 
-    /// All rows, as they are at one moment: by one statement, and all in memory. `None` if they are more than `most`. Of a query in the
-    /// default order, without labels.
+    /// All rows, as they are at one moment: by one statement, and all in memory. `None` if they are more than `most`. For a query in
+    /// the default order, without labels.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -234,7 +234,7 @@ impl<'s> Asked<'s> {
         Ok((rows.len() <= most).then(|| rows.into_iter().map(row).collect()))
     }
 
-    /// How many rows the query asks for. Nothing is read but keys, but all of them.
+    /// How many rows the query asks for. Only keys are read, but all of them.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -290,7 +290,7 @@ impl<'s> Asked<'s> {
     /// The same of the page of a token.
     ///
     /// # Errors
-    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn explain_after(&self, wanted: &Wanted, limit: usize, token: &str) -> Result<Explained, AskError> {
         let cursor = self.reader(wanted, Some(token))?.cursor;
         self.explain_page(wanted, limit, &cursor).await
@@ -384,7 +384,7 @@ impl Reader<'_> {
                 None => *self.route.insert(self.asked.route(Routes::best).await?),
             };
             let read = match self.asked.in_time(&self.asked.select(&self.wanted, (&range, route), limit)).await {
-                // Somebody has dropped it. `ingester schema verify` says so; reads go on without.
+                // It was dropped by hand. `ingester schema verify` says so; reads go on without.
                 Err(AskError::Store(error)) if error.is_about(About::Key) && route != Route::Free => {
                     self.route = Some(Route::Free);
                     continue;
@@ -418,7 +418,7 @@ impl Reader<'_> {
     async fn add_labels(&self, rows: &mut [FoundRow]) -> Result<(), AskError> {
         if !self.asked.checked.table().companions {
             for row in rows {
-                // A stored text that is no object has no labels either.
+                // A stored text that is not an object has no labels either.
                 let object = Object::parse(row.text(base::JSON), ManagedFields::Keep).ok();
                 row.labels = Some(object.map(|object| object.meta().labels.clone()).unwrap_or_default());
             }

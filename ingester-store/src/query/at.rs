@@ -1,4 +1,4 @@
-//! Objects as they were at a moment, and the versions of one object: out of the history of a kind and its present rows.
+//! Objects as they were at a moment, and the versions of one object: from the history of a kind and its present rows.
 //!
 //! The table of former versions has the columns of the main one at their places. So both are asked the same question, and the answers are
 //! merged in its order. Rows move from the main table into that of the history and never back: the main one is always read first, and a version
@@ -28,9 +28,9 @@ pub struct ObjectVersion {
     pub from: Micros,
     /// When the next one began, or the row was purged; `None` for the present version.
     pub to: Option<Micros>,
-    /// By what it began; `None` where the version before it is not known: it is the first, or that one was purged.
+    /// The change by which it began; `None` where the version before it is not known: it is the first, or that one was purged.
     pub change: Option<What>,
-    /// What was asked for of the row.
+    /// The requested columns of the row.
     pub row: FoundRow,
 }
 
@@ -47,7 +47,7 @@ impl Store {
     /// Prepares a query about the objects of a kind as they were at a moment, by the database's clock. Labels and annotations have no keys
     /// there: a query by them has to [scan](Query::scan).
     ///
-    /// What a history does not have any more, or did not have yet, was not there.
+    /// An object that is not in the history any more, or was not yet, counts as absent.
     ///
     /// # Errors
     /// As [`Store::ask_about`]; [`QueryError::NoHistory`] for a kind that keeps none.
@@ -78,7 +78,7 @@ impl Store {
     /// known, or not any more.
     ///
     /// # Errors
-    /// [`AskError`] when the kind keeps no history, the token is none of this object's, or the database fails or takes too long.
+    /// [`AskError`] when the kind keeps no history, the token is not from this object, or the database fails or takes too long.
     pub async fn history(
         &self,
         kind: &Kind,
@@ -103,7 +103,7 @@ impl Store {
         places.extend([history.valid_to(), history.change()]);
         let wanted = Wanted { places, ..wanted.clone() };
         let asked = self.ask_table(kind, history.table, &of(order("valid_from")), limits)?;
-        // One more tells by what the last one began.
+        // One more shows by what the last one began.
         let limit = limit.max(1);
         let Page { rows: mut former, next } = asked.page(&wanted, limit.saturating_add(1), token).await?;
         let is_more = next.is_some() || former.len() > limit;
@@ -156,7 +156,7 @@ impl AskedAt<'_> {
         self.present.checked()
     }
 
-    /// Whether no key answers it: all rows or versions, or their texts, are read.
+    /// Whether no key serves it: all rows or versions, or their texts, are read.
     pub fn is_scan(&self) -> bool {
         self.present.is_scan() || self.former.is_scan()
     }
@@ -164,7 +164,7 @@ impl AskedAt<'_> {
     /// A page of up to `limit` objects, the first one or that of a token. It has fewer where the limits of rows or bytes say so.
     ///
     /// # Errors
-    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         let order = self.present.checked().order();
         let compare = |a: &FoundRow, b: &FoundRow| {
@@ -175,7 +175,7 @@ impl AskedAt<'_> {
         };
         let present = self.present.page(wanted, limit, token).await?;
         let former = self.former.page(wanted, limit, token).await?;
-        // What comes after the end of an answer that goes on may be in that answer.
+        // What comes after the end of an incomplete answer may still be in that answer.
         let end = |page: &Page| page.next.as_ref().and(page.rows.last().cloned());
         let ends: Vec<FoundRow> = [&present, &former].into_iter().filter_map(end).collect();
         let mut is_more = !ends.is_empty();
@@ -200,7 +200,7 @@ impl AskedAt<'_> {
         [&self.present, &self.former]
     }
 
-    /// How many objects there were. Nothing is read but keys, but all of them.
+    /// How many objects there were. Only keys are read, but all of them.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
@@ -209,7 +209,7 @@ impl AskedAt<'_> {
     }
 }
 
-/// The order of a column's values, as databases have it: what has no value is less than all that have one, texts are compared by byte.
+/// The order of a column's values, as databases have it: a missing value is less than all others, texts are compared by byte.
 fn compare(a: Option<&Value>, b: Option<&Value>) -> Ordering {
     match (a.unwrap_or(&Value::Null), b.unwrap_or(&Value::Null)) {
         (Value::Null, Value::Null) => Ordering::Equal,
@@ -222,7 +222,7 @@ fn compare(a: Option<&Value>, b: Option<&Value>) -> Ordering {
         (Value::Time(a), Value::Time(b)) => a.cmp(b),
         (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
         (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
-        // A column has values of one type, unless somebody has written others into SQLite.
+        // A column has values of one type, unless others were written into SQLite by hand.
         _ => Ordering::Equal,
     }
 }

@@ -53,7 +53,7 @@ impl Cursor {
     }
 }
 
-/// What has no value comes first, or last where the order descends.
+/// Missing values come first, or last where the order descends.
 fn parts(query: &Checked) -> &'static [Option<bool>] {
     match query.order().first() {
         Some(first) if query.table().columns[first.place].nullable => {

@@ -25,7 +25,7 @@ impl FoundRow {
         self.values.get(index)
     }
 
-    /// The text of the column at this place; empty if it is NULL, no text, or was not asked for.
+    /// The text of the column at this place; empty if it is NULL, not text, or was not asked for.
     pub fn text(&self, place: usize) -> &str {
         match self.get(place) {
             Some(Value::Text(text)) => text,

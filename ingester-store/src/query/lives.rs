@@ -88,8 +88,8 @@ impl VersionOf {
 const PLACES: [usize; 4] = [base::NAMESPACE, base::NAME, base::CREATE_TIME, base::UPDATE_TIME];
 
 impl Store {
-    /// The objects that a query means by namespaces, names, uids and filters of what stays, in any state they had: the one whose history begins
-    /// last is the first. Of a kind that keeps its history.
+    /// The objects that a query selects by namespaces, names, uids and filters of what stays, in any state they had: the one whose history
+    /// begins last is the first. For a kind that keeps its history.
     ///
     /// # Errors
     /// [`AskError`] when the kind keeps no history, or the database fails or takes too long.
@@ -125,8 +125,8 @@ impl Store {
         Ok(lives)
     }
 
-    /// One version of the objects that had a name, with the time at which it began at the place of `update_time`. At a moment, the object is
-    /// meant whose history began last by then.
+    /// One version of the objects that had a name, with the time at which it began at the place of `update_time`. At a moment, it is a
+    /// version of the object whose history began last by then.
     ///
     /// # Errors
     /// [`VersionError`]: why there is no such version, or which of several is not said.
@@ -169,8 +169,8 @@ impl Store {
         }
     }
 
-    /// The version that a row is, of which the begin was read, with its end and by what it began; and the version before it, with its text, if
-    /// that ended then.
+    /// The version that a row is, of which the begin was read, with its end and the change by which it began; and the version before it, with
+    /// its text, if that ended then.
     ///
     /// # Errors
     /// [`AskError`] when the kind keeps no history, or the database fails or takes too long.
@@ -199,9 +199,9 @@ impl Store {
         Ok((ObjectVersion { from, to, change, row }, before))
     }
 
-    /// Why a query that names a moment may have found too little: an object that it means by namespaces, names, uids and filters of what stays
-    /// was there by its own account, and what it was like then is not known. Of a query without names and uids, the object is looked for that has
-    /// been written first since. `None` where nothing is known to be missing.
+    /// Why a query that names a moment may have found too little: an object that it selects by namespaces, names, uids and filters of what stays
+    /// existed then by its own account, and its state at that moment is unknown. For a query without names and uids, the object is looked for
+    /// that has been written first since. `None` if nothing is known to be missing.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.

@@ -1,5 +1,5 @@
-//! The state of an object, in the object: annotations that only answers have, and what of it is not stored. An object that is live is shown
-//! byte by byte as the cluster has it, unless its kind prunes.
+//! The state of an object, in the object: annotations that only answers have, and which parts are not stored. A live object is shown byte
+//! by byte as the cluster has it, unless its kind prunes.
 
 use super::at::ObjectVersion;
 use super::found::FoundRow;
@@ -22,26 +22,26 @@ pub struct ShownState {
     state: &'static str,
     evicted: Option<Micros>,
     deleted: Option<Micros>,
-    /// The paths of what its row does not have of it.
+    /// The paths that its row does not have.
     pruned: &'static [&'static str],
-    /// Where it is one of several versions: when it began and ended, and by what it began.
+    /// Where it is one of several versions: when it began and ended, and the change by which it began.
     version: Option<(Micros, Option<Micros>, Option<What>)>,
 }
 
 impl ShownState {
-    /// That of a row of a kind, of which the [places](STATE_PLACES) were read.
+    /// The state of a row of a kind, of which the [places](STATE_PLACES) were read.
     pub fn of(kind: &Kind, row: &FoundRow) -> Self {
         let (evicted, deleted) = (row.time(base::EVICT_TIME), row.time(base::DELETE_TIME));
         ShownState { state: row.state(), evicted, deleted, pruned: kind.prune(), version: None }
     }
 
-    /// That of a version of an object, which also says when it was there.
+    /// The state of a version of an object, which also says when the version was valid.
     pub fn of_version(kind: &Kind, version: &ObjectVersion) -> Self {
         let ObjectVersion { from, to, change, row } = version;
         ShownState { version: Some((*from, *to, *change)), ..ShownState::of(kind, row) }
     }
 
-    /// That of an object that was evicted at this time. Of such a one, everything is stored.
+    /// The state of an object that was evicted at this time. Such an object is stored as a whole.
     pub fn evicted(time: Option<Micros>) -> Self {
         ShownState { state: "evicted", evicted: time, deleted: None, pruned: &[], version: None }
     }
@@ -72,7 +72,7 @@ impl ShownState {
         if self.is_in(text) { text.into() } else { self.written(text, &[]).map_or(Cow::Borrowed(text), Cow::Owned) }
     }
 
-    /// Whether there is nothing to write or to leave out: of a live object that is whole, unless it has such annotations of its own.
+    /// Whether there is nothing to write or to leave out: so for a live object that is whole, unless it has such annotations itself.
     fn is_in(self, text: &str) -> bool {
         self.state == "live" && self.pruned.is_empty() && self.version.is_none() && !text.contains(GROUP)
     }

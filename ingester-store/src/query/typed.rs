@@ -14,7 +14,7 @@ use ingester_sql::query::{Filter, Query, SelectorError, States, Test, parse_fiel
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
-/// A query for objects of the type `K`. It asks for everything that exists, in the order of Kubernetes, until it is told otherwise.
+/// A query for objects of the type `K`. By default it asks for everything that exists, in the order of Kubernetes.
 ///
 /// ```no_run
 /// # use ingester_core::Ingestable;
@@ -130,7 +130,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     /// With labels that a selector of Kubernetes selects: `team in (a, b), !legacy`.
     ///
     /// # Errors
-    /// [`SelectorError`] with the place, when it is none.
+    /// [`SelectorError`] with the place, when it is not a selector.
     pub fn label_selector(mut self, selector: &str) -> Result<Self, SelectorError> {
         self.query.filters.extend(parse_label_selector(selector)?);
         Ok(self)
@@ -140,7 +140,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     /// query cannot be asked.
     ///
     /// # Errors
-    /// [`SelectorError`] with the place, when it is none.
+    /// [`SelectorError`] with the place, when it is not a selector.
     pub fn field_selector(mut self, selector: &str) -> Result<Self, SelectorError> {
         self.query.filters.extend(parse_field_selector(selector)?);
         Ok(self)
@@ -151,7 +151,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         self.matching(predicate.into())
     }
 
-    /// For which this holds: a filter that is made at run time.
+    /// For which this holds: a filter that is built at run time.
     pub fn matching(mut self, filter: Filter) -> Self {
         self.query.filters.push(filter);
         self
@@ -169,7 +169,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         self
     }
 
-    /// At most so many objects.
+    /// At most this many objects.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
@@ -199,7 +199,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     }
 
     /// The objects, one after the other. Few are in memory at a time, however many there are. An object that cannot be read as a `K` is
-    /// an error of its own, after which the others follow.
+    /// a separate error, after which the others follow.
     pub fn stream(self) -> impl Stream<Item = Result<Stored<K>, AskError>> + use<'s, K>
     where
         K: DeserializeOwned,

@@ -1,4 +1,4 @@
-//! A query that may name a moment: the same questions for what is there now and for what was there then.
+//! A query that may name a moment: the same questions for the present objects and for those of that moment.
 
 use super::ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
 use super::at::AskedAt;
@@ -10,9 +10,9 @@ use ingester_sql::query::{Checked, Query, QueryError, TokenError};
 /// A query about one kind, of now or of the moment that it names, ready to be asked.
 #[derive(Clone)]
 pub enum AskedWhen<'s> {
-    /// Of what is there now.
+    /// Of the present objects.
     Now(Asked<'s>),
-    /// Of what was there then.
+    /// Of the objects at that moment.
     At(AskedAt<'s>),
 }
 
@@ -38,7 +38,7 @@ impl<'s> AskedWhen<'s> {
         }
     }
 
-    /// Whether no key answers it: all rows or their texts are read.
+    /// Whether no key serves it: all rows or their texts are read.
     pub fn is_scan(&self) -> bool {
         match self {
             AskedWhen::Now(asked) => asked.is_scan(),
@@ -49,7 +49,7 @@ impl<'s> AskedWhen<'s> {
     /// A page of up to `limit` objects, the first one or that of a token.
     ///
     /// # Errors
-    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
         match self {
             AskedWhen::Now(asked) => asked.page(wanted, limit, token).await,
@@ -61,7 +61,7 @@ impl<'s> AskedWhen<'s> {
     /// Reads all of them, in portions that are small in memory.
     ///
     /// # Errors
-    /// [`TokenError`] when the token is none of this query's; of a moment, the first portion says so.
+    /// [`TokenError`] when the token is not from this query; for a moment, the first portion says so.
     pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<ReaderWhen<'s>, TokenError> {
         Ok(match self {
             AskedWhen::Now(asked) => ReaderWhen(Reading::Now(Box::new(asked.reader(wanted, token)?))),

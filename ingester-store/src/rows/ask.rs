@@ -1,4 +1,4 @@
-//! Questions that end in time, whoever asks them.
+//! Questions that end in time, for any caller.
 
 use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::{About, StoreError, is_about};

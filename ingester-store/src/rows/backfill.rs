@@ -41,7 +41,7 @@ pub(crate) struct Page {
 /// Which rows of a table are backfilled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// All, because somebody asked for it.
+    /// All, because a user asked for it.
     Asked,
     /// All but those of later definitions, because columns were added.
     Added,
@@ -149,7 +149,7 @@ impl Store {
         let page = self.with_retries(
             || format!("backfilling columns of `{}`", target.kind.table().name),
             || async {
-                // Without locks, and outside of a transaction: most rows that it passes are none of these.
+                // Without locks, and outside of a transaction: most rows that it passes need nothing.
                 let found = match target.scope {
                     Scope::Older => Some(self.by_narrow_key(older(target.kind, after, limit)).await?),
                     Scope::Asked | Scope::Added => None,
@@ -216,16 +216,16 @@ struct Changes<'k> {
     pairs: Vec<(Changed<'k>, Row)>,
 }
 
-/// What of a row is to be filled.
+/// The parts of a row that are to be filled.
 #[derive(Clone, Copy)]
 struct Changed<'k> {
     kind: &'k Kind,
-    /// The definition that wrote the row, if only that is to be filled which is made in another way since; `None` if all is.
+    /// The definition that wrote the row, if only those parts are to be filled which are computed differently since; `None` for all.
     version: Option<u32>,
 }
 
 impl Changed<'_> {
-    /// Whether all of it is.
+    /// Whether all parts are.
     fn row(self) -> bool {
         self.version.is_none_or(|version| self.kind.changed_since(version))
     }
@@ -247,12 +247,12 @@ impl Changed<'_> {
         }
     }
 
-    /// Whether those of any companion are.
+    /// Whether the rows in any companion table are.
     fn companions(self) -> bool {
         self.kind.table().companions().any(|companion| self.companion(companion))
     }
 
-    /// A row with the stored values where they are made as they were.
+    /// A row with the stored values where they are computed as before.
     fn within(self, mut new: Row, places: &[usize], stored: &[Value]) -> Row {
         for (place, stored) in places.iter().zip(stored).filter(|(place, _)| !self.place(**place)) {
             new.values[*place] = stored.clone();
@@ -293,7 +293,7 @@ impl<'k> Changes<'k> {
         // A row that gets only some of its columns from this definition is of the older one of both.
         let ingest_version = if whole { number } else { number.min(row.ingest_version) };
         let changed = Changed { kind, version: (scope == Scope::Older).then_some(row.ingest_version) };
-        // Nothing that this row has is made in another way.
+        // Nothing in this row is computed differently.
         if whole && !changed.row() && !places.iter().any(|place| changed.place(*place)) && !changed.companions() {
             self.mark.push(row.uid);
             return Ok(());
@@ -315,8 +315,8 @@ impl<'k> Changes<'k> {
                 too_large(bytes, max_packet)
             }
             Ok(left) => {
-                // A row that its kind leaves out now, and whose object is in the cluster, is no live row. Of others nobody needs
-                // the values.
+                // A row that its kind leaves out now, and whose object is in the cluster, is not a live row. The values of other
+                // rows are not needed.
                 if left.is_none() && whole && number > 0 && row.in_cluster {
                     self.gone.push((row.uid.clone(), row.res_version));
                 }
@@ -353,7 +353,7 @@ async fn page(
     if let Rows::These(uids) = rows {
         page.last = uids.last().cloned();
     }
-    // What is stored is compared with what the database would have of a row.
+    // The stored value is compared with what the database would store of the row.
     let dialect = tx.dialect();
     let decode = |json| decode(json).map(|row| row.map(|row| if dialect.has_nul() { row } else { row.without_nul() }));
     let mut changes = Changes::default();
@@ -418,7 +418,7 @@ fn pairs_of(uid: &str, row: &Row) -> Row {
     }
 }
 
-/// Whether a column has the value already that `new` would leave in it.
+/// Whether a column already has the value that `new` would leave in it.
 fn has(table: &Table, place: usize, stored: &Value, new: &Row) -> bool {
     let new = &new.values[place];
     new == stored || table.columns[place].stays.holds(*stored == Value::Null, *new == Value::Null)

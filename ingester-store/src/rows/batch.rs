@@ -72,7 +72,7 @@ impl<'a> Sorted<'a> {
             RowChange::Replacement { row, seen } => {
                 let judged = old.map(|old| (verdict_over(old, *seen, row.version()), old));
                 self.add_row(row, judged, report);
-                // Whatever the stored row says of the same version, it is another one than the cluster's.
+                // Even if the stored row has the same version, it differs from the cluster's.
                 if let Some((Verdict::Write, old)) = judged
                     && !is_news(row, old)
                 {
@@ -93,7 +93,7 @@ impl<'a> Sorted<'a> {
         }
     }
 
-    /// Adds a row with the guard's verdict and what it is about; `None` if none is stored.
+    /// Adds a row with the guard's verdict and the stored version; `None` if none is stored.
     fn add_row(&mut self, row: &'a Row, judged: Option<(Verdict, Version)>, report: &mut Report) {
         match judged {
             None => self.absent.push(row),
@@ -168,7 +168,7 @@ impl<'a> Batch<'a> {
             if let Some(refused) = refused
                 && !rest.iter().any(|row| stored.contains_key(row.uid.as_ref()))
             {
-                // Another unique key was violated, one that somebody added by hand; or the server compares two uids as equal
+                // Another unique key was violated, such as one added by hand; or the server compares two uids as equal
                 // because they differ only in trailing blanks.
                 return Err(refused);
             }
@@ -220,7 +220,7 @@ impl<'a> Batch<'a> {
         Ok(Inserted { rows, rest, refused })
     }
 
-    /// Writes over stored rows. Of the `news`, what becomes of their objects; the others are of the same versions as before.
+    /// Writes over stored rows. `news` says what becomes of their objects; the others are of the same versions as before.
     pub(super) async fn overwrite(
         &self,
         tx: &mut Transaction,
@@ -251,7 +251,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Makes the stored rows of a companion equal to those of the rows. `inserted` have none stored yet, `present` may. Adds the uids of
-    /// those `present` that had others to `changed`, if somebody wants to know.
+    /// those `present` that had others to `changed`, if that is given.
     pub(super) async fn write_companions(
         &self,
         tx: &mut Transaction,

@@ -10,8 +10,8 @@ pub enum RowChange {
     /// The object's row: a tombstone if `delete_time` is set, an evicted row if `evict_time` is set.
     Row(Row),
     /// The row of an object as the cluster has it now, although the guard would keep the stored row: the cluster was restored from
-    /// a backup, or somebody changed the row. It replaces the row that its writer saw before it asked the cluster, and no other:
-    /// if the stored row is not that one any more, the guard decides.
+    /// a backup, or the row was changed by hand. It replaces only the row that its writer saw before it asked the cluster: if the
+    /// stored row is not that one any more, the guard decides.
     Replacement {
         /// The new row.
         row: Row,
@@ -30,7 +30,7 @@ pub enum RowChange {
 }
 
 impl RowChange {
-    /// The row that it writes; `None` of an object of which only the uid is known.
+    /// The row that it writes; `None` for an object of which only the uid is known.
     pub(super) fn row(&self) -> Option<&Row> {
         match self {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => Some(row),
@@ -66,15 +66,15 @@ pub struct Report {
     pub written: usize,
     /// Rows that were stored already in the same version.
     pub unchanged: usize,
-    /// Values with NUL (U+0000) in rows that are stored now, where the database's text has none: NULL, or left out of a companion table.
+    /// Values with NUL (U+0000) in rows that are stored now, where the database's text cannot have it: NULL, or left out of a companion table.
     pub nul_values: usize,
     /// The uids of objects of which a later version is stored, or one that only the cluster can judge, see
     /// [`Verdict::Stale`](super::guard::Verdict::Stale).
     pub stale: Vec<Box<str>>,
     /// Objects that the database refused.
     pub rejected: Vec<Rejected>,
-    /// Objects that could not be stored now, with an error that nobody knows: it may pass. They are to be written again later; one that
-    /// is refused for long, while others are stored, is rejected then.
+    /// Objects that could not be stored now, with an unclassified error: it may pass. They are to be written again later; one that is
+    /// refused for long, while others are stored, is rejected then.
     pub postponed: Vec<Rejected>,
 }
 

@@ -9,13 +9,13 @@ pub(super) const MOST_ROWS: usize = 128;
 /// Up to this number, rows are one statement whatever their number: a single object has few labels, and each round trip counts.
 const EXACT: usize = 8;
 
-/// How many times as many rows a statement takes that has one text for any number of them.
+/// How many times as many rows a statement takes if one text serves any number of them.
 const IN_ARRAYS: usize = 8;
 
 /// The most parameters in one statement; SQLite's default of 32,766 is the lowest limit.
 const MOST_PARAMS: usize = 32_000;
 
-/// The most rows in one statement that has so many parameters for each.
+/// The most rows in one statement that has this many parameters for each.
 pub(super) fn most_rows(params: usize) -> usize {
     (MOST_PARAMS / params.max(1)).clamp(1, MOST_ROWS)
 }
@@ -25,7 +25,7 @@ pub(super) fn room(max_packet: usize) -> usize {
     max_packet.saturating_sub(max_packet / 16).saturating_sub(4096)
 }
 
-/// Why a row of so many bytes cannot be written.
+/// Why a row of this many bytes cannot be written.
 pub(super) fn too_large(bytes: usize, max_packet: usize) -> String {
     format!(
         "its {bytes} bytes do not fit into one packet of the server, which takes {max_packet}: raise max_allowed_packet"

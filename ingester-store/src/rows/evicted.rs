@@ -1,5 +1,5 @@
-//! Changing evicted rows where they live: in SQL. Their objects have left etcd, so the row decides alone, under its lock: what the
-//! cluster still says of them, the guard keeps out. A row whose eviction is only intended is left to the mirror.
+//! Changing evicted rows where they live: in SQL. Their objects have left etcd, so only the row decides, under its lock: the guard
+//! keeps out what the cluster still says of them. A row whose eviction is only intended is left to the mirror.
 //!
 //! Main rows are locked first, as by every writer. So what is decided about a row is decided about the row that is then written.
 
@@ -107,7 +107,7 @@ impl Store {
     }
 
     /// Marks an evicted row as deleted. `refuse` gets the stored row while it is locked, and gives the reason if it is to be left alone.
-    /// Its version and its eviction stay: it still gives way to nothing that the cluster says, and is not purged.
+    /// Its version and its eviction stay: still nothing that the cluster says replaces it, and it is not purged.
     ///
     /// # Errors
     /// If the row cannot be read or written within the retries.
@@ -287,7 +287,7 @@ async fn evicted<T, E>(
     })
 }
 
-/// Whether a row is of the kind's group, in whatever version.
+/// Whether a row is of the kind's group, in any version.
 fn is_of(kind: &Kind, row: &StoredRow) -> bool {
     let Some(Value::Text(group_ver)) = row.values.get(base::GROUP_VER) else { return false };
     group_ver.rsplit_once('/').map_or("", |(group, _)| group) == kind.group()

@@ -7,8 +7,8 @@
 //!
 //! - Marks count for an hour. While a unit wants what it may not, all marks since an hour before it first wanted that count: a cluster
 //!   that is wrong does not lose its rows hour by hour.
-//! - What a unit wants counts until its next list says otherwise, at most for a day. So nothing that is gone itself (a unit that was taken out of
-//!   the configuration, a process that was killed) keeps others waiting for ever.
+//! - What a unit wants counts until its next list says otherwise, at most for a day. So a unit that no longer exists (taken out of the
+//!   configuration, or its process was killed) does not keep others waiting for ever.
 
 use crate::driver::StoreError;
 use crate::store::Store;
@@ -20,18 +20,18 @@ use ingester_sql::dialect::statements::{ReadSetting, ReadSettings, RecordSetting
 /// How long marks count, in seconds.
 const MARKS: i64 = 3600;
 
-/// How long a unit is believed to want what it wanted last.
+/// How long a unit is assumed to want what it wanted last.
 const WANTS: i64 = 24 * 3600;
 
-/// Marks within so many seconds are one number, and an account has at most so many of them.
+/// Marks within this many seconds are one number, and an account has at most this many numbers.
 const TOGETHER: i64 = 600;
 const NUMBERS: usize = 8;
 
-/// One in so many live rows may be marked in any case.
+/// One in this many live rows may be marked in any case.
 const PART: u64 = 5;
 
-/// When a sweep is refused: the kind would lose more rows than this, and more than a fifth of its live rows. So many objects do not go at
-/// once unless somebody wants that; more often something is wrong with the cluster that was listed.
+/// When a sweep is refused: the kind would lose more rows than this, and more than a fifth of its live rows. So many objects rarely go at
+/// once by intention; more often something is wrong with the cluster that was listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fuse {
     /// How many rows may be marked in any case.
@@ -41,7 +41,7 @@ pub struct Fuse {
 }
 
 impl Fuse {
-    /// Whether so many of the kind's live rows may not be marked.
+    /// Whether this many of the kind's live rows may not be marked.
     pub fn refuses(&self, gone: u64, live: u64) -> bool {
         gone > self.limit && gone > live / PART
     }
@@ -69,7 +69,7 @@ pub struct Account {
     since: i64,
     /// When it said so last.
     asked: i64,
-    /// When it marked how many.
+    /// When it marked rows, and how many.
     marks: Vec<(i64, u64)>,
 }
 
@@ -89,7 +89,7 @@ impl Account {
         marks.iter().fold(text, |text, (time, count)| format!("{text} {time} {count}"))
     }
 
-    /// The unit's list lacks the objects of so many rows.
+    /// The unit's list lacks the objects of this many rows.
     #[must_use]
     pub fn wanting(mut self, wants: u64, now: Micros) -> Self {
         let now = seconds(now);
@@ -100,7 +100,7 @@ impl Account {
         self
     }
 
-    /// The unit is about to mark so many of the rows that it wanted to.
+    /// The unit is about to mark this many of the rows that it wanted to.
     #[must_use]
     pub fn marking(mut self, rows: u64, now: Micros) -> Self {
         let now = seconds(now);
@@ -158,7 +158,7 @@ fn evictions(kind: &Kind, unit: &str) -> String {
 }
 
 impl Store {
-    /// Asks whether a unit of a kind may mark so many rows as deleted, because its list lacks their objects. It is to say so with each list,
+    /// Asks whether a unit of a kind may mark this many rows as deleted, because its list lacks their objects. It must ask with each list,
     /// also if nothing is gone; and before it marks rows, [`Store::count_swept`].
     ///
     /// # Errors
@@ -190,7 +190,7 @@ impl Store {
         Ok(if fuse.refuses(all, live) { Sweep::Refused { gone: all, live } } else { Sweep::Allowed })
     }
 
-    /// A unit is about to mark so many of the rows for which it was allowed to.
+    /// A unit is about to mark this many of the rows that it may mark.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -208,7 +208,7 @@ impl Store {
         Ok(others(&account, &[], self.now()))
     }
 
-    /// A unit is about to evict so many objects by rules.
+    /// A unit is about to evict this many objects by rules.
     ///
     /// # Errors
     /// If the settings cannot be written within the retries.
@@ -295,7 +295,7 @@ mod tests {
             assert_eq!(others(&refused, std::slice::from_ref(&marked), now), 8, "after {hours} half hours");
             refused = refused.wanting(8, now);
         }
-        // What was marked long before has nothing to do with it.
+        // What was marked long before does not matter.
         let long_ago = Account::default().wanting(8, at(-3 * MARKS)).marking(8, at(-3 * MARKS));
         assert_eq!(others(&refused, &[marked.clone(), long_ago], at(500 * HOUR)), 8);
         // It is resolved: nothing is wanted any more.

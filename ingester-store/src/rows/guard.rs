@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(verdict_of_tombstone(stored, 4), Verdict::Stale);
         assert_eq!(verdict(stored, version(5, false, Eviction::Confirmed)), Verdict::Confirm);
         assert_eq!(verdict(stored, version(5, true, Eviction::None)), Verdict::Confirm);
-        // Somebody may have asked for its deletion meanwhile.
+        // Its deletion may have been requested meanwhile.
         assert_eq!(verdict(stored, version(6, true, Eviction::None)), Verdict::Stale);
         let unrecorded = version(5, false, Eviction::Unrecorded);
         assert_eq!(verdict_of_tombstone(unrecorded, 0), Verdict::Confirm);

@@ -66,7 +66,7 @@ pub(super) async fn keep_versions(
     Ok(times)
 }
 
-/// Has the first versions of new rows begin after the former ones of the same objects, if they had a row before.
+/// Makes the first versions of new rows begin after the former ones of the same objects, if they had a row before.
 pub(super) async fn begin_versions<'u>(
     tx: &mut Transaction,
     table: &Table,

@@ -71,7 +71,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The object that a tombstone is of.
+/// The object of a tombstone.
 fn as_gone(change: &RowChange) -> Option<Gone<'_>> {
     match change {
         RowChange::Tombstone { uid, res_version, delete_time } => {

@@ -2,8 +2,8 @@
 //! nothing that another writer waits for.
 //!
 //! A first fill is many rows of which no reader has heard. While a log has never been read, a transaction that only inserts rows, several of
-//! them, records one reset instead of their entries. The reset is as good as the entries, whoever has begun to read since: it is committed
-//! with the rows, so a reader that was before it meets it and reads the rows anew, and one that is behind it has read them.
+//! them, records one reset instead of their entries. The reset is as good as the entries for any reader that has begun since: it is
+//! committed with the rows, so a reader that was before it meets it and reads the rows anew, and one that is behind it has read them.
 
 use super::chunks::{MOST_ROWS, chunks, packets, room};
 use crate::driver::Transaction;
@@ -115,7 +115,7 @@ pub(super) fn what(row: &Row, stored: Option<Version>) -> What {
     }
 }
 
-/// Whether a row says something else of its object than the stored one: not if another definition of the kind has made it of the same
+/// Whether a row says something else of its object than the stored one: not if another definition of the kind made it from the same
 /// version. Hand-written files have no versions.
 pub(super) fn is_news(row: &Row, stored: Version) -> bool {
     let new = row.version();

@@ -23,7 +23,7 @@ use std::time::Duration;
 pub struct Purged {
     /// How many rows are gone, with those of companion tables.
     pub rows: u64,
-    /// There may be more.
+    /// Whether there may be more.
     pub more: bool,
 }
 
@@ -45,7 +45,7 @@ impl Store {
         Ok(Purged { rows, more: uids.len() == MOST_ROWS && rows > 0 })
     }
 
-    /// As [`Store::purge`], of rows whose objects were deleted so long ago by the database's clock, which is asked now.
+    /// As [`Store::purge`], of rows whose objects were deleted this long ago by the database's clock, which is asked now.
     ///
     /// # Errors
     /// As [`Store::purge`].
@@ -106,8 +106,8 @@ impl Store {
 
 impl Store {
     /// Deletes a batch of former versions of a kind's objects: those that ended longer ago than `age` by the database's clock, the oldest first,
-    /// then those beyond the number that the kind keeps of each object. Without an age none is too old. Nothing to do for a kind without a
-    /// history.
+    /// then those beyond the number that the kind keeps of each object. Without an age, none is too old. A kind without a history has nothing to
+    /// delete.
     ///
     /// # Errors
     /// If the table cannot be read or written within the retries.
@@ -173,7 +173,7 @@ async fn purge_locked(
     let mut locked = tx.fetch(&LockPurgeable { table, uids }).await?;
     locked.retain(|(uid, now)| holds(uid, *now));
     if logs {
-        // To readers of the log, what was evicted exists until it is deleted.
+        // To readers of the log, an evicted object exists until it is deleted.
         let exists = locked.iter().filter(|(_, now)| now.delete_time.is_none());
         let uids: Vec<&str> = exists.map(|(uid, _)| uid.as_str()).collect();
         for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {

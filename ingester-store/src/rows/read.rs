@@ -24,11 +24,11 @@ pub struct StoredRow {
     pub uid: Box<str>,
     /// `res_version`
     pub res_version: u64,
-    /// `ingest_version`; 0 if the column holds something else than a number of 32 bits.
+    /// `ingest_version`; 0 if the column does not hold a number of 32 bits.
     pub ingest_version: u32,
-    /// `delete_time`; 1970 if the column holds something that is no time.
+    /// `delete_time`; 1970 if the column holds something that is not a time.
     pub delete_time: Option<Micros>,
-    /// `evict_time`; 1970 if the column holds something that is no time.
+    /// `evict_time`; 1970 if the column holds something that is not a time.
     pub evict_time: Option<Micros>,
     /// How far the eviction is, by `evict_time` and `evict_confirmed`.
     pub eviction: Eviction,
@@ -76,7 +76,7 @@ pub struct LiveRow {
     pub eviction: Eviction,
 }
 
-/// Whether rows are wanted whose eviction is confirmed: those of objects that left etcd and exist only in their rows.
+/// Whether rows whose eviction is confirmed are wanted: those of objects that left etcd and exist only in their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evicted {
     /// They are read as well.
@@ -110,7 +110,7 @@ impl Store {
 
     /// A page of the kind's live rows: up to `limit` rows whose uids come after `after`, in the order of the uids.
     /// The first page comes after the empty text; a page with fewer than `limit` rows is the last. Rows of the kind's group are
-    /// its own, in whatever version they were written; rows of other groups are left out. Each page
+    /// its own, in any version; rows of other groups are left out. Each page
     /// has its own time-out and retries, so a table of any size can be read.
     ///
     /// # Errors
@@ -323,7 +323,7 @@ fn time(value: Option<&Value>) -> Option<Micros> {
     }
 }
 
-/// Sorted by key, by byte. The server sorts by the column's collation, which somebody may have changed.
+/// Sorted by key, by byte. The server sorts by the column's collation, which may have been changed by hand.
 fn sorted(rows: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
     let mut rows = rows.unwrap_or_default();
     rows.sort_unstable();

@@ -17,8 +17,8 @@ impl Store {
     /// [`Store::record_rejects`]. Those in `postponed` are to be written again after a pause.
     ///
     /// # Errors
-    /// If the database cannot be reached within the retries, or if nothing can be written until somebody acts (disk full,
-    /// no rights, a missing table), or if not one of several objects can be written and nobody knows the error.
+    /// If the database cannot be reached within the retries, or if nothing can be written until an operator acts (disk
+    /// full, no rights, a missing table), or if not one of several objects can be written because of an unclassified error.
     pub async fn write(&self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
         self.write_latest(table, &latest_of_each(changes)).await
     }
@@ -68,7 +68,7 @@ impl Store {
                 }
             }
         }
-        // Not one of several objects could be written, so the reason is hardly an object: the whole batch is to be tried again.
+        // Not one of several objects could be written, so the cause is hardly an object: the whole batch is to be tried again.
         if let Some(error) = unproven
             && report.postponed.len() == changes.len()
             && changes.len() > 1
@@ -118,7 +118,7 @@ fn nul_values(changes: &[RowChange], report: &Report) -> usize {
     of_each.filter(|(change, _)| !is_stale(change)).map(|(_, values)| values).sum()
 }
 
-/// Why the database refuses an object. Where it does not tell what it has against the object's JSON, the driver does.
+/// Why the database refuses an object. If it does not say what is wrong with the object's JSON, the driver does.
 fn why(error: &StoreError, change: &RowChange) -> String {
     let why = match change.row().and_then(|row| row.values.get(base::JSON)) {
         Some(Value::Text(json)) => error.why_json(json),

@@ -24,7 +24,7 @@ impl Store {
             let connecting = tokio::time::timeout(limit, Self::connect_once(address, options));
             connecting.await.unwrap_or_else(|_| Err(address.silent()))
         };
-        // Attempts are counted for servers that refuse at once. A silent server uses up time instead.
+        // Attempts are limited for servers that refuse at once. A silent server uses up time instead.
         let too_late = || options.retry.attempts.is_some() && begin.elapsed() > 2 * limit;
         let mut election = Election::new(options.retry);
         attempt

@@ -1,4 +1,4 @@
-//! Objects that the database refused with an error that nobody knows. Time shows whether the object is to blame or the database.
+//! Objects that the database refused with an unclassified error. Time shows whether the object is to blame or the database.
 //!
 //! An object is to blame if it was refused alone for [`patience`](super::ConnectOptions::patience), and if other objects of its
 //! table were stored between its last two attempts. Until then it is to be tried again.
@@ -9,11 +9,11 @@ use tokio::time::{Duration, Instant};
 /// The most objects that are remembered. Further ones are in doubt for longer.
 const MOST: usize = 10_000;
 
-/// An object that was not tried for so long is forgotten if there is no room for another one: it is gone, or another ingester has
+/// An object that was not tried for this long is forgotten if another one needs the room: it is gone, or another ingester has
 /// stored it.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
 
-/// How long it is an outage of the database if not one of several objects can be stored.
+/// How long the failure of all of several objects counts as an outage of the database.
 const OUTAGE: Duration = Duration::from_secs(10);
 
 /// The objects in doubt of all tables.

@@ -12,7 +12,7 @@ pub(crate) struct Logged {
 }
 
 impl Logged {
-    /// For how long it counts. One look in so many seconds costs writers nothing that could be measured.
+    /// For how long it counts. One look in this many seconds costs writers nothing measurable.
     pub(crate) const FRESH: Duration = Duration::from_secs(5);
 
     /// The setting is read now; `None` without the tables of the log.
@@ -31,12 +31,12 @@ impl Logged {
     }
 }
 
-/// What this process has read of whose logs were ever read.
+/// What this process has read of whether logs were ever read.
 #[derive(Debug, Default)]
 pub(crate) struct Readers(HashMap<&'static str, (bool, Instant)>);
 
 impl Readers {
-    /// Whether a table's log was ever read. What was is for good; what was not counts for a while.
+    /// Whether a table's log was ever read. Once it was, that stays; before, the answer counts for a while.
     pub(crate) fn fresh(&self, table: &Table) -> Option<bool> {
         let (is_read, at) = self.0.get(table.name.as_str())?;
         (*is_read || at.elapsed() < Logged::FRESH).then_some(*is_read)

@@ -38,7 +38,7 @@ pub struct Store {
     doubts: Mutex<Doubts>,
     /// Whether changes are logged.
     logged: Mutex<Logged>,
-    /// Whose logs were ever read.
+    /// Which logs were ever read.
     readers: Mutex<Readers>,
     /// [`ConnectOptions::query_time`]
     query_time: Duration,
@@ -80,7 +80,7 @@ impl Store {
         self.logged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was read of whose logs were ever read.
+    /// What was read of which logs were ever read.
     pub(crate) fn readers(&self) -> MutexGuard<'_, Readers> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -93,13 +93,13 @@ impl Store {
 
 impl Store {
     /// How often the connections have led to another server than before, or to the same one after it was started anew: whatever was
-    /// committed just before may be lost. The receiver is told of each further time. Never with SQLite, nor in a group that certifies
+    /// committed just before may be lost. The receiver learns of each further time. Never with SQLite, nor in a group that certifies
     /// transactions.
     pub fn moves(&self) -> watch::Receiver<u64> {
         self.pool.servers().moves()
     }
 
-    /// The settings of the server by which a commit that was answered may be lost, each with what loses it.
+    /// The settings of the server that may lose a commit that was answered, each with what loses it.
     pub fn risks(&self) -> Vec<String> {
         self.pool.servers().risks()
     }

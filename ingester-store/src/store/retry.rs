@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 /// Work that takes longer is logged.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// A wait of this length is told.
+/// A wait of this length is logged.
 const LONG: Duration = Duration::from_secs(10);
 
-/// How often it is told again.
+/// How often it is logged again.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// Does the work, and says what is waited for if it takes longer than a person waits without a word.
+/// Does the work, and logs what is waited for if it takes longer than a person waits without a message.
 pub async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
     let (begin, mut pause) = (Instant::now(), LONG);
     let mut work = std::pin::pin!(work);
@@ -98,7 +98,7 @@ impl Store {
     where
         F: Future<Output = Result<T, sqlx::Error>>,
     {
-        // Where attempts have no end, an outage is told elsewhere, and only an attempt that hangs is told here.
+        // Where attempts have no end, an outage is reported elsewhere, and only an attempt that hangs is reported here.
         let waits = self.retry.attempts.is_some();
         let is_away = AtomicBool::new(false);
         let waited_for = || match is_away.load(Ordering::Relaxed) {

@@ -94,7 +94,7 @@ fn items_of_a_typed_list_get_the_kind_and_version_they_lack() {
             json!({"apiVersion": "v3", "kind": "Own"}),
         ]
     );
-    // `List` types nothing.
+    // `List` gives its items no type.
     assert_eq!(objects(r#"{"kind":"List","apiVersion":"v1","items":[{"name":"a"}]}"#), [json!({"name": "a"})]);
 }
 
@@ -350,7 +350,7 @@ fn nesting_is_counted_from_the_item_of_a_list() {
 fn key_that_ends_with_items_makes_no_list() {
     let text = r#"{"x\"items":[{"name":"a"}],"y\\":[],"kind":"List"}"#;
     assert_eq!(objects(text).len(), 1);
-    // A key with escapes is no reason to stream: the list is held whole, then unpacked.
+    // A key with escapes is not a reason to stream: the list is held whole, then unpacked.
     assert_eq!(summary(r#"{"\u0069tems":[{"name":"a"},{"name":"b"}]}"#), ["1 a", "1 b"]);
 }
 

@@ -73,7 +73,7 @@ proptest! {
         } else {
             objects.iter().map(|object| print(object) + "\n").collect()
         };
-        // A generated key may be `items` or `kind`: what those do has tests of its own.
+        // A generated key may be `items` or `kind`: those have separate tests.
         prop_assume!(!strings.iter().any(|text| matches!(text.as_str(), "items" | "kind" | "apiVersion" | "name")));
         prop_assert_eq!(super::objects(&text), objects.clone());
         // Any JSON object is YAML in flow style, as long as its characters are printable.

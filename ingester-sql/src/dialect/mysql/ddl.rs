@@ -47,7 +47,7 @@ pub(super) fn create(table: &TableDef) -> Vec<Sql> {
 }
 
 pub(super) fn create_view(view: &ViewDef) -> Vec<Sql> {
-    // With the rights of who asks: a view is no way around the rights on the tables.
+    // With the rights of the caller: a view must not bypass the rights on the tables.
     let head = format!("CREATE OR REPLACE SQL SECURITY INVOKER VIEW `{}` AS\n", view.name);
     vec![Sql::new(head + &views::body(&MySql, view))]
 }

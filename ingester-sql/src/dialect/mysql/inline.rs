@@ -22,8 +22,8 @@ pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -
     Sql::new(text)
 }
 
-/// A statement with the values of its parameters in it, behind a comment with `mark`, which is of this program alone. So another
-/// connection finds it among those that run.
+/// A statement with the values of its parameters in it, behind a comment with `mark`, which only this program has. So another
+/// connection finds it among the running statements.
 pub fn marked(mark: &str, sql: &Sql, params: &[Param<'_>]) -> Sql {
     let mut text = format!("/* {mark} */ ");
     text.reserve(sql.as_str().len() + params.iter().map(room).sum::<usize>());

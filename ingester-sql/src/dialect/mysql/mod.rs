@@ -110,7 +110,7 @@ impl Rules for MySql {
 
     fn read(&self, column: &str, ty: SqlType) -> String {
         match ty {
-            // The driver reads times only as a type of its own; as text, they are the same for all dialects.
+            // The driver reads times only as a separate type; as text, they are the same for all dialects.
             SqlType::DateTime => self.shown(column, ty),
             SqlType::Boolean
             | SqlType::Int
@@ -186,8 +186,8 @@ impl Rules for MySql {
     }
 
     fn literal(&self, text: &str) -> String {
-        // Whatever character set the client has. In a view that shows it alone, the column would else have the collation of the session
-        // that made the view.
+        // Whatever character set the client has. Otherwise, in a view that shows it alone, the column would have the collation of the
+        // session that made the view.
         format!("_utf8mb4'{}' COLLATE utf8mb4_bin", text.replace('\'', "''"))
     }
 

@@ -1,4 +1,4 @@
-//! What a driver says to the server about a connection, and what it asks there: no statement of ours about rows or tables.
+//! What a driver tells the server about a connection, and what it asks there: no statement about rows or tables.
 
 pub use super::inline::marked;
 use crate::dialect::Access;
@@ -38,8 +38,8 @@ pub const LOCK_MIGRATIONS: &str = "SELECT GET_LOCK(CONCAT('ingester', SHA2(DATAB
 /// - `innodb_flush_log_at_trx_commit`, `log_bin`, `sync_binlog` and `rpl_semi_sync_source_enabled` (`rpl_semi_sync_master_enabled`) tell
 ///   whether a commit that was answered can be lost.
 ///
-/// Unlike @@wsrep_on, it is no error on a server that does not know a variable. The second statement goes in the same round trip, and
-/// its rows follow.
+/// Unlike @@wsrep_on, it is not an error on a server that does not know a variable. The second statement goes in the same round trip,
+/// and its rows follow.
 pub const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'group_replication_group_name', 'read_only', 'innodb_read_only', \
      'timestamp', 'server_uuid', 'hostname', 'port', 'log_bin', 'sync_binlog', 'innodb_flush_log_at_trx_commit', \
      'rpl_semi_sync_master_enabled', 'rpl_semi_sync_source_enabled'); \

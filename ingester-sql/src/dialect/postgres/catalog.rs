@@ -11,7 +11,7 @@ pub(super) const VARIABLES: &str = "SELECT name, CASE WHEN name = 'default_trans
      WHERE name IN ('server_encoding', 'client_encoding', 'default_transaction_isolation', 'default_transaction_read_only', 'in_hot_standby', \
      'work_mem', 'max_connections')";
 
-// What is missing, as `RIGHT table`, and `CREATE` for the schema. A table is altered by its owner alone.
+// The missing rights, as `RIGHT table`, and `CREATE` for the schema. Only its owner can alter a table.
 pub(super) const GRANTS: &str = "\
 SELECT CONCAT(rights.name, ' ', tables.tablename)
 FROM pg_tables AS tables
@@ -44,7 +44,7 @@ LEFT JOIN pg_constraint AS p ON p.conrelid = c.oid AND p.contype = 'p'
 WHERE n.nspname = CURRENT_SCHEMA() AND c.relkind IN ('r', 'p')
 ORDER BY c.relname, a.attnum";
 
-// A key that could not be built to its end has another name here: so it is missing, and it is one that nobody declares.
+// A key that could not be finished has another name here: so the key is missing, and there is one that is not declared.
 pub(super) const KEYS: &str = "\
 SELECT CAST(c.relname AS TEXT), CAST(i.relname AS TEXT) || CASE WHEN x.indisvalid THEN '' ELSE ' (invalid)' END, \
 COALESCE(CAST(a.attname AS TEXT), 'an expression'), CASE WHEN x.indisunique THEN '1' ELSE '0' END
@@ -57,7 +57,7 @@ LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.attnum AND k.
 WHERE n.nspname = CURRENT_SCHEMA() AND c.relkind IN ('r', 'p') AND NOT x.indisprimary
 ORDER BY c.relname, i.relname, k.place";
 
-/// What [`KEYS`] calls such a key.
+/// The name that [`KEYS`] gives such a key.
 pub(super) fn unfinished(index: Ident) -> String {
     format!("{index} (invalid)")
 }

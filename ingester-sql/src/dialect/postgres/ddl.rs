@@ -89,7 +89,7 @@ pub(super) fn create(table: &TableDef) -> Vec<Sql> {
     statements
 }
 
-/// NULL comes first, as in the order of our questions.
+/// NULL comes first, as in the order of our queries.
 fn create_index(table: &TableDef, key: &KeyDef) -> Sql {
     let nullable = |name: &Ident| table.columns.iter().any(|column| column.name == *name && column.nullable);
     let columns = key_columns(&key.columns, &table.primary_key);
@@ -112,7 +112,7 @@ fn drop_index(table: Ident, key: Ident) -> Sql {
 }
 
 pub(super) fn create_view(view: &ViewDef) -> Vec<Sql> {
-    // With the rights of who asks: a view is no way around the rights on the tables.
+    // With the rights of the caller: a view must not bypass the rights on the tables.
     let head = format!("CREATE VIEW \"{}\" WITH (security_invoker = TRUE) AS\n", view.name);
     vec![drop_view(view.name), Sql::new(head + &views::body(&Postgres, view))]
 }
@@ -172,7 +172,7 @@ pub(super) fn step(step: &Step) -> Vec<Sql> {
     statements
 }
 
-/// What PostgreSQL calls a table's primary key by itself.
+/// The name that PostgreSQL itself gives a table's primary key.
 fn primary_key_name(table: Ident) -> Ident {
     let most = limits::IDENTIFIER_BYTES - "_pkey".len();
     Ident::join(&table.as_str()[..table.as_str().len().min(most)], "pkey")

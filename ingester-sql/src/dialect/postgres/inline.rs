@@ -4,7 +4,7 @@ use crate::dialect::{OneText, Param, Sql};
 use ingester_core::value::Value;
 use std::fmt::Write as _;
 
-/// A text of several statements is one transaction by itself: if one of them fails, all of them are rolled back, and none is open
+/// A text of several statements is itself one transaction: if one of them fails, all of them are rolled back, and none is open
 /// afterwards (PostgreSQL documentation, "Message Flow", "Multiple Statements in a Simple Query").
 pub(super) fn in_one_text(form: OneText, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
     let bytes: usize =
@@ -82,7 +82,7 @@ fn list<'a>(out: &mut String, params: impl Iterator<Item = Param<'a>>) -> std::f
     Ok(())
 }
 
-/// Quotes text, where a backslash is a character like any other (`standard_conforming_strings`, which the session sets). Text with NUL
+/// Quotes text, where a backslash is an ordinary character (`standard_conforming_strings`, which the session sets). Text with NUL
 /// cannot be stored.
 fn quoted(out: &mut String, text: &str) -> std::fmt::Result {
     if text.contains('\0') {

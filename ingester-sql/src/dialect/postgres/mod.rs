@@ -36,12 +36,12 @@ fn arrays(rows: &RowsOf) -> String {
 
 /// Rows of arrays of parameters as a query.
 fn select(rows: &RowsOf) -> String {
-    // A row is not NULL if none of its values is.
+    // A row is NOT NULL only if none of its values is NULL.
     let fit = if rows.skips_unfit { " WHERE r IS NOT NULL" } else { "" };
     format!("SELECT {} FROM {}{fit}", selected(rows), unnested(rows))
 }
 
-/// What one row of them has: its columns, and constants between them.
+/// The columns of one such row, and constants between them.
 fn selected(rows: &RowsOf) -> String {
     if rows.shape.is_empty() {
         return "*".to_owned();
@@ -213,7 +213,7 @@ impl Rules for Postgres {
     }
 
     fn order(&self, column: &str, nullable: bool, descending: bool) -> String {
-        // Of a column that is never NULL nothing is said, because its keys say nothing.
+        // For a column that is never NULL the text does not say where NULL comes, because its keys do not say it either.
         let order = match (nullable, descending) {
             (false, false) => "",
             (false, true) => " DESC",
@@ -228,7 +228,7 @@ impl Rules for Postgres {
     }
 
     fn has_routes(&self) -> bool {
-        // It has statistics of its own, and histograms of what a column has.
+        // PostgreSQL has statistics, and histograms of the values of a column.
         false
     }
 
@@ -249,7 +249,7 @@ impl Rules for Postgres {
     }
 
     fn literal(&self, text: &str) -> String {
-        // In a view that shows it alone, the column would else have the collation of the database.
+        // Otherwise, in a view that shows it alone, the column would have the collation of the database.
         format!("CAST('{}' AS TEXT) COLLATE \"C\"", text.replace('\'', "''"))
     }
 
@@ -267,11 +267,11 @@ impl Rules for Postgres {
             return format!("CAST(NULL AS {ty})");
         }
         match to {
-            // A text that is no number is 0, as elsewhere. CAST would be an error of the whole question.
+            // A text that is not a number is 0, as elsewhere. CAST would be an error of the whole query.
             ViewType::Integer => format!(
                 "CASE WHEN {value} IS NOT NULL THEN COALESCE(CAST(SUBSTRING(CAST({value} AS TEXT) FROM '^ *([-+]?[0-9]{{1,18}})') AS BIGINT), 0) END"
             ),
-            // A text that is no time is NULL, as elsewhere.
+            // A text that is not a time is NULL, as elsewhere.
             ViewType::Time => format!(
                 "CASE WHEN CAST({value} AS TEXT) ~ '^[0-9]{{4}}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]*)?(Z|[+]00(:00)?)?)?$' THEN CAST(CAST({value} AS TEXT) AS TIMESTAMPTZ(6)) END"
             ),
@@ -357,7 +357,7 @@ impl Rules for Postgres {
     }
 
     fn durability_is_of_connections(&self) -> bool {
-        // `synchronous_commit` could be, and is on unless somebody turns it off for the server.
+        // `synchronous_commit` could be, and is on unless an operator turns it off for the server.
         false
     }
 

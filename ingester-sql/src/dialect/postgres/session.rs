@@ -1,4 +1,4 @@
-//! What a driver says to the server about a connection, and what it asks there: no statement of ours about rows or tables.
+//! What a driver tells the server about a connection, and what it asks there: no statement about rows or tables.
 
 use crate::dialect::Access;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 macro_rules! settings {
     ($is_local:literal) => {
         concat!(
-            // What waits for a row's lock waits as long as on MySQL; without a limit, it would wait for ever.
+            // A statement waits for a row's lock as long as on MySQL; without a limit, it would wait for ever.
             "SELECT set_config('lock_timeout', '50s', ",
             $is_local,
             "), set_config('idle_in_transaction_session_timeout', '60s', ",
@@ -33,11 +33,11 @@ pub const SESSION: &str = settings!("FALSE");
 /// Also prepares a connection that is to read only: the server then refuses every write.
 pub const READERS: &str = "SET default_transaction_read_only = on";
 
-/// Before it asks for the lock of migrations, which another program may hold for long: it asks again and again. A statement that waits has a
-/// transaction, for whose end CREATE INDEX CONCURRENTLY of the lock's holder would wait.
+/// Before it asks for the lock of migrations, which another program may hold for long: it asks repeatedly. A waiting statement has a
+/// transaction, whose end CREATE INDEX CONCURRENTLY of the lock's holder would wait for.
 pub const BEFORE_MIGRATIONS: &str = "SET lock_timeout = '100ms'";
 
-/// Before a statement for which nothing waits: it may wait for the transactions that are open.
+/// Before a statement that nothing waits for: it may wait for the open transactions.
 pub const WITHOUT_LIMIT: &str = "SET lock_timeout = 0";
 
 /// Also prepares a connection for migrations. A change of a table's definition waits for the transactions that use the table, and later
@@ -51,7 +51,7 @@ pub const LOCKS: &str =
 /// Tells what kind of server answers, in the order of the columns, each as text:
 ///
 /// - whether transactions are read-only: `on` on a standby;
-/// - what tells it from other servers, and from itself before it was started anew;
+/// - what tells it from other servers, and from itself before a restart;
 /// - its clock, in microseconds since 1970;
 /// - the encoding of the database;
 /// - `standard_conforming_strings`, without which a backslash in a literal begins an escape;
@@ -74,20 +74,20 @@ pub const FORGET_STATEMENTS: &str = "DEALLOCATE ALL";
 pub const fn begin(access: Access) -> &'static str {
     match access {
         Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        // Each statement sees what was committed before it: so what is read behind a lock is what the lock protects. Not READ WRITE, which
-        // would have a session write that is to read only.
+        // Each statement sees what was committed before it: so a read after taking a lock sees what the lock protects. Not READ WRITE,
+        // which would let a read-only session write.
         Access::Write => "BEGIN ISOLATION LEVEL READ COMMITTED",
     }
 }
 
-/// The settings of [`SESSION`] for one transaction, where a connection keeps none because a pooler gives each transaction another one.
+/// The settings of [`SESSION`] for one transaction, if a connection keeps none because a pooler gives each transaction another one.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Whether the server is to refuse every write.
     pub read_only: bool,
 }
 
-/// Begins a transaction with settings of its own, and ends each of its statements after `limit`.
+/// Begins a transaction with its own settings, and ends each of its statements after `limit`.
 pub fn begin_with(access: Access, settings: Option<Settings>, limit: Option<Duration>) -> String {
     let mut text = begin(access).to_owned();
     if let Some(Settings { read_only }) = settings {

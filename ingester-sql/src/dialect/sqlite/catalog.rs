@@ -7,7 +7,7 @@ pub(super) const SERVER: &str = "SELECT 'SQLite ' || sqlite_version(), 100000000
 // Its clock is that of this process, and has milliseconds.
 pub(super) const VARIABLES: &str = "SELECT 'encoding', encoding FROM pragma_encoding UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode";
 
-// Who may write the file may do everything.
+// A process that may write the file may do everything.
 pub(super) const GRANTS: &str = "SELECT '' WHERE FALSE";
 
 pub(super) const SIZE: &str = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";

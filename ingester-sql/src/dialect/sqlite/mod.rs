@@ -120,7 +120,7 @@ impl Rules for Sqlite {
     }
 
     fn like(&self) -> &'static str {
-        // LIKE takes upper and lower case for the same.
+        // LIKE does not distinguish upper and lower case.
         "GLOB ?"
     }
 
@@ -153,7 +153,7 @@ impl Rules for Sqlite {
     }
 
     fn has_routes(&self) -> bool {
-        // It has statistics only where somebody ran ANALYZE.
+        // It has statistics only after an ANALYZE by hand.
         false
     }
 
@@ -184,7 +184,7 @@ impl Rules for Sqlite {
     fn cast(&self, value: &str, to: ViewType) -> String {
         match to {
             ViewType::Integer => format!("CAST({value} AS INTEGER)"),
-            // Times of ours have microseconds, SQLite's functions milliseconds.
+            // Our times have microseconds, SQLite's functions milliseconds.
             ViewType::Time => format!("STRFTIME('%Y-%m-%d %H:%M:%f', {value}) || '000'"),
             // Checked views have no other casts.
             _ => format!("CAST({value} AS TEXT)"),

@@ -1,4 +1,4 @@
-//! What a driver says to the database about a connection: no statement of ours about rows or tables.
+//! What a driver tells the database about a connection: no statement about rows or tables.
 
 use crate::dialect::Access;
 
@@ -15,7 +15,7 @@ pub const fn begin(access: Access) -> &'static str {
     }
 }
 
-/// After it each commit of a connection is on disk before it is answered, or is no longer. It has to come before the transaction.
+/// Afterwards, each commit of the connection is on disk before it is answered, or no longer. It has to come before the transaction.
 pub const fn durability(is_durable: bool) -> &'static str {
     if is_durable { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" }
 }

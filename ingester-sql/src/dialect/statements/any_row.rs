@@ -4,7 +4,7 @@ use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Ident;
 
-/// A row of its result for a table with rows, and none for one without.
+/// Returns a row for a table with rows, and none for an empty one.
 #[derive(Debug, Template)]
 #[template(ext = "sql", source = r#"SELECT 1 FROM {{ table|ident }} LIMIT 1"#)]
 pub struct AnyRow {

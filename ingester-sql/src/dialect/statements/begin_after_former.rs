@@ -4,8 +4,8 @@ use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Has the versions of rows that the transaction has inserted begin no earlier than the last former version of their objects ended: the
-/// database's clock may have gone back since such a row was purged. Of most new objects there is no former version.
+/// Makes the versions of rows that the transaction has inserted begin no earlier than the last former version of their objects ended:
+/// the database's clock may have gone back since such a row was purged. Most new objects have no former version.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

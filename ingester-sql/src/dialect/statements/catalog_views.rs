@@ -2,7 +2,7 @@
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
-/// Reads all views from the catalog: a row for each of their columns, in their order, or one row where the columns are not told.
+/// Reads all views from the catalog: a row for each of their columns, in their order, or one row if the catalog has no columns.
 #[derive(Debug)]
 pub struct CatalogViews;
 
@@ -30,11 +30,11 @@ impl Query for CatalogViews {
 pub struct CatalogView {
     /// The view.
     pub view: String,
-    /// The column; `None` where the columns are not told.
+    /// The column; `None` if the catalog has no columns.
     pub column: Option<String>,
-    /// What the view selects, in the server's words; in the first row of a view alone. Empty for who may not see it.
+    /// What the view selects, in the server's words; only in the first row of a view. Empty if the user may not see it.
     pub text: Option<String>,
-    /// The server's version, where the text is in its own words, which another version may choose in another way.
+    /// The server's version, if the text is in its own words, which another version may choose differently.
     pub writer: Option<String>,
 }
 

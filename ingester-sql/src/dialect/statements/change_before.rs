@@ -4,7 +4,7 @@ use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Reads the highest number of an entry of a table's log that is below another one.
+/// Reads the highest number of an entry of a table's log below another one.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

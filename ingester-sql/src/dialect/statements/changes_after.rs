@@ -21,7 +21,7 @@ pub struct ChangesAfter<'a> {
     pub table: &'a Table,
     /// The number.
     pub after: i64,
-    /// At most so many.
+    /// The most entries.
     pub limit: usize,
 }
 
@@ -77,7 +77,7 @@ impl Query for ChangesAfter<'_> {
 pub(super) fn time_of<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Micros, C::Error> {
     Ok(match row.value(place, SqlType::DateTime)? {
         Value::Time(at) => at,
-        // What was written there by hand counts as old.
+        // A value that was written there by hand counts as old.
         _ => Micros(0),
     })
 }

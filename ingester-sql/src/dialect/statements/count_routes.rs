@@ -26,7 +26,7 @@ impl Reached for One<'_> {
 }
 
 impl<'a> CountRoutes<'a> {
-    /// Counts for these routes of the query. The server ends it after so many milliseconds.
+    /// Counts for these routes of the query. The server ends it after this many milliseconds.
     pub fn new(query: &'a Checked, routes: &[Route], milliseconds: u64) -> Self {
         CountRoutes { routes: routes.iter().map(|route| One(query, *route)).collect(), milliseconds }
     }

@@ -16,7 +16,7 @@ pub struct DeleteCompanion<'a> {
     pub table: &'a Table,
     /// Which companion.
     pub companion: Companion,
-    /// uid and key of each; of a list's values the value as the key.
+    /// uid and key of each; for a list, the value is the key.
     pub rows: &'a [(&'a str, &'a str)],
 }
 

@@ -15,7 +15,7 @@ impl<S: Statement> Statement for Explain<'_, S> {
     fn sql(&self, dialect: Dialect) -> Sql {
         let (explain, _) = dialect.rules().explain();
         let sql = self.statement.sql(dialect);
-        // The limit of time is not a part of the plan.
+        // The time limit is not part of the plan.
         let select = sql.as_str().find("SELECT").map_or(sql.as_str(), |start| &sql.as_str()[start..]);
         Sql::new(format!("{explain}{select}"))
     }

@@ -1,9 +1,9 @@
-//! Rejects that somebody has seen to.
+//! Rejects that a person has handled.
 
 use crate::dialect::{Dialect, OfGroup, Param, Sql, Statement, filters};
 use askama::Template;
 
-/// Which rejects are meant: those that pass every condition that is not empty.
+/// The rejects that are meant: those that pass every condition that is not empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RejectsOf<'a> {
     /// Of these kinds.
@@ -24,7 +24,7 @@ pub struct OfKind<'a> {
 }
 
 impl<'a> OfKind<'a> {
-    /// Of a kind in whatever group.
+    /// Of a kind in any group.
     pub const fn of(kind: &'a str) -> Self {
         OfKind { kind, group: None }
     }

@@ -6,8 +6,8 @@ use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Copies rows of the main table into that of its history, as versions that end now: the transaction writes other ones over them, or deletes
-/// them. It has locked them, unless `expected` says which one row is meant: then that one is locked, and copied under this condition.
+/// Copies rows of the main table into that of its history, as versions that end now: the transaction overwrites or deletes them. It has
+/// locked them, unless `expected` says which one row is meant: then that one is locked, and copied under this condition.
 #[derive(Clone, Copy, Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! Which definition of their kind wrote the rows of a table, at most.
+//! The latest definition of their kind that wrote rows of a table.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;

@@ -50,7 +50,7 @@ pub struct RecordedReject {
     pub res_version: String,
     /// Why it was rejected.
     pub reason: String,
-    /// When it was rejected last; 1970 if the column holds something that is no time.
+    /// When it was rejected last; 1970 if the column holds something that is not a time.
     pub reject_time: Micros,
 }
 

@@ -1,4 +1,4 @@
-//! What rows say that are to be purged.
+//! What rows that are to be purged say.
 
 use super::versions::version;
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
@@ -42,7 +42,7 @@ impl Query for LockPurgeable<'_> {
     }
 }
 
-/// A time; what somebody has written there instead is none.
+/// A time; another value, which was written there by hand, is none.
 fn time<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Option<Micros>, C::Error> {
     Ok(match row.value(place, SqlType::DateTime)? {
         Value::Time(time) => Some(time),

@@ -4,7 +4,7 @@ use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Reads which objects have more former versions than so many, and how many each has. All entries of one key are read, and no text.
+/// Reads which objects have more former versions than `most`, and how many each has. All entries of one key are read, and no text.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -17,7 +17,7 @@ LIMIT {{ limit|number }}"#
 pub struct ManyVersions<'a> {
     /// The table of the kind's history.
     pub former: &'a Table,
-    /// So many are not too many.
+    /// This number is not too many.
     pub most: u32,
     /// The most objects.
     pub limit: usize,

@@ -4,7 +4,7 @@ use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 
-/// Writes of which definition existing rows are, because they have its values already.
+/// Records the definition of existing rows, because they have its values already.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -17,7 +17,7 @@ LIMIT {{ limit|number }}"#
 pub struct OlderRows<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// The definition than which they are older.
+    /// The definition that they are older than.
     pub ingest_version: u32,
     /// Whether rows that do not say their definition are among them.
     pub unmarked: bool,

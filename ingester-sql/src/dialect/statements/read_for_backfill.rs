@@ -69,7 +69,7 @@ impl Query for ReadForBackfill<'_> {
             namespace: row.text(2)?,
             name: row.text(3)?,
             res_version: row.uint(4)?,
-            // The column has 32 bits, unless somebody changed it.
+            // The column has 32 bits, unless it was changed by hand.
             ingest_version: u32::try_from(row.uint(5)?).unwrap_or(u32::MAX),
             in_cluster: row.int(6)? != 0,
             json: row.value(7, SqlType::Json)?,

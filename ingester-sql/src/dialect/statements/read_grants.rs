@@ -3,7 +3,7 @@
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
 /// Reads the rights of the session's user: a line each. Its form differs from dialect to dialect: MySQL lists what was granted, PostgreSQL
-/// what is missing. The driver says what they mean.
+/// what is missing. The driver interprets them.
 #[derive(Debug)]
 pub struct ReadGrants;
 

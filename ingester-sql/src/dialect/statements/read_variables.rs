@@ -2,8 +2,8 @@
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
-/// Reads settings by which a database may be unfit, or slow, for what the ingester does: names and values. A server leaves out those that it
-/// does not have. The driver says what they mean.
+/// Reads settings that may make a database unfit, or slow, for what the ingester does: names and values. A server leaves out those that it
+/// does not have. The driver interprets them.
 #[derive(Debug)]
 pub struct ReadVariables;
 

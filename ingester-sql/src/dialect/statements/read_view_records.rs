@@ -9,7 +9,7 @@ use askama::Template;
 pub struct ReadViewRecords;
 
 impl ReadViewRecords {
-    /// What the names of these settings begin with; the view's name follows.
+    /// The prefix of these settings; the view's name follows.
     pub const PREFIX: &'static str = "view:";
 }
 

@@ -5,7 +5,7 @@ use askama::Template;
 use ingester_core::schema::Ident;
 
 /// Reads no row of a table, and names its columns: a server refuses that to a user who may not read one of them, although its catalog
-/// just leaves out what he may not see.
+/// just omits what the user may not see.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -68,7 +68,7 @@ pub enum What {
     Evicted,
     /// It is gone for good, some time after it was marked as deleted.
     Purged,
-    /// Of no single row: the log does not have all of what was done to the table before, so its readers read the rows anew. Its
+    /// Not about a single row: the log lacks what was done to the table before, so its readers read the rows anew. Its
     /// `res_version` is the highest of the rows that it was recorded with; 0 if it was recorded without any.
     Reset,
 }

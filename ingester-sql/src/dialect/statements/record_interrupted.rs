@@ -1,4 +1,4 @@
-//! A migration that goes on where something else has left off.
+//! A migration that continues where another program has stopped.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

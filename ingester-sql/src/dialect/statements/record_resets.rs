@@ -6,7 +6,7 @@ use askama::Template;
 use ingester_core::schema::Ident;
 use ingester_core::value::Micros;
 
-/// Records in the log that it does not have what was done to a table before, or to any table whose log was ever read.
+/// Records that the log lacks what was done to a table before, or to any table whose log was ever read.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

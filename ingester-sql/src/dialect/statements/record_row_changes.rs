@@ -6,8 +6,8 @@ use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Records changes of objects of which the writer knows nothing but the uids: the stored rows, which the transaction has locked, have the
-/// rest. The order is that of the uids.
+/// Records changes of objects of which the writer knows only the uids: the stored rows, which the transaction has locked, have the rest.
+/// The order is that of the uids.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

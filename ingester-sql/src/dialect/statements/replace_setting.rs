@@ -3,7 +3,7 @@
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;
 
-/// Replaces the value of a setting in `ingester_settings`, unless somebody else has replaced it meanwhile.
+/// Replaces the value of a setting in `ingester_settings`, unless another program has replaced it meanwhile.
 #[derive(Debug, Template)]
 #[template(ext = "sql", source = r#"UPDATE "ingester_settings" SET "value" = ? WHERE "name" = ? AND "value" = ?"#)]
 pub struct ReplaceSetting<'a> {

@@ -48,7 +48,7 @@ impl<'a> Select<'a> {
     ) -> Self {
         let places = places(wanted, query.order());
         let reads_texts = [base::JSON, base::PROTO].iter().any(|place| places.contains(place));
-        // A key that has the order gives the rows of the page and few others, unsorted.
+        // A key that has the order yields the rows of the page and few others, unsorted.
         let is_cut = || {
             let routes = query.routes();
             routes.is_plain && routes.ordered.is_some_and(|ordered| route == Route::Free || route == ordered)
@@ -78,7 +78,7 @@ impl Within for Select<'_> {
 
 impl Statement for Select<'_> {
     fn sql(&self, dialect: Dialect) -> Sql {
-        // Where routes are chosen, one that is free means that a key is missing: nothing gives the rows in their order.
+        // Where routes are chosen, a free route means that a key is missing: nothing yields the rows in their order.
         let is_sorted = self.reads_texts && self.route == Route::Free && dialect.has_routes();
         match is_sorted && !self.in_two_steps {
             true => dialect.render(&Select { in_two_steps: true, ..self.clone() }),
@@ -101,7 +101,7 @@ impl Query for Select<'_> {
     type Row = Box<[Value]>;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        // A page has many rows, so each is made in one piece.
+        // A page has many rows, so each is allocated at once.
         let mut values = Vec::with_capacity(self.columns.len());
         for (place, column) in self.columns.iter().enumerate() {
             values.push(row.value(place, column.ty)?);

@@ -4,7 +4,7 @@ use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Ident;
 
-/// Records in the ledger that an interrupted migration was done, or that one is being taken back.
+/// Records in the ledger that an interrupted migration was done, or that a migration is being reverted.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

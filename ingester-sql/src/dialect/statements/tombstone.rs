@@ -37,7 +37,7 @@ impl Statement for Tombstone<'_> {
     }
 }
 
-/// The types of what a tombstone has: uid, version, `delete_time` and `update_time`.
+/// The types of a tombstone's values: uid, version, `delete_time` and `update_time`.
 pub(super) const TYPES: [SqlType; 4] = [SqlType::Text, SqlType::BigIntUnsigned, SqlType::DateTime, SqlType::DateTime];
 
 /// Its values.

@@ -20,7 +20,7 @@ LIMIT {{ limit|number }}"#
 pub struct UnnumberedChanges<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// At most so many.
+    /// The most entries.
     pub limit: usize,
 }
 

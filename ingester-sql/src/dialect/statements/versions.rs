@@ -45,7 +45,7 @@ impl Query for Versions<'_> {
 pub(super) fn version<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Version, C::Error> {
     Ok(Version {
         res_version: row.uint(place)?,
-        // The column has 32 bits, unless somebody changed it.
+        // The column has 32 bits, unless it was changed by hand.
         ingest_version: u32::try_from(row.uint(place + 1)?).unwrap_or(u32::MAX),
         deleted: row.int(place + 2)? != 0,
         eviction: Eviction::stored(row.int(place + 3)? != 0, &row.value(place + 4, SqlType::Boolean)?),

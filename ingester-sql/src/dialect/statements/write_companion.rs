@@ -17,7 +17,7 @@ pub struct WriteCompanion<'a> {
     pub table: &'a Table,
     /// Which companion.
     pub companion: Companion,
-    /// uid, key and value of each; of a list's values the value as the key.
+    /// uid, key and value of each; for a list, the value is the key.
     pub rows: &'a [(&'a str, &'a str, &'a str)],
 }
 

@@ -1,4 +1,4 @@
-//! A setting of the database, written over what it was.
+//! A setting of the database, overwritten.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;

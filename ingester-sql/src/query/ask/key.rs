@@ -1,4 +1,4 @@
-//! The table of keys: what can be asked, and how each spelling writes it. A new key is a row of it.
+//! The table of keys: what can be asked, and how each spelling writes it. A new key is a row of this table.
 
 use ingester_core::schema::base;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ pub enum Spelling {
     Saved,
 }
 
-/// What a key asks for, and so what its values are. Each value is a text.
+/// What a key asks for, which decides what its values are. Each value is a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// Namespaces, each a value.
@@ -62,7 +62,7 @@ struct Row {
     meaning: Meaning,
     /// What it asks for, a line. `{state}` stands for the key of this name in the reader's spelling.
     about: &'static str,
-    /// The names that are others than the spelling would make; `None` where the spelling lacks the key.
+    /// The names that differ from what the spelling would make; `None` where the spelling lacks the key.
     except: &'static [(Spelling, Option<&'static str>)],
 }
 
@@ -73,7 +73,7 @@ const ROWS: [Row; AskKey::COUNT] = [
         name: "namespace",
         meaning: Meaning::Namespaces,
         about: "Only objects in these namespaces; without it, in all of them",
-        // A path has it.
+        // The path has it.
         except: &[(Url, None), (PseudoLabel, None), (Saved, Some("namespaces"))],
     },
     Row {
@@ -264,7 +264,7 @@ mod tests {
                 assert_ne!(other.map(str::to_owned), Some(spelling.convention(name)), "{name}, {spelling:?}");
             }
         }
-        // The files of saved queries are read by this.
+        // The files of saved queries are read with it.
         assert_eq!(AskKey::names(Spelling::Saved).count(), AskKey::COUNT);
     }
 

@@ -1,6 +1,6 @@
 //! One question in all its spellings: the options of `ingester get`, the parameters of a URL, the pseudo-labels of a label selector,
-//! saved queries, and the list options of the reference system all fill in an [`Ask`]. What follows from which keys is decided here,
-//! so no spelling can mean something else than the others.
+//! saved queries, and the list options of the reference system all fill in an [`Ask`]. The meaning of the keys is decided here, so
+//! every spelling means the same.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -36,7 +36,7 @@ pub struct Ask {
     at: Option<Micros>,
 }
 
-/// Why a question cannot be asked: the key that is wrong, as its spelling [shows](AskKey::shown) it, and what is wrong with its value.
+/// Why a question cannot be asked: the wrong key, as its spelling [shows](AskKey::shown) it, and what is wrong with its value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what}", key.trim_matches('`'))]
 pub struct KeyError {
@@ -170,8 +170,8 @@ impl Ask {
         self.filters.extend(filters.into_iter().map(|filter| (rank, filter)));
     }
 
-    /// Adds what list options of the reference system ask for. Where a page begins and ends, and what its objects do without, is about
-    /// the answer, and left to the caller.
+    /// Adds what list options of the reference system ask for. The caller handles what concerns only the answer: where a page begins
+    /// and ends, and which fields its objects do without.
     pub fn list_options(&mut self, options: &ListOptions) {
         self.filters(None, options.filter.clone());
         self.order.extend(options.order.iter().cloned());
@@ -183,7 +183,7 @@ impl Ask {
     /// what exists.
     ///
     /// # Errors
-    /// If a time of deletion is asked of objects that have none.
+    /// If a time of deletion is asked for in states that have none.
     pub fn query(mut self) -> Result<Query, KeyError> {
         let states = match (self.states, self.deleted) {
             (Some(states), Some(key)) if !states.deleted => {

@@ -110,7 +110,7 @@ fn a_question_within_a_saved_query_asks_for_what_both_do() {
     assert_eq!(states(&[("state", "all")], &[("deleted-after", "30d")]), Ok(States::ALL));
     assert_eq!(states(&[("deleted-after", "30d")], &[("state", "all")]), Ok(States::ALL));
     assert_eq!(states(&[("uid", "a")], &[("state", "live")]), Ok(States::LIVE));
-    // An order takes the place of the other.
+    // One order replaces the other.
     assert_eq!(within(&[("sort-by", "name")], &[("sort-by", "uid")]).unwrap().order, order);
 }
 
@@ -220,7 +220,7 @@ fn value(key: &'static AskKey) -> BoxedStrategy<String> {
         Meaning::Time { .. } => {
             prop::sample::select(vec!["7d", "2h ago", "in 30d", "2026-01-31", "soon"]).prop_map_into().boxed()
         }
-        // How long ago it is would be another moment each time.
+        // A time relative to now would be another moment each time.
         Meaning::At => prop::sample::select(vec!["2026-01-31", "2026-01-31T10:00:00Z", "soon"]).prop_map_into().boxed(),
         Meaning::Order => among(&["-create_time", "name", ".spec.owner.name"]),
         Meaning::Scan => prop::sample::select(vec!["true", "false", "maybe"]).prop_map_into().boxed(),

@@ -1,4 +1,4 @@
-//! Which route is the best one, and when an order's key is left for another one.
+//! Which route is the best one, and when another key than that of the order is taken.
 
 use super::{Route, Routes};
 use crate::query::{Filter, Order, Query, States, Test, parse_field_selector};
@@ -117,7 +117,7 @@ fn a_bound_of_the_order_itself_is_compared_with_the_other_routes() {
     let since = || Filter::field("create_time", Test::Greater(Value::Time(Micros(0))));
     let alone = about(order("create_time"), vec![since()]);
     assert!(alone.is_bounded, "{alone:?}");
-    // The key is a range of what is counted as well.
+    // The key is also a range of what is counted.
     assert_eq!((alone.best(&[]), alone.best_to_count(&[])), (key("create_time"), key("create_time")));
     let both = about(order("create_time"), vec![since(), label("team")]);
     let [pairs, bounded] = both.to_count() else { panic!("{both:?}") };
@@ -136,7 +136,7 @@ fn a_range_is_found_by_the_key_of_its_column() {
     // The order of the same column is a range of its key.
     let ordered = about(order("owner"), since("owner<=m"));
     assert_eq!((ordered.ordered, ordered.is_bounded, ordered.best(&[])), (Some(key("owner")), true, key("owner")));
-    // What the negation holds for, NULL among it, is no range of a key.
+    // The rows that pass the negation, NULL among them, are not a range of a key.
     let negated = about(order("create_time"), since("owner<m").into_iter().map(Filter::negated).collect());
     assert_eq!((negated.to_count(), negated.is_scan()), (&[][..], true));
 }

@@ -152,7 +152,7 @@ fn string_of(mut bytes: &[u8]) -> Option<Value> {
     Some(Value::text(text))
 }
 
-/// A list in a list is none of these values.
+/// A list in a list is not one of these values.
 fn value_of(mut bytes: &[u8], in_list: bool) -> Option<Matched> {
     let mut matched = Matched::Null;
     while !bytes.is_empty() {

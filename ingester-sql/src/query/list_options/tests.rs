@@ -301,7 +301,7 @@ fn ten_thousand_criteria_are_read_and_depth_is_bounded() {
     assert_eq!(filters.len(), 10_000);
     let deep = format!("{{\"operation\":{}", "{\"subOperations\":[".repeat(100_000));
     assert!(parse_list_options(&deep, "Model").unwrap_err().to_string().contains("recursion limit"));
-    // A list in a list, in bytes: lengths are not believed.
+    // A list in a list, in bytes: lengths are not trusted.
     let mut nested = vec![0x32, 2, 0x0a, 0];
     for _ in 0..50 {
         nested = [&[0x32, (nested.len() + 2) as u8, 0x0a, nested.len() as u8], &nested[..]].concat();

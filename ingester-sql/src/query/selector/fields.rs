@@ -20,8 +20,8 @@ const OPERATORS: &str = "`=`, `==`, `!=`, `<`, `<=`, `>` or `>=`";
 /// first one of a comparison.
 ///
 /// # Errors
-/// What the API server refuses but ranges, as far as it follows from the text: an operator that is missing, an escape that is none of
-/// these three, a `=` that is not escaped, a field without a name or with a space in it; and a range without a value.
+/// What the API server refuses except ranges, as far as the text shows it: a missing operator, an escape other than these three, a
+/// `=` that is not escaped, a field without a name or with a space in it; and a range without a value.
 pub fn parse_field_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
     let mut filters = Vec::new();
     let mut from = 0;
@@ -98,7 +98,7 @@ fn operator(term: &str) -> Option<(usize, &str)> {
     Some((begin, &term[begin..=sign + usize::from(is_longer)]))
 }
 
-/// The value that is meant; or where it is wrong, and what is wrong.
+/// The value; or the place of the mistake, and the mistake.
 fn unescaped(written: &str) -> Result<String, (usize, &'static str)> {
     let mut value = String::with_capacity(written.len());
     let mut characters = written.char_indices();

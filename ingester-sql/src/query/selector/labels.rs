@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 /// | `key>5`, `key<5` | whose label is a whole number that is greater, less |
 ///
 /// A value may be empty. A label's number is read as Kubernetes reads it, which is how `str::parse::<i64>` does: a value that is
-/// no such number does not match. The filter says so by comparing the label with a [`Value::Int`].
+/// not such a number does not match. The filter expresses this by comparing the label with a [`Value::Int`].
 ///
 /// # Errors
 /// What the API server refuses. It would take a NUL for the end of the text; here it is an error.
@@ -25,11 +25,12 @@ pub fn parse_label_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
     parse(text, None)
 }
 
-/// A requirement that is no condition on labels: a parameter, behind its prefix, with its values.
+/// A requirement that is not a condition on labels: a parameter, behind its prefix, with its values.
 pub type SelectorParameter = (String, Vec<String>);
 
-/// Parses a label selector in which keys with this prefix (`example.com/`) name parameters: `key=value`, `key in (a,b)`, and `key` alone,
-/// which has no value. Their values may be any words, also several with spaces between them (`key=in 30d`). So a client that passes nothing but selectors passes parameters, too.
+/// Parses a label selector in which keys with this prefix (`example.com/`) name parameters: `key=value`, `key in (a,b)`, and a bare `key`, which has
+/// no value. Their values may be any words, also several with spaces between them (`key=in 30d`). So a client that can only pass selectors can pass
+/// parameters, too.
 ///
 /// # Errors
 /// Those of [`parse_label_selector`]; and where a parameter is negated or compared.
@@ -85,7 +86,7 @@ fn parse(text: &str, parameters: Option<&str>) -> Result<Vec<Filter>, SelectorEr
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Token<'t> {
-    /// A key, a value, or an operator that is a word. Which one, its place says.
+    /// A key, a value, or an operator that is a word. Its place decides which one.
     Word(&'t str),
     Symbol(&'t str),
     End,

@@ -15,7 +15,7 @@ pub use labels::{SelectorParameter, parse_label_selector, parse_label_selector_w
 
 use ingester_core::place::Place;
 
-/// Why a text is no selector, and where.
+/// Why a text is not a selector, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{grammar} {place}: {what}")]
 pub struct SelectorError {

@@ -292,7 +292,7 @@ fn field_selectors_mean_what_they_mean_in_kubernetes() {
         // What Kubernetes takes as it is: spaces, and characters without a meaning here.
         ("a= b !(c)\0'\"%", vec![field("a", " b !(c)\0'\"%")]),
         ("a=!b", vec![field("a", "!b")]),
-        // The first operator is the one that is meant.
+        // The first operator counts.
         ("a=<b>", vec![field("a", "<b>")]),
         ("a!=>b", vec![field("a", ">b").negated()]),
         (r#"limits["a<b"]=c"#, vec![field(r#"limits["a<b"]"#, "c")]),
@@ -396,7 +396,7 @@ fn value() -> impl Strategy<Value = String> {
     prop_oneof!["([A-Za-z0-9]([-A-Za-z0-9_.]{0,5}[A-Za-z0-9])?)?", Just("in".to_owned()), Just("notin".to_owned())]
 }
 
-/// A requirement as somebody may write it, and what it means.
+/// A requirement in any spelling, and its meaning.
 fn requirement() -> impl Strategy<Value = (String, Filter)> {
     let one = (key(), spaces(), prop::sample::select(vec!["=", "==", "!="]), spaces(), value()).prop_map(
         |(key, before, operator, behind, value)| {

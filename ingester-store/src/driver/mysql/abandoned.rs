@@ -1,9 +1,9 @@
 //! Statements whose caller is gone are ended at the server.
 //!
-//! A client that hangs up, or a time-out, drops what waits for a statement. Its connection is closed, because nothing may come after a
-//! statement that runs; and the server, which would find out only at the statement's end, is told to end it. It is told on a
-//! connection of its own, beside the pool: that may be in use to the last one. Statements are found by a mark in their text, so one
-//! that has ended is not found, and none is mistaken for it.
+//! A client that hangs up, or a time-out, drops the future that waits for a statement. Its connection is closed, because nothing may
+//! come after a statement that runs; and the server, which would notice only at the statement's end, is told to end it. It is told on
+//! a separate connection, beside the pool: all connections of the pool may be in use. Statements are found by a mark in their text, so
+//! one that has ended is not found, and none is mistaken for it.
 
 use super::connect::{end_connection, marked_statements};
 use sqlx::mysql::MySqlConnectOptions;
@@ -36,7 +36,7 @@ pub(super) struct Abandoned {
 struct Waiting {
     /// The marks of statements that are to be ended.
     marks: Vec<String>,
-    /// There is a task that ends them.
+    /// Whether a task ends them.
     is_worked_on: bool,
 }
 
@@ -71,7 +71,7 @@ impl Abandoned {
         }
     }
 
-    /// Ends what was abandoned, until nothing is left.
+    /// Ends the abandoned statements, until none is left.
     async fn work(self: Arc<Self>) {
         let mut looks = HashMap::new();
         let mut connection = None;

@@ -66,7 +66,7 @@ pub(super) async fn connect(
                 if options.read_only {
                     supported(connection.execute(raw_sql(session::READERS)).await)?;
                 }
-                // Of several servers, another one is the right one now. The only one may be read-only to others than this user.
+                // Of several servers, another one is the right one now. A single server may be read-only to others than this user.
                 if several && server.is_read_only && !options.read_only {
                     return Err(refuses_writes());
                 }

@@ -46,7 +46,7 @@ const STORAGE: [u16; 6] = [1021, 1114, 3, 28, 1030, 1026];
 /// The user lacks a right: to a database, a table, a column, in general, to a routine.
 const DENIED: [u16; 5] = [1044, 1142, 1143, 1227, 1370];
 
-/// The user is not known, the password is wrong, or there should be one.
+/// The user is unknown, the password is wrong, or a password is missing.
 const REFUSED: [u16; 2] = [1045, 1698];
 
 /// `SELECT command denied to user 'ingester'@'10.0.0.7' for table 'model'` names the right, and where the user comes from; which account
@@ -64,7 +64,7 @@ const NEEDS: &str =
 /// MariaDB's error of a CHECK; that of a JSON column is JSON_VALID.
 const CHECKED: u16 = 4025;
 
-/// What MariaDB has against JSON that is none the less well-formed: its error only says that a column takes no such JSON.
+/// Why MariaDB refuses JSON that is well-formed: its error only says that a column does not take it.
 fn refused_json(json: &str) -> &'static str {
     let (mut depth, mut deepest) = (0_usize, 0);
     let mut bytes = json.bytes();
@@ -100,7 +100,7 @@ const READ_ONLY: [u16; 3] = [1290, 1792, 1836];
 /// The server has lost the others of its group: a node of Galera (1047, "unknown command" elsewhere), a member of a MySQL group.
 const LEFT: [u16; 2] = [1047, 3100];
 
-/// A prepared statement is not what it was: it could not be prepared again (1615), or a proxy went on with another server, which
+/// A prepared statement is no longer valid: it could not be prepared again (1615), or a proxy went on with another server, which
 /// does not know it (1243).
 const UNPREPARED: [u16; 2] = [1615, 1243];
 
@@ -138,7 +138,7 @@ fn of_server(number: u16) -> Option<Classified> {
         1053 | 1077..=1079 | 3032 | 3168 | 1135 => (Transient, None),
         // The connection: packets out of order or late, aborted, killed, gone, lost, closed because it was idle.
         1152 | 1158..=1161 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => (Transient, None),
-        // The statement was interrupted by somebody, or took longer than the server allows (MySQL, MariaDB).
+        // The statement was interrupted by a user, or took longer than the server allows (MySQL, MariaDB).
         1317 => (Transient, None),
         number if ENDED.contains(&number) => {
             (Transient, Some("the server ended the statement: raise its max_statement_time or max_execution_time"))
@@ -154,7 +154,7 @@ fn of_server(number: u16) -> Option<Classified> {
         // Galera, at a commit while a node leaves or the quorum is lost. Group replication, which rolled the commit back.
         1180 | 3101 => (Transient, None),
         // Whatever TiDB, Vitess and plugins have no number for. On Galera, also a write set that is too large, which halving the
-        // batch mends. So it is known by its number, and still says nothing.
+        // batch fixes. So the number is known, and still says nothing.
         1105 => (Unknown, None),
         1461 => (
             Transient,
@@ -185,7 +185,7 @@ fn of_tidb(number: u16) -> Option<Classified> {
     })
 }
 
-/// Errors that an operator mends: of accounts, the database, the schema and its changes, the disk.
+/// Errors that an operator fixes: of accounts, the database, the schema and its changes, the disk.
 fn of_operator(number: u16) -> Option<Classified> {
     use ErrorClass::{Operator, Transient};
     Some(match number {
@@ -236,7 +236,7 @@ fn of_operator(number: u16) -> Option<Classified> {
 fn of_object(number: u16) -> Option<Classified> {
     use ErrorClass::Object;
     Some(match number {
-        // Packet too large; a text or value that does not fit, which has no class of its own on some servers (1265, 1366); a row
+        // Packet too large; a text or value that does not fit, which has no separate class on some servers (1265, 1366); a row
         // that is too large for its page; invalid JSON (text, depth, ...); MySQL's and MariaDB's CHECK.
         1153 | 1265 | 1366 | 1118 | 3140..=3158 | 3819 | 4025 => (Object, None),
         _ => return None,

@@ -12,7 +12,7 @@ const SORT_BYTES: u64 = 256 << 10;
 const ROWS: [&str; 4] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
 const TABLES: [&str; 4] = ["CREATE", "ALTER", "DROP", "INDEX"];
 
-/// What was found of the database of this name.
+/// What was found about the database of this name.
 pub(super) fn examine(answers: &Answers, database: &str) -> Vec<Finding> {
     let mut found = vec![writable(answers), granted(answers, database), charset(answers, database)];
     let strict = answers.of("sql_mode").split(',').any(|mode| mode == "STRICT_ALL_TABLES");
@@ -119,7 +119,7 @@ struct Grant<'a> {
 }
 
 impl<'a> Grant<'a> {
-    /// `None` if it is about something else. A right to some columns is none to the table.
+    /// `None` if it is about something else. A right to some columns is not a right to the table.
     fn of(line: &'a str, database: &str) -> Option<Self> {
         let (rights, rest) = line.strip_prefix("GRANT ")?.split_once(" ON ")?;
         let (object, _) = rest.split_once(" TO ")?;

@@ -1,7 +1,7 @@
-//! Who migrates the tables, where a lock of the server's own is no lock for the others of its group: a setting names the holder, who
-//! renews it. So whoever waits knows for whom, and a holder that is gone is known by its silence.
+//! Which program migrates the tables, where a lock of one server does not keep out the others of its group: a setting names the
+//! holder, which renews it. So a waiter knows the holder, and recognizes by its silence that it is gone.
 //!
-//! Time is measured where it passes: no clock is compared with another one.
+//! Durations are measured locally: no clock is compared with another one.
 
 use super::connect::{node, prepare};
 use super::session::{execute, fetch};
@@ -22,11 +22,11 @@ const MIGRATING: &str = "migrating";
 /// How often the holder renews it.
 const RENEW: Duration = Duration::from_secs(3);
 
-/// After so long without a renewal the holder is gone. All that time its setting was read without waiting: while a change of a table
-/// stalls all writers, it stalls readers as well, and nobody is taken for dead.
+/// After this long without a renewal the holder is gone. All that time its setting was read without waiting: if a change of a table
+/// stalls all writers, it stalls readers as well, and no live holder is taken for dead.
 const SILENT: Duration = Duration::from_secs(15);
 
-/// How often the setting is read by who waits, and how long that may take.
+/// How often a waiter reads the setting, and how long that may take.
 const LOOK: Duration = Duration::from_millis(250);
 const PROMPT: Duration = Duration::from_secs(2);
 
@@ -58,7 +58,7 @@ impl Holder {
         format!("{} {} {} {}", self.token, self.renewed, self.node, self.who)
     }
 
-    /// What somebody else has written; nobody knows what, if it is nothing of ours.
+    /// What another program has written; unknown if it is nothing of ours.
     fn of(text: &str) -> Self {
         let mut words = text.splitn(4, ' ').map(str::to_owned);
         let mut next = || words.next().unwrap_or_default();
@@ -75,8 +75,8 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Waits until nobody else migrates. The caller has the own lock of the node to which `connection` leads, and keeps it until this is
-    /// released: so whoever is recorded with the same node is gone.
+    /// Waits until no other program migrates. The caller has the own lock of the node to which `connection` leads, and keeps it until
+    /// this is released: so a recorded holder on the same node is gone.
     pub(super) async fn take(
         connection: &mut MySqlConnection,
         connect: MySqlConnectOptions,
@@ -142,7 +142,7 @@ impl Held {
     /// Checks that this process still has the lock.
     ///
     /// # Errors
-    /// If somebody else has taken it, or the database does not answer.
+    /// If another program has taken it, or the database does not answer.
     pub(super) async fn check(&self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
         let doing = "running migrations";
         let stored = fetch(connection, &ReadSetting { name: MIGRATING }).await;
@@ -159,19 +159,19 @@ impl Held {
     /// Lets others have the lock.
     pub(super) async fn release(mut self) {
         self.end.notify_one();
-        // Whoever waits finds out by itself if this takes too long.
+        // A waiter finds out by itself if this takes too long.
         let _ = tokio::time::timeout(SILENT, &mut self.renewing).await;
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // If this process goes on, the lock is released all the same.
+        // If this process goes on, the lock is released anyway.
         self.end.notify_one();
     }
 }
 
-/// Whether the lock can be had: nobody has it, or who has it is gone.
+/// Whether the lock is free: it has no holder, or its holder is gone.
 fn is_free(stored: &str, own: &Holder, seen: Option<&(String, Instant)>) -> bool {
     let holder = Holder::of(stored);
     stored.is_empty()
@@ -188,7 +188,7 @@ async fn renew(mut own: Holder, connect: MySqlConnectOptions, end: Arc<Notify>) 
         let to = if ends { String::new() } else { next.text() };
         match replace(&connect, &own.text(), &to).await {
             Ok(true) if !ends => (own, failures) = (next, 0),
-            // Somebody else has it now, which the next step finds out.
+            // Another program has it now, which the next step finds out.
             Ok(_) => return,
             Err(error) => {
                 tracing::debug!(%error, "The lock of migrations cannot be renewed, trying again");
@@ -204,12 +204,12 @@ async fn renew(mut own: Holder, connect: MySqlConnectOptions, end: Arc<Notify>) 
     }
 }
 
-/// Replaces the setting on a connection of its own, because the one that migrates is busy. Tells whether it has become `to`.
+/// Replaces the setting on a separate connection, because the one that migrates is busy. Returns whether it has become `to`.
 async fn replace(connect: &MySqlConnectOptions, from: &str, to: &str) -> Result<bool, sqlx::Error> {
     let mut connection = MySqlConnection::connect_with(connect).await?;
     prepare(&mut connection).await?;
     let replaced = execute(&mut connection, &ReplaceSetting { name: MIGRATING, from, to }).await? == 1
-        // An attempt whose answer was lost.
+        // An earlier attempt may have succeeded although its answer was lost.
         || fetch(&mut connection, &ReadSetting { name: MIGRATING }).await?.pop().as_deref() == Some(to);
     connection.close().await?;
     Ok(replaced)
@@ -240,7 +240,7 @@ mod tests {
             (&*stored, seen(&stored, Instant::now()), false),
             (&*stored, seen(&stored, long_ago), true),
             (&*stored, seen("another text", long_ago), false),
-            // Of the same node, whose own lock the asker has.
+            // On the same node, whose own lock the asker has.
             (&*Holder::new("a".into()).text(), None, true),
         ] {
             assert_eq!(is_free(stored, &own, seen.as_ref()), free, "{stored} {seen:?}");

@@ -16,7 +16,7 @@ pub(super) struct Migrating {
     lent: Lent,
     /// How connections beside it are made.
     connect: MySqlConnectOptions,
-    /// Whether a lock of the server is none for the others of its group.
+    /// Whether a lock of the server does not keep out the others of its group.
     is_of_group: bool,
     /// The lock for all servers of a group.
     held: Option<Held>,

@@ -25,7 +25,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Connects to that one of the servers which takes writes, or answers.
+    /// Connects to the one of the servers that takes writes, or answers.
     pub(super) async fn open(
         all: &[MySqlConnectOptions],
         options: ConnectOptions,

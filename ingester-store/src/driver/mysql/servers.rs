@@ -69,7 +69,7 @@ mod tests {
     use crate::driver::servers::{DatabaseServer, Servers};
     use ingester_sql::dialect::OneText::{self, Compound, Sequence};
 
-    /// What a server says of itself.
+    /// A server's variables.
     type Variables<'a> = &'a [(&'a str, &'a str)];
 
     #[test]

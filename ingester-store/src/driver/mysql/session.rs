@@ -18,9 +18,9 @@ use sqlx::{Executor as _, MySql, MySqlConnection};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A connection that is lent. sqlx knows nothing of its transactions, because it would give the connection back whatever happened to
-/// them: a connection that is dropped within a transaction or a query is closed, so that no one else finds the transaction open, or waits
-/// for the query's end.
+/// A connection that is lent. sqlx knows nothing of its transactions, because it would give the connection back in any state: a
+/// connection that is dropped within a transaction or a query is closed, so that no other caller finds the transaction open, or waits for
+/// the query's end.
 pub(super) struct Lent {
     connection: PoolConnection<MySql>,
     servers: Arc<Servers>,

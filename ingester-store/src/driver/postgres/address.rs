@@ -34,7 +34,7 @@ struct Hosts {
     has_tls: bool,
 }
 
-/// How many statements a connection keeps prepared, unless the URL says otherwise: those of all kinds that are usual. The server has none of
+/// How many statements a connection keeps prepared, unless the URL says otherwise: the usual ones of all kinds. The server keeps none of
 /// them beyond its connection.
 const PREPARED: usize = 256;
 

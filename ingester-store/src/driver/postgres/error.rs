@@ -25,7 +25,7 @@ pub(super) fn is_end(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether a lock was not to be had in time.
+/// Whether a lock was not granted in time.
 pub(super) fn is_late(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("55P03"))
 }
@@ -59,7 +59,7 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
             Some("the server is read-only: name the primary, or wait for the fail-over"),
             Some(About::Stale),
         ),
-        // A prepared statement that is not known, or there already: connections to the server are exchanged below this one.
+        // A prepared statement that is unknown, or there already: connections to the server are exchanged below this one.
         "26000" | "42P05" => (
             Transient,
             Some(
@@ -84,7 +84,7 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
         }
         "23505" if constraint.is_some_and(|name| name.starts_with("pg_")) => (Transient, None, None),
         "XX000" if routine.is_some_and(|name| name.starts_with("simple_heap_")) => (Transient, None, None),
-        // A lock that was not to be had in time, or by this statement; an object that is in use.
+        // A lock that was not granted in time, or by this statement; an object that is in use.
         "55P03" | "55006" => (Transient, None, None),
         _ => match code.get(..2).unwrap_or_default() {
             // The connection; the transaction, in a state that the statement does not fit, or rolled back by the server; resources; an

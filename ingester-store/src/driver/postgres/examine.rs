@@ -24,7 +24,7 @@ pub(super) fn examine(answers: &Answers) -> Vec<Finding> {
         let (right, table) = line.split_once(' ')?;
         answers.tables.iter().any(|ours| ours == table).then(|| (right.to_owned(), table.to_owned()))
     };
-    // By right, the tables that lack it.
+    // For each right, the tables that lack it.
     let mut lacking: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (right, table) in answers.grants.iter().filter_map(missing) {
         lacking.entry(right).or_default().push(table);

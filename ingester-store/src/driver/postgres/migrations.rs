@@ -12,7 +12,7 @@ use sqlx::migrate::{Migrate as _, MigrateError};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the lock is not asked for after it was not to be had.
+/// How long to wait before asking again for a lock that was not granted.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// A connection that runs migrations.

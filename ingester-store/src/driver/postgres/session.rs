@@ -14,8 +14,8 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Postgres, SqlSafeStr a
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A connection that is lent. One that is dropped within a transaction or a query is closed, so that no one else finds the transaction open
-/// or waits for the query's end. The server ends a query whose connection is closed.
+/// A connection that is lent. One that is dropped within a transaction or a query is closed, so that no other caller finds the transaction
+/// open or waits for the query's end. The server ends a query whose connection is closed.
 pub(super) struct Lent {
     connection: PoolConnection<Postgres>,
     /// If they are unnamed, a pooler may give each transaction another connection to the server, so each statement is in a transaction, with

@@ -1,4 +1,4 @@
-//! Against the testbed's server: each test makes a schema of its own in a database of its own.
+//! Against the testbed's server: each test makes its own schema in its own database.
 
 use super::values::Prepared;
 use crate::driver::interface::{Call, End};
@@ -41,7 +41,7 @@ struct Schema {
 }
 
 impl Schema {
-    /// `None`, after it has said so, if PostgreSQL is not installed.
+    /// `None`, after a message, if PostgreSQL is not installed.
     async fn new(name: &str) -> Option<Self> {
         let Some(server) = shared_postgres().unwrap() else {
             skipped_without_postgres();
@@ -94,7 +94,7 @@ fn place(name: &str) -> usize {
     RUN.table().columns.iter().position(|column| column.name.as_str() == name).unwrap()
 }
 
-/// The row as it is stored: all but the time when it was.
+/// Compares the stored row with the written one, apart from the time of writing.
 fn compare(stored: &StoredRow, mut written: Row) {
     written.values[place("update_time")] = stored.values[place("update_time")].clone();
     assert!(matches!(stored.values[place("update_time")], Value::Time(_)));
@@ -145,7 +145,7 @@ async fn rows_that_another_writer_has_inserted_are_judged_anew() {
     let Some(schema) = Schema::new("judged_anew").await else { return };
     let store = schema.store(Prepared::Named).await;
     store.write(RUN.table(), changes([row("b", 5, "null")])).await.unwrap();
-    // Nothing is known of the stored row: two are inserted, one is later than the stored one, or earlier.
+    // The stored row is unknown: two are inserted, one is later than the stored one, or earlier.
     let absent = |uid, version| Row { expected: Some(Expected::Absent), ..row(uid, version, "null") };
     let report = store.write(RUN.table(), changes([absent("a", 1), absent("b", 6), absent("c", 1)])).await.unwrap();
     assert_eq!((report.written, report.stale.len()), (3, 0));
@@ -269,7 +269,7 @@ async fn one_program_migrates_at_a_time() {
     drop(first);
     let mut third = pool.migrations().await.unwrap();
     tokio::time::timeout(Duration::from_secs(20), third.lock()).await.unwrap().unwrap();
-    // Whoever ends the connection ends the lock.
+    // The end of the connection ends the lock.
     schema
         .run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
         .await;

@@ -1,7 +1,7 @@
 //! Values of PostgreSQL's statements and rows.
 //!
-//! A statement is prepared once, with whatever values it is run with first, so a parameter has the same type whatever its value is. Texts,
-//! and NULL, have none: the server takes the type of the column, and a text has the same bytes in each of them. Integers are BIGINT.
+//! A statement is prepared once, with the values of its first run, so a parameter has the same type whatever its value is. Texts, and
+//! NULL, have none: the server takes the type of the column, and a text has the same bytes in each of them. Integers are BIGINT.
 
 use crate::driver::interface::{Call, Rows};
 use ingester_core::schema::SqlType;

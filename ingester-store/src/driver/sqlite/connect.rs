@@ -43,8 +43,8 @@ pub(super) async fn connect(
         .create_if_missing(options.create)
         .busy_timeout(BUSY)
         .foreign_keys(false)
-        // Readers do not wait for the writer, whose log is ahead of the file. A commit survives a crash of the program; a crash of the machine may lose the
-        // last few commits. What must not be lost raises that (`durability.rs`).
+        // Readers do not wait for the writer, whose log is ahead of the file. A commit survives a crash of the program; a crash of the machine may
+        // lose the last few commits. `durability.rs` raises this for what must not be lost.
         .synchronous(SqliteSynchronous::Normal)
         // Every row changes a page of each index. With SQLite's default of 2 MB, these pages are written and read repeatedly.
         // A positive number would be a number of pages.
@@ -95,7 +95,7 @@ pub(super) async fn connect(
         .await
 }
 
-/// After how many of its operations a statement is asked whether it has taken too long.
+/// How often a statement is asked whether it has taken too long, in operations of the database.
 const OPERATIONS: i32 = 10_000;
 
 /// Has a connection ask a deadline while it works.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// No deadline.
 const NEVER: u64 = u64::MAX;
 
-/// The statement has no caller any more.
+/// The statement no longer has a caller.
 const NOW: u64 = 0;
 
 /// The deadline of the statement that runs on a connection. The database asks it again and again while it works, so it is set
@@ -39,7 +39,7 @@ impl Set<'_> {
 }
 
 impl Deadline {
-    /// The deadline of a store with so many connections.
+    /// The deadline of a store with this many connections.
     pub(super) fn of(connections: u32) -> Self {
         Deadline { is_shared: connections == 1, ..Deadline::default() }
     }
@@ -56,7 +56,7 @@ impl Deadline {
         Set(self)
     }
 
-    /// There is none. Before it is called, no statement may begin after one that was abandoned.
+    /// Removes the deadline. Before this is called, no statement may begin after one that was abandoned.
     pub(super) fn forget(&self) {
         self.at.store(NEVER, Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
 //! Commits that survive a crash of the machine where a connection decides that (SQLite): an evicted row is the only copy of its object, so
-//! what writes one is on disk before the object is deleted.
+//! a transaction that writes one is on disk before the object is deleted.
 
 use ingester_sql::dialect::sqlite::session;
 use sqlx::{Executor as _, SqliteConnection};
@@ -14,7 +14,7 @@ impl Durability {
     /// The next transaction of the connection is on disk when its commit is answered. It must not have begun: within a transaction
     /// the setting cannot be changed.
     pub(super) async fn raise(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        // Before the statement: if this future is dropped, the connection is lowered all the same.
+        // Before the statement: if this future is dropped, the connection is lowered anyway.
         self.0.store(true, Ordering::Release);
         set(connection, true).await
     }

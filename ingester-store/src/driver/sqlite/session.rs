@@ -16,7 +16,7 @@ use sqlx::{Executor as _, SqlSafeStr as _, Sqlite, SqliteConnection, SqlitePool,
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A connection that is lent. sqlx rolls a transaction back that is dropped.
+/// A connection that is lent. sqlx rolls back a transaction that is dropped.
 pub(super) struct Lent {
     pool: SqlitePool,
     deadline: Deadline,
@@ -68,7 +68,7 @@ impl Session for Lent {
         time: Duration,
     ) -> BoxFuture<'s, Result<Box<dyn Rows>, sqlx::Error>> {
         async move {
-            // The deadline of the only connection, which is lent to this query; one of several gets a deadline of its own.
+            // The deadline of the only connection, which is lent to this query; one of several gets its own deadline.
             let deadline = if self.deadline.is_shared() { self.deadline.clone() } else { Deadline::default() };
             let is_shared = self.deadline.is_shared();
             let connection = self.connection().await?;

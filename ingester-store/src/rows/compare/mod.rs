@@ -201,7 +201,7 @@ fn in_companion(what: &str, list: bool, wanted: &StringMap, stored: &StringMap, 
         let (wanted, stored) = match (wanted, stored) {
             (Some(wanted), Some(stored)) => quoted(wanted, stored),
             (wanted, stored) => {
-                // The values of a list are keys, and nothing is behind them.
+                // The values of a list are keys, without anything behind them.
                 let shown = |text: &str| if text.is_empty() && list { THERE.to_owned() } else { quoted(text, text).0 };
                 let alone = |text: Option<&str>| text.map_or_else(|| NONE.to_owned(), shown);
                 (alone(wanted), alone(stored))

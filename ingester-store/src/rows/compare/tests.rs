@@ -1,4 +1,4 @@
-//! Each kind of difference, and what is none.
+//! Each kind of difference, and what is not one.
 
 use super::{Difference, differences};
 use crate::rows::StoredRow;
@@ -82,7 +82,7 @@ fn both() -> (Row, StoredRow) {
     (row, stored)
 }
 
-/// What is found when one value is stored in place of the other.
+/// The differences when one value is stored in place of the other.
 fn found(place: usize, wanted: Value, stored: Value) -> Vec<Difference> {
     let (mut row, mut beside) = both();
     row.values[place] = wanted;
