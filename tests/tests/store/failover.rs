@@ -42,7 +42,7 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
     write(20).await?;
     let moves = store.moves();
     assert_eq!(*moves.borrow(), 0);
-    // The tests' servers write their logs when it suits them.
+    // The tests' servers flush their logs at any time.
     let risks = store.risks();
     let expected: &[&str] = match on {
         On::Postgres => &["fsync=off"],
@@ -53,7 +53,7 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
     }
     assert!(!risks.iter().any(|risk| risk.contains("semi-synchronous")), "{risks:?}");
 
-    // The connections to the former primary are left, although it answers.
+    // The connections to the former primary are given up, although it answers.
     pair.switch_over(1).await?;
     let expected = write(20).await?;
     assert_eq!(uids(two).await?, expected);
@@ -78,7 +78,7 @@ async fn uids(server: &SqlServer) -> Result<Vec<String>> {
     Ok(server.sql("failover", "SELECT uid FROM model ORDER BY uid").await?.into_iter().flatten().flatten().collect())
 }
 
-/// Makes a user who writes objects, without an administrator's right to write to a read-only server.
+/// Creates a user who writes objects, without an administrator's right to write to a read-only server.
 async fn create_user(on: On, server: &SqlServer) -> Result<()> {
     let sql = match on {
         On::Postgres => {
@@ -89,7 +89,7 @@ async fn create_user(on: On, server: &SqlServer) -> Result<()> {
     server.sql("failover", sql).await.map(drop)
 }
 
-/// Listens on a port of its own and passes every new connection on to the server whose port `target` holds. Connections that are
+/// Listens on its own port and forwards every new connection to the server whose port `target` holds. Connections that are
 /// open stay where they are, as after a change in the DNS.
 async fn forward(target: Arc<AtomicU16>) -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
