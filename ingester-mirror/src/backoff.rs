@@ -30,7 +30,7 @@ const fn endless(first: Duration, longest: Duration) -> ExponentialBuilder {
     ExponentialBuilder::new().with_min_delay(first).with_max_delay(longest).without_max_times()
 }
 
-/// How long an object waits in the queue after so many failed attempts: a second, then twice as long each time, up to
+/// How long an object waits in the queue after this many failed attempts: a second, then twice as long each time, up to
 /// `longest`.
 pub(crate) fn delay(attempt: u32, longest: Duration) -> Duration {
     Duration::from_secs(1).saturating_mul(1 << attempt.min(16)).min(longest)

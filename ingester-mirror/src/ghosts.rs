@@ -65,7 +65,7 @@ pub enum ResolveError {
     /// The API server or the database failed.
     #[error(transparent)]
     Failed(#[from] AuditError),
-    /// The object or the row is another one by now.
+    /// The object or the row has changed meanwhile.
     #[error("it has changed meanwhile: look at it again")]
     Changed,
     /// The object cannot take the place of the row.

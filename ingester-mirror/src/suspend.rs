@@ -65,7 +65,7 @@ impl Suspension {
         Suspension(Arc::new(Inner { switches, metrics: metrics.clone() }))
     }
 
-    /// Suspends kinds and lets them go on as the configuration changes, for ever.
+    /// Suspends and resumes kinds as the configuration changes, for ever.
     pub async fn follow(&self, live: &Live) {
         let mut settling = FuturesUnordered::new();
         loop {
@@ -108,7 +108,7 @@ impl Suspension {
         let mut suspended = switch.suspended.subscribe();
         tokio::select! {
             biased;
-            // Waiting for the lock keeps new permits from a kind that goes on.
+            // Waiting for the lock blocks new permits of a kind that has been resumed.
             _ = suspended.wait_for(|suspended| !*suspended) => {}
             _ = switch.work.write() => {
                 self.0.metrics.suspended(kind, true);

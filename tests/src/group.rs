@@ -1,4 +1,4 @@
-//! A private group of three MySQL servers (group replication), out of the MySQL that `tests/install.sh` gets.
+//! A private group of three MySQL servers (group replication), from the MySQL that `tests/install.sh` downloads.
 
 use std::time::{Duration, Instant};
 

@@ -11,8 +11,9 @@ use crate::sql_server::Protocol;
 /// Rows of cells as text.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// Runs statements on a new connection to the database of a URL, each by itself, and then SQL, whose names are quoted as `` `name` ``
-/// on every database. Returns every cell of its answer as text: a boolean as 0 or 1, a time as `2026-01-02 03:04:05.678901`, bytes as text, or as hexadecimal digits if they are not text.
+/// Runs statements on a new connection to the database of a URL, each by itself, and then SQL, whose names are quoted as `` `name` `` on every
+/// database. Returns every cell of its answer as text: a boolean as 0 or 1, a time as `2026-01-02 03:04:05.678901`, bytes as text, or as hexadecimal
+/// digits if they are not text.
 ///
 /// # Errors
 /// The database's.

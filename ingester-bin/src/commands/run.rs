@@ -417,7 +417,7 @@ impl Filling {
         }
     }
 
-    /// Backfills all new columns of these kinds. Those of suspended kinds wait until the kind goes on, and for all others.
+    /// Backfills all new columns of these kinds. Those of suspended kinds wait until the kind is resumed, and for all others.
     async fn all(&self, kinds: &[Kind]) -> Result<(), StoreError> {
         let mut waiting = self.store.incomplete_backfills(kinds, self.released.as_ref()).await?;
         for backfill in &waiting {

@@ -101,7 +101,7 @@ struct Suspect {
 }
 
 /// Compares `kinds` in the cluster with their rows and adds each difference to the report. With `repair`, it also repairs
-/// them, except for suspended kinds. `progress` is told how far it is with which kind.
+/// them, except for suspended kinds. `progress` receives how far each kind has come.
 ///
 /// A kind that is not installed in the cluster has no objects: its live rows are orphans.
 ///

@@ -29,7 +29,7 @@ impl Follower {
         let (mut backoff, start) = (Backoff::new(API_SERVER), tokio::time::Instant::now());
         loop {
             self.pipeline.finalizers_missing.notified().await;
-            // It goes on after the time-out, too. (The follower owns the sender, so waiting has no other end.)
+            // It continues after the time-out, too. (The follower owns the sender, so waiting has no other end.)
             let mut listed = self.synced_once.subscribe();
             let _ = tokio::time::timeout_at(start + WAIT, listed.wait_for(|listed| *listed)).await;
             let pause = match self.add_finalizers_once().await {

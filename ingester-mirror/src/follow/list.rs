@@ -27,7 +27,7 @@ impl Follower {
         let (unit, kind) = (self.unit(), self.unit().kind.name());
         let rejected = self.rejected().await;
         let begin = tokio::time::Instant::now();
-        // What is known now was in the cluster before its version is asked for. So a version that is behind comes from a cluster that
+        // Everything that is known now was in the cluster before its version is requested. So a version that is behind comes from a cluster that
         // was restored to an earlier state. A stream says its version only at its end, which is too late.
         let newest = self.pipeline.known().newest();
         let asked = unit.cluster.version().await?;

@@ -16,7 +16,7 @@ const MOST: u32 = 500;
 /// The objects of the first page: their size is not known yet. Ten of the largest that a cluster takes are 15 MB.
 const FIRST: u32 = 10;
 
-/// How large the objects of a unit were so far, and how many are asked for at a time.
+/// The size of a unit's objects so far, and how many are requested at a time.
 #[derive(Debug)]
 pub(super) struct Pages {
     /// The mean size of the objects in the last page, in bytes.

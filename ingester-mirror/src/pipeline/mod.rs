@@ -22,7 +22,7 @@
 //! - An object that a rule has chosen is evicted in the judged version, or in that version without our finalizer. If it has changed, it stays.
 //! - If an object that had left the cluster is there again, nothing changes: a person decides, see `ghost`.
 //! - An object that cannot be read, decoded, stored or acknowledged never blocks others.
-//! - Whatever fails is tried again after a pause.
+//! - Every failure is retried after a pause.
 
 mod acknowledge;
 mod additions;

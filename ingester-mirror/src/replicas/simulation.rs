@@ -86,7 +86,7 @@ impl World {
         self.0.state.lock().unwrap()
     }
 
-    /// A process begins to work on a unit, or goes on.
+    /// A process begins to work on a unit, or continues.
     fn works(&self, member: usize, unit: &str) {
         let mut state = self.state();
         let others: Vec<usize> = (0..state.members.len())
@@ -125,7 +125,7 @@ struct MemberConnection {
 }
 
 impl MemberConnection {
-    /// Does something at the server, which goes on when the member that asked for it is frozen or dead.
+    /// Does something at the server, which continues if the requesting member is frozen or dead.
     fn ask<'a, T: Send + 'static>(
         &'a self,
         work: impl FnOnce(&mut GroupState) -> Result<T, LeaseError> + Send + 'static,
@@ -234,7 +234,7 @@ impl Frozen {
     }
 }
 
-/// Does not go on while the process is frozen.
+/// Does not continue while the process is frozen.
 pub(crate) async fn freezable<T>(frozen: Frozen, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut thaw = Box::pin(sleep_until(Instant::now()));

@@ -130,7 +130,7 @@ impl Inner {
         }
     }
 
-    /// Whether the caller may go on watching: whether they still have the right, and still see the same former objects.
+    /// Whether the caller may continue to watch: whether they still have the right, and still see the same former objects.
     fn standing(
         self: &Arc<Self>,
         caller: &Caller,

@@ -243,7 +243,7 @@ fn interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Asks whether to go on.
+/// Asks whether to continue.
 fn wants_more() -> bool {
     note("-- more: Enter; end: q --");
     let mut line = String::new();
