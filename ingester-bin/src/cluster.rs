@@ -1,4 +1,4 @@
-//! The cluster, found as kubectl finds it.
+//! Finds the cluster as kubectl does.
 //!
 //! May use: arguments, ending, ingester-store.
 
@@ -23,7 +23,7 @@ use tower::BoxError;
 use tower::util::{MapErrLayer, MapRequestLayer};
 
 impl Cluster {
-    /// Whether the arguments name one.
+    /// Whether the arguments name a cluster.
     pub(crate) fn is_named(&self) -> bool {
         self.kubeconfig.is_some() || self.context.is_some()
     }
@@ -60,13 +60,13 @@ impl Cluster {
         let server = config.cluster_url.to_string();
         let plugin = config.auth_info.exec.as_ref().and_then(|exec| exec.command.clone());
         let is_given = plugin.is_some() || config.auth_info.auth_provider.is_some();
-        // It runs the command of the kubeconfig's user, which may hang: signals are heard meanwhile.
+        // It runs the command of the kubeconfig's user, which may hang: signals are handled meanwhile.
         let building = tokio::task::spawn_blocking(move || quietly(|| ClientBuilder::try_from(config)));
         let builder = waiting_for(|| command(plugin.as_deref()), building).await;
         let builder =
             builder.map_err(|error| Failure::Usage(anyhow!("no connection to the cluster can be made: {error}")))?;
         let builder = builder.ok_or_else(|| match is_given {
-            // kube panics on such a token where it does not expire.
+            // kube panics on such a token if it does not expire.
             true => Failure::Usage(anyhow!(NO_HEADER)),
             false => Failure::Work(anyhow!("no connection to the cluster can be made: kube has a defect")),
         })?;
@@ -76,17 +76,17 @@ impl Cluster {
     }
 }
 
-/// What is wrong with a token that a command has given.
+/// The error of a token that a command returned.
 const NO_HEADER: &str = "the token that the command of the kubeconfig's user gives cannot be used: invalid header field value for \
      \"Authorization\": a token has no line breaks and no control characters, not even at its end: have the command print it without, \
      as in `printf %s TOKEN`";
 
 thread_local! {
-    /// No panic of this thread is reported.
+    /// Panics of this thread are not reported.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What this returns; `None` if it panics, of which nothing is printed.
+/// The result; `None` if it panics, without printing anything.
 fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -103,7 +103,7 @@ fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
     done.ok()
 }
 
-/// A file with a token, read as kubectl reads it: without white space around the token, and again within a minute. kube takes the line
+/// A file with a token, read as kubectl reads it: without white space around the token, and read again within a minute. kube takes the line
 /// break at the end of a file for a part of the token.
 struct TokenFile {
     file: String,
@@ -115,20 +115,20 @@ impl TokenFile {
     /// A file that is older than this is read again.
     const FRESH: Duration = Duration::from_secs(50);
 
-    /// Takes the file of a user who has no other credentials that come first.
+    /// Takes the file of a user whose other credentials, if any, do not take precedence.
     fn taken(user: &mut AuthInfo) -> Result<Option<Arc<Mutex<Self>>>, String> {
         let has_password = user.username.is_some() && user.password.is_some();
         if user.auth_provider.is_some() || has_password || user.token.is_some() {
             return Ok(None);
         }
         let Some(file) = user.token_file.take() else { return Ok(None) };
-        // It comes first.
+        // This takes precedence.
         user.exec = None;
         let header = Self::header_of(&file)?;
         Ok(Some(Arc::new(Mutex::new(TokenFile { file, header, read: Instant::now() }))))
     }
 
-    /// The header with the token of a file. No error has the name of the file: it may be a token that stands in the wrong place.
+    /// The header with the token of a file. Errors do not contain the file's name: it may be a token in the wrong place.
     fn header_of(file: &str) -> Result<HeaderValue, String> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| format!("the file that the user's `tokenFile` names cannot be read: {error}"))?;
@@ -168,7 +168,7 @@ fn authorized(token: Option<&Mutex<TokenFile>>, mut request: Request<Body>) -> R
 const INVALID: &str = "invalid header field value for \"Authorization\"";
 const WHY_INVALID: &str = "a token has no line breaks and no control characters";
 
-/// Checks what kube takes as it is, and panics on with the first request. In the words of kubectl; no value is in them.
+/// Checks values that kube does not check, and then panics on with the first request. The messages are kubectl's, and contain no values.
 fn check(config: &Config) -> Result<(), String> {
     let url = &config.cluster_url;
     if !matches!(url.scheme_str(), Some("https" | "http")) || url.authority().is_none() {
@@ -177,7 +177,7 @@ fn check(config: &Config) -> Result<(), String> {
         );
     }
     let wrong = |what: &str| Err(format!("{what} cannot be used: {INVALID}: {WHY_INVALID}, not even at its end"));
-    // Written out as it was read: the secret's own type hides it.
+    // Serialized as it was read, because the secret's own type hides it.
     let user = serde_json::to_value(&config.auth_info).unwrap_or_default();
     if user["token"].as_str().is_some_and(is_no_header) {
         return wrong("the user's `token`");
@@ -191,7 +191,7 @@ fn check(config: &Config) -> Result<(), String> {
     Ok(())
 }
 
-/// The address of the server alone: kube sends neither the user nor the parameters that a URL may have, and logs both.
+/// Only the server's address: kube does not send a URL's user and parameters, but logs both.
 fn without_secrets(url: &Uri) -> Uri {
     let mut parts = url.clone().into_parts();
     let bare = |authority: &Authority| {
@@ -210,7 +210,7 @@ fn is_no_header(token: &str) -> bool {
     token.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f)
 }
 
-/// What is waited for while a client is made. Of the command only its name: its arguments may have secrets.
+/// The reason for the wait while a client is created. It has only the command's name: the arguments may contain secrets.
 fn command(plugin: Option<&str>) -> String {
     match plugin.and_then(|plugin| plugin.split_whitespace().next()) {
         Some(plugin) => format!("the command `{plugin}` of the kubeconfig's user, which gets its credentials"),
@@ -218,7 +218,7 @@ fn command(plugin: Option<&str>) -> String {
     }
 }
 
-/// No connection to the API server. kube's own error says neither to which nor why.
+/// No connection to the API server. kube's own error names neither the server nor the reason.
 #[derive(Debug)]
 struct NotReached {
     server: String,
@@ -242,7 +242,7 @@ impl Error for NotReached {
     }
 }
 
-/// The credentials of the kubeconfig cannot be had. kube's own error is left out: it has the command of a plugin and its output.
+/// The kubeconfig's credentials are not available. kube's own error is left out: it contains a plugin's command and output.
 #[derive(Debug)]
 struct NoCredentials {
     why: String,
@@ -258,12 +258,12 @@ impl fmt::Display for NoCredentials {
 
 impl Error for NoCredentials {}
 
-/// Whether a request failed for credentials that will not become better by themselves.
+/// Whether a request failed for credentials, in a way that no retry can fix.
 pub(crate) fn lasts(error: &(dyn Error + 'static)) -> bool {
     causes(error).filter_map(|error| error.downcast_ref::<NoCredentials>()).any(|error| error.lasts)
 }
 
-/// The error with the address of the server, if there is no connection to it, and without what may be secret.
+/// The error with the address of the server, if there is no connection to it, and without possible secrets.
 fn named(server: &str, error: BoxError) -> BoxError {
     if let Some(error) = causes(&*error).find_map(auth_error) {
         let lasts = matches!(error, AuthError::InvalidBearerToken(_));
@@ -295,7 +295,7 @@ fn without_user(server: &str) -> String {
     .to_owned()
 }
 
-/// The first file of the variable KUBECONFIG that is no kubeconfig: kube says what is wrong, and not in which.
+/// The first file in the variable KUBECONFIG that is not a kubeconfig: kube says what is wrong, but not in which file.
 fn broken() -> Option<(PathBuf, KubeconfigError)> {
     let files = std::env::var_os("KUBECONFIG")?;
     let files: Vec<PathBuf> = std::env::split_paths(&files).filter(|file| file.is_file()).collect();
@@ -315,7 +315,7 @@ fn auth_error<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e AuthError> {
     }
 }
 
-/// Why there are no credentials, without a word of what a command was given or has printed.
+/// Why credentials are missing, without a command's arguments and output.
 fn said_of(error: &AuthError) -> String {
     match error {
         AuthError::AuthExecStart(error) => format!("the command of the kubeconfig's user cannot be run: {error}"),
@@ -334,7 +334,7 @@ fn said_of(error: &AuthError) -> String {
     }
 }
 
-/// What an error says about a kubeconfig, without a word of the file: what is quoted where it cannot be read may be a token.
+/// An error about a kubeconfig, without text from the file: quoted text that could not be parsed may be a token.
 pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
     for error in causes(error) {
         if let Some(error) = auth_error(error) {
@@ -450,7 +450,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         std::fs::write(&file, "  FIRST\r\n\n").unwrap();
-        // As with kube, a file comes before a command.
+        // As in kube, a file takes precedence over a command.
         let text = serde_json::json!({ "tokenFile": file, "exec": {"command": "none"} }).to_string();
         let mut user = user(&text);
         let token = TokenFile::taken(&mut user).unwrap().unwrap();
@@ -470,7 +470,7 @@ mod tests {
         };
         ages();
         assert_eq!(sent(), "Bearer SECOND");
-        // What cannot be used does not take its place.
+        // An unusable file does not replace it.
         for broken in ["", "A\nB"] {
             std::fs::write(&file, broken).unwrap();
             ages();

@@ -1,4 +1,4 @@
-//! The database: from the arguments, else the environment, else a file in the current folder. A command says which one it is, and why,
+//! The database: from the arguments, otherwise the environment, otherwise a file in the current folder. A command says which one, and why,
 //! unless its own arguments do.
 //!
 //! May use: arguments, ending, output, progress, ingester-core, ingester-mirror, ingester-store.
@@ -17,10 +17,10 @@ use std::path::Path;
 /// The database if none is named.
 const DEFAULT: &str = "sqlite://ingester.db";
 
-/// A database, and why it is this one.
+/// A database, and the reason for the choice.
 pub(crate) struct Database {
     address: Address,
-    /// Who names it; `None` if the arguments do.
+    /// The source of its name; `None` for the arguments.
     why: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn configuration(file: &ConfigFile, kinds: &[Kind]) -> Result<Config,
 }
 
 impl Target {
-    /// The database that is meant.
+    /// The chosen database.
     pub(crate) fn database(&self, kinds: &[Kind]) -> Result<Database, Failure> {
         let mut database = match (&self.config, &self.database_url) {
             (Some(file), _) => Database::of(&configuration(&ConfigFile { config: file.clone() }, kinds)?, file)?,
@@ -88,27 +88,27 @@ impl Database {
         }
     }
 
-    /// Where it is.
+    /// Its address.
     pub(crate) fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Who names it, if its command does not.
+    /// The source of its name, if not the command.
     pub(crate) fn why(&self) -> Option<&str> {
         self.why.as_deref()
     }
 
-    /// Opens it, and makes the file of an SQLite database that is not there.
+    /// Opens it, and creates the file of a missing SQLite database.
     pub(crate) async fn open(&self) -> Result<Store, Failure> {
         self.open_with(ConnectOptions::default()).await
     }
 
-    /// Opens it for a command that has nothing to do if it is not there.
+    /// Opens it for a command that has nothing to do if it does not exist.
     pub(crate) async fn open_existing(&self) -> Result<Store, Failure> {
         self.open_with(ConnectOptions { create: false, ..ConnectOptions::default() }).await
     }
 
-    /// Opens it. Whatever the reason is that this cannot be done, nothing was tried yet.
+    /// Opens it. Whatever the reason of a failure, nothing was tried yet.
     pub(crate) async fn open_with(&self, options: ConnectOptions) -> Result<Store, Failure> {
         self.announce();
         let bar = progress::spinner("{spinner} {msg}");
@@ -118,7 +118,7 @@ impl Database {
         opened.map_err(|error| Failure::Usage(error.into()))
     }
 
-    /// Says which database it is, unless the arguments do.
+    /// Reports which database it is, unless the arguments name it.
     pub(crate) fn announce(&self) {
         if let Some(why) = &self.why {
             note(&format!("database: {self} ({why})"));

@@ -12,7 +12,7 @@ use ingester_mirror::config::Config;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// The prefix that the file of the environment says, for `--version`: that shows it, and nothing else, so a file with mistakes is as none.
+/// The prefix in the file that the environment names, for `--version`: that shows nothing else, so a file with mistakes counts as no file.
 pub(crate) fn prefix_of_environment() -> Option<&'static str> {
     if !std::env::args_os().any(|argument| argument == "--version") {
         return None;
@@ -23,8 +23,8 @@ pub(crate) fn prefix_of_environment() -> Option<&'static str> {
     declare::kinds("", &text, &|name| std::fs::read(folder.join(name))).ok()?.prefix
 }
 
-/// The program with the kinds of the file that the arguments name, else the configuration; and with the names of finalizer and annotations
-/// that all of them say together.
+/// The program with the kinds of the file that the arguments, otherwise the configuration, name; and with the names of finalizer and annotations
+/// that they together define.
 pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>) -> Result<Program, Failure> {
     let file: Option<PathBuf> = named.map(Path::to_path_buf).or_else(|| config.and_then(Config::kinds_file));
     let mut former: Vec<&'static str> = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>)
     let Some(file) = file else { return program.with_marks(None, former) };
     let text = std::fs::read_to_string(&file)
         .map_err(|error| Failure::Usage(anyhow!("the file of kinds {} cannot be read: {error}", file.display())))?;
-    // What a file names lies beside it.
+    // Files that a file names are beside it.
     let folder = file.parent().unwrap_or(Path::new(""));
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let files = RefCell::new(vec![(name.clone(), text.clone().into_bytes())]);

@@ -33,7 +33,7 @@ impl Ending {
 
 /// Why a command failed.
 pub(crate) enum Failure {
-    /// Wrong usage or configuration, such as a path that does not exist or a database that rejects the user, or nothing could be tried,
+    /// Wrong usage or configuration, such as a path that does not exist or a database that rejects the user, or that nothing could be tried
     /// because a server does not answer: exit code 2.
     Usage(anyhow::Error),
     /// The work failed: exit code 1.

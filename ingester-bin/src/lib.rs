@@ -19,7 +19,7 @@
 //!
 //! `.prefix("data.example.com")` gives the finalizer and the annotations a name of your own.
 //!
-//! The short form [`main`] is a program without migrations: its tables follow the structs as far as that only adds.
+//! The short form [`main`] is a program without migrations: its tables follow the structs as far as this only adds tables and columns.
 //!
 //! ```no_run
 //! # use ingester_core::Kind;
@@ -86,11 +86,11 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Refuses kinds, views and descriptors with which no command could work.
+/// Refuses kinds, views and descriptors that would make every command fail.
 fn check(program: Program) -> Result<(), Failure> {
     let kinds = program.kinds;
     check_registry(kinds).map_err(|error| Failure::Usage(anyhow!("the kinds of this program: {error}")))?;
-    // What constant evaluation does not read of a struct's rules.
+    // The parts of a struct's rules that constant evaluation does not check.
     if let Some(what) = kinds.iter().flat_map(check_selectors).next() {
         return Err(Failure::Usage(anyhow!("the kinds of this program: {what}")));
     }
@@ -99,7 +99,7 @@ fn check(program: Program) -> Result<(), Failure> {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
         Failure::Usage(anyhow!("the views of this program:\n  {}", errors.join("\n  ")))
     })?;
-    // An error in the program's descriptors would be an error of every object.
+    // An error in the program's descriptors would fail every object.
     for protobuf in kinds.iter().filter_map(Kind::protobuf) {
         protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
     }
@@ -135,7 +135,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     // Commands that people run log only what went wrong. RUST_LOG shows more.
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
     let program = match command {
-        // They work on the lock file itself, or on no rows.
+        // They work on the lock file itself, or without rows.
         Command::Schema(Schema::Print(_) | Schema::Generate(_) | Schema::Adopt(_))
         | Command::Crds(_)
         | Command::Kinds(_)
@@ -190,7 +190,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     }
 }
 
-/// Compares, makes and changes tables.
+/// Compares, creates and changes tables.
 fn schema(command: Schema, program: Program) -> Result<Ending, Failure> {
     match command {
         Schema::Print(arguments) => commands::schema::print(&arguments, program),
@@ -204,7 +204,7 @@ fn schema(command: Schema, program: Program) -> Result<Ending, Failure> {
     }
 }
 
-/// Looks at everything that a mirror needs.
+/// Checks everything that a mirror needs.
 fn doctor(arguments: &arguments::Doctor, program: Program) -> Result<Ending, Failure> {
     let config = configuration(&arguments.config, program.kinds)?;
     wait_for(commands::doctor::run(arguments, config, program))
@@ -245,7 +245,7 @@ fn wait_for(work: impl Future<Output = Result<Ending, Failure>>) -> Result<Endin
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| anyhow!("cannot start the threads that the work needs: {error}"))?;
     let ending = runtime.block_on(work);
-    // What is still running then, such as a DNS lookup, is not waited for.
+    // Work that still runs then, such as a DNS lookup, is not awaited.
     runtime.shutdown_background();
     ending
 }

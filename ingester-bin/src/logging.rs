@@ -17,7 +17,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
-/// Targets of libraries that log what they must not, and the lowest level that still passes. Nothing is lost: both return the
+/// Targets of libraries that log what they must not, and the lowest level that still passes. Nothing is lost: both also return the
 /// same to us as an error.
 const QUIET: &[(&str, tracing::Level)] = &[
     // It logs an unreadable answer as a whole, with objects, as a warning.
@@ -36,10 +36,10 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Where the level of a running program is changed.
+/// Changes the level of a running program.
 pub(crate) struct Level {
     filter: reload::Handle<EnvFilter, Registry>,
-    /// `RUST_LOG` says what is logged.
+    /// `RUST_LOG` decides what is logged.
     fixed: bool,
 }
 
@@ -82,8 +82,8 @@ pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<Level> {
     Ok(Level { filter: handle, fixed: variable.is_some() })
 }
 
-/// The levels, with kube's own line for each request that fails off: our errors say the same, and of which server. Whoever names one
-/// of kube's targets has other wishes.
+/// The levels, with kube's own line for each request that fails off: our errors say the same, and name the server. A user who names one
+/// of kube's targets wants that line.
 fn unless_named(level: &str) -> String {
     if level.contains("kube") { level.to_owned() } else { format!("{level},{ECHO}=off") }
 }
@@ -91,7 +91,7 @@ fn unless_named(level: &str) -> String {
 /// The target of kube that logs each request that fails.
 const ECHO: &str = "kube_client::client::builder";
 
-/// Parses levels, more strictly than the library: to that, a word that is not a level is a target of which everything is logged,
+/// Parses levels, more strictly than the library: for it, a word that is not a level is a target of which everything is logged,
 /// and nothing of all others. So a misspelt level would make the program silent.
 fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
     let wrong = |part: &str, reason: &str| {
@@ -101,7 +101,7 @@ fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
         )
     };
     let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-    // A part with a bracket is a span's and needs no level.
+    // A part with a bracket is for a span and needs no level.
     for part in parts.iter().filter(|part| !part.contains('[')) {
         let level = part.split_once('=').map_or(*part, |(_, level)| level);
         if level.parse::<LevelFilter>().is_err() {
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// What is logged by `act`.
+    /// The log of `act`.
     fn logged(format: Format, levels: &str, colours: bool, act: impl FnOnce()) -> String {
         let kept = Kept::default();
         let writer = kept.clone();
@@ -172,7 +172,7 @@ mod tests {
         kept.text()
     }
 
-    /// What asynchronous work logs at all levels.
+    /// The log of asynchronous work at all levels.
     fn traced(work: impl Future<Output = ()>) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         logged(Format::Text, "trace", false, || runtime.block_on(work))
@@ -331,7 +331,7 @@ mod tests {
         let text = traced(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let port = listener.local_addr().unwrap().port();
-            // A server that hangs up is enough: a client sends nothing to MySQL before the greeting.
+            // A server that hangs up is enough: a MySQL client sends nothing before the greeting.
             let serve = async {
                 loop {
                     drop(listener.accept().await);

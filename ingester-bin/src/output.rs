@@ -16,7 +16,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_on(text).map(|_| ())
 }
 
-/// The same; returns whether somebody still reads.
+/// The same; returns whether the reader is still there.
 ///
 /// # Errors
 /// As [`print`].
@@ -35,12 +35,12 @@ pub(crate) fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Whether what is written there may have colours: it is a terminal, and `NO_COLOR` of the environment does not say otherwise.
+/// Whether text that is written there may have colours: it is a terminal, and `NO_COLOR` of the environment does not say otherwise.
 pub(crate) fn has_colours(stream: &impl IsTerminal) -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && stream.is_terminal()
 }
 
-/// A text in one line of at most so many characters.
+/// A text in one line of at most this many characters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
     if text.chars().count() > most {
@@ -76,7 +76,7 @@ impl Table {
     }
 }
 
-/// How NULL is printed, as in MySQL's client.
+/// NULL as printed, as in MySQL's client.
 pub(crate) const NULL: &str = "NULL";
 
 impl std::fmt::Display for Table {

@@ -7,7 +7,7 @@ use ingester_mirror::health::Health;
 use tokio::task::{AbortHandle, JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-/// How long a part is to work.
+/// How long a part has to work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
     /// Until the program stops.
@@ -24,7 +24,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Starts `work`. If it panics, fails, or ends before it should, `health` says that `name` is dead.
+    /// Starts `work`. If it panics, fails, or ends before it should, `health` reports that `name` is dead.
     pub(crate) fn spawn(
         name: &'static str,
         until: Until,
@@ -57,7 +57,7 @@ impl Part {
         self.work.abort();
     }
 
-    /// Waits until the work has ended. How it ended, `health` says.
+    /// Waits until the work has ended. `health` reports how it ended.
     pub(crate) async fn ended(self) {
         // The watcher does not panic.
         let _ = self.watcher.await;
@@ -70,7 +70,7 @@ pub(crate) async fn without_error(work: impl Future<Output = ()>) -> anyhow::Res
     Ok(())
 }
 
-/// What the panic said.
+/// The message of the panic.
 fn panic_of(error: JoinError) -> String {
     let Ok(payload) = error.try_into_panic() else { return String::new() };
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -83,7 +83,7 @@ mod tests {
     use ingester_mirror::health::Health;
     use tokio_util::sync::CancellationToken;
 
-    /// The failed checks of liveness after this work has ended, the stop having been requested or not.
+    /// The failed checks of liveness after this work has ended, with or without a requested stop.
     async fn dead(
         until: Until,
         stopping: bool,

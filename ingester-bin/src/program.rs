@@ -1,4 +1,4 @@
-//! What a program needs: kinds and migrations.
+//! A program: its kinds and migrations.
 //!
 //! May use: ending, ingester-core, ingester-declare.
 
@@ -23,14 +23,14 @@ pub struct Program {
     pub(crate) declared: &'static [Kind],
     /// The views over the declared kinds.
     pub(crate) declared_views: &'static [View],
-    /// The kinds of the file that do not say what is stored where an object has no value.
+    /// The kinds of the file that do not say what to store if an object has no value.
     pub(crate) silent: &'static [&'static str],
     /// The views over the kinds that are built in.
     pub(crate) views: &'static [View],
     pub(crate) sql: Option<GeneratedSql>,
     /// The file that declares kinds.
     pub(crate) kinds_file: Option<KindsFile>,
-    /// What the names of its finalizer and annotations begin with, if it says that.
+    /// The prefix of its finalizer and annotations, if given.
     pub(crate) prefix: Option<&'static str>,
     /// The names of the finalizer and annotations of all its kinds.
     pub(crate) marks: &'static Marks,
@@ -62,7 +62,7 @@ impl Program {
         }
     }
 
-    /// What the names of its finalizer and annotations begin with, a DNS subdomain such as `data.example.com`, instead of `michelangelo`:
+    /// The prefix of its finalizer and annotations, a DNS subdomain such as `data.example.com`, instead of `michelangelo`:
     /// `data.example.com/Ingester`, `data.example.com/Immutable`. A database of another prefix is refused.
     #[must_use]
     pub const fn prefix(mut self, prefix: &'static str) -> Self {
@@ -70,13 +70,13 @@ impl Program {
         self
     }
 
-    /// What `--version` says of a program with a prefix of its own, or of a file.
+    /// The output of `--version` for a program with its own prefix, or with one from a file.
     pub(crate) fn version(&self, of_file: Option<&'static str>) -> Option<&'static str> {
         let version = |prefix| format!("{}\nprefix of finalizer and annotations: {prefix}", env!("CARGO_PKG_VERSION"));
         self.prefix.or(of_file).map(|prefix| kept(version(prefix)))
     }
 
-    /// The same program with the names that it says itself, or that a file says, and those of former prefixes.
+    /// The same program with the names from itself or from a file, and those of former prefixes.
     pub(crate) fn with_marks(
         self,
         of_file: Option<(&str, &'static str)>,
@@ -112,12 +112,12 @@ impl Program {
         self
     }
 
-    /// What the migrations that are built in are made for.
+    /// The kinds of the built-in migrations.
     pub(crate) const fn registry(&self) -> Registry<'static> {
         Registry { kinds: self.built_in, views: self.views }
     }
 
-    /// What is declared: its tables follow.
+    /// The declared kinds, whose tables follow them.
     pub(crate) const fn of_declared(&self) -> Registry<'static> {
         Registry { kinds: self.declared, views: self.declared_views }
     }
@@ -142,7 +142,7 @@ impl Program {
         }
     }
 
-    /// The same program for work on a database. Kinds that are built in without migrations are declared ones there: their tables follow, and
+    /// The same program for work on a database. Built-in kinds without migrations count as declared there: their tables follow, and
     /// the database counts their definitions.
     pub(crate) fn following(self) -> Self {
         if self.sql.is_some() || self.built_in.is_empty() {
@@ -155,12 +155,12 @@ impl Program {
         Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], ..self }
     }
 
-    /// What stands behind `ingester schema apply` and its like for what is declared: kinds of a file are known with the file alone.
+    /// The arguments to add to `ingester schema apply` and the like for declared kinds: kinds of a file are known only with the file.
     pub(crate) const fn with_file(&self) -> &'static str {
         if self.kinds_file.is_some() { " --kinds FILE" } else { "" }
     }
 
-    /// The same program with other kinds in place of those that are built in.
+    /// The same program with other kinds instead of the built-in ones.
     pub(crate) fn with_built_in(self, built_in: &'static [Kind]) -> Self {
         let kinds: &'static [Kind] = match self.declared {
             [] => built_in,
@@ -169,13 +169,13 @@ impl Program {
         Program { kinds, built_in, ..self }
     }
 
-    /// The same program, in which each kind is called by a name of its own.
+    /// The same program, in which each kind has a unique name.
     pub(crate) fn with_names(self) -> Self {
         let Some(kinds) = KindNames::distinct(self.kinds) else { return self };
         self.with_kinds(kept(kinds))
     }
 
-    /// What the schema commands are about: the declared kinds if there are any, for those that are built in have migrations of their own.
+    /// The kinds of the schema commands: the declared kinds if there are any, because built-in kinds have their own migrations.
     pub(crate) const fn of_schema(&self) -> Registry<'static> {
         if self.declared.is_empty() { self.registry() } else { self.of_declared() }
     }

@@ -1,9 +1,9 @@
-//! Takes up changes of the configuration file while the program runs.
+//! Applies changes of the configuration file while the program runs.
 //!
 //! May use: ingester-core, ingester-mirror, logging.
 //!
-//! The file is read every few seconds. Its notifications are of no use here: in a volume of a ConfigMap the file is a link into a folder
-//! that is swapped, and on other file systems there are none.
+//! The file is read every few seconds. File notifications are of no use here: in a volume of a ConfigMap the file is a link into a folder
+//! that is swapped, and other file systems have no notifications.
 
 use crate::logging::Level;
 use ingester_core::KindNames;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How often the file is read. A change counts when it was read twice: an editor may write a file in several steps.
+/// How often the file is read. A change counts after it was read twice: an editor may write a file in several steps.
 const PERIOD: Duration = Duration::from_secs(2);
 
 /// The configuration file of a running program.
@@ -24,9 +24,9 @@ pub(crate) struct Reload {
     /// The kinds that a configuration may name.
     pub(crate) kinds: KindNames,
     pub(crate) environment: Environment,
-    /// What is in use.
+    /// The configuration in use.
     pub(crate) config: Config,
-    /// Where changes go.
+    /// The receiver of changes.
     pub(crate) live: watch::Sender<Arc<Config>>,
     pub(crate) level: Level,
     pub(crate) metrics: Metrics,
@@ -51,7 +51,7 @@ impl Reload {
         }
     }
 
-    /// Takes up what the file has now. `first`: it was not looked at before, so that nothing is said if it has what is in use.
+    /// Applies the file's present content. `first`: this is the first look, so nothing is logged if the content is already in use.
     fn take_up(&mut self, content: &Content, first: bool) {
         let parsed = match content {
             Ok(text) => Config::parse(text, &self.environment, &self.kinds).map_err(|error| error.to_string()),
@@ -72,7 +72,7 @@ impl Reload {
         }
         self.metrics.config_reloaded(true);
         let level = self.config.log.level;
-        // The line is shown if either level shows it.
+        // The line is shown if the old or the new level shows it.
         if level as u8 > former as u8 {
             self.set_level();
             say(&file.to_string(), &changes);

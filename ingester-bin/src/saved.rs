@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 /// The folder if none is named.
 const FOLDER: &str = "queries";
 
-/// What files of queries are called.
+/// The extension of files with queries.
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
-/// Reads the queries of the folder that is named; of `queries` beside the configuration; of `queries` in the current folder.
+/// Reads the queries of the named folder; of `queries` beside the configuration; of `queries` in the current folder.
 pub(crate) fn read(folder: &QueriesFolder, config: Option<&Path>, kinds: &[Kind]) -> Result<SavedQueries, Failure> {
     let folder = match &folder.queries {
         Some(folder) => folder.clone(),
@@ -41,7 +41,7 @@ pub(crate) fn read(folder: &QueriesFolder, config: Option<&Path>, kinds: &[Kind]
     SavedQueries::parse(files, kinds).map_err(|error| Failure::Usage(anyhow!(error)))
 }
 
-/// The same; none if no folder is named and there is none.
+/// The same; empty if no folder is named and neither of these exists.
 pub(crate) fn read_if_any(
     folder: &QueriesFolder,
     config: Option<&Path>,

@@ -15,11 +15,11 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// How long open requests may take once the server is to stop. A request that is still open then, such as one whose end never
+/// How long open requests may take once the server stops. A request that is still open then, such as one whose end never
 /// came, is dropped.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A server that listens but does not answer yet, so that an address that is not available is found before any work begins.
+/// A server that listens but does not answer yet, so that an unavailable address is found before any work begins.
 #[derive(Debug)]
 pub(crate) struct Server {
     listener: TcpListener,
@@ -28,7 +28,7 @@ pub(crate) struct Server {
 /// Writes metrics in Prometheus' text format.
 pub(crate) type Render = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// The media type of what [`Render`] writes.
+/// The media type of the text that [`Render`] writes.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The sources of the answers.
@@ -94,7 +94,7 @@ impl Server {
     }
 }
 
-/// What `:8080` means: the first of these that is available. Not every machine has IPv6.
+/// The meaning of `:8080`: the first available one of these. Not every machine has IPv6.
 fn everywhere(address: &str) -> Option<[SocketAddr; 2]> {
     let port: u16 = address.strip_prefix(':')?.parse().ok()?;
     Some([(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()])

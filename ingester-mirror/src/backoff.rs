@@ -1,4 +1,4 @@
-//! The pauses between attempts that fail one after the other: exponential, without an end, by `backon`.
+//! The pauses between attempts that fail one after the other: exponential and unlimited, by `backon`.
 //!
 //! May use: nothing.
 //!
@@ -8,8 +8,8 @@
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use std::time::Duration;
 
-/// For the API server: at first 50 to 100 ms, in the end 7.5 to 15 s. At random, so that the controllers of all kinds do not
-/// come in step to an API server that has just started.
+/// For the API server: at first 50 to 100 ms, in the end 7.5 to 15 s. Random, so that the controllers of all kinds do not
+/// reach at the same time an API server that has just started.
 pub(crate) const API_SERVER: ExponentialBuilder =
     endless(Duration::from_millis(50), Duration::from_millis(7500)).with_jitter();
 
@@ -30,7 +30,7 @@ const fn endless(first: Duration, longest: Duration) -> ExponentialBuilder {
     ExponentialBuilder::new().with_min_delay(first).with_max_delay(longest).without_max_times()
 }
 
-/// How long an object waits in the queue after so many failed attempts: a second, then twice as long each time, up to
+/// How long an object waits in the queue after this many failed attempts: a second, then twice as long each time, up to
 /// `longest`.
 pub(crate) fn delay(attempt: u32, longest: Duration) -> Duration {
     Duration::from_secs(1).saturating_mul(1 << attempt.min(16)).min(longest)
@@ -53,14 +53,14 @@ impl Backoff {
         self.failures
     }
 
-    /// It failed: how long to wait before the next attempt.
+    /// Records a failure; returns how long to wait before the next attempt.
     pub(crate) fn pause(&mut self) -> Duration {
         self.failures = self.failures.saturating_add(1);
         // No policy here ends. If one did, a pause would follow anyway.
         self.pauses.next().unwrap_or(RESTART_LONGEST)
     }
 
-    /// It succeeded.
+    /// Records a success.
     pub(crate) fn reset(&mut self) {
         *self = Backoff::new(self.policy);
     }

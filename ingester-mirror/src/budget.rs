@@ -5,8 +5,8 @@
 //! # Guarantees
 //! - All kinds together hold no more than the budget, beside one page of each, and beside the objects that are looked at one by one, of
 //!   which each kind has 16 at most.
-//! - A kind whose table cannot be written keeps no other kind from going on: it holds at most its quota.
-//! - A kind that holds nothing never waits. So every kind goes on, if slowly, whatever the others hold.
+//! - A kind whose table cannot be written does not stop other kinds: it holds at most its quota.
+//! - A kind that holds nothing never waits. So every kind makes progress, if slowly, whatever the others hold.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use tokio::sync::{Notify, Semaphore};
 /// The unit of the budget, in bytes.
 const UNIT: usize = 1024;
 
-/// A kind may hold one part in so many of the budget.
+/// A kind may hold one in this many parts of the budget.
 const QUOTA: usize = 4;
 
 /// The budget of a process, in bytes.
@@ -45,7 +45,7 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
-    /// Waits until the kind may hold so many bytes more. Concurrent waiters may exceed the quota by one hold.
+    /// Waits until the kind may hold this many more bytes. Concurrent waiters may exceed the quota by one hold.
     pub(crate) async fn take(self: &Arc<Self>, bytes: usize) -> Hold {
         let most = self.budget.total / QUOTA;
         let units = bytes.div_ceil(UNIT).clamp(1, most);
@@ -100,8 +100,7 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
-    /// Splits off what one object takes. What this hold lacks is held in addition, without waiting: the object is in memory
-    /// already.
+    /// Splits off what one object takes. What this hold lacks is added without waiting: the object is already in memory.
     pub(crate) fn split(&mut self, bytes: usize) -> Hold {
         let units = bytes.div_ceil(UNIT).max(1);
         let from_hold = units.min(self.held);

@@ -2,7 +2,7 @@
 //!
 //! May use: ingester-core, ingester-store.
 //!
-//! It is the database's time: what is written by one clock and judged by another one would be purged early, or late. Pauses and time-outs do
+//! It is the database's time: rows that one clock dates and another one judges would be purged early, or late. Pauses and time-outs do
 //! not depend on it: they count on tokio's clock, which only goes forward.
 
 use ingester_core::value::Micros;

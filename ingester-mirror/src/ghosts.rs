@@ -65,7 +65,7 @@ pub enum ResolveError {
     /// The API server or the database failed.
     #[error(transparent)]
     Failed(#[from] AuditError),
-    /// The object or the row is another one by now.
+    /// The object or the row has changed meanwhile.
     #[error("it has changed meanwhile: look at it again")]
     Changed,
     /// The object cannot take the place of the row.
@@ -74,7 +74,7 @@ pub enum ResolveError {
 }
 
 impl Found {
-    /// The content that goes if this side stays, as JSON.
+    /// The content that is lost if this side stays, as JSON.
     pub fn goes(&self, keep: Keep) -> &str {
         match keep {
             Keep::Row => self.object.text(),
@@ -82,7 +82,7 @@ impl Found {
         }
     }
 
-    /// Carries out the decision. It changes only what was shown: the object in this version, or the row in this one.
+    /// Carries out the decision. It changes only what was shown: the object or the row in the shown version.
     ///
     /// # Errors
     /// If the object or the row has changed meanwhile, the API server or the database fails, or the object cannot be stored.
@@ -181,7 +181,7 @@ impl Search {
         Ok(Some(found))
     }
 
-    /// Both sides as they are now, the row first: what the cluster says after that is about this row.
+    /// Both sides as they are now, the row first: so the cluster's answer, which comes later, is about this row.
     async fn look(&self, unit: &Unit, uid: &str, namespace: &str, name: &str) -> Result<Option<Found>, AuditError> {
         let mut rows: HashMap<Box<str>, StoredRow> =
             unit.rows.stored(&[uid]).await?.into_iter().map(|row| (row.uid.clone(), row)).collect();

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The health of the process. Clones share it.
 ///
-/// Ready means that SQL has what the cluster has: the database was reached, it is known for every kind whether its CRD is
-/// installed, and the first list of every installed kind is in SQL. An idle ingester is ready at once. Alive means that no task
-/// ended that only a restart brings back.
+/// Ready means that SQL has what the cluster has: the database was reached, whether its CRD is installed is known for every
+/// kind, and the first list of every installed kind is in SQL. An idle ingester is ready at once. Alive means that no task
+/// that only a restart brings back has ended.
 #[derive(Clone, Debug)]
 pub struct Health(Arc<Mutex<HealthState>>);
 
@@ -31,7 +31,7 @@ struct HealthState {
 enum ClusterCheck {
     /// Not yet. Not ready.
     Pending,
-    /// It cannot be known, for this reason. Ready.
+    /// It cannot be determined, for this reason. Ready.
     Unchecked(String),
 }
 
@@ -107,12 +107,12 @@ impl Health {
         self.state().database = true;
     }
 
-    /// It is to be checked whether the database belongs to the cluster.
+    /// Whether the database belongs to the cluster is still to be checked.
     pub fn cluster_pending(&self) {
         self.state().cluster = Some(ClusterCheck::Pending);
     }
 
-    /// The database belongs to the cluster; or this cannot be known, for a reason.
+    /// The database belongs to the cluster; or this cannot be determined, for a reason.
     pub fn cluster_checked(&self, unknown: Option<&str>) {
         self.state().cluster = unknown.map(|reason| ClusterCheck::Unchecked(reason.to_owned()));
     }
@@ -144,35 +144,35 @@ impl Health {
         kind.state = new;
     }
 
-    /// Whether the state of a kind is one of mirroring: it was begun here.
+    /// Whether the state of a kind means that this process has begun to mirror it.
     pub(crate) fn is_known(&self, kind: &str) -> bool {
         let state = self.state();
         state.kinds.iter().any(|known| known.name == kind && known.state != KindState::Elsewhere)
     }
 
-    /// Whether what the cluster has of a kind that this process mirrors is yet to reach SQL.
+    /// Whether what the cluster has of a kind that this process mirrors has yet to reach SQL.
     pub(crate) fn is_pending(&self, kind: &str) -> bool {
         let state = self.state();
         state.kinds.iter().filter(|known| known.name == kind).any(|known| match known.state {
-            // One that was elsewhere is about to be begun here.
+            // A kind that was elsewhere is about to begin here.
             KindState::Unknown | KindState::Listing | KindState::Elsewhere => true,
             KindState::Failed(_) => !known.listed,
             KindState::Waiting | KindState::Synced | KindState::Suspended => false,
         })
     }
 
-    /// Whether the first list of a kind that this process mirrors is on its way into SQL. One that failed is not: it may fail for long.
+    /// Whether the first list of a kind that this process mirrors is on its way into SQL. A failed one is not: it may keep failing for a long time.
     pub(crate) fn is_first_listed(&self, kind: &str) -> bool {
         let state = self.state();
         state.kinds.iter().filter(|known| known.name == kind).any(|known| match known.state {
-            // One that was elsewhere is about to be begun here.
+            // A kind that was elsewhere is about to begin here.
             KindState::Unknown | KindState::Elsewhere => true,
             KindState::Listing => !known.listed,
             KindState::Waiting | KindState::Synced | KindState::Suspended | KindState::Failed(_) => false,
         })
     }
 
-    /// A task ended that only a restart of the process brings back.
+    /// A task has ended that only a restart of the process brings back.
     pub fn dead(&self, task: &str, reason: &str) {
         self.state().dead.push((task.to_owned(), reason.to_owned()));
     }
@@ -239,7 +239,7 @@ impl Health {
 mod tests {
     use super::{Check, Health, KindState};
 
-    /// Of two kinds, about which nothing is known yet.
+    /// For two kinds, about which nothing is known yet.
     fn started() -> Health {
         let health = Health::new(["Model", "Project"]);
         health.database_reached();

@@ -1,10 +1,10 @@
-//! Which cluster a database belongs to. Of two clusters in one database, each ingester would mark the other's rows as deleted.
+//! Which cluster a database belongs to. If two clusters shared one database, each ingester would mark the other's rows as deleted.
 //!
 //! A cluster is known by the uid of its namespace `kube-system`, which every cluster has and which cannot be deleted. The first ingester
 //! records it in the database.
 //!
-//! So is what the names of the finalizer and annotations begin with: a program with another prefix would not see the finalizer that its
-//! objects have, and nothing would take that off.
+//! It also records the prefix of the finalizer and annotations: a program with another prefix would not see the finalizer that its
+//! objects have, and nothing would remove that.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store.
 
@@ -23,7 +23,6 @@ pub(crate) const NAMESPACE: &str = "kube-system";
 /// What is known about the cluster of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterCheck {
-    /// The database belongs to this cluster.
     Own,
     /// It is not known, for this reason: the API server does not tell its cluster's uid.
     Unchecked(String),
@@ -36,7 +35,7 @@ pub enum Names {
     Written(&'static Marks),
     /// It reads them.
     Read(&'static Marks),
-    /// It has looked at another copy of the database already.
+    /// It has already checked another copy of the database.
     Checked,
 }
 
@@ -59,9 +58,9 @@ pub enum IdentityError {
     },
     /// The API server could not be asked.
     Api(kube::Error),
-    /// The API server did not answer the question; this is how it put it.
+    /// The API server did not answer the question; this is its error.
     NoAnswer(String),
-    /// The database did not.
+    /// The database did not answer.
     Store(StoreError),
 }
 
@@ -98,7 +97,7 @@ pub enum ClusterUid {
     Unknown(String),
 }
 
-/// Checks that a database belongs to this cluster and has the names of this program. One that belongs to none belongs to it from now on.
+/// Checks that a database belongs to this cluster and has the names of this program. A database without a cluster belongs to this one from now on.
 ///
 /// # Errors
 /// If it belongs to another cluster, its objects have other names, or API server or database do not answer.
@@ -107,7 +106,7 @@ pub async fn identify(client: &Client, store: &Store, names: Names) -> Result<Cl
 }
 
 /// Checks the same as [`claim`] for a mirror, and records nothing: a database that belongs to no cluster, or whose objects have no names
-/// yet, would be this one's. The table of settings has to be there.
+/// yet, would become this one's. The table of settings must exist.
 ///
 /// # Errors
 /// As [`claim`].
@@ -134,7 +133,7 @@ pub async fn claim(cluster: ClusterUid, store: &Store, names: Names) -> Result<C
     {
         judge(recorded, found.clone())?;
     }
-    // The prefix comes first: a cluster that is recorded alone has the names of the reference system.
+    // The prefix comes first: a cluster that is recorded without a prefix has the names of the reference system.
     match names {
         Names::Written(marks) => claim_prefix(&cluster, store, marks, true).await?,
         Names::Read(marks) => claim_prefix(&cluster, store, marks, false).await?,
@@ -146,8 +145,8 @@ pub async fn claim(cluster: ClusterUid, store: &Store, names: Names) -> Result<C
     }
 }
 
-/// Checks that the database's objects have no other names, and records ours if they have none yet; with those of a former prefix, if ours
-/// are about to be written.
+/// Checks that the database's objects have no other names, and records ours if they have no names yet; or if they have those of a former prefix and
+/// ours are about to be written.
 async fn claim_prefix(cluster: &ClusterUid, store: &Store, marks: &Marks, writes: bool) -> Result<(), IdentityError> {
     let (prefix, usual) = (marks.prefix(), Marks::MICHELANGELO.prefix());
     loop {
@@ -165,7 +164,7 @@ async fn claim_prefix(cluster: &ClusterUid, store: &Store, marks: &Marks, writes
     }
 }
 
-/// Checks that the prefix that is recorded is that of a program, one of its former ones, or none.
+/// Checks that the recorded prefix, if any, is the program's or one of its former ones.
 fn judge_prefix(recorded: Option<&str>, marks: &Marks) -> Result<(), IdentityError> {
     let prefix = marks.prefix();
     match recorded {
@@ -176,8 +175,8 @@ fn judge_prefix(recorded: Option<&str>, marks: &Marks) -> Result<(), IdentityErr
     }
 }
 
-/// Takes back that a database's objects have the finalizer of a program, which was removed from all of them. Returns the prefix that is
-/// recorded after all, if it is another one.
+/// Removes the record of a program's finalizer, which was removed from all of the database's objects. Returns the prefix that is
+/// recorded instead, if another one is.
 ///
 /// # Errors
 /// If the database cannot be read or written.
@@ -194,13 +193,13 @@ pub async fn release_prefix(store: &Store, marks: &Marks) -> Result<Option<Strin
     }
 }
 
-/// Asks the API server which cluster its is.
+/// Asks the API server which cluster it belongs to.
 ///
 /// # Errors
-/// If it does not answer, or with an error that may pass.
+/// If it does not answer, or answers with an error that may pass.
 pub async fn cluster(client: &Client) -> Result<ClusterUid, IdentityError> {
     let unchecked = |reason: String| Ok(ClusterUid::Unknown(reason));
-    // Not by kube's `Api`, which reads the code of an error from its body: a server without this API sends another body.
+    // Not through kube's `Api`, which reads an error's code from its body: a server without this API sends another body.
     let request = Request::get(format!("/api/v1/namespaces/{NAMESPACE}")).body(Body::empty());
     let request = request.map_err(|error| IdentityError::NoAnswer(error.to_string()))?;
     let response = client.send(request).await.map_err(IdentityError::Api)?;
@@ -310,7 +309,7 @@ mod tests {
             "nothing was recorded before"
         );
     }
-    /// The prefix that is recorded, after this program has started.
+    /// The recorded prefix after this program has started.
     async fn started(store: &Store, cluster: &Client, names: Names) -> Result<String, String> {
         identify(cluster, store, names).await.map_err(|error| error.to_string())?;
         Ok(store.recorded_prefix("usual").await.unwrap().unwrap_or_default())
@@ -319,7 +318,7 @@ mod tests {
     #[tokio::test]
     async fn another_prefix_is_refused_with_both_and_the_remedies() {
         for names in [Names::Written(&OWN), Names::Read(&OWN)] {
-            // Of this release or an earlier one, which records nothing else.
+            // From this release or an earlier one, which records nothing else.
             let store = store().await;
             assert_eq!(started(&store, &cluster("one"), USUAL).await.unwrap(), "usual");
             let error = started(&store, &cluster("one"), names).await.unwrap_err();
@@ -364,7 +363,7 @@ mod tests {
                 assert!(started(&store, &client, USUAL).await.is_err());
             }
         }
-        // A cluster that is not known tells nothing about the prefix, so that is recorded.
+        // An unknown cluster says nothing about the prefix, so the prefix is recorded.
         let store = store().await;
         assert_eq!(started(&store, &refusing(403), USUAL).await.unwrap(), "michelangelo");
         assert!(started(&store, &refusing(403), Names::Read(&OWN)).await.is_err());
@@ -377,7 +376,7 @@ mod tests {
         started(&store, &cluster("one"), USUAL).await.unwrap();
         assert_eq!(started(&store, &cluster("one"), Names::Read(&MOVED)).await.unwrap(), "usual");
         assert_eq!(started(&store, &cluster("one"), Names::Written(&MOVED)).await.unwrap(), "data.example.com");
-        // The program of before would not see the new finalizer.
+        // The former program would not see the new finalizer.
         assert!(started(&store, &cluster("one"), USUAL).await.is_err());
         assert_eq!(release_prefix(&store, &MOVED).await.unwrap(), None);
         assert_eq!(started(&store, &cluster("one"), USUAL).await.unwrap(), "michelangelo");

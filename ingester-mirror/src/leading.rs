@@ -1,4 +1,4 @@
-//! Which kinds this process leads: what is done once for all units of a kind, it does for these.
+//! Which kinds this process leads: it does for these what is done once for all units of a kind.
 //!
 //! May use: ingester-core, config, health, replicas, unit.
 
@@ -11,20 +11,20 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The kinds that this process leads, and when they become more.
+/// The kinds that this process leads, and when it gains one.
 #[derive(Debug)]
 pub struct Leading {
     kinds: Vec<Kind>,
     live: Live,
     assignment: Assignment,
-    /// Those that were looked at last, and were not given away since.
+    /// The kinds of the last look that were not given away since.
     seen: Mutex<BTreeSet<&'static str>>,
     /// Whether others have written rows by other definitions since.
     mixed: AtomicBool,
 }
 
 impl Leading {
-    /// Of these kinds.
+    /// For these kinds.
     pub fn new(kinds: Vec<Kind>, live: Live, assignment: Assignment) -> Self {
         Leading { kinds, live, assignment, seen: Mutex::default(), mixed: AtomicBool::new(false) }
     }
@@ -44,7 +44,7 @@ impl Leading {
         held.any(|unit| health.is_first_listed(&unit))
     }
 
-    /// A kind is another member's by now: if it comes back, that is a gain.
+    /// Another member has the kind by now: if it comes back, that is a gain.
     pub fn given_away(&self, kind: &Kind) {
         self.seen().remove(kind.name());
     }
@@ -54,8 +54,8 @@ impl Leading {
         leads(kind, &self.live.now(), &self.assignment)
     }
 
-    /// Waits until it leads a kind that it did not lead when it looked last, or that it has given away since, or until the last member has
-    /// left that wrote rows by other definitions.
+    /// Waits until it leads a kind that it did not lead at the last look or has given away since, or until the last member that
+    /// wrote rows by other definitions has left.
     pub async fn gains(&self) {
         let mut changes = self.assignment.changes();
         loop {
@@ -70,7 +70,7 @@ impl Leading {
         }
     }
 
-    /// Waits until it does not lead a kind any more.
+    /// Waits until it no longer leads a kind.
     pub async fn loses(&self, kind: &Kind) {
         let mut changes = self.assignment.changes();
         while self.leads(kind) {
@@ -133,7 +133,7 @@ mod tests {
         assert!(leading.loses(&MODEL).now_or_never().is_some());
         assert!(leading.gains().now_or_never().is_some());
         assert_eq!(names(&leading), ["Project"]);
-        // Fewer units are not a reason to look, and what comes back may have been left in the middle.
+        // Losing units is no reason to look, but a kind that comes back may have been left half done.
         allow(&assignment, &[]);
         assert!(leading.gains().now_or_never().is_none());
         allow(&assignment, &["Project"]);

@@ -38,8 +38,9 @@
 //! }
 //! ```
 //!
-//! [`examine`] asks an API server what it would say to a mirror. [`replicas`] shares the work with other processes. [`retention`] purges rows of objects that were deleted long ago, and those that rules name. [`policies`] says which objects leave etcd by rules. [`suspend`] keeps kinds from being written. [`identity`] keeps the
-//! rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
+//! [`examine`] asks an API server what it would say to a mirror. [`replicas`] shares the work with other processes. [`retention`] purges rows of
+//! objects that were deleted long ago, and those that rules name. [`policies`] says which objects leave etcd by rules. [`suspend`] keeps kinds from
+//! being written. [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
 //! server of metrics and probes shows, [`audit`] the report of an audit.
 
 pub mod audit;

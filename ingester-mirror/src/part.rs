@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The cluster, as the holder of a part sees it.
+/// The cluster, as the holder of a shard sees it.
 pub(crate) struct PartOfCluster {
     pub(crate) whole: Arc<dyn Cluster>,
     pub(crate) shard: Shard,
@@ -29,7 +29,7 @@ pub(crate) struct PartOfCluster {
 }
 
 impl PartOfCluster {
-    /// Whether an object is in the part. A text without a uid is in the one that an empty uid is in, so it is reported once.
+    /// Whether an object is in the part. A text without a uid belongs to the part of the empty uid, so it is reported once.
     fn has(shard: Shard, text: &str) -> bool {
         shard.is_whole() || shard.has(Identity::probe(text).uid.as_deref().unwrap_or_default())
     }
@@ -96,7 +96,7 @@ impl Cluster for PartOfCluster {
     }
 
     fn look<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
-        // An object of the name that is in another part tells that the own one is gone.
+        // If another part has an object with this name, then this part's object is gone.
         self.whole.look(namespace, name)
     }
 
@@ -171,7 +171,7 @@ impl Rows for PartOfRows {
         self.whole.stored(uids)
     }
 
-    /// As many rows of the part as were asked for, unless there are no more.
+    /// As many rows of the part as were asked for, or fewer if no more exist.
     fn live<'a>(
         &'a self,
         evicted: Evicted,
@@ -194,7 +194,7 @@ impl Rows for PartOfRows {
                     return Ok(found);
                 }
                 if found.len() >= limit {
-                    // What is too much is read again by the next page.
+                    // The surplus is read again with the next page.
                     found.truncate(limit);
                     return Ok(found);
                 }
@@ -253,7 +253,7 @@ impl Rows for PartOfRows {
         .boxed()
     }
 
-    /// Of all parts: what a rule keeps of a group is judged of the whole kind.
+    /// From all parts: which objects of a group a rule keeps depends on the whole kind.
     fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
         self.whole.candidates(rule)
     }

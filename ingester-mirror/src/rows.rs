@@ -21,7 +21,7 @@ pub(crate) type Names = (Box<str>, Box<str>, Box<str>);
 
 /// The rows of one kind, in all namespaces or in one.
 ///
-/// After an error nothing was done, or that is unknown: the answer to a commit can be lost. So every write can be repeated.
+/// After an error, nothing was done, or the outcome is unknown: the answer to a commit can be lost. So every write can be repeated.
 pub(crate) trait Rows: Send + Sync {
     /// As [`Store::write_latest`].
     fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>>;

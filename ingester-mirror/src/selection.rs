@@ -10,10 +10,10 @@ use ingester_core::value::Value;
 use ingester_sql::query::{parse_field_selector, parse_label_selector};
 use std::borrow::Cow;
 
-/// Fields of selectors that the API server reads from elsewhere in the object: what they are here, no text of it says.
+/// Fields of selectors that the API server reads from elsewhere: the object's text does not contain them under these names.
 const ELSEWHERE: [&str; 2] = ["source", "status.successful"];
 
-/// A label selector or a field selector, as its text says it. All of its terms must hold.
+/// A label selector or a field selector, parsed from its text. All of its terms must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selector {
     text: String,
@@ -58,7 +58,7 @@ fn field_of(term: &Filter) -> Option<(&Cow<'static, str>, &Test)> {
     }
 }
 
-/// The selectors of a kind. Without one, everything is selected.
+/// The selectors of a kind. Without selectors, everything is selected.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Selection {
     pub(crate) labels: Selector,
@@ -96,7 +96,7 @@ fn holds(term: &Filter, object: &Object) -> bool {
             let label = labels.iter().find(|(name, _)| **name == **key).map(|(_, value)| &**value);
             label.is_some_and(|label| passes(test, label))
         }
-        // A field without a value is an empty one, and so is one of a text that cannot be read that far.
+        // A field without a value counts as empty, and so does one in a text that cannot be read that far.
         Filter::Field { field, test } => passes(test, &field_value(object, field).unwrap_or_default()),
         _ => false,
     }

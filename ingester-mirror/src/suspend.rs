@@ -43,14 +43,14 @@ impl Permit {
     /// Waits until the kind is to be suspended. What has begun may be finished; nothing new is begun.
     pub async fn revoked(&mut self) {
         if self.suspended.wait_for(|suspended| *suspended).await.is_err() {
-            // Nothing is left that could suspend it.
+            // Nothing can suspend it any more.
             std::future::pending().await
         }
     }
 }
 
 impl Suspension {
-    /// As the configuration says, which is logged.
+    /// Suspends kinds as the configuration says, and logs it.
     pub fn new(kinds: &[Kind], config: &Config, metrics: &Metrics) -> Self {
         let switch = |kind: &Kind| {
             let suspended = config.ingester.is_suspended(kind.name());
@@ -65,7 +65,7 @@ impl Suspension {
         Suspension(Arc::new(Inner { switches, metrics: metrics.clone() }))
     }
 
-    /// Suspends kinds and lets them go on as the configuration changes, for ever.
+    /// Suspends and resumes kinds as the configuration changes, for ever.
     pub async fn follow(&self, live: &Live) {
         let mut settling = FuturesUnordered::new();
         loop {
@@ -73,7 +73,7 @@ impl Suspension {
             settling.extend(self.set(&wanted).into_iter().map(|(kind, switch)| self.settle(kind, switch)));
             let mut changed = std::pin::pin!(live.changed(&wanted, |config| config.ingester.suspend.clone()));
             loop {
-                // What settles comes first, so that it sees every change of its flag.
+                // The settling task starts first, so that it sees every change of its flag.
                 tokio::select! {
                     biased;
                     Some(()) = settling.next() => {}
@@ -103,12 +103,12 @@ impl Suspension {
         settling
     }
 
-    /// Waits until nothing is written for the kind any more, and says so; or until it goes on, without a word.
+    /// Waits until nothing is written for the kind any more, and logs that; or until the kind goes on, without a log line.
     async fn settle(&self, kind: &str, switch: &Switch) {
         let mut suspended = switch.suspended.subscribe();
         tokio::select! {
             biased;
-            // Waiting for the lock keeps new permits from a kind that goes on.
+            // Waiting for the lock blocks new permits of a kind that has been resumed.
             _ = suspended.wait_for(|suspended| !*suspended) => {}
             _ = switch.work.write() => {
                 self.0.metrics.suspended(kind, true);
@@ -117,7 +117,7 @@ impl Suspension {
         }
     }
 
-    /// Whether the kind is suspended, or is to be.
+    /// Whether the kind is suspended, or is about to be.
     pub fn is_suspended(&self, kind: &str) -> bool {
         self.0.switches.get(kind).is_some_and(|switch| *switch.suspended.borrow())
     }

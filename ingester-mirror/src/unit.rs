@@ -1,4 +1,4 @@
-//! A unit of work: one kind, in all namespaces or in one. What everything that works on it shares.
+//! A unit of work: one kind, in all namespaces or in one. Holds what all tasks of the unit share.
 //!
 //! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, health, lifecycle, metrics, replicas, rows, selection.
 
@@ -29,13 +29,13 @@ use tokio_util::sync::CancellationToken;
 /// How long the database may take to answer before the work is given up.
 pub(crate) const SILENCE: Duration = Duration::from_secs(60);
 
-/// How long a stopping process waits for work that the database does not do.
+/// How long a stopping process waits for work that the database does not complete.
 const LAST_CHANCE: Duration = Duration::from_secs(3);
 
 /// The shortest requeue period: below it, an object that keeps failing would be retried without a pause.
 const SHORTEST_REQUEUE: Duration = Duration::from_millis(100);
 
-/// One kind, in all namespaces or in one, and what it is mirrored with.
+/// One kind, in all namespaces or in one, and the means to mirror it.
 #[derive(Clone)]
 pub(crate) struct Unit {
     pub(crate) kind: Kind,
@@ -90,7 +90,7 @@ impl Unit {
         self.config().ingester.requeue_period_of(self.kind.name()).max(SHORTEST_REQUEUE)
     }
 
-    /// Repeats `work` until the database has done it. A stopping unit lets an attempt end and begins none; a process that ends waits
+    /// Repeats `work` until the database has done it. A stopping unit finishes an attempt and begins no new one; a process that ends waits
     /// for [`LAST_CHANCE`].
     pub(crate) async fn until_done<T, F: Future<Output = Result<T, StoreError>>>(
         &self,
@@ -105,7 +105,7 @@ impl Unit {
             attempts.sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)).map(drop));
         let attempts = attempts.notify(|error: &StoreError, _| {
             self.metrics.database_error(error.class());
-            // Every tenth error is logged: an outage of an hour is not worth ten thousand lines.
+            // Every tenth error is logged: an outage of an hour would fill ten thousand lines.
             if attempt % 10 == 0 && error.class() == ErrorClass::Lease {
                 tracing::warn!(kind = self.kind.name(), %error, attempt, "Not written");
             } else if attempt % 10 == 0 {
@@ -164,7 +164,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The name of its unit in [`Health`], and in Leases.
+    /// Its unit's name in [`Health`], and in Leases.
     pub(crate) fn name(&self) -> String {
         name(&self.kind, self.namespace.as_deref(), self.shard)
     }
@@ -188,7 +188,7 @@ pub(crate) fn scopes(kinds: &[Kind], config: &Config) -> Vec<Scope> {
     scopes
 }
 
-/// Whether this process does for a kind what is done once for all of its units: it holds the first of them.
+/// Whether this process does for a kind what is done once for all of its units: it holds the kind's first unit.
 pub(crate) fn leads(kind: &Kind, config: &Config, assignment: &Assignment) -> bool {
     scopes(std::slice::from_ref(kind), config).first().is_none_or(|first| assignment.holds(&first.name()))
 }
@@ -205,7 +205,7 @@ fn name(kind: &Kind, namespace: Option<&str>, shard: Shard) -> String {
     name
 }
 
-/// What the database does within [`SILENCE`]: a frozen server, or a network that drops packets, gives no error at all.
+/// The result of the database within [`SILENCE`]: a frozen server, or a network that drops packets, gives no error at all.
 pub(crate) async fn in_time<T>(
     doing: &str,
     work: impl Future<Output = Result<T, StoreError>>,

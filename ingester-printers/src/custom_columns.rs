@@ -5,7 +5,7 @@
 use crate::Tree;
 use crate::jsonpath::{Template, TemplateError};
 
-/// The columns that were asked for.
+/// The requested columns.
 #[derive(Debug)]
 pub struct CustomColumns {
     columns: Vec<(String, Template)>,
@@ -15,7 +15,7 @@ impl CustomColumns {
     /// Reads `HEADER:PATH,...`.
     ///
     /// # Errors
-    /// When it is written otherwise.
+    /// When the text has another form.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         if text.is_empty() {
             return Err(TemplateError("custom-columns format specified but no custom columns given".to_owned()));
@@ -36,10 +36,10 @@ impl CustomColumns {
         self.columns.iter().map(|(header, _)| header.clone()).collect()
     }
 
-    /// The cells of an object; `<none>` where it has nothing.
+    /// The cells of an object; `<none>` for a missing value.
     ///
     /// # Errors
-    /// When a path asks for what the object cannot have.
+    /// When a path does not fit the object's values.
     pub fn cells(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
         let cell = |(_, path): &(String, Template)| {
             let values = path.values(tree)?;

@@ -8,11 +8,11 @@ use crate::number;
 /// The text that begins a `List`; its items follow, each by [`item`], and then [`LIST_END`] or [`EMPTY_LIST_END`].
 pub const LIST_BEGIN: &str = "{\n    \"apiVersion\": \"v1\",\n    \"items\": [";
 
-/// The text behind the items.
+/// The text after the items.
 pub const LIST_END: &str =
     "\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n";
 
-/// The text behind no items.
+/// The text of the end without items.
 pub const EMPTY_LIST_END: &str =
     "],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n";
 
@@ -44,7 +44,7 @@ fn line(depth: usize, out: &mut String) {
     out.extend(std::iter::repeat_n("    ", depth));
 }
 
-/// Writes a value; with a depth, each entry on a line of its own.
+/// Writes a value; with a depth, each entry on its own line.
 fn write(tree: &Tree, depth: Option<usize>, out: &mut String) {
     let separate = |depth: Option<usize>, first: bool, out: &mut String| {
         if !first {
@@ -88,7 +88,7 @@ fn write(tree: &Tree, depth: Option<usize>, out: &mut String) {
     }
 }
 
-/// A text in quotes. Go escapes what HTML and JavaScript would read as theirs.
+/// A text in quotes. Go escapes characters that have a meaning in HTML and JavaScript.
 fn quote(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {

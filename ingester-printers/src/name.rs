@@ -1,8 +1,8 @@
-//! Objects by their names, as `-o name` and lists of several kinds have them.
+//! Objects by their names, as in `-o name` and in lists of several kinds.
 //!
 //! May use: nothing.
 
-/// `model.michelangelo.api`, what stands before a name; without a group, `pod`.
+/// The prefix of a name, such as `model.michelangelo.api`; without a group, `pod`.
 pub fn prefix(kind: &str, group: &str) -> String {
     let dot = if group.is_empty() { "" } else { "." };
     format!("{}{dot}{group}", kind.to_lowercase())

@@ -6,7 +6,7 @@
 fn digits(value: f64) -> (String, i32) {
     let value = value.abs();
     let mut text = format!("{value:e}");
-    // Of two texts that are as short and as near, Go takes the even one.
+    // Of two equally short and near texts, Go takes the even one.
     let precision = text.split_once('e').map_or(0, |(mantissa, _)| mantissa.len().saturating_sub(2));
     let even = format!("{value:.precision$e}");
     if even.parse() == Ok(value) {
@@ -47,7 +47,7 @@ pub(crate) fn json(value: f64) -> String {
         return plain(value);
     }
     let text = scientific(value);
-    // It takes away the zero of e-09, and of no other exponent.
+    // It removes the zero of e-09, but of no other exponent.
     match text.split_once("e-0") {
         Some((mantissa, exponent)) => format!("{mantissa}e-{exponent}"),
         None => text,

@@ -10,18 +10,18 @@ const GAP: usize = 3;
 /// The least width of a column.
 const NARROWEST: usize = 3;
 
-/// A column, as a `TableColumnDefinition` of `meta.k8s.io/v1` has it.
+/// A column, as in a `TableColumnDefinition` of `meta.k8s.io/v1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedColumn {
-    /// What its header says, in upper case.
+    /// Its header, in upper case.
     pub name: String,
     /// Whether its `priority` is above 0: only wide tables have it.
     pub wide: bool,
-    /// Whether its `format` is `name`: kinds stand before its cells where there are several.
+    /// Whether its `format` is `name`: if there are several kinds, each cell begins with its kind.
     pub is_name: bool,
 }
 
-/// A row: its cells, and what kubectl takes from the object's metadata.
+/// A row: its cells, and the parts of the object's metadata that kubectl uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row<'r> {
     /// A cell for each column.
@@ -32,7 +32,7 @@ pub struct Row<'r> {
     pub labels: Vec<(&'r str, &'r str)>,
 }
 
-/// What kubectl's flags say.
+/// The options from kubectl's flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Without `--no-headers`.
@@ -41,7 +41,7 @@ pub struct Options {
     pub wide: bool,
     /// Namespaces are the first column: `--all-namespaces`.
     pub namespaces: bool,
-    /// What stands before each name, by [`prefix`](crate::name::prefix): `--show-kind`.
+    /// The prefix of each name, by [`prefix`](crate::name::prefix): `--show-kind`.
     pub kind: Option<String>,
     /// A column for each of these labels: `--label-columns`.
     pub label_columns: Vec<String>,
@@ -118,7 +118,7 @@ pub fn labels(labels: &[(&str, &str)]) -> String {
     labels.join(",")
 }
 
-/// Aligns the cells of lines that come in portions. The widths are those of what was printed so far, and no column becomes narrower.
+/// Aligns the cells of lines that come in portions. The widths are those of the cells printed so far, and no column becomes narrower.
 #[derive(Debug, Default)]
 pub struct TabWriter {
     widths: Vec<usize>,
@@ -148,7 +148,7 @@ impl TabWriter {
     }
 }
 
-/// A cell as kubectl shows it: only its first line, and nothing that a terminal would obey.
+/// A cell as kubectl shows it: only its first line, without control characters for a terminal.
 fn one_line(cell: &str) -> String {
     let line = match cell.find(['\n', '\r', '\u{c}']) {
         Some(end) => format!("{}...", &cell[..end]),

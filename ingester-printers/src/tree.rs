@@ -1,4 +1,4 @@
-//! A JSON value as Go's client holds an object without a type: integers of 64 bits, everything else a float, keys in the order of
+//! A JSON value as Go's client represents an untyped object: integers of 64 bits, everything else a float, keys in the order of
 //! their bytes.
 //!
 //! May use: number.
@@ -54,7 +54,7 @@ impl Tree {
         }
     }
 
-    /// The `List` of these objects, as kubectl makes it.
+    /// The `List` of these objects, as kubectl creates it.
     pub fn list_of(items: Vec<Tree>) -> Self {
         Tree::map([
             ("apiVersion", Tree::text("v1")),

@@ -1,4 +1,4 @@
-//! YAML as kubectl writes it: `sigs.k8s.io/yaml`, which is go-yaml 2. What a scalar looks like, and where it is folded, depends on the
+//! YAML as kubectl writes it: `sigs.k8s.io/yaml`, which is go-yaml 2. The form of a scalar, and its folding, depend on the
 //! column at which it begins, so this is an emitter with the same state as theirs.
 //!
 //! May use: number, tree.
@@ -20,7 +20,7 @@ pub const LIST_BEGIN: &str = "apiVersion: v1\nitems:\n";
 /// The text that begins a `List` without items.
 pub const EMPTY_LIST_BEGIN: &str = "apiVersion: v1\nitems: []\n";
 
-/// The text behind the items.
+/// The text after the items.
 pub const LIST_END: &str = "kind: List\nmetadata:\n  resourceVersion: \"\"\n";
 
 /// An object as a document of its own.
@@ -40,7 +40,7 @@ pub fn item(tree: &Tree) -> String {
     emitter.out
 }
 
-/// Where a node stands.
+/// The position of a node.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Root,
@@ -69,9 +69,9 @@ enum Style {
 struct Emitter {
     out: String,
     column: usize,
-    /// The last character was a space, or there is none yet in this line.
+    /// The last character was a space, or this line has no characters yet.
     whitespace: bool,
-    /// The line has nothing but indentation and `-`, `?` and `:`.
+    /// The line has only indentation and `-`, `?` and `:`.
     indention: bool,
 }
 
@@ -90,7 +90,7 @@ impl Emitter {
         self.column = 0;
     }
 
-    /// Writes a break out of a text.
+    /// Writes a line break of a text.
     fn write_break(&mut self, character: char) {
         self.out.push(character);
         self.column = 0;
@@ -260,7 +260,7 @@ impl Emitter {
 
     fn double(&mut self, text: &str, indent: usize, folds: bool) {
         self.indicator("\"", Space::Before, false);
-        // They look at the text's first character, whichever it is that they write.
+        // They look at the text's first character, even if they write another one.
         let marked = text.starts_with('\u{feff}');
         let (mut spaces, mut first) = (false, true);
         let mut characters = text.chars().peekable();
@@ -346,7 +346,7 @@ impl Emitter {
     }
 }
 
-/// What a text may be written as.
+/// The styles in which a text may be written.
 struct Shape {
     multiline: bool,
     plain: bool,
@@ -407,7 +407,7 @@ fn is_printable(character: char) -> bool {
     matches!(character, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') && character != '\u{feff}'
 }
 
-/// A float, which travels as JSON: an integer there is one here.
+/// A float, which is transferred as JSON: an integer there is an integer here.
 fn float(value: f64) -> String {
     let text = number::json(value);
     match text.parse::<i64>() {
@@ -417,7 +417,7 @@ fn float(value: f64) -> String {
     }
 }
 
-/// Whether a text without quotes would be something else than a text.
+/// Whether a text, if written without quotes, would be read as something else.
 fn is_other(text: &str) -> bool {
     const NAMES: [&str; 38] = [
         "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n", "N", "no", "No", "NO", "false",
@@ -475,7 +475,7 @@ fn is_float(text: &str) -> bool {
     mantissa && exponent.is_none_or(plain) && text.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// `1:30`, a number to the base of 60 in YAML 1.1.
+/// `1:30`, a number in base 60 in YAML 1.1.
 fn is_base_60(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut parts = digits.split(':');
@@ -553,7 +553,7 @@ fn is_timestamp(text: &str) -> bool {
         && rest.is_empty()
 }
 
-/// The entries by key. Their comparison is no order in every case (10 < 1e3 < 9 < 10), which a sort of the library may refuse.
+/// The entries by key. Their comparison is not always a total order (10 < 1e3 < 9 < 10), which the library's sort may refuse.
 fn sorted(entries: &BTreeMap<String, Tree>) -> Vec<(&str, &Tree)> {
     let mut sorted: Vec<(&str, &Tree)> = Vec::with_capacity(entries.len());
     for (key, value) in entries {
@@ -563,7 +563,7 @@ fn sorted(entries: &BTreeMap<String, Tree>) -> Vec<(&str, &Tree)> {
     sorted
 }
 
-/// How keys compare: letters behind everything else, numbers by their value.
+/// How keys compare: letters after everything else, numbers by their value.
 fn by_key(a: &str, b: &str) -> Ordering {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let Some(i) = a.iter().zip(&b).position(|(a, b)| a != b) else { return a.len().cmp(&b.len()) };
@@ -573,7 +573,7 @@ fn by_key(a: &str, b: &str) -> Ordering {
         (false, true) => return Ordering::Less,
         (false, false) => {}
     }
-    // A zero within a number is a digit of it; one that leads is not.
+    // A zero within a number is one of its digits; a leading one is not.
     let leading = match a[i] == '0' || b[i] == '0' {
         true => {
             let digits = a[..i].iter().rev().take_while(|c| c.is_ascii_digit());

@@ -1,5 +1,5 @@
-//! What kubectl prints. `kubectl/object.json` and `object.yaml` are what kubectl 1.33 made of one object with every odd text, key and
-//! number that came to mind (`kubectl label --local -f object.json a=b -o yaml`), and `kubectl/table.txt` what it printed of the answer
+//! The output of kubectl. `kubectl/object.json` and `object.yaml` are the output of kubectl 1.33 for one object with every odd text, key and
+//! number that came to mind (`kubectl label --local -f object.json a=b -o yaml`), and `kubectl/table.txt` its output for the answer
 //! `kubectl/table.json`.
 
 #![allow(clippy::expect_used, reason = "in a test a panic is how it fails")]
@@ -69,7 +69,7 @@ fn a_list_in_portions_is_the_list() {
     }
 }
 
-/// What the printer makes of `kubectl/table.json`, its rows one by one or together.
+/// The printer's output for `kubectl/table.json`, its rows one by one or together.
 fn table(options: Options, at_once: usize) -> String {
     let table: serde_json::Value = serde_json::from_str(include_str!("kubectl/table.json")).expect("JSON");
     let list = |key: &str| table[key].as_array().expect("a list");
@@ -124,7 +124,7 @@ fn a_table_in_portions_has_its_headers_once() {
     assert_eq!(TablePrinter::new(Vec::new(), options).rows([]), "", "without rows there are no headers");
 }
 
-/// What a template prints, or the error.
+/// The output of a template, or the error.
 fn printed(template: &str, value: &str) -> Result<String, String> {
     let print = || Template::parse(template)?.print(&tree(value));
     print().map_err(|error| error.to_string())

@@ -1,12 +1,12 @@
-//! The access log: one line a request, whatever becomes of it.
+//! The access log: one line per request, whatever its outcome.
 //!
 //! May use: caller, metrics.
 //!
-//! [`AccessLog`] is held by whoever works for a request: the connection, and the task of a write, which may outlive it. The last of
-//! them writes the line, also if all of them are dropped. The same moment counts the request.
+//! [`AccessLog`] is held by everything that works on a request: the connection, and the task of a write, which may outlive it. The last of
+//! them writes the line, even if all of them are dropped. The request is counted at the same moment.
 //!
-//! Health has no line; the version and discovery have one if they are refused. Requests of callers who are not known have a few lines a
-//! second, or a flood of them would fill the disk: the next line says how many were left out.
+//! Health requests have no line; version and discovery have one if they are refused. Requests of unauthenticated callers have a few lines a
+//! second, because a flood of them would fill the disk: the next line says how many were left out.
 
 use crate::caller::{Attributes, Verb};
 use crate::metrics::Metrics;
@@ -16,16 +16,16 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The code of a request whose client has gone before it was answered, as nginx has it.
+/// The code of a request whose client left before the answer, as in nginx.
 const CLIENT_GONE: u16 = 499;
 
-/// The most bytes of a text that a client has chosen: names have no more.
+/// The most bytes of a text that a client has chosen: names are never longer.
 const MOST_BYTES: usize = 253;
 
-/// The most lines a second about callers who are not known.
+/// The most lines a second about unauthenticated callers.
 const UNKNOWN_LINES: u32 = 10;
 
-/// Where the lines of one server are begun. Clones share everything.
+/// Begins the lines of one server. Clones share everything.
 #[derive(Clone, Debug)]
 pub struct AccessLogs(Arc<Shared>);
 
@@ -35,7 +35,7 @@ struct Shared {
     unknown: Mutex<Unknown>,
 }
 
-/// The lines about callers who are not known.
+/// The lines about unauthenticated callers.
 #[derive(Debug)]
 struct Unknown {
     since: Instant,
@@ -43,7 +43,7 @@ struct Unknown {
     left_out: u64,
 }
 
-/// What is written about one request. Clones are about the same one.
+/// What is written about one request. Clones refer to the same request.
 #[derive(Clone)]
 pub struct AccessLog(Arc<Entry>);
 
@@ -66,14 +66,14 @@ struct Facts {
     uid: Option<Box<str>>,
     count: Option<u64>,
     dry_run: bool,
-    /// It is asked again and again by machines, and means nothing.
+    /// Machines send it again and again, and it means nothing.
     quiet: bool,
-    /// What the client was answered, and after how long.
+    /// The answer to the client, and its latency.
     answered: Option<(u16, Duration)>,
     work: Work,
 }
 
-/// Work that goes on without its client.
+/// Work that continues without its client.
 #[derive(Clone, Copy, Default)]
 enum Work {
     /// There is none.
@@ -81,18 +81,18 @@ enum Work {
     None,
     /// It has begun.
     Begun,
-    /// It has ended like this.
+    /// It has ended with this result.
     Ended(u16),
 }
 
 impl AccessLogs {
-    /// Those of a server with these metrics.
+    /// The lines of a server with these metrics.
     pub fn new(metrics: Metrics) -> Self {
         let unknown = Mutex::new(Unknown { since: Instant::now(), lines: 0, left_out: 0 });
         AccessLogs(Arc::new(Shared { metrics, unknown }))
     }
 
-    /// A request begins.
+    /// Begins a request.
     pub fn begin(&self, method: &Method, path: &str, source: SocketAddr) -> AccessLog {
         AccessLog(Arc::new(Entry {
             shared: self.0.clone(),
@@ -106,7 +106,7 @@ impl AccessLogs {
 }
 
 impl Shared {
-    /// Whether a caller who is not known may have a line, and how many lines were left out since the last one.
+    /// Whether an unauthenticated caller may have a line, and how many lines were left out since the last one.
     fn line_of_unknown(&self, now: Instant) -> Option<u64> {
         let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
         if now.saturating_duration_since(unknown.since) >= Duration::from_secs(1) {
@@ -127,12 +127,12 @@ impl AccessLog {
         self.0.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This user calls.
+    /// The caller is this user.
     pub fn user(&self, user: &str) {
         self.facts().user = Some(user.into());
     }
 
-    /// Who calls, once that is known.
+    /// The caller, once known.
     pub fn known_user(&self) -> Option<Arc<str>> {
         self.facts().user.clone()
     }
@@ -150,7 +150,7 @@ impl AccessLog {
         self.facts().uid = Some(uid.into());
     }
 
-    /// It has changed so many objects more.
+    /// It has changed this many more objects.
     pub fn count(&self, objects: usize) {
         *self.facts().count.get_or_insert_default() += objects as u64;
     }
@@ -160,22 +160,22 @@ impl AccessLog {
         self.facts().quiet = true;
     }
 
-    /// It only tries.
+    /// It is a dry run.
     pub fn dry_run(&self) {
         self.facts().dry_run = true;
     }
 
-    /// Work begins that does not end with the connection.
+    /// Work has begun that does not end with the connection.
     pub fn work_begins(&self) {
         self.facts().work = Work::Begun;
     }
 
-    /// That work has ended, and would be answered like this.
+    /// That work has ended, and would have this answer.
     pub fn work_ended(&self, code: StatusCode) {
         self.facts().work = Work::Ended(code.as_u16());
     }
 
-    /// The client is answered.
+    /// The client has its answer.
     pub fn answered(&self, code: StatusCode) {
         self.facts().answered = Some((code.as_u16(), self.0.begin.elapsed()));
     }
@@ -229,7 +229,7 @@ impl fmt::Debug for AccessLog {
     }
 }
 
-/// The begin of a text.
+/// The beginning of a text.
 fn cut(text: &str) -> &str {
     let end = (0..=MOST_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or_default()]

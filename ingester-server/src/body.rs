@@ -1,4 +1,4 @@
-//! A request's body as a whole, and what is to be known of an answer's.
+//! Reads a request's whole body, and marks the body of an answer.
 //!
 //! May use: status.
 
@@ -21,7 +21,7 @@ pub async fn read(body: Body) -> Result<Bytes, Status> {
     read_at_most(body, MOST).await
 }
 
-/// The same of a body that is to be smaller.
+/// The same, with a smaller limit.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -96,9 +96,9 @@ where
     }
 }
 
-/// Marks an answer (among its extensions) whose body waits for changes: it is not one of the requests that may be answered at the same
-/// time, or those who follow changes would leave nothing to the others. It has its own time, and is not compressed, which would hold
-/// back what is there.
+/// Marks an answer (among its extensions) whose body waits for changes: it does not count among the requests that may be answered at the same
+/// time, or watches would leave no room for the others. It has its own time limit, and is not compressed, because that would hold
+/// back events.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits;
 
@@ -119,7 +119,7 @@ pub(crate) fn media_type(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// 415: only these types of bodies are understood.
+/// 415: only these types of bodies are supported.
 pub(crate) fn unknown_format(accepted: &[&str]) -> Status {
     let message = format!(
         "the body of the request was in an unknown format - accepted media types include: {}",
@@ -128,7 +128,7 @@ pub(crate) fn unknown_format(accepted: &[&str]) -> Status {
     Status::unsupported_media_type(message)
 }
 
-/// The most bytes of a body, as the API server has it.
+/// The most bytes of a body, as in the API server.
 pub const MOST: usize = 3 << 20;
 
 #[cfg(test)]
@@ -150,7 +150,7 @@ mod tests {
         );
     }
 
-    /// Some bytes come all the time.
+    /// Bytes keep coming.
     #[tokio::test(start_paused = true)]
     async fn a_body_that_trickles_in_ends_in_time() {
         let trickle = |bytes: usize| {

@@ -1,4 +1,4 @@
-//! Who asks, and for what: the words of Kubernetes' authorization.
+//! The caller and the request, in the terms of Kubernetes' authorization.
 //!
 //! May use: nothing.
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Caller {
     /// The user's name.
     pub user: String,
-    /// The user's uid; empty if there is none.
+    /// The user's uid; may be empty.
     pub uid: String,
     /// The groups.
     pub groups: Vec<String>,
@@ -17,7 +17,7 @@ pub struct Caller {
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-/// What is to be done.
+/// The verb of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verb {
     /// One object.
@@ -54,7 +54,7 @@ impl Verb {
     }
 }
 
-/// What is to be done with which objects.
+/// The verb and the objects of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Attributes {
     /// The verb.
@@ -65,7 +65,7 @@ pub struct Attributes {
     pub version: String,
     /// Its plural.
     pub resource: String,
-    /// What of the object, such as `status`; empty for all of it.
+    /// The subresource, such as `status`; empty for the whole object.
     pub subresource: String,
     /// The namespace; empty for all, and for objects without one.
     pub namespace: String,

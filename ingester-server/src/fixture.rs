@@ -36,7 +36,7 @@ impl Authority {
         self.sign(client(name, organizations))
     }
 
-    /// Signs the certificate of a client that was one once.
+    /// Signs an expired certificate of a client.
     pub(crate) fn former_client(&self, name: &str) -> Certificate {
         let mut params = client(name, &[]);
         params.not_before = date_time_ymd(2020, 1, 1);
@@ -73,7 +73,7 @@ fn client(name: &str, organizations: &[&str]) -> CertificateParams {
     if !name.is_empty() {
         params.distinguished_name.push(DnType::CommonName, name);
     }
-    // rcgen knows one organization; another has to have its number.
+    // rcgen supports one organization; another one needs its own number.
     let kinds = [DnType::OrganizationName, DnType::CustomDnType(vec![2, 5, 4, 10])];
     for (kind, organization) in kinds.into_iter().zip(organizations) {
         params.distinguished_name.push(kind, *organization);

@@ -1,8 +1,8 @@
-//! Which former objects, deleted and evicted ones, a request may see: the rule of `serve.formerObjects`.
+//! Which former objects (deleted and evicted ones) a request may see: the rule of `serve.formerObjects`.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, read.
 //!
-//! Rights are asked about as they are today, and rows are older: a caller who has the right in a namespace now would see what its former
+//! Rights are checked as they are today, and rows are older: a caller who has the right in a namespace now would see what its former
 //! tenant deleted. The rule is decided once for a request, as a [`Reach`], which narrows every query of that request.
 
 use crate::read::{refused, resource};
@@ -21,10 +21,10 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// For how long it holds when a namespace was created.
+/// How long the creation time of a namespace is cached.
 const CREATED: Duration = Duration::from_secs(5);
 
-/// For how long it holds whether a namespace has rows that are hidden. Only the warning depends on it.
+/// How long it is cached whether a namespace has hidden rows. Only the warning depends on it.
 const HIDES: Duration = Duration::from_secs(60);
 
 /// How long the API server may take for an answer.
@@ -33,19 +33,19 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most namespaces that are remembered.
 const MOST: usize = 10_000;
 
-/// Who may see former objects.
+/// Which callers may see former objects.
 #[derive(Debug, Default)]
 pub enum FormerObjects {
     /// Callers who have the right to the objects of the namespace today.
     #[default]
     Granted,
-    /// The same, but not those that are older than the namespace, which this cluster knows.
+    /// The same, but without objects that are older than the namespace, which this cluster knows.
     OlderHidden(Box<Namespaces>),
     /// No caller.
     Hidden,
 }
 
-/// What of former objects a request may see.
+/// The former objects that a request may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// All of them.
@@ -58,7 +58,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Leaves out of a query what may not be seen. An object that is live is never left out.
+    /// Excludes from a query what may not be seen. A live object is never excluded.
     pub(crate) fn narrow(self, query: &mut Query) {
         match self {
             Reach::All => {}
@@ -74,11 +74,11 @@ impl Reach {
 }
 
 impl Reach {
-    /// The same of a query about the past, in which an object that is live now may have been of a former tenant: nothing counts but when it
-    /// was created.
+    /// The same for a query about the past, when an object that is live now may have belonged to a former tenant: only its creation time
+    /// counts.
     ///
     /// # Errors
-    /// 403 if only what is there now may be seen.
+    /// 403 if only present objects may be seen.
     pub(crate) fn narrow_past(self, query: &mut Query, kind: &Kind, name: &str) -> Result<(), Status> {
         match self {
             Reach::All => {}
@@ -101,10 +101,10 @@ fn created_since(time: Micros) -> Filter {
 }
 
 impl FormerObjects {
-    /// What a request for objects of a kind, in a namespace or without one, may see in these states; and a warning if that leaves
-    /// anything out.
+    /// The objects of a kind that a request, with or without a namespace, may see in these states; and a warning if that hides
+    /// any.
     ///
-    /// A request over all namespaces needs the right to all of them, so it is not one of a tenant: nothing is older there. The same
+    /// A request over all namespaces needs the right to all of them, so it is not a tenant's: no object is older there. The same
     /// holds for kinds without namespaces.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl FormerObjects {
     }
 }
 
-/// A time as objects have it.
+/// A time in the format of objects.
 fn shown(time: Micros) -> String {
     Timestamp::from_microsecond(time.0).map(|time| time.to_string()).unwrap_or_default()
 }
@@ -158,12 +158,12 @@ pub struct Namespaces {
 }
 
 impl Namespaces {
-    /// Those of the cluster of this client, whose user needs the right to get namespaces.
+    /// The namespaces of this client's cluster, whose user needs the right to get namespaces.
     pub fn new(client: Client) -> Self {
         Namespaces { client, created: Remembered::new(CREATED), hides: Remembered::new(HIDES) }
     }
 
-    /// When this namespace was created; `None` if it is not there.
+    /// When this namespace was created; `None` if it does not exist.
     async fn created(&self, namespace: &str) -> Result<Option<Micros>, Status> {
         let key = namespace.to_owned();
         if let Some(known) = self.created.get(&key) {
@@ -192,7 +192,7 @@ impl Namespaces {
         Ok(created)
     }
 
-    /// Whether the namespace has rows of the kind that are hidden.
+    /// Whether the namespace has hidden rows of the kind.
     async fn hides(
         &self,
         store: &Store,
@@ -226,7 +226,7 @@ impl std::fmt::Debug for Namespaces {
     }
 }
 
-/// Answers that hold for a while.
+/// Answers that are valid for a while.
 struct Remembered<K, V> {
     time: Duration,
     answers: Mutex<HashMap<K, (Instant, V)>>,

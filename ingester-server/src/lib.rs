@@ -1,6 +1,6 @@
-//! Serves objects out of SQL as a Kubernetes API server does, for kubectl, client-go and kube-rs as they are.
+//! Serves objects from SQL as a Kubernetes API server does, for kubectl, client-go and kube-rs as they are.
 //!
-//! Nothing is served that the caller may not read in the cluster: `identity` says who calls and asks the API server what they may.
+//! Nothing is served that the caller may not read in the cluster: `identity` authenticates callers and asks the API server what they may do.
 
 pub mod access;
 pub mod answer;

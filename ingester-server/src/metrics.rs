@@ -37,20 +37,20 @@ struct Inner {
 /// Why a connection got no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// There are as many as there may be, and all are in use.
+    /// The limit is reached, and all connections are in use.
     Full,
-    /// It asked nothing, and there were as many as there may be.
+    /// It was idle, and the limit was reached.
     Idle,
-    /// TLS was not agreed on.
+    /// The TLS handshake failed.
     Handshake,
 }
 
-/// What is asked of the API server.
+/// The questions to the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Review {
-    /// Whose a token is.
+    /// The user of a token.
     Token,
-    /// What somebody may do.
+    /// The rights of a caller.
     Access,
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum Reviewed {
     Yes,
     /// The API server said no.
     No,
-    /// The API server did not say.
+    /// The API server gave no answer.
     Failed,
 }
 
@@ -178,12 +178,12 @@ impl Metrics {
         self.0.seconds.with_label_values(&[verb, resource]).observe(time.as_secs_f64());
     }
 
-    /// Counts one request as long as the result is kept.
+    /// Counts one request while the result exists.
     pub(crate) fn request(&self) -> Counted {
         Counted::new(&self.0.in_flight)
     }
 
-    /// Counts one connection as long as the result is kept.
+    /// Counts one connection while the result exists.
     pub(crate) fn connection(&self) -> Counted {
         Counted::new(&self.0.connections)
     }
@@ -201,12 +201,12 @@ impl Metrics {
         reloads.inc();
     }
 
-    /// Counts one watch of a kind as long as the result is kept.
+    /// Counts one watch of a kind while the result exists.
     pub(crate) fn watch(&self, resource: &str) -> Counted {
         Counted::new(&self.0.watches.with_label_values(&[resource]))
     }
 
-    /// An event was given to the connection.
+    /// An event was handed to the connection.
     pub(crate) fn watch_event(&self, resource: &str, event: &str) {
         self.0.watch_events.with_label_values(&[resource, event]).inc();
     }
@@ -216,7 +216,7 @@ impl Metrics {
         self.0.watches_ended.with_label_values(&[reason]).inc();
     }
 
-    /// An event was given to the connection so many microseconds after its change.
+    /// An event was handed to the connection this many microseconds after its change.
     pub(crate) fn watch_lag(&self, resource: &str, microseconds: i64) {
         let time = Duration::from_micros(u64::try_from(microseconds).unwrap_or(0));
         self.0.watch_lag.with_label_values(&[resource]).observe(time.as_secs_f64());
@@ -251,7 +251,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// One of something that is counted while it is there.
+/// An item that is counted while it exists.
 #[derive(Debug)]
 pub(crate) struct Counted(IntGauge);
 
@@ -306,7 +306,7 @@ mod tests {
         assert!(metrics.render().contains("ingester_serve_requests_in_flight 0\n"));
     }
 
-    /// The table of the server in `docs/metrics.md` is the registry's.
+    /// The server's table in `docs/metrics.md` equals the registry.
     #[test]
     fn the_documentation_lists_every_metric_with_its_type_and_labels() {
         let metrics = Metrics::new().unwrap();

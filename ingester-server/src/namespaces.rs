@@ -1,8 +1,8 @@
-//! The namespaces of which SQL has objects, as Kubernetes' `namespaces`: to each caller those in which they may list some of them.
+//! The namespaces whose objects SQL has, as Kubernetes' `namespaces`: for each caller those in which they may list objects.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, caller, answer, identity, read, status.
 //!
-//! Which namespaces have objects is found by the key of namespaces and names, one row a namespace and kind, and remembered for a while.
+//! Which namespaces have objects is found by the key of namespaces and names, one row per namespace and kind, and cached for a while.
 
 use crate::answer::OwnObjects;
 use crate::caller::{Attributes, Caller, Verb};
@@ -23,37 +23,37 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-/// For how long it holds which namespaces have objects.
+/// How long the namespaces that have objects are cached.
 const HOLDS: Duration = Duration::from_secs(30);
 
 /// The most namespaces.
 const MOST: usize = 1000;
 
-/// The most questions about rights for one answer, and how many of them at a time.
+/// The most questions about rights for one answer, and how many of them are concurrent.
 const MOST_QUESTIONS: usize = 2000;
 const AT_ONCE: usize = 8;
 
 /// The namespaces, as statuses name them.
 pub const NAMESPACES: Resource<'static> = Resource { group: "", plural: "namespaces" };
 
-/// What is asked, and by whom.
+/// The question and the caller.
 #[derive(Clone, Copy)]
 pub struct Asker<'a> {
-    /// Says what the caller may.
+    /// Checks the caller's rights.
     pub identity: &'a Identity,
-    /// Who asks.
+    /// The caller.
     pub caller: &'a Caller,
-    /// The kinds that are served.
+    /// The served kinds.
     pub kinds: &'static [Kind],
-    /// Where their objects are.
+    /// The store of their objects.
     pub store: &'a Store,
     /// The states of objects that count.
     pub states: States,
-    /// What bounds the statements.
+    /// The limits of the statements.
     pub limits: Limits,
 }
 
-/// The namespaces that have objects, remembered.
+/// The cached namespaces that have objects.
 #[derive(Default)]
 pub struct KnownNamespaces(Mutex<Option<(Instant, Arc<Found>)>>);
 
@@ -61,12 +61,12 @@ pub struct KnownNamespaces(Mutex<Option<(Instant, Arc<Found>)>>);
 #[derive(Default)]
 struct Found {
     namespaces: BTreeMap<String, Vec<&'static Kind>>,
-    /// There are more.
+    /// More namespaces exist.
     is_cut: bool,
 }
 
 impl KnownNamespaces {
-    /// Those in which the caller may list something, and a warning if some of them were not looked at.
+    /// The namespaces in which the caller may list something, and a warning if some were not checked.
     ///
     /// # Errors
     /// 500, 503 and 504 if the database or the API server does not answer.
@@ -90,7 +90,7 @@ impl KnownNamespaces {
     }
 
     async fn found(&self, asker: Asker<'_>) -> Result<Arc<Found>, Status> {
-        // Who asks meanwhile waits for the same answer.
+        // Concurrent callers wait for the same answer.
         let mut known = self.0.lock().await;
         if let Some((when, found)) = &*known
             && when.elapsed() < HOLDS
@@ -103,10 +103,10 @@ impl KnownNamespaces {
     }
 }
 
-/// What is asked about the caller's rights for one answer.
+/// The questions about the caller's rights for one answer.
 struct Questions<'a> {
     asker: Asker<'a>,
-    /// How many there were.
+    /// The number of questions so far.
     asked: AtomicUsize,
     /// The tables of the kinds that the caller may list in all namespaces.
     everywhere: Vec<Ident>,
@@ -130,11 +130,11 @@ impl Questions<'_> {
     }
 }
 
-/// This namespace, if SQL has an object of it that the caller may list.
+/// This namespace, if SQL has an object in it that the caller may list.
 ///
 /// # Errors
-/// 403 if not, whether or not there is such a namespace: a caller learns nothing of namespaces of others. kubectl asks for the namespace of an
-/// object that it does not find, and would take 404 for the answer. Else as [`KnownNamespaces::list`].
+/// 403 if not, whether or not the namespace exists: a caller learns nothing about the namespaces of others. kubectl requests the namespace of an
+/// object that it does not find, and would take 404 for the answer. Otherwise as [`KnownNamespaces::list`].
 pub async fn get(asker: Asker<'_>, name: &str) -> Result<OwnObjects, Status> {
     for kind in asker.kinds.iter().filter(|kind| kind.namespaced()) {
         let may = asker.may_list(kind, "").await? || asker.may_list(kind, name).await?;
@@ -146,7 +146,7 @@ pub async fn get(asker: Asker<'_>, name: &str) -> Result<OwnObjects, Status> {
     Err(Status::forbidden(NAMESPACES, name, "SQL has no object in this namespace that you may list"))
 }
 
-/// The namespaces of all kinds. Each row is the first one behind the namespace before it.
+/// The namespaces of all kinds. Each row is the first one after the previous namespace.
 async fn search(asker: Asker<'_>) -> Result<Found, Status> {
     let asker = Asker { limits: limits_of(read::Cost::Whole, asker.limits), ..asker };
     let _turn = read::turn(&asker.caller.user, read::Cost::Whole).await;

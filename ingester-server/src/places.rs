@@ -1,9 +1,9 @@
-//! The places of requests: how many are answered at the same time, and how many of these are one user's.
+//! The places of requests: how many are answered at the same time, and how many of these one user may have.
 //!
 //! May use: status.
 //!
-//! A user gets a further place while they hold fewer than are free. So one user alone holds at most half of the places, two who want
-//! all of them a third each, and there is always a place for a user who holds none.
+//! A user gets another place while they hold fewer than are free. So one user alone holds at most half of the places, two who want
+//! all of them a third each, and a user who holds no place always gets one.
 
 use crate::status::Status;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub struct Places(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     most: usize,
-    /// What they are for.
+    /// Their purpose.
     of: &'static str,
     taken: Mutex<Taken>,
     /// A place is free again.
@@ -28,7 +28,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
-    /// Of those who hold any.
+    /// Only users who hold any.
     by: HashMap<Arc<str>, usize>,
 }
 
@@ -43,12 +43,12 @@ struct Held {
 }
 
 impl Places {
-    /// So many places.
+    /// This many places.
     pub fn new(most: usize) -> Self {
         Self::of("requests", most)
     }
 
-    /// So many places for watches.
+    /// This many places for watches.
     pub fn of_watches(most: usize) -> Self {
         Self::of("watches", most)
     }
@@ -60,7 +60,7 @@ impl Places {
     /// Takes one for this user.
     ///
     /// # Errors
-    /// 429 if there is none for them.
+    /// 429 if no place is free for them.
     pub fn take(&self, user: &str) -> Result<Place, Status> {
         let mut taken = self.0.taken();
         let own = taken.by.get(user).copied().unwrap_or_default();
@@ -79,11 +79,11 @@ impl Places {
         Ok(Place(Arc::new(Held { of: self.0.clone(), user })))
     }
 
-    /// Waits until there is one for this user.
+    /// Waits until a place is free for this user.
     pub async fn wait(&self, user: &str) -> Place {
         loop {
             let mut freed = pin!(self.0.freed.notified());
-            // From here on nothing is missed.
+            // From here on no notification is missed.
             freed.as_mut().enable();
             if let Ok(place) = self.take(user) {
                 return place;
@@ -133,7 +133,7 @@ mod tests {
         let ada = all(&places, "ada");
         assert_eq!(ada.len(), 50);
         assert!(places.take("bob").is_ok());
-        // What one gives back is for those who hold less.
+        // A place that one user returns goes to users who hold fewer.
         drop(eve);
         assert_eq!(all(&places, "bob").len(), 75);
         drop(ada);

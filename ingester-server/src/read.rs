@@ -2,9 +2,9 @@
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request, answer, body.
 //!
-//! Lists share a budget of memory, which is in `budget.rs` and has a share for each user: a page holds what it may need while it is
-//! read, and its text until it is sent; a whole list holds the same from its begin to its end. A list ends with its client. The
-//! deletion of a collection holds a share as well, because it searches as lists do.
+//! Lists share a budget of memory, see `budget.rs`, with a share for each user: a page holds the memory that it may need while it is
+//! read, and its text until it is sent; a whole list holds the same from its beginning to its end. A list ends with its client. The
+//! deletion of a collection holds a share, too, because it searches as lists do.
 
 mod budget;
 mod history;
@@ -36,22 +36,22 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
-/// By how much shorter a statement's time is where a list reads whole tables.
+/// The factor by which a statement's time is shorter if a list reads whole tables.
 const SHORTER: u32 = 3;
 
 /// Rows that may be skipped by the offset of the reference system's pagination. Each of them is read.
 const OFFSET: u64 = 100_000;
 
-/// How long a client that follows changes hears nothing where there is no log of them, until it is told to list again.
+/// Without a log of changes, how long a watch stays silent until it tells the client to list again.
 const WATCH: Duration = Duration::from_secs(30);
 
 /// Why there are no watches.
 pub const WITHOUT_LOG: &str = "the database has no log of changes (`changes.enabled` of `ingester run` switches it on)";
 
-/// The object of this name: of several, the newest one.
+/// The object with this name: the newest of several.
 ///
 /// # Errors
-/// 404 if there is none; else the [`Status`] of the failure.
+/// 404 if there is no such object; otherwise the [`Status`] of the failure.
 pub async fn get(
     store: &Store,
     kind: &Kind,
@@ -63,7 +63,7 @@ pub async fn get(
     let resource = resource(kind);
     let Parameters { mut query, include, skip, .. } = parameters;
     query.names = vec![name.to_owned()];
-    // As `ingester get`, and as writes find their row.
+    // As `ingester get` does, and as writes find their row.
     query.order = ["create_time", "res_version"].map(|field| Order { field: field.into(), descending: true }).into();
     let renderer = Renderer::new(*kind, form, include, query.states, skip);
     let asked = store.ask_when(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
@@ -74,7 +74,7 @@ pub async fn get(
     }
 }
 
-/// What a list costs the database. To be asked before former objects are left out: that is not the caller's choice.
+/// What a list costs the database. Call this before former objects are left out: that is not the caller's choice.
 ///
 /// # Errors
 /// 400 if the query cannot be asked.
@@ -85,7 +85,7 @@ pub fn cost(store: &Store, kind: &Kind, parameters: &Parameters) -> Result<Cost,
     Ok(if asked.is_scan() || *count || *offset > 0 { Cost::Whole } else { Cost::Keyed })
 }
 
-/// What bounds the statements of a list of this cost.
+/// The limits of the statements of a list with this cost.
 pub(crate) fn limits_of(cost: Cost, limits: Limits) -> Limits {
     match cost {
         Cost::Keyed => limits,
@@ -93,16 +93,16 @@ pub(crate) fn limits_of(cost: Cost, limits: Limits) -> Limits {
     }
 }
 
-/// Waits until work of this user may begin that reads as a list of this cost does.
+/// Waits until this user's work, which reads as a list of this cost does, may begin.
 pub(crate) async fn turn(user: &str, cost: Cost) -> Share {
     LISTS.reading(user, cost).await
 }
 
-/// A list of this user: a page of it where a limit is asked for, else all of it. With a log, its version is a position in it.
+/// A list of this user: one page if a limit is given, otherwise all of it. With a log, its version is a position in the log.
 ///
 /// # Errors
-/// 504 for a version that is not there yet, 400 for a broken token; else
-/// The [`Status`] of a failure that is known before the first row was sent. A later one breaks the answer off, so that no client takes a
+/// 504 for a version that does not exist yet, 400 for a broken token; otherwise
+/// the [`Status`] of a failure before the first row was sent. A later failure breaks the answer off, so that clients do not take a
 /// part for the whole.
 pub async fn list(
     (user, cost): (&str, Cost),
@@ -159,7 +159,7 @@ async fn list_within(
     };
     let page =
         asked.page(&renderer.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
-    // Clients go on as long as there is a token. What comes after the most that is wanted was not asked for.
+    // Clients continue as long as they get a token. Rows beyond the wanted number were not requested.
     let is_whole = left.is_some_and(|left| page.rows.len() >= left);
     let sent = before + page.rows.len();
     let next = page.next.filter(|_| !is_whole);
@@ -172,7 +172,7 @@ async fn list_within(
         rest.remaining = Some(wanted.saturating_sub(page.rows.len() as u64));
     }
     let mut text = renderer.begin();
-    // Each is gone once it is written.
+    // Each row is dropped once it is written.
     for (place, row) in page.rows.into_iter().enumerate() {
         if place > 0 {
             text.push(',');
@@ -184,7 +184,7 @@ async fn list_within(
     Ok(json(Body::from(share.hold(text))))
 }
 
-/// The token of a page of an answer that has an end, and how many objects came before it: `500.TOKEN`.
+/// The token of a page of a limited answer, and how many objects came before it: `500.TOKEN`.
 fn behind(token: String) -> (Option<String>, usize) {
     match token.split_once('.').and_then(|(before, token)| Some((before.parse().ok()?, token))) {
         Some((before, token)) => (Some(token.to_owned()), before),
@@ -192,7 +192,7 @@ fn behind(token: String) -> (Option<String>, usize) {
     }
 }
 
-/// The token of what comes after the first rows; `None` if nothing does.
+/// The token of the rows after the first ones; `None` at the end.
 async fn skipped(asked: &AskedWhen<'_>, offset: u64) -> Result<Option<String>, AskError> {
     let most = usize::try_from(offset.min(OFFSET)).unwrap_or(usize::MAX);
     let mut left = most;
@@ -211,11 +211,11 @@ async fn skipped(asked: &AskedWhen<'_>, offset: u64) -> Result<Option<String>, A
 /// A part of a list's text.
 struct Portion {
     text: Bytes,
-    /// With the last one: what the list holds from then on.
+    /// With the last part: what the list holds from then on.
     share: Option<Share>,
 }
 
-/// All rows, as they are read: one portion is in memory, one on its way. Dropping the future or the body ends the reading.
+/// All rows, as they are read: one portion is in memory, another on its way. Dropping the future or the body ends the reading.
 async fn all(
     store: Arc<Store>,
     kind: Kind,
@@ -232,7 +232,7 @@ async fn all(
             let asked = store.ask_when(&kind, &query, limits)?;
             let mut reader = asked.reader(&renderer.wanted(), token.as_deref())?;
             let (mut text, mut rest, mut first) = (renderer.begin(), Rest::default(), true);
-            // One may be on its way, one waits.
+            // One may be on its way, another one waits.
             let mut unsent = [0, 0];
             loop {
                 let rows = reader.next().await?;
@@ -251,7 +251,7 @@ async fn all(
                 }
                 let whole = std::mem::take(&mut text).into_boxed_str().into_boxed_bytes();
                 unsent = [unsent[1], whole.len()];
-                // Nobody listens any more if it fails.
+                // If it fails, the receiver is gone.
                 if sender.send(Ok(Portion { text: whole.into(), share: None })).await.is_err() {
                     return Ok(());
                 }
@@ -265,7 +265,7 @@ async fn all(
         Some(first) => first?,
         None => return Err(Status::internal("the list ended before it began")),
     };
-    // Fused, because what compresses asks once more after the end.
+    // Fused, because the compressor polls once more after the end.
     let begin = (Some(Ok(first)), portions, None, reading);
     let all = stream::unfold(begin, |(first, mut portions, share, reading)| async {
         let portion = match first {
@@ -284,8 +284,8 @@ async fn all(
     Ok(json(Body::from_stream(all.fuse())))
 }
 
-/// What a client hears that wants to follow changes where there is no log of them: nothing for a while, and then that its version is too
-/// old. So it lists again, and sees what has changed, without a request more often than this.
+/// The answer to a watch without a log of changes: silence for a while, and then that its version is too
+/// old. So the client lists again and sees the changes, with no more than one request in this time.
 pub fn watch(time: Option<Duration>) -> Response<Body> {
     let pause = time.unwrap_or(WATCH).min(WATCH);
     let event = async move {
@@ -306,13 +306,13 @@ fn json(body: Body) -> Response<Body> {
     response
 }
 
-/// A kind as statuses name it.
+/// A kind as a status names it.
 pub struct OwnedResource {
     group: &'static str,
     plural: std::borrow::Cow<'static, str>,
 }
 
-/// The kind as statuses name it.
+/// The kind as a status names it.
 pub fn resource(kind: &Kind) -> OwnedResource {
     OwnedResource { group: kind.group(), plural: kind.plural() }
 }
@@ -324,7 +324,7 @@ impl OwnedResource {
     }
 }
 
-/// Why there is no answer.
+/// The reason for no answer.
 pub fn refused(error: AskError, resource: Resource<'_>) -> Status {
     match error {
         AskError::Query(error) => Status::bad_request(error.for_request()),
@@ -338,12 +338,12 @@ pub fn refused(error: AskError, resource: Resource<'_>) -> Status {
     .about(resource, "")
 }
 
-/// What the database's failure means for a client.
+/// The status that a client gets for a failure of the database.
 pub fn of_store(error: &StoreError) -> Status {
     tracing::warn!(%error, "The database failed");
     match error.class() {
         ErrorClass::Transient => Status::unavailable("the database does not answer at present"),
-        // What it said is for those who run the server: it is in the log.
+        // Its message is for the server's operators: it is in the log.
         _ => Status::failure(
             StatusCode::INTERNAL_SERVER_ERROR,
             Reason::InternalError,

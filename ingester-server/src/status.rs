@@ -1,11 +1,11 @@
-//! Kubernetes' `Status`: every answer that is no object.
+//! Kubernetes' `Status`: every answer that is not an object.
 //!
 //! May use: nothing.
 
 use http::StatusCode;
 use serde::Serialize;
 
-/// Why a request was not done, in the words of Kubernetes (`metav1.Status`).
+/// Why a request was not done, in Kubernetes' terms (`metav1.Status`).
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[error("{message}")]
 #[serde(rename_all = "camelCase")]
@@ -18,7 +18,7 @@ pub struct Status {
     pub message: String,
     /// For programs.
     pub reason: Reason,
-    /// What it is about.
+    /// The objects in question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<Details>>,
     /// The status of HTTP.
@@ -67,7 +67,7 @@ pub struct Details {
     /// The kind's group.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// The kind's plural, as Kubernetes writes it here, or its kind.
+    /// The kind's plural, as in Kubernetes, or its kind.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// The object's uid.
@@ -76,7 +76,7 @@ pub struct Details {
     /// What was wrong, field by field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// When to come again.
+    /// When to retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
 }
@@ -144,7 +144,7 @@ impl Status {
         self
     }
 
-    /// The same, to be repeated after so many seconds.
+    /// The same, to be retried after this many seconds.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
         self.details.get_or_insert_default().retry_after_seconds = Some(seconds);
@@ -156,7 +156,7 @@ impl Status {
         Status::failure(StatusCode::BAD_REQUEST, Reason::BadRequest, message)
     }
 
-    /// 401: nobody knows who calls.
+    /// 401: the caller is not authenticated.
     pub fn unauthorized() -> Self {
         Status::failure(StatusCode::UNAUTHORIZED, Reason::Unauthorized, "Unauthorized")
     }
@@ -196,13 +196,13 @@ impl Status {
         Status::failure(StatusCode::NOT_ACCEPTABLE, Reason::NotAcceptable, message)
     }
 
-    /// 409: the object is there already.
+    /// 409: the object already exists.
     pub fn already_exists(resource: Resource<'_>, name: &str) -> Self {
         let message = format!("{resource} \"{name}\" already exists");
         Status::failure(StatusCode::CONFLICT, Reason::AlreadyExists, message).about(resource, name)
     }
 
-    /// 409: the object is another one by now.
+    /// 409: the object has changed or was replaced.
     pub fn conflict(resource: Resource<'_>, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");
         Status::failure(StatusCode::CONFLICT, Reason::Conflict, message).about(resource, name)
@@ -224,7 +224,7 @@ impl Status {
         Status::failure(StatusCode::PAYLOAD_TOO_LARGE, Reason::RequestEntityTooLarge, message)
     }
 
-    /// 415: a body of this type is not understood.
+    /// 415: a body of this type is not supported.
     pub fn unsupported_media_type(message: impl Into<String>) -> Self {
         Status::failure(StatusCode::UNSUPPORTED_MEDIA_TYPE, Reason::UnsupportedMediaType, message)
     }
@@ -255,7 +255,7 @@ impl Status {
         Status::failure(StatusCode::GATEWAY_TIMEOUT, Reason::Timeout, message)
     }
 
-    /// 504: this version is not there yet. Clients know such an answer by its cause, and list again.
+    /// 504: this version does not exist yet. Clients recognize this answer by its cause, and list again.
     pub fn too_large_version(wanted: u64, current: u64) -> Self {
         let said = "Too large resource version";
         let cause = Cause { reason: "ResourceVersionTooLarge".into(), message: said.into(), ..Cause::default() };

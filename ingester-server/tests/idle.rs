@@ -1,4 +1,4 @@
-//! Connections that ask nothing. Alone in its process, because it measures its memory.
+//! Idle connections. The only test in its process, because it measures the memory.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
@@ -25,7 +25,7 @@ fn resident() -> u64 {
     line.trim().strip_suffix(" kB").unwrap().trim().parse::<u64>().unwrap() * 1024
 }
 
-/// The clients are in the same process, so the server has less than what is counted.
+/// The clients are in the same process, so the server uses less than what is counted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_idle_connections_are_small() {
     let own = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -57,7 +57,7 @@ async fn a_thousand_idle_connections_are_small() {
         }
         stream
     };
-    // What is made once.
+    // Allocations that happen once.
     let mut idle = vec![connect().await];
     let before = resident();
     for _ in 0..1000 {

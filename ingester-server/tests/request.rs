@@ -1,9 +1,9 @@
-//! What the parser of requests guarantees for any input. Also the body of the fuzz target in `tests/fuzz/`.
+//! The guarantees of the parser of requests for any input. Also the body of the fuzz target in `tests/fuzz/`.
 
 use ingester_server::request::path::{OUTER_PREFIX, Target};
 use ingester_server::request::{accept, parameters, path};
 
-/// Checks an input: a path, the parameters, and an `Accept`, a line each.
+/// Checks an input: a path, the parameters, and an `Accept`, one per line.
 pub fn check(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let mut lines = text.splitn(3, '\n');

@@ -1,4 +1,4 @@
-//! Help for a kind's own tests: the rows of objects, compared column by column, and whether columns are filled from where they say.
+//! Help for a kind's own tests: the rows of objects, compared column by column, and a check that columns are filled from their paths.
 //!
 //! Must not: do I/O.
 //!
@@ -73,7 +73,7 @@ pub enum NoRow {
     /// One object was expected.
     #[error("the text has {0} objects, one was expected (`ingester_testing::rows` takes any number)")]
     NotOne(usize),
-    /// It lacks what every object has.
+    /// It lacks fields that every object has.
     #[error("document {number}, line {line}: {error}")]
     Object {
         /// Which document of the text, from 1.
@@ -88,7 +88,7 @@ pub enum NoRow {
     OtherKind {
         /// Its apiVersion, kind, namespace and name.
         object: String,
-        /// The kinds.
+        /// The known kinds.
         expected: String,
     },
     /// It cannot be decoded.
@@ -107,7 +107,7 @@ pub enum NoRow {
     },
 }
 
-/// The row of the one object in a text, YAML or JSON as kubectl takes it. A text that begins with `{` is JSON.
+/// The row of the one object in a text, YAML or JSON as kubectl accepts it. A text that begins with `{` is JSON.
 ///
 /// # Errors
 /// [`NoRow`], also when the kind's filter leaves the object out.
@@ -128,7 +128,7 @@ pub struct Rows(Vec<Result<ObjectRow, String>>);
 /// The rows of all objects in these texts, each with any number of them.
 ///
 /// # Errors
-/// [`NoRow`] of the first object that has none. One that the filter of its kind leaves out is no error.
+/// [`NoRow`] of the first object without a row. An object that the filter of its kind leaves out is not an error.
 pub fn rows<T: AsRef<str>>(kinds: &[Kind], texts: impl IntoIterator<Item = T>) -> Result<Rows, NoRow> {
     let mut rows = Vec::new();
     for text in texts {
@@ -229,7 +229,7 @@ impl ObjectRow {
     /// `delete_time`, `evict_time`, `evict_confirmed`) are NULL.
     ///
     /// # Panics
-    /// If the kind has no such column; says which one may be meant.
+    /// If the kind has no such column; names the most similar one.
     #[track_caller]
     pub fn get(&self, column: &str) -> &Value {
         match self.find(column) {
@@ -263,7 +263,7 @@ impl ObjectRow {
         self.pairs(column).iter().map(|(key, _)| &**key).collect()
     }
 
-    /// What the map in a column of many values has for a key, as the text that is stored.
+    /// The value of a key in the map of a column of many values, as the stored text.
     ///
     /// # Panics
     /// If the kind has no such column.
@@ -300,7 +300,7 @@ impl ObjectRow {
         self.kind
     }
 
-    /// The row, as a store takes it.
+    /// The row, as a store expects it.
     pub fn into_row(self) -> Row {
         self.row
     }
@@ -344,7 +344,7 @@ fn value_of<'p>(pairs: &'p [(Box<str>, Box<str>)], key: &str) -> Option<&'p str>
     pairs.iter().find(|(other, _)| **other == *key).map(|(_, value)| &**value)
 }
 
-/// What a column may be compared with: a [`ColumnValue`] that takes one column.
+/// A value that a column may be compared with: a [`ColumnValue`] that takes one column.
 #[doc(hidden)]
 pub trait Expected {
     fn value(&self) -> Value;
@@ -356,7 +356,7 @@ impl<T: ColumnValue> Expected for T {
     }
 }
 
-/// Whether both are the same, whatever the type of a literal: a number as a column of another type has it, a time as text.
+/// Whether both are equal, regardless of the type of a literal: a number as a column of another type has it, a time as text.
 fn same(expected: &Value, found: &Value) -> bool {
     match (expected, found) {
         (Value::Int(expected), Value::UInt(found)) => u64::try_from(*expected) == Ok(*found),
@@ -370,7 +370,7 @@ fn same(expected: &Value, found: &Value) -> bool {
 }
 
 /// Fails unless the row of an object has these values. The columns that differ are shown together; a column that the kind does not
-/// have is named, with the one that may be meant. Gives the [`ObjectRow`].
+/// have is reported, with the most similar one. Gives the [`ObjectRow`].
 ///
 /// `assert_row!(Dataset, text, { size_bytes: 5, owner: "ann", state: null })`: a value is anything that a column may hold (a text, a
 /// number, a value of an enum), a time may be a text, and `null` is NULL. [The crate](crate) has an example.

@@ -1,4 +1,4 @@
-//! Whether columns are filled from where they say.
+//! Checks that columns are filled from their paths.
 //!
 //! May use: ingester-core, ingester-declare.
 
@@ -10,7 +10,7 @@ use ingester_declare::documents::documents;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
-/// What every object may have in `metadata`.
+/// The fields that every object may have in `metadata`.
 const METADATA: [&str; 15] = [
     "annotations",
     "creationTimestamp",
@@ -29,15 +29,15 @@ const METADATA: [&str; 15] = [
     "uid",
 ];
 
-/// Fails unless the value of each column is where the column says: a struct that lacks `rename_all` reads a field that no object has, and
+/// Fails unless the value of each column is at the column's path: a struct that lacks `rename_all` reads a field that no object has, and
 /// its column is NULL, or has the field's default, in every row.
 ///
-/// Of a kind with a CRD, the path must be in the CRD's schema. Of a projection, some sample must have a value there: `samples` are texts
-/// with any number of objects each, YAML or JSON, as [`rows`](crate::rows) takes them; objects of other kinds are passed over. Columns whose
-/// place is not known (`with = function` without `json`) are not checked.
+/// For a kind with a CRD, the path must be in the CRD's schema. For a projection, some sample must have a value there: `samples` are texts
+/// with any number of objects each, YAML or JSON, as [`rows`](crate::rows) accepts them; objects of other kinds are skipped. Columns whose
+/// path is not known (`with = function` without `json`) are not checked.
 ///
 /// # Panics
-/// With every kind, column and path that leads nowhere, and the name that may be meant. Also if a sample cannot be read.
+/// Reports every kind, column and wrong path, with the most similar name. Also if a sample cannot be read.
 #[track_caller]
 pub fn assert_paths<T: AsRef<str>>(kinds: &[Kind], samples: impl IntoIterator<Item = T>) {
     let samples = match read(samples) {
@@ -77,7 +77,7 @@ fn read<T: AsRef<str>>(samples: impl IntoIterator<Item = T>) -> Result<Vec<Json>
 fn check(kind: &Kind, path: &Path, samples: &[Json]) -> Result<(), String> {
     let mut steps = path.steps();
     if steps.next() == Some("metadata") {
-        // A CRD says nothing of it, and few samples have all of it.
+        // A CRD does not describe it, and few samples have all of it.
         return match steps.next() {
             Some(name) if !METADATA.contains(&name) => {
                 Err(format!("`metadata` has no `{name}`{}", meant(name, &METADATA)))

@@ -28,7 +28,7 @@ use crate::process::{Home, Process, ask_port, cache_folder, find_program, free_p
 /// Which API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edition {
-    /// kube-apiserver 1.20.2, or that of `KUBEBUILDER_ASSETS`: the whole API, with RBAC.
+    /// kube-apiserver 1.20.2, or the one in `KUBEBUILDER_ASSETS`: the whole API, with RBAC.
     Classic,
     /// Kubernetes' server of custom resources, 1.36 or later: CustomResourceDefinitions and their objects. It has no core
     /// API (namespaces need not exist; Events, Leases and reviews are 404), no RBAC (each user may do everything), and no
@@ -227,7 +227,7 @@ fn add_core_api(apiserver: &mut Command, home: &Arc<Home>) -> Result<()> {
     openssl.args(["genrsa", "-out"]).arg(&key).arg("2048");
     home.run("openssl", openssl).context("making the key of the service accounts")?;
     apiserver
-        // A loopback address is refused unless it is advertised to nobody.
+        // A loopback address is refused unless it is not advertised.
         .args(["--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none"])
         .args(["--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24"])
         .args(["--service-account-issuer=https://localhost", "--disable-admission-plugins=ServiceAccount"])
@@ -239,7 +239,7 @@ fn add_core_api(apiserver: &mut Command, home: &Arc<Home>) -> Result<()> {
     Ok(())
 }
 
-/// A program of the classic edition: from `KUBEBUILDER_ASSETS` if that is set, else from the cache or PATH.
+/// A program of the classic edition: from `KUBEBUILDER_ASSETS` if that is set, otherwise from the cache or PATH.
 fn program(name: &str) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty()) {
         let program = PathBuf::from(folder).join(name);
@@ -254,7 +254,7 @@ fn program(name: &str) -> Result<PathBuf> {
 }
 
 /// Whether the API server is ready. A classic one must also have the namespace `default`, which it creates a moment
-/// later. Asks on a thread with a runtime of its own, because the caller may be inside one.
+/// later. Asks on a thread with its own runtime, because the caller may be inside one.
 fn is_ready(edition: Edition, kubeconfig: &Path) -> bool {
     let paths: &[_] = match edition {
         Edition::Classic => &[("", "readyz"), ("/api/v1/namespaces", "default")],

@@ -1,4 +1,4 @@
-//! A way to a server on which the bytes are counted that come from it.
+//! A proxy before a server that counts the bytes from the server.
 
 use anyhow::{Context as _, Result};
 use std::net::Ipv4Addr;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Passes on what comes, and counts what the server sends.
+/// Forwards everything, and counts the bytes that the server sends.
 #[derive(Clone, Debug)]
 pub struct Counted {
     port: u16,
@@ -15,7 +15,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Listens on a port of its own.
+    /// Listens on its own port.
     ///
     /// # Errors
     /// When it cannot listen.
@@ -44,7 +44,7 @@ impl Counted {
     }
 }
 
-/// Passes on what two sides say until one of them ends.
+/// Forwards the bytes of two sides until one of them ends.
 async fn pass(client: TcpStream, server: u16, bytes: Arc<AtomicU64>) -> Result<()> {
     let server = TcpStream::connect((Ipv4Addr::LOCALHOST, server)).await?;
     let ((mut asked, mut answered), (mut answers, mut asks)) = (client.into_split(), server.into_split());

@@ -1,4 +1,4 @@
-//! An empty database of each kind for a test, and SQL of the test's own on it.
+//! An empty database of each kind for a test, and the test's own SQL on it.
 
 use crate::sql::{self, Rows};
 use crate::{
@@ -23,11 +23,11 @@ pub enum On {
     Postgres,
 }
 
-/// A database server of a test's own.
+/// A test's own database server.
 pub type Server = Box<dyn Deref<Target = SqlServer> + Send + Sync>;
 
 impl On {
-    /// The server that all tests of a test program share; `None`, after it has said so, if it is not installed. SQLite has none.
+    /// The server that all tests of a test program share; `None`, after a message, if it is not installed. SQLite has no server.
     ///
     /// # Errors
     /// When it does not start.
@@ -41,7 +41,7 @@ impl On {
         Ok(self.or_skipped(server))
     }
 
-    /// A server that the test may stop; `None`, after it has said so, if it is not installed, and if the environment names one, which is
+    /// A server that the test may stop; `None`, after a message, if it is not installed, or if the environment names one, which is
     /// not ours to stop.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl On {
         }
     }
 
-    /// The name of a key of a table: in the whole database, where it belongs to that.
+    /// The name of a key of a table: unique in the whole database, if keys belong to that.
     #[must_use]
     pub fn key(self, table: &str, key: &str) -> String {
         match self {
@@ -145,7 +145,7 @@ impl On {
         }
     }
 
-    /// The time of now in SQL, with microseconds, as the time columns of a kind have it.
+    /// The present time in SQL, with microseconds, as in the time columns of a kind.
     #[must_use]
     pub fn now(self) -> &'static str {
         match self {
@@ -165,7 +165,7 @@ impl On {
         }
     }
 
-    /// A JSON column with another value at a path of names and places.
+    /// A JSON column with another value at a path of names and indexes.
     #[must_use]
     pub fn json_set(self, column: &str, path: &[&str], value: &Json) -> String {
         if self == On::Postgres {
@@ -324,7 +324,7 @@ fn short(path: &str) -> String {
 
 impl Database {
     /// An empty database named after `name`, a path such as `store::rows::a_test_mysql`. The part after the first
-    /// colons must be unique within the test program. `None`, after it has said so, if its server is not installed.
+    /// colons must be unique within the test program. `None`, after a message, if its server is not installed.
     ///
     /// # Errors
     /// When it cannot be created.
@@ -360,7 +360,7 @@ impl Database {
         Ok(Database { on: On::MariaDb, url, other: Some(other), _folder: None })
     }
 
-    /// The URL of the same database for a user whose clock is a hundred days behind: so the node's is ahead by that. An embedded database has
+    /// The URL of the same database for a user whose clock is a hundred days behind, so the node's is ahead by that. An embedded database has
     /// the node's own clock.
     ///
     /// # Errors
@@ -373,13 +373,13 @@ impl Database {
                 for sql in [
                     "CREATE USER IF NOT EXISTS 'behind'@'%'",
                     &format!("GRANT ALL ON `{name}`.* TO 'behind'@'%'"),
-                    // For users who are not the server's administrator, and for this one alone.
+                    // For a user other than the server's administrator, and only for this one.
                     "SET GLOBAL init_connect = 'SET timestamp = IF(CURRENT_USER() LIKE \"behind@%\", UNIX_TIMESTAMP() - 8640000, 0)'",
                 ] {
                     self.sql(sql).await?;
                 }
             }
-            // The server's own functions are found first, unless the path says otherwise. A user belongs to all databases.
+            // The server's own functions take precedence, unless the path says otherwise. A user belongs to all databases.
             On::Postgres => {
                 self.sql(&format!(
                     "DO $$ BEGIN CREATE ROLE behind SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
@@ -394,14 +394,14 @@ impl Database {
         Ok(self.url_of("behind"))
     }
 
-    /// Runs SQL on a connection of its own. Returns every cell as text, as [`sql::on`] does.
+    /// Runs SQL on its own connection. Returns every cell as text, as [`sql::on`] does.
     ///
     /// # Errors
     /// The database's.
     pub async fn sql(&self, sql: &str) -> Result<Rows> {
         match &self.other {
             None => sql::on(&self.url, &[], sql).await,
-            // Whatever was committed on the other node is seen.
+            // All commits on the other node are visible.
             Some(other) => sql::on(other, &["SET SESSION wsrep_sync_wait = 15"], sql).await,
         }
     }

@@ -1,4 +1,4 @@
-//! A way to a server on which every answer takes longer, as from another zone, or from a busy server.
+//! A proxy before a server that delays every answer, as from another zone, or from a busy server.
 
 use anyhow::{Context as _, Result};
 use std::net::Ipv4Addr;
@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// Listens on a port of its own, and passes on what comes: to the server at once, from the server after `delay`.
+/// Listens on its own port, and forwards everything: to the server at once, from the server after `delay`.
 /// Returns the port.
 ///
 /// # Errors
@@ -24,7 +24,7 @@ pub async fn delayed(server: u16, delay: Duration) -> Result<u16> {
     Ok(port)
 }
 
-/// Passes on what two sides say until one of them ends.
+/// Forwards the bytes of two sides until one of them ends.
 async fn pass(client: TcpStream, server: u16, delay: Duration) -> Result<()> {
     let server = TcpStream::connect((Ipv4Addr::LOCALHOST, server)).await?;
     for stream in [&client, &server] {

@@ -25,13 +25,13 @@ pub const NODES: usize = 3;
 /// How long a node may take to become ready, or a partition to be seen.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// How often nodes that abort are started again while they are waited for.
+/// How often nodes that abort are started again during a wait for them.
 const ABORTS: usize = 3;
 
 /// How long a node may take to answer.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// What a node runs to get its data from another one: nothing, for nodes have the same data in the beginning and get the rest as single
+/// The method by which a node copies another one's data: none, because nodes start with the same data and get the rest as single
 /// transactions (incremental state transfer). Where that is not possible, the node does not start.
 const TRANSFER: &str = r#"#!/bin/sh
 role= address= data= gtid= bypass=
@@ -61,23 +61,23 @@ case $role in
 esac
 "#;
 
-/// Three nodes on 127.0.0.1, each of which takes writes. A killed node is noticed by the others after two seconds.
+/// Three nodes on 127.0.0.1, each of which accepts writes. A killed node is noticed by the others after two seconds.
 #[derive(Debug)]
 pub struct Galera {
     home: Arc<Home>,
     program: PathBuf,
     library: PathBuf,
     nodes: [Node; NODES],
-    /// Whether the others wait a minute for a node that is silent: a machine that stalls for seconds parts no such cluster.
+    /// Whether the others wait a minute for a silent node: then a machine that stalls for seconds does not split the cluster.
     is_patient: bool,
 }
 
 #[derive(Debug)]
 struct Node {
     port: u16,
-    /// Where the other nodes reach it.
+    /// The address at which the other nodes reach it.
     group: u16,
-    /// Where it takes the transactions that it missed.
+    /// The address at which it receives the transactions that it missed.
     transfer: u16,
     running: Mutex<Option<Process>>,
 }
@@ -193,7 +193,7 @@ impl Galera {
         format!("mysql://root@127.0.0.1:{}/{database}", self.nodes[node].port)
     }
 
-    /// The URL of a database with the addresses of these nodes, to be tried in this order.
+    /// The URL of a database with the addresses of these nodes, in this order.
     #[must_use]
     pub fn urls(&self, nodes: &[usize], database: &str) -> String {
         let hosts: Vec<String> = nodes.iter().map(|node| format!("127.0.0.1:{}", self.nodes[*node].port)).collect();
@@ -222,7 +222,7 @@ impl Galera {
         self.running(node).take().map_or(Ok(()), |process| process.stop())
     }
 
-    /// Suspends a node until [`thaw`](Self::thaw). After some seconds the others go on without it.
+    /// Suspends a node until [`thaw`](Self::thaw). After some seconds the others continue without it.
     pub fn freeze(&self, node: usize) {
         if let Some(process) = &*self.running(node) {
             process.freeze();
@@ -236,7 +236,7 @@ impl Galera {
         }
     }
 
-    /// Starts nodes that were killed or stopped, and waits until all that run are ready. If the others have lost the quorum, it is regained.
+    /// Starts nodes that were killed or stopped, and waits until all that run are ready. If the others have lost the quorum, this restores it.
     ///
     /// # Errors
     /// When one runs already, or does not become ready.
@@ -253,7 +253,7 @@ impl Galera {
         self.spawn(node, &[&at])
     }
 
-    /// Makes a new cluster of one node, after all have ended. The others [`join`](Self::join) it.
+    /// Creates a new cluster of one node, after all have ended. The others [`join`](Self::join) it.
     ///
     /// # Errors
     /// As [`Galera::join`].
@@ -262,11 +262,11 @@ impl Galera {
         self.wait()
     }
 
-    /// Starts a node with the data that it has, as a cluster of its own.
+    /// Starts a node with the data that it has, as its own cluster.
     fn start_first(&self, node: usize) -> Result<()> {
         let at = self.position(node)?;
         let state = self.data(node).join("grastate.dat");
-        // One that ended before it was ready may have none.
+        // A node that ended before it was ready may have no data.
         if let Ok(text) = fs::read_to_string(&state) {
             fs::write(&state, text.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1"))?;
         }
@@ -274,7 +274,7 @@ impl Galera {
         self.spawn(node, &[&at, "--wsrep-new-cluster"])
     }
 
-    /// The option that says where a node's data are. After a crash only its tables know.
+    /// The option that says where a node's data are. After a crash only its tables show that.
     fn position(&self, node: usize) -> Result<String> {
         ensure!(self.running(node).is_none(), "node {node} runs");
         let log = self.folder(node).join("recover.log");
@@ -287,7 +287,7 @@ impl Galera {
         Ok(format!("--wsrep-start-position={}", position.context("no position")?.trim()))
     }
 
-    /// Waits until all nodes that run are members of one cluster and take writes.
+    /// Waits until all nodes that run are members of one cluster and accept writes.
     ///
     /// # Errors
     /// When that does not happen in time.
@@ -303,7 +303,7 @@ impl Galera {
     pub fn wait_for(&self, nodes: &[usize], size: usize) -> Result<()> {
         let wanted = format!("{size} Primary Synced ON");
         let mut aborts = 0;
-        // All of them each time: the others wait for one that has ended.
+        // All of them each time, because the others wait for a node that has ended.
         let ready = wait_until(&format!("nodes {nodes:?} to be ready"), DEADLINE, || {
             let mut ready = true;
             for node in nodes {
@@ -312,12 +312,12 @@ impl Galera {
                     None => None,
                 };
                 if let Some((status, words)) = ended {
-                    // A node that joins while the others part may abort itself (seen with Galera 26.4 on busy cores). A supervisor of
+                    // A node that joins while the others split may abort (seen with Galera 26.4 on busy cores). A supervisor of
                     // services would start it again, too.
                     aborts += 1;
                     ensure!(aborts <= ABORTS, "node {node} has ended: {status}; {words}");
                     self.running(*node).take();
-                    // The only one of a cluster has no other to join.
+                    // The only node of a cluster has no other node to join.
                     if size == 1 { self.start_first(*node)? } else { self.start_again(*node)? }
                 }
                 ready &= self.state(*node).is_ok_and(|state| state == wanted);
@@ -334,7 +334,7 @@ impl Galera {
         })
     }
 
-    /// Waits until a node says that it has lost the quorum.
+    /// Waits until a node reports that it has lost the quorum.
     ///
     /// # Errors
     /// When that does not happen in time.
@@ -344,7 +344,7 @@ impl Galera {
         })
     }
 
-    /// The size of the cluster and the state of the node, as the node says.
+    /// The size of the cluster and the state of the node, as the node reports.
     fn state(&self, node: usize) -> Result<String> {
         let states = "SELECT GROUP_CONCAT(variable_value ORDER BY variable_name SEPARATOR ' ')
             FROM information_schema.global_status WHERE variable_name IN
@@ -360,7 +360,7 @@ impl Galera {
         let (url, sql) = (self.url(node, database), sql.to_owned());
         let ask = async move {
             let mut connection = MySqlConnection::connect(&url).await?;
-            // Questions about the state are answered at any time.
+            // Queries about the state are answered at any time.
             let wait =
                 if url.ends_with('/') { "SET SESSION wsrep_sync_wait = 0" } else { "SET SESSION wsrep_sync_wait = 15" };
             connection.execute(wait).await?;
@@ -370,7 +370,7 @@ impl Galera {
             anyhow::Ok(first)
         };
         let limited = async { tokio::time::timeout(ANSWER, ask).await? };
-        // A thread of its own, because the caller's may be one of a runtime.
+        // A separate thread, because the caller's may belong to a runtime.
         thread::scope(|scope| {
             let run = || tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(limited);
             scope.spawn(run).join().map_err(|_| anyhow!("the thread that asks a node panicked"))?
@@ -378,7 +378,7 @@ impl Galera {
     }
 
     /// Creates an empty database, after dropping one of that name, and waits until every node that runs has it: one that is behind
-    /// knows no such database, however long a connection to it would wait.
+    /// does not find the database, however long a connection to it waits.
     ///
     /// # Errors
     /// The server's.
@@ -400,8 +400,8 @@ impl Galera {
     }
 }
 
-/// One cluster for all tests of a test program, started by the first test that asks. Each test creates its own database, and none stops
-/// a node. So a node that is silent is waited for.
+/// One cluster for all tests of a test program, started by the first test that asks. Each test creates its own database, and does not stop
+/// nodes. So a silent node is waited for.
 ///
 /// # Errors
 /// As [`Galera::start`]; every caller gets the same one.

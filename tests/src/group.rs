@@ -1,4 +1,4 @@
-//! A private group of three MySQL servers (group replication), out of the MySQL that `tests/install.sh` gets.
+//! A private group of three MySQL servers (group replication), from the MySQL that `tests/install.sh` downloads.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ pub const MEMBERS: usize = 3;
 /// How long a change of the group may take: a killed member is suspected for five seconds, and expelled after five more.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// Who takes writes.
+/// The members that accept writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Primaries {
     /// One member, whose successor the others elect.
@@ -73,7 +73,7 @@ impl Group {
         &self.members[place]
     }
 
-    /// The URL of a database with the addresses of these members, to be tried in this order.
+    /// The URL of a database with the addresses of these members, in this order.
     ///
     /// # Errors
     /// Never, for servers that were started here.
@@ -83,10 +83,10 @@ impl Group {
         Ok(format!("mysql://root@{}/{database}", hosts.join(",")))
     }
 
-    /// The only primary, as a member that runs says, once it has been elected.
+    /// The only primary, as a running member reports, once it has been elected.
     ///
     /// # Errors
-    /// When none is elected in time.
+    /// When no primary is elected in time.
     pub async fn primary(&self) -> Result<usize> {
         let begin = Instant::now();
         loop {
@@ -101,7 +101,7 @@ impl Group {
         }
     }
 
-    /// Starts a member that has ended, after the others have noticed its end, and waits until it has all that they have.
+    /// Starts a member that has ended, after the others have noticed its end, and waits until it has all their data.
     ///
     /// # Errors
     /// When it does not become a member again in time.
@@ -114,7 +114,7 @@ impl Group {
         self.wait_for(other, running.len() + 1).await
     }
 
-    /// Waits until a member sees a group of so many members, which all have what the others had when they joined.
+    /// Waits until a member sees a group of this many members, which all have what the others had when they joined.
     ///
     /// # Errors
     /// When that does not happen in time.
@@ -131,7 +131,7 @@ impl Group {
         }
     }
 
-    /// What each member that runs answers to SQL, once it has what any of them had before.
+    /// The answer of each running member to SQL, once it has caught up with all of them.
     ///
     /// # Errors
     /// When a member does not catch up, or refuses the SQL.

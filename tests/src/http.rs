@@ -15,7 +15,7 @@ const TIMEOUT: Option<Duration> = Some(Duration::from_secs(10));
 /// Returns the status and the body of the answer.
 ///
 /// # Errors
-/// When nobody listens or answers in ten seconds, or the answer is not HTTP with a text.
+/// When no server listens or answers in ten seconds, or the answer is not HTTP with a text.
 pub(crate) fn request(port: u16, method: &str, path: &str, body: &str) -> Result<(u16, String)> {
     let mut stream =
         TcpStream::connect((Ipv4Addr::LOCALHOST, port)).with_context(|| format!("connecting to port {port}"))?;

@@ -31,7 +31,7 @@ const REMOVED: [&str; 8] = [
 /// How long another command of the program may take.
 const COMMAND_DEADLINE: Duration = Duration::from_secs(120);
 
-/// `ingester run`, as a process of its own. Dropping it ends it.
+/// `ingester run`, as its own process. Dropping it ends it.
 #[derive(Debug)]
 pub struct Ingester {
     process: Process,
@@ -52,7 +52,7 @@ struct Program {
 /// How [`Ingester::stop`] went.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopped {
-    /// The exit status; by a signal if it had to be killed.
+    /// The exit status; a signal if it had to be killed.
     pub status: ExitStatus,
     /// From the signal to the end.
     pub took: Duration,
@@ -96,8 +96,8 @@ impl Ingester {
         Ok(Self { process, home, program, port })
     }
 
-    /// Changes the configuration file as kubelet does when a ConfigMap has changed: the file is a link into a folder, for which
-    /// another one takes its place.
+    /// Changes the configuration file as kubelet does when a ConfigMap has changed: the file is a link into a folder, which
+    /// another one replaces.
     ///
     /// # Errors
     /// When files cannot be written.
@@ -126,7 +126,7 @@ impl Ingester {
     /// The text of `/metrics`.
     ///
     /// # Errors
-    /// When nobody answers, or not with 200.
+    /// When there is no answer, or not with 200.
     pub fn metrics(&self) -> Result<String> {
         let (status, body) = http::request(self.port, "GET", "/metrics", "")?;
         ensure!(status == 200, "/metrics answered {status}: {body}");
@@ -136,7 +136,7 @@ impl Ingester {
     /// The status of a probe such as `/readyz`.
     ///
     /// # Errors
-    /// When nobody answers.
+    /// When there is no answer.
     pub fn probe(&self, path: &str) -> Result<u16> {
         Ok(http::request(self.port, "GET", path, "")?.0)
     }
@@ -144,7 +144,7 @@ impl Ingester {
     /// The text of a page such as `/readyz?verbose`.
     ///
     /// # Errors
-    /// When nobody answers.
+    /// When there is no answer.
     pub fn page(&self, path: &str) -> Result<String> {
         Ok(http::request(self.port, "GET", path, "")?.1)
     }

@@ -1,14 +1,14 @@
 //! The testbed: real servers for tests, each private to the test that starts it.
 //!
 //! - [`databases`]: an empty database of each kind for a test.
-//! - [`MariaDb`], [`MySql`] and [`Postgres`]: databases; [`SqlServer`] is what they have in common. [`Galera`]: three MariaDB servers as
-//!   a cluster; [`Group`]: three MySQL servers as a group. [`PgBouncer`]: what stands between a client and PostgreSQL.
+//! - [`MariaDb`], [`MySql`] and [`Postgres`]: databases; [`SqlServer`] is their common part. [`Galera`]: three MariaDB servers as
+//!   a cluster; [`Group`]: three MySQL servers as a group. [`PgBouncer`]: a pooler between a client and PostgreSQL.
 //!   [`Replication`]: two servers, one of which replicates the other.
 //! - [`password`]: a user of one of them whose password changes.
-//! - [`delayed`]: a way to one of them on which every answer is late. [`Way`]: one on which connections end at a commit.
-//!   [`Counted`](count::Counted): one on which bytes are counted.
+//! - [`delayed`]: a proxy that delays every answer. [`Way`]: a proxy on which connections end at a commit.
+//!   [`Counted`](count::Counted): a proxy that counts bytes.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
-//! - [`Ingester`]: the ingester itself, in a process of its own.
+//! - [`Ingester`]: the ingester itself, in its own process.
 //! - [`Page`]: the commands of a document, run in its order.
 //!
 //! Every server listens on a free port of 127.0.0.1 and keeps its data in a temporary folder. Server and folder are
@@ -98,7 +98,7 @@ pub fn informer() -> Option<PathBuf> {
     program("modern-apiserver/informer")
 }
 
-/// The program promtool, which checks Prometheus' rules; `None`, after it has said so, if it is not installed.
+/// The program promtool, which checks Prometheus' rules; `None`, after a message, if it is not installed.
 pub fn promtool() -> Option<PathBuf> {
     let found = program("tools/promtool");
     if found.is_none() {
@@ -107,7 +107,7 @@ pub fn promtool() -> Option<PathBuf> {
     found
 }
 
-/// The program of `tests/helm-render/`, which renders charts as Helm does; `None`, after it has said so, if it is not installed.
+/// The program of `tests/helm-render/`, which renders charts as Helm does; `None`, after a message, if it is not installed.
 pub fn helm_render() -> Option<PathBuf> {
     let found = program("helm-render/helm-render");
     if found.is_none() {
@@ -116,7 +116,7 @@ pub fn helm_render() -> Option<PathBuf> {
     found
 }
 
-/// The program mariadb-dump; `None`, after it has said so, if it is not installed.
+/// The program mariadb-dump; `None`, after a message, if it is not installed.
 pub fn mariadb_dump() -> Option<PathBuf> {
     let found = program("tools/mariadb-dump");
     if found.is_none() {
@@ -133,6 +133,6 @@ fn program(path: &str) -> Option<PathBuf> {
 /// Reports that a test was skipped, and why, as [`skipped_without_mysql`] does.
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
-    // The harness names a test's thread after the test. If standard error is closed, there is nobody to tell.
+    // The harness names a test's thread after the test. If standard error is closed, the message is lost.
     let _ = writeln!(std::io::stderr(), "skipped: {why} ({})", thread.name().unwrap_or("unnamed test"));
 }

@@ -9,7 +9,7 @@ use crate::{
     sql_server::{Durability, Protocol, SqlServer, path_option, user_option},
 };
 
-/// A MariaDB server: one of its own, or the one that `INGESTER_TEST_MARIADB_URL` names.
+/// A MariaDB server: a private one, or the one that `INGESTER_TEST_MARIADB_URL` names.
 #[derive(Debug)]
 pub struct MariaDb(SqlServer);
 

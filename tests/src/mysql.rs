@@ -9,7 +9,7 @@ use crate::{
     sql_server::{Durability, Protocol, SqlServer, path_option, user_option},
 };
 
-/// A MySQL server: one of its own, or the one that `INGESTER_TEST_MYSQL_URL` names.
+/// A MySQL server: a private one, or the one that `INGESTER_TEST_MYSQL_URL` names.
 #[derive(Debug)]
 pub struct MySql(SqlServer);
 

@@ -20,13 +20,13 @@ pub struct Rotated<'a> {
 }
 
 impl<'a> Rotated<'a> {
-    /// A user of this database, who may be on the server already, as on a replica.
+    /// A user of this database, who may already exist on the server, as on a replica.
     #[must_use]
     pub fn of(on: On, server: &'a SqlServer, database: &'a str) -> Self {
         Rotated { on, server, database }
     }
 
-    /// Makes the user, with the password [`FIRST`] and rights to the tables that there are.
+    /// Creates the user, with the password [`FIRST`] and rights to the tables that there are.
     ///
     /// # Errors
     /// The server's.
@@ -46,7 +46,7 @@ impl<'a> Rotated<'a> {
         }
     }
 
-    /// Has the server ask the user for the password: PostgreSQL's server of a test trusts every user until then.
+    /// Makes the server ask the user for the password: PostgreSQL's server of a test trusts every user until then.
     ///
     /// # Errors
     /// The server's.
@@ -125,7 +125,7 @@ impl PasswordFile {
         Ok(file)
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> std::path::PathBuf {
         self.0.path().join("password")

@@ -16,10 +16,10 @@ use crate::{
     sql_server::{Durability, Protocol, SqlServer},
 };
 
-/// The user and group who run it in root's place; PostgreSQL refuses root.
+/// The user and group who run it instead of root, which PostgreSQL refuses.
 const NOBODY: u32 = 65534;
 
-/// A PostgreSQL server: one of its own, or the one that `INGESTER_TEST_POSTGRES_URL` names.
+/// A PostgreSQL server: a private one, or the one that `INGESTER_TEST_POSTGRES_URL` names.
 #[derive(Debug)]
 pub struct Postgres(SqlServer);
 
@@ -51,7 +51,7 @@ impl Postgres {
         Self::start_on(start, durability, options)
     }
 
-    /// Starts a hot standby of a server that was started here, with its data of now, and what it writes from now on.
+    /// Starts a hot standby of a server that was started here, with its present data, and with everything that it writes from now on.
     ///
     /// # Errors
     /// When it does not start.
@@ -60,8 +60,8 @@ impl Postgres {
         Self::start_on(copy, Durability::Fast, options)
     }
 
-    /// Starts a server that has ended as a hot standby of another one, with that one's data in place of its own: what it has written last
-    /// may be on no other server.
+    /// Starts a server that has ended as a hot standby of another one, with that one's data instead of its own: its last writes
+    /// may not be on any other server.
     ///
     /// # Errors
     /// When it does not start.
@@ -121,7 +121,7 @@ impl Deref for Postgres {
     }
 }
 
-/// A program of PostgreSQL, such as `pg_dump`, with whatever it needs to run; `None` if it is not installed.
+/// A program of PostgreSQL, such as `pg_dump`, with the files that it needs to run; `None` if it is not installed.
 pub fn program(name: &str) -> Option<Command> {
     let run = cache_folder().ok()?.join("postgresql/run");
     let mut command = Command::new(&run);
@@ -129,7 +129,7 @@ pub fn program(name: &str) -> Option<Command> {
     run.is_file().then_some(command)
 }
 
-/// Makes a folder in which the server writes.
+/// Creates a folder for the server's files.
 fn folder_of_server(path: &Path) -> Result<()> {
     fs::DirBuilder::new().mode(0o700).create(path)?;
     owned_by_server(path)
@@ -186,7 +186,7 @@ impl PgBouncer {
         Ok(Self { process, port })
     }
 
-    /// The URL of a database of the server, by way of it.
+    /// The URL of a database of the server, through PgBouncer.
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)

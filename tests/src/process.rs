@@ -204,7 +204,7 @@ impl Drop for Home {
 
 /// One server program, which can be started, stopped, killed and restarted with the same arguments.
 ///
-/// It runs in a process group of its own, so that its children end with it. Dropping the value ends it.
+/// It runs in its own process group, so that its children end with it. Dropping the value ends it.
 #[derive(Debug)]
 pub struct Process {
     name: String,
@@ -236,7 +236,7 @@ impl Process {
         }
     }
 
-    /// The same program, which this signal asks to end, not SIGTERM.
+    /// The same program, which this signal ends instead of SIGTERM.
     pub(crate) fn ended_by(mut self, signal: &'static str) -> Self {
         self.end = signal;
         self
@@ -326,7 +326,7 @@ impl Process {
         }
     }
 
-    /// Ends the program: with the signal that asks it if `grace` is not zero, then with SIGKILL.
+    /// Ends the program: with the signal that asks it to end if `grace` is not zero, then with SIGKILL.
     fn end(&self, grace: Duration) -> Result<Option<ExitStatus>> {
         let mut state = lock(&self.state);
         let Some(child) = &mut state.child else { return Ok(None) };
@@ -340,7 +340,7 @@ impl Process {
         // could belong to another one by now, but Linux reuses ids only after at least 32768 others.)
         let children = children(group);
         signal("KILL", group);
-        // PostgreSQL's have groups of their own.
+        // PostgreSQL's children have their own groups.
         children.into_iter().for_each(|child| signal("KILL", child));
         let status = child.wait().with_context(|| format!("waiting for the end of {}", self.name))?;
         state.child = None;
@@ -365,7 +365,7 @@ impl Process {
         &self.log
     }
 
-    /// The end of its output, for error messages: the folder with the rest is gone when somebody reads them.
+    /// The end of its output, for error messages: the folder with the rest is gone when they are read.
     pub(crate) fn last_words(&self) -> String {
         let log = fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&log);
@@ -388,7 +388,7 @@ fn children(id: u32) -> Vec<u32> {
     list.split_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
-/// Sends a signal to a process group. It is no error if the group is gone.
+/// Sends a signal to a process group. A missing group is not an error.
 fn signal(signal: &str, group: u32) {
     // The shell's built-in `kill`: the program of that name is not installed everywhere.
     let _ = Command::new("sh")
@@ -399,7 +399,7 @@ fn signal(signal: &str, group: u32) {
         .status();
 }
 
-/// Sends bytes to a port of 127.0.0.1 and returns the first bytes of the answer; `None` if there is none in time.
+/// Sends bytes to a port of 127.0.0.1 and returns the first bytes of the answer; `None` without an answer in time.
 pub(crate) fn ask_port(port: u16, question: &[u8]) -> Option<Vec<u8>> {
     let timeout = Some(Duration::from_secs(2));
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;

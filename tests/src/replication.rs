@@ -11,8 +11,8 @@ use crate::{
     sql_server::{Durability, SqlServer},
 };
 
-/// How servers of MySQL's protocol replicate, in the words of each kind. Commits wait for the replica (semi-synchronous replication): whatever was
-/// acknowledged is on both.
+/// How servers of MySQL's protocol replicate, in the SQL of each kind. Commits wait for the replica (semi-synchronous replication): every
+/// acknowledged commit is on both.
 #[derive(Debug)]
 struct Words {
     options: &'static [&'static str],
@@ -22,11 +22,11 @@ struct Words {
     follow: &'static str,
     start: &'static str,
     promote: &'static [&'static str],
-    /// What a server has done, as a text.
+    /// A server's position, as a text.
     position: &'static str,
     /// Waits up to 30 seconds for a position in place of `?`; 0 when it is reached.
     wait: &'static str,
-    /// What the former primary does before it follows.
+    /// The former primary runs this before it follows.
     step_down: &'static [&'static str],
 }
 
@@ -84,7 +84,7 @@ enum Servers {
 }
 
 impl Replication {
-    /// Two MariaDB servers. `None` if the environment names one, which is not ours to stop.
+    /// Two MariaDB servers. `None` if the environment names one, which we must not stop.
     ///
     /// # Errors
     /// When they do not start.
@@ -165,19 +165,19 @@ impl Replication {
         self.server(place).port().context("a server that was started here")
     }
 
-    /// One begins to replicate the other.
+    /// Lets one begin to replicate the other.
     async fn follow(&self, place: usize, words: &Words) -> Result<()> {
         let follow = format!("{} {}", words.follow, self.port(1 - place)?);
         self.server(place).run(&[&follow, words.start]).await
     }
 
-    /// A PostgreSQL server waits at each commit for its standby, or no longer.
+    /// Lets a PostgreSQL server wait at each commit for its standby, or no longer.
     async fn wait_for_standby(&self, place: usize, waits: bool) -> Result<()> {
         let names = format!("ALTER SYSTEM SET synchronous_standby_names = '{}'", if waits { "*" } else { "" });
         self.server(place).run(&[&names, "SELECT pg_reload_conf()"]).await
     }
 
-    /// Waits until the replica, which is at this place, has what the primary has.
+    /// Waits until the replica with this index has caught up with the primary.
     ///
     /// # Errors
     /// After 30 seconds, or when a server cannot be asked.
@@ -201,7 +201,7 @@ impl Replication {
         bail!("the standby does not follow")
     }
 
-    /// The replica at this place becomes the primary, while the other one runs and becomes its replica.
+    /// Lets the replica with this index become the primary, while the other one runs and becomes its replica.
     ///
     /// # Errors
     /// When a server refuses.
@@ -222,8 +222,8 @@ impl Replication {
         self.wait_for_standby(place, true).await
     }
 
-    /// The former primary at this place, which has crashed, becomes the standby of its successor, from whose data it begins. Afterwards whatever
-    /// is acknowledged is on both again. Of PostgreSQL alone: the others have no copy of a server that runs.
+    /// Lets the crashed former primary with this index become the standby of its successor, with a copy of that one's data. Afterwards every
+    /// acknowledged commit is on both again. Only for PostgreSQL: the others cannot copy a running server.
     ///
     /// # Errors
     /// When a server does not start, or the standby does not follow.
@@ -243,7 +243,7 @@ impl Replication {
         bail!("the standby is not synchronous")
     }
 
-    /// A PostgreSQL server that has ended starts as the standby of the other one.
+    /// Starts a PostgreSQL server that has ended as the standby of the other one.
     fn become_standby(&self, place: usize) -> Result<()> {
         let Servers::Postgres(servers) = &self.servers else { return Ok(()) };
         let data = servers[place].data().context("a server that was started here")?;
@@ -258,7 +258,7 @@ impl Replication {
         servers[place].restart()
     }
 
-    /// The replica at this place becomes the primary, whatever is with the other one.
+    /// Lets the replica with this index become the primary, whatever the state of the other one.
     ///
     /// # Errors
     /// When the server refuses.

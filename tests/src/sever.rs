@@ -1,4 +1,4 @@
-//! A way to a database that ends where a transaction is committed, as that of a writer which is killed there.
+//! A proxy before a database that ends connections at a commit, as when a writer is killed there.
 
 use anyhow::{Context as _, Result};
 use std::net::Ipv4Addr;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Where a connection ends.
+/// The point at which a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severed {
     /// The server is not sent the text that commits.
@@ -18,7 +18,7 @@ pub enum Severed {
     After,
 }
 
-/// A way to a server on which connections end once it is [armed](Self::arm).
+/// A proxy before a server, which ends connections once it is [armed](Self::arm).
 #[derive(Debug)]
 pub struct Way {
     port: u16,
@@ -26,7 +26,8 @@ pub struct Way {
 }
 
 impl Way {
-    /// A way to the server at this address (`127.0.0.1:3306`). `commits` is what a text has that commits. Connections must not be encrypted.
+    /// A proxy before the server at this address (`127.0.0.1:3306`). `commits` is a part of each text that commits. Connections must not be
+    /// encrypted.
     ///
     /// # Errors
     /// When it cannot listen.
@@ -42,7 +43,7 @@ impl Way {
         Ok(way)
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
@@ -62,7 +63,7 @@ async fn pass(
 ) -> Result<()> {
     let mut server = TcpStream::connect(server).await?;
     let (mut asked, mut answered) = (vec![0; 64 << 10], vec![0; 64 << 10]);
-    // The end of what has passed, because a text may come in two parts.
+    // The end of the bytes so far, because a text may come in two parts.
     let mut before = Vec::new();
     loop {
         tokio::select! {

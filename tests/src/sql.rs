@@ -11,8 +11,9 @@ use crate::sql_server::Protocol;
 /// Rows of cells as text.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// Runs statements on a connection of its own to the database of a URL, each by itself, and then SQL, whose names are quoted as `` `name` ``
-/// on every database. Returns every cell of its answer as text: a boolean as 0 or 1, a time as `2026-01-02 03:04:05.678901`, bytes as text, or as hexadecimal digits if they are not text.
+/// Runs statements on a new connection to the database of a URL, each by itself, and then SQL, whose names are quoted as `` `name` `` on every
+/// database. Returns every cell of its answer as text: a boolean as 0 or 1, a time as `2026-01-02 03:04:05.678901`, bytes as text, or as hexadecimal
+/// digits if they are not text.
 ///
 /// # Errors
 /// The database's.
@@ -25,7 +26,7 @@ pub async fn on(url: &str, before: &[&str], sql: &str) -> Result<Rows> {
             Ok(rows)
         }
         Some(Protocol::Postgres) => {
-            // Without a name, that of the administrators' database, and not that of the user.
+            // Without a name, it is the administrators' database, and not the user's.
             let url = if url.ends_with('/') { format!("{url}postgres") } else { url.to_owned() };
             let mut connection = PgConnection::connect(&url).await.with_context(|| format!("connecting to {url}"))?;
             connection.execute("SET TIME ZONE 'UTC'").await?;
@@ -76,7 +77,7 @@ where
     }
 }
 
-/// The answers to SQL that is not prepared are text in PostgreSQL's own form.
+/// The answers to unprepared SQL are text in PostgreSQL's own form.
 fn postgres_cell(row: &PgRow, place: usize) -> sqlx::Result<Option<String>> {
     let Some(text) = row.try_get_unchecked::<Option<String>, _>(place)? else { return Ok(None) };
     Ok(Some(match row.column(place).type_info().name() {

@@ -1,4 +1,4 @@
-//! What MariaDB, MySQL and PostgreSQL have in common.
+//! The common part of MariaDB, MySQL and PostgreSQL.
 
 use std::{
     collections::BTreeMap,
@@ -42,7 +42,7 @@ impl Durability {
     }
 }
 
-/// What a server speaks.
+/// The protocol of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     /// MySQL's, which MariaDB speaks, too.
@@ -69,7 +69,7 @@ impl Protocol {
         }
     }
 
-    /// Whether a server takes connections on this port.
+    /// Whether a server accepts connections on this port.
     pub(crate) fn answers(self, port: u16) -> bool {
         match self {
             // The fifth byte that it sends is the protocol's version, 10; an error has 255 there ("Protocol::HandshakeV10").
@@ -140,7 +140,7 @@ impl SqlServer {
         Ok(Some(server))
     }
 
-    /// The server at a URL that something else has started.
+    /// The server at a URL, started by something else.
     ///
     /// # Errors
     /// When it is not a URL of the form `mysql://user[:password]@host[:port]` or `postgres://user[:password]@host[:port]`.
@@ -275,7 +275,7 @@ impl SqlServer {
         Ok(self.url(name))
     }
 
-    /// Runs SQL in a database, as an administrator, on a connection of its own. Returns every cell as text, as [`sql::on`] does.
+    /// Runs SQL in a database, as an administrator, on its own connection. Returns every cell as text, as [`sql::on`] does.
     ///
     /// # Errors
     /// The server's.
@@ -294,7 +294,7 @@ impl SqlServer {
 
     /// The number of statements that write data or tables since the server started, by the name of the server's counter
     /// (`Com_insert`). A prepared statement counts when it is executed, whether or not it changed anything. So a test
-    /// can prove that there was none. The server must belong to the test alone. PostgreSQL has no such counters.
+    /// can prove that nothing was written. The server must belong to the test alone. PostgreSQL has no such counters.
     ///
     /// # Errors
     /// When the server cannot be asked, or lacks one of the counters.

@@ -94,7 +94,7 @@ fn a_struct_and_a_file_are_told_the_same_sentence() {
     assert!(structs.next().is_none() && count > 30, "{count}");
 }
 
-/// A sentence without what an earlier column is made by: a field, or a path.
+/// A sentence without the origin of an earlier column: a field, or a path.
 fn without_maker(sentence: &str) -> String {
     match (sentence.split_once("is made by "), sentence.split_once(" already:")) {
         (Some((head, _)), Some((_, tail))) => format!("{head}is made already:{tail}"),
@@ -135,7 +135,7 @@ fn an_extra_missing_or_misplaced_error_is_a_difference() {
     assert!(compare(&expected, &[first, second, error(None, "elsewhere")]).contains("unexpected"));
 }
 
-/// A proposal of rustc that changes an attribute of ours into something that the derives do not take, or the derive itself.
+/// A proposal of rustc that changes one of our attributes into something that the derives do not accept, or that changes the derive itself.
 #[test]
 fn rustc_proposes_nothing_that_the_derives_refuse() {
     let mut report = String::new();
@@ -157,7 +157,7 @@ fn rustc_proposes_nothing_that_the_derives_refuse() {
     assert!(report.is_empty(), "{report}");
 }
 
-/// The differences, in words; empty if there are none.
+/// The differences, in words; empty if they agree.
 fn compare(expected: &[Expected], errors: &[Diagnostic]) -> String {
     let mut report = String::new();
     let mut left: Vec<&Diagnostic> = errors.iter().collect();
@@ -234,7 +234,7 @@ fn check_all() -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--workspace", "--bins", "--keep-going", "--message-format=json", "--quiet"])
         .current_dir(&workspace)
-        // The target folder and profile of this very test: what has been compiled for it is not compiled again.
+        // The target folder and profile of this very test: so that compiled dependencies are reused.
         .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap())
         .output()
         .unwrap();
@@ -311,7 +311,7 @@ fn diagnostic(message: &Value, workspace: &Path, file: &Path) -> Diagnostic {
     let text = |value: &Value| value.as_str().unwrap_or_default().replace("std::string::String", "String");
     let none = Vec::new();
     let spans = message["spans"].as_array().unwrap_or(&none);
-    // What a macro of another crate wrote is shown where the macro is called.
+    // Code from a macro of another crate is shown at the macro's call.
     let here = |span: &Value| {
         let mut spans =
             std::iter::successors(Some(span), |span| Some(&span["expansion"]["span"]).filter(|s| s.is_object()));

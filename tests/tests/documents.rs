@@ -1,4 +1,4 @@
-//! The documents for contributors say what is there: the files and functions that they name exist, every room has its line in
+//! The documents for contributors are up to date: the files and functions that they name exist, every room has its line in
 //! ARCHITECTURE.md, the links of all documents lead somewhere, and every page is in the book.
 
 use anyhow::{Context as _, Result, ensure};
@@ -128,7 +128,7 @@ fn every_room_has_its_line_in_the_architecture() -> Result<()> {
         }
         let module = module.trim_end_matches(".rs").trim_end_matches("/mod");
         let room = if module == "lib" { package } else { module.rsplit('/').next().unwrap_or(module) };
-        // What only tests use is no room to find one's way by.
+        // Modules that only tests use do not count as rooms.
         if room != "fixture" && !named.contains(room) {
             missing.push(format!("{file}: `{room}`"));
         }
@@ -204,7 +204,7 @@ fn the_table_of_types_is_what_types_and_dialects_say() -> Result<()> {
     Ok(())
 }
 
-/// The files of the repository, by their paths from its root, without what is built.
+/// The files of the repository, by their paths from its root, without build output.
 fn files() -> Result<Vec<String>> {
     let (root, mut found, mut folders) = (root(), Vec::new(), vec![root()]);
     while let Some(folder) = folders.pop() {
@@ -234,7 +234,7 @@ fn ends_with(file: &str, path: &str) -> bool {
     file.strip_suffix(path).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-/// Whether a text has these characters, and no more of a name behind them.
+/// Whether a text has these characters, not followed by more of a name.
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word)
         .any(|(at, _)| !text[at + word.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_'))
@@ -251,12 +251,12 @@ fn prose(text: &str) -> String {
     outside.collect::<Vec<_>>().join("\n")
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn code_spans(text: &str) -> Vec<String> {
     prose(text).split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// Where the links lead.
+/// The targets of the links.
 fn links(text: &str) -> Vec<String> {
     let text = prose(text);
     let ends = text.split("](").skip(1);
@@ -276,7 +276,7 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// The anchors of the headings on which GitHub and mdBook agree. A heading that is there again gets a number from both.
+/// The anchors of the headings on which GitHub and mdBook agree. A repeated heading gets a number from both.
 fn anchors(text: &str) -> BTreeSet<String> {
     let (mut found, mut seen) = (BTreeSet::new(), BTreeMap::new());
     let prose = prose(text);
@@ -284,7 +284,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     for heading in headings {
         let (github, mdbook) = (github(heading), mdbook(heading));
         let times = seen.entry(github.clone()).and_modify(|times| *times += 1).or_insert(0);
-        // The text of a link, and an anchor that is given, are read differently.
+        // GitHub and mdBook treat the text of a link, and an explicit anchor, differently.
         if github == mdbook && !heading.contains(['[', '{']) {
             found.insert(if *times == 0 { github } else { format!("{github}-{times}") });
         }
@@ -297,7 +297,7 @@ fn github(heading: &str) -> String {
     kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>().replace(' ', "-")
 }
 
-/// As `normalize_id` of mdBook.
+/// As in `normalize_id` of mdBook.
 fn mdbook(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || c.is_whitespace() || matches!(c, '-' | '_'));
     kept.map(|c| if c.is_whitespace() { '-' } else { c.to_ascii_lowercase() }).collect()

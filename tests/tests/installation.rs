@@ -1,4 +1,4 @@
-//! The manifests of `deploy/` and of the folders in it on a real API server: it takes them, and they open what they should.
+//! The manifests of `deploy/` and of the folders in it on a real API server: it accepts them, and they grant the intended access.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use ingester_tests::{ApiServer, install};
@@ -28,7 +28,7 @@ fn listed(folder: &str) -> Result<Vec<Json>> {
     files.iter().map(|file| read(file.as_str().context("a name")?)).collect()
 }
 
-/// The API of a manifest's kind, where the manifest belongs.
+/// The API of a manifest's kind, in the manifest's namespace.
 async fn api_of(client: &Client, manifest: &Json) -> Result<Api<DynamicObject>> {
     let text = |pointer: &str| manifest.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
     let api_version = text("/apiVersion");
@@ -68,7 +68,7 @@ fn lacking(wanted: &Json, stored: &Json, path: String) -> Option<String> {
             let path = format!("{path}.{key}");
             match stored.get(key) {
                 Some(stored) => lacking(value, stored, path),
-                // An empty list or map says the same as none.
+                // An empty list or map means the same as a missing one.
                 None if matches!(value, Json::Object(map) if map.is_empty()) => None,
                 None => Some(path),
             }
@@ -81,7 +81,7 @@ fn lacking(wanted: &Json, stored: &Json, path: String) -> Option<String> {
     }
 }
 
-/// Whether a user may do something, as RBAC has it.
+/// Whether a user may do something, by RBAC.
 async fn may(client: &Client, user: &str, attributes: Json) -> Result<bool> {
     let review: SubjectAccessReview = serde_json::from_value(json!({
         "metadata": {},
@@ -100,7 +100,7 @@ async fn eventually_may(client: &Client, user: &str, attributes: &Json) -> Resul
     Ok(())
 }
 
-/// The codes that the API server gives to requests through the APIService, of each method and of each sort of path.
+/// The codes that the API server gives to requests through the APIService, for each method and each sort of path.
 async fn through_the_api_service(client: &Client) -> Result<Vec<u16>> {
     let at = |path: &str| Request::new(format!("{OUTER}/{path}"));
     let models = "resources/apis/michelangelo.api/v2/namespaces/ml/models";
@@ -209,7 +209,7 @@ async fn installed(server: &ApiServer) -> Result<()> {
 
     optional(&client).await?;
 
-    // What the server asks the API server.
+    // The server's requests to the API server.
     for attributes in [
         json!({"group": "authentication.k8s.io", "resource": "tokenreviews", "verb": "create"}),
         json!({"group": "authorization.k8s.io", "resource": "subjectaccessreviews", "verb": "create"}),
@@ -230,7 +230,7 @@ async fn installed(server: &ApiServer) -> Result<()> {
         ensure!(!may(&client, SERVER, attributes).await?, "{verb}");
     }
 
-    // A user comes through the API server to the door, and no further: nobody answers behind it here.
+    // A user gets through the API server's authorization, and no further: no server answers behind it here.
     let mut manifests = listed("apiservice")?;
     let binding =
         manifests.iter().position(|manifest| manifest["kind"] == "ClusterRoleBinding").context("a binding")?;
@@ -251,7 +251,7 @@ async fn installed(server: &ApiServer) -> Result<()> {
         ensure!(Instant::now() < end, "{codes:?}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    // The door is not a right to the objects.
+    // This access does not include a right to the objects.
     let models = json!({"group": "michelangelo.api", "resource": "models", "verb": "list", "namespace": "ml"});
     ensure!(!may(&client, "somebody", models).await?);
     Ok(())

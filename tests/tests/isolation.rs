@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 const MODEL: Kind = Kind::of::<Model>();
 const PROJECT: Kind = Kind::of::<Project>();
 
-/// A kind like Model, but for some of its functions.
+/// A kind like Model, except for some of its functions.
 const fn like_model(functions: Functions) -> Kind {
     Kind::new(*MODEL.definition(), functions)
 }

@@ -1,4 +1,4 @@
-//! What is published can be: each crate has the keys that a registry asks for, and needs nothing that its package lacks. `cargo package`
+//! The published crates can be published: each has the keys that a registry requires, and needs nothing that its package lacks. `cargo package`
 //! itself is a step of docs/releasing.md.
 
 use anyhow::{Context as _, Result, ensure};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The members that stay here.
+/// The members that are not published.
 const UNPUBLISHED: [&str; 4] = ["ingester-bench", "ingester-mistakes", "ingester-tests", "kubedl-specs"];
 
 const KEYS: [&str; 7] = ["description", "license", "readme", "repository", "keywords", "categories", "rust_version"];
@@ -125,7 +125,7 @@ fn the_page_on_releases_names_the_crates_in_an_order_that_works() -> Result<()> 
     Ok(())
 }
 
-/// What a source includes when it is compiled for others: without its tests.
+/// The files that a source includes when it is compiled as a dependency: without its tests.
 fn included(source: &str) -> Vec<&str> {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let code_only = code.split("include_").skip(1).filter_map(|rest| rest.split_once("!(\""));

@@ -118,7 +118,7 @@ async fn create_database_replaces_an_existing_one(on: On) -> Result<()> {
     Ok(())
 }
 
-/// What was committed on the primary is on the replica, which takes no writes until it is promoted.
+/// What was committed on the primary is on the replica, which accepts no writes until it is promoted.
 async fn a_replica_follows_and_takes_the_place_of_the_primary(on: On) -> Result<()> {
     let Some(pair) = on.replicated().await? else { return Ok(()) };
     let insert = async |place: usize, number: u32| {
@@ -179,7 +179,7 @@ async fn the_api_server_stores_empty_strings_as_they_are() -> Result<()> {
     Ok(())
 }
 
-/// Things of the namespace `default`: custom resources of any content, which both editions have.
+/// Things of the namespace `default`: custom resources with any content, which both editions support.
 async fn things(server: &ApiServer) -> Result<Api<DynamicObject>> {
     let crd: CustomResourceDefinition = serde_json::from_value(json!({
         "metadata": {"name": "things.example.com"},

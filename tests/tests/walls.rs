@@ -1,5 +1,5 @@
-//! The walls between rooms. A room is a module whose first lines say `//! May use: a, b.`; every path in its code is held
-//! against that line, and the lines together have no circle.
+//! The walls between rooms. A room is a module whose first lines say `//! May use: a, b.`; every path in its code is checked
+//! against that line, and the lines together must not form a cycle.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
@@ -33,21 +33,21 @@ const CRATES: [(&str, &[&str]); 10] = [
     ),
 ];
 
-/// What a crate without I/O does without.
+/// Names that a crate without I/O must not use.
 const IO: [&str; 8] = ["axum", "hyper", "kube-client", "prometheus", "rustls", "sqlx", "sqlx-core", "tokio"];
 
 /// A crate's rooms.
 #[derive(Debug, Default)]
 struct Crate {
-    /// Its name as paths write it.
+    /// Its name in paths.
     name: String,
-    /// Each room's path of modules, with what it may use.
+    /// Each room's path of modules, with the rooms that it may use.
     rooms: BTreeMap<String, BTreeSet<String>>,
     /// The rooms of what the crate's root exports by name.
     exports: BTreeMap<String, String>,
 }
 
-/// One path in the code: where it leads, and its line.
+/// One path in the code: its target, and its line.
 #[derive(Debug, PartialEq)]
 struct Reference {
     path: Vec<String>,
@@ -72,7 +72,7 @@ fn rooms_use_what_their_first_lines_allow() -> Result<()> {
     Ok(())
 }
 
-/// The rooms whose files use each other in one direction. A `mod.rs` is the door of its folder, and does not count.
+/// The rooms whose files use each other in one direction. A `mod.rs` is the entry of its folder, and does not count.
 const WITHOUT_CIRCLES: [(&str, &str); 2] = [("ingester-store", "driver"), ("ingester-store", "rows")];
 
 #[test]
@@ -106,7 +106,7 @@ fn files_of_a_room_have_no_circle() -> Result<()> {
     Ok(())
 }
 
-/// Where YAML is parsed: what people write in files is read by one reader, so that a mistake is said in one way.
+/// Where YAML is parsed: one reader reads users' files, so that mistakes are reported in one way.
 const PARSING: [&str; 2] = ["ingester-declare/src/documents", "ingester-declare/src/yaml.rs"];
 
 #[test]
@@ -128,11 +128,11 @@ fn yaml_is_parsed_in_one_room() -> Result<()> {
     Ok(())
 }
 
-/// Where databases are named: what differs from one to another is a dialect's or a driver's, and so are the costs of changes, of which
-/// MariaDB has other ones than MySQL.
+/// Where databases are named: the differences belong to a dialect or a driver, and so do the costs of changes, which
+/// differ between MariaDB and MySQL.
 const NAMING: [&str; 3] = ["ingester-sql/src/dialect", "ingester-sql/src/ddl/cost.rs", "ingester-store/src/driver"];
 
-/// A new database is a folder of its dialect, one of its driver and its costs: no other code asks which one it has.
+/// A new database is a folder of its dialect, one of its driver and its costs: no other code checks which one it has.
 #[test]
 fn no_code_but_dialects_and_drivers_names_a_database() -> Result<()> {
     let mut naming = Vec::new();
@@ -171,7 +171,7 @@ fn code_that_names_a_database_is_found_with_its_line() -> Result<()> {
     Ok(())
 }
 
-/// The lines of code that name a database: in a path, or as a text that is its name and nothing else.
+/// The lines of code that name a database: in a path, or as a text that is exactly its name.
 fn naming_databases(text: &str) -> Result<Vec<usize>> {
     let tokens: TokenStream = text.parse().map_err(|error| anyhow::anyhow!("{error}"))?;
     let (mut references, mut texts) = (Vec::new(), Vec::new());
@@ -179,7 +179,7 @@ fn naming_databases(text: &str) -> Result<Vec<usize>> {
     literals(tokens, &mut texts);
     let is_name = |path: &[String]| {
         path.split_last().is_some_and(|(last, before)| {
-            // `Address::mysql` is where a server is, by the keys of the configuration that begin with `mysql`.
+            // `Address::mysql` is the address of a server, from the configuration's keys that begin with `mysql`.
             let is_room = before.iter().any(|name| name == "mysql" || name == "sqlite");
             is_room || ["MySql", "MariaDb", "Sqlite"].contains(&last.as_str())
         })
@@ -191,7 +191,7 @@ fn naming_databases(text: &str) -> Result<Vec<usize>> {
     Ok(lines.into_iter().collect())
 }
 
-/// Where the names of the finalizer and annotations are made.
+/// Where the names of the finalizer and annotations are created.
 const MARKING: &str = "ingester-core/src/marks.rs";
 
 /// A program may have another prefix than the reference system's, so a name of that prefix is wrong wherever it is written down.
@@ -246,7 +246,7 @@ fn nothing_is_leaked_but_what_lives_to_the_end_of_the_process() -> Result<()> {
     Ok(())
 }
 
-/// A program that reads selectors or orders by itself makes a query that other spellings do not.
+/// A program that reads selectors or orders by itself makes a query that differs from other spellings.
 #[test]
 fn programs_read_what_is_asked_by_the_keys_of_a_question_alone() -> Result<()> {
     let (mut reading, mut asking) = (Vec::new(), 0);
@@ -256,7 +256,7 @@ fn programs_read_what_is_asked_by_the_keys_of_a_question_alone() -> Result<()> {
             let text = std::fs::read_to_string(&file)?;
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
             asking += usize::from(code.contains("Ask::new("));
-            // A rule that evicts has two selectors of its own, which ask nothing.
+            // An eviction rule has two selectors of its own, which are not queries.
             if file.ends_with("ingester-declare/src/evict.rs") {
                 continue;
             }
@@ -306,7 +306,7 @@ fn every_select_of_the_mirror_is_biased() -> Result<()> {
     Ok(())
 }
 
-/// The mirror writes and judges times by the database's clock: that of a node may be wrong by days.
+/// The mirror writes and judges times by the database's clock: a node's clock may be wrong by days.
 #[test]
 fn the_mirror_never_asks_the_clock_of_its_node() -> Result<()> {
     let mut asking = Vec::new();
@@ -358,7 +358,7 @@ fn forbidden_use_is_found_with_its_line() -> Result<()> {
         broken(&["dialect", "mysql"], "use crate::schema::Ident;")?,
         said(1, "dialect::mysql", "schema", "value")
     );
-    // What is allowed, what is the room's own, and what only tests use.
+    // Allowed paths, the room's own ones, and those that only tests use.
     for allowed in [
         "use crate::schema::Ident;",
         "use super::schema::Ident;",
@@ -409,7 +409,7 @@ fn printers_depend_on_serde_alone() -> Result<()> {
     Ok(())
 }
 
-/// A package and what it depends on, so many steps away.
+/// A package and its dependencies up to this many steps away.
 fn dependencies(package: &str, depth: &str) -> Result<BTreeSet<String>> {
     let arguments = ["-e", "normal", "--prefix", "none", "--format", "{p}", "--offline", "--locked"];
     let tree = Command::new(env!("CARGO"))
@@ -458,7 +458,7 @@ impl Crate {
     }
 
     fn read_exports(&mut self, text: &str) {
-        // From `pub use ` to the semicolon, over as many lines as rustfmt makes of it.
+        // From `pub use ` to the semicolon, over as many lines as rustfmt uses.
         for statement in text.split("\npub use ").skip(1).filter_map(|rest| rest.split(';').next()) {
             let Some((room, names)) = statement.split_once("::") else { continue };
             let names = names.trim_matches(['{', '}']).split(',').map(str::trim).filter(|name| !name.is_empty());
@@ -474,7 +474,7 @@ impl Crate {
             .map(|(room, _)| room.as_str())
     }
 
-    /// What in a file its room may not use.
+    /// The paths in a file that its room may not use.
     fn broken(&self, file: &str, modules: &[String], text: &str, below: &[&str]) -> Result<Vec<String>> {
         let Some(room) = self.room(modules) else { return Ok(Vec::new()) };
         let tokens: TokenStream = text.parse().map_err(|error| anyhow::anyhow!("{file}: {error}"))?;
@@ -484,7 +484,7 @@ impl Crate {
         let mut broken = Vec::new();
         for Reference { path, line } in references {
             let target = match path[0].as_str() {
-                // What the derives' code refers to is the root's, for macros alone.
+                // The items for the derives' code belong to the root, only for macros.
                 "crate" if path.get(1).is_none_or(|name| name == "__private") => continue,
                 "crate" => self.target(&path[1..]).unwrap_or_else(|| "the crate's root".into()),
                 other => match CRATES.iter().find(|(package, _)| package.replace('-', "_") == other) {
@@ -507,7 +507,7 @@ impl Crate {
         Ok(broken)
     }
 
-    /// The room that a path from the crate's root leads to; `None` for what belongs to the root itself.
+    /// The room that a path from the crate's root leads to; `None` for items of the root itself.
     fn target(&self, path: &[String]) -> Option<String> {
         let first = path.first()?;
         if let Some(room) = self.room(path) {
@@ -516,7 +516,7 @@ impl Crate {
         self.exports.get(first).cloned()
     }
 
-    /// A circle in what the rooms may use.
+    /// A cycle in what the rooms may use.
     fn circle(&self) -> Option<String> {
         fn visit<'r>(
             this: &'r Crate,
@@ -534,7 +534,7 @@ impl Crate {
                 return None;
             }
             way.push(room);
-            // A room inside another is a part of it: what it uses of that one is no circle.
+            // A room inside another is a part of it: using that one is not a cycle.
             let outer = room.split("::").next().unwrap_or(room);
             let found = uses.iter().filter(|used| *used != outer).find_map(|used| visit(this, used, way, done));
             way.pop();
@@ -563,7 +563,7 @@ fn collect(tokens: TokenStream, modules: &[String], references: &mut Vec<Referen
                 collect(body.stream(), &inner, references);
                 at += 3;
             }
-            // What a macro writes is code of the crate that uses it.
+            // The output of a macro is code of the crate that uses it.
             [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(_), ..]
                 if bang.as_char() == '!' && (name == "quote" || name == "quote_spanned") =>
             {
@@ -581,7 +581,7 @@ fn collect(tokens: TokenStream, modules: &[String], references: &mut Vec<Referen
     }
 }
 
-/// Where the item at `at` ends: behind its braces or its semicolon.
+/// Where the item at `at` ends: after its braces or its semicolon.
 fn behind_item(tokens: &[TokenTree], at: usize) -> usize {
     let ends = |token: &TokenTree| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
@@ -697,7 +697,7 @@ fn files(source: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The modules that a file is: `[dialect, mysql]` for `src/dialect/mysql/mod.rs`, none for the crate's root.
+/// The modules that a file is: `[dialect, mysql]` for `src/dialect/mysql/mod.rs`, empty for the crate's root.
 fn modules(source: &Path, file: &Path) -> Vec<String> {
     let path = file.strip_prefix(source).unwrap_or(file).with_extension("");
     let mut modules: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();

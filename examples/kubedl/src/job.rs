@@ -1,4 +1,4 @@
-//! The eight kinds of jobs. They differ in their names, and in what they call the map of their replicas.
+//! The eight kinds of jobs. They differ in their names, and in the name of the map of their replicas.
 
 use ingester_core::Ingestable;
 use ingester_core::wire::Time;
@@ -15,20 +15,20 @@ macro_rules! job {
         #[ingest(key(namespace, status), key(status, create_time), key(owner, create_time))]
         #[serde(default)]
         pub struct $job {
-            /// What became of it.
+            /// The observed state.
             #[index(column = "status", with = last_condition, type = "VARCHAR(32)")]
             #[index(column = "running", with = running_since, keep)]
             #[index(column = "finished", path = "completion_time")]
             #[index(column = "changed", with = changed_at, key = false)]
             pub status: JobStatus,
-            /// Whose it is.
+            /// Its metadata.
             #[index(column = "tenant", with = tenant)]
             #[index(column = "owner", with = owner)]
             #[index(column = "idc", with = idc, type = "VARCHAR(64)")]
             #[index(column = "region", with = region, type = "VARCHAR(64)")]
             #[index(column = "tensorboard", with = has_tensorboard, key = false)]
             pub metadata: JobMetadata,
-            /// What was asked for.
+            /// The desired state.
             #[index(column = "resources", path = "replicas", json = $replicas, with = replicas, type = "TEXT", key = false)]
             pub spec: $spec,
         }
@@ -89,7 +89,7 @@ job!(MPIJob, MPIJobSpec, "training.kubedl.io", "MPIJob", "mpijobs", "kubedl_mpij
 #[derive(Deserialize, Debug, Default)]
 #[serde(default)]
 pub struct JobMetadata {
-    /// What tools have noted.
+    /// Its annotations.
     pub annotations: BTreeMap<String, String>,
 }
 
@@ -118,7 +118,7 @@ fn last_condition(status: &JobStatus) -> &str {
     status.conditions.last().and_then(|last| last.r#type.as_deref()).unwrap_or("Created")
 }
 
-/// Whatever the condition's status: one that is over keeps the time of the last start. The operator removes it while the job starts
+/// In any status of the condition: a past one keeps the time of the last start. The operator removes it while the job starts
 /// again, so what is stored stays.
 fn running_since(status: &JobStatus) -> Option<Time> {
     status.conditions.iter().find(|one| one.r#type.as_deref() == Some("Running"))?.last_transition_time
@@ -144,7 +144,7 @@ fn region(metadata: &JobMetadata) -> Option<String> {
     of_tenancy(metadata, "region")
 }
 
-/// A text of the annotation that says whose a job is. One that is no JSON says nothing.
+/// A text from the annotation with a job's owner. An annotation that is not JSON has none.
 fn of_tenancy(metadata: &JobMetadata, name: &str) -> Option<String> {
     let tenancy = metadata.annotations.get("kubedl.io/tenancy")?;
     let mut tenancy: BTreeMap<String, serde_json::Value> = ingester_core::json::from_str(tenancy).ok()?;

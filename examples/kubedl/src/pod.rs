@@ -6,7 +6,7 @@ use ingester_core::wire::resources::Requirements;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The kinds of jobs whose pods are stored, and what the main container of their pods is called.
+/// The kinds of jobs whose pods are stored, and the name of the main container of their pods.
 const MAIN_CONTAINERS: [(&str, &str); 5] = [
     ("TFJob", "tensorflow"),
     ("PyTorchJob", "pytorch"),
@@ -15,7 +15,7 @@ const MAIN_CONTAINERS: [(&str, &str); 5] = [
     ("ElasticBatchJob", "elasticbatch"),
 ];
 
-/// A pod of a job. What is said of it is said of its main container, or of the first one where none has that name.
+/// A pod of a job. Its fields are about its main container, or about the first one if none has that name.
 #[derive(Ingestable, Deserialize, Debug, Default)]
 #[ingest(group = "", version = "v1", kind = "Pod", plural = "pods", namespaced)]
 #[ingest(table = "kubedl_pod", finalizer = "never", filter = is_replica)]
@@ -183,13 +183,13 @@ impl PodMetadata {
 }
 
 impl Pod {
-    /// What its main container is called.
+    /// The name of its main container.
     fn main_container(&self) -> Option<&'static str> {
         let kind = self.metadata.controller()?.kind.as_deref()?;
         MAIN_CONTAINERS.iter().find(|(of, _)| *of == kind).map(|(_, name)| *name)
     }
 
-    /// How its main container is.
+    /// The state of its main container.
     fn state(&self) -> Option<&ContainerState> {
         let (all, name) = (&self.status.container_statuses, self.main_container()?);
         all.iter().find(|one| one.name == name).or(all.first()).map(|one| &one.state)
@@ -244,7 +244,7 @@ fn image(pod: &Pod) -> Option<&str> {
     all.iter().find(|one| one.name == name).or(all.first())?.image.as_deref()
 }
 
-/// When its main container started, or when the pod was made, if it is known to have started.
+/// When its main container started, or when the pod was created, if it is known to have started.
 fn started(pod: &Pod) -> Option<Time> {
     let made = pod.metadata.creation_timestamp;
     if pod.is_running() {
@@ -264,7 +264,7 @@ fn exit_code(pod: &Pod) -> Option<i32> {
     pod.terminated()?.exit_code
 }
 
-/// A pod that never ran, because its node evicted it, says itself why.
+/// A pod that never ran, because its node evicted it, has the reason itself.
 fn reason(pod: &Pod) -> Option<&str> {
     let of_container = pod.terminated().and_then(|terminated| terminated.reason.as_deref());
     of_container.or(pod.status.reason.as_deref())

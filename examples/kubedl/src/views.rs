@@ -31,7 +31,7 @@ const JOB_REMARK: Expression = Case(
 );
 const JOB_DELETED: Expression = Case(&[(Deleted, Expression::integer(1))], &Expression::integer(0));
 
-/// What a view selects of the eight kinds of jobs; `kind` is the kind's name in the list of values.
+/// The columns that a view selects from the eight kinds of jobs; `kind` is the kind's name in the list of values.
 macro_rules! of_all_jobs {
     ($kind:ident => $values:expr) => {
         &[
@@ -148,7 +148,7 @@ const POD_FAILED: Condition = OneOf(Column("phase"), &[Literal::Text("Failed")])
 const POD_STATUS: Expression = Case(
     &[
         (POD_STOPPED, Expression::text("Stopped")),
-        // Until the kubelet has said something of the containers, unless the end is known already.
+        // Until the kubelet has reported on the containers, unless the end is already known.
         (
             All(&[OneOf(Column("container_count"), &[Literal::Integer(0)]), Not(&POD_HAS_ENDED)]),
             Expression::text("Unknown"),
@@ -184,7 +184,7 @@ const POD_REMARK: Expression = Case(
 );
 const POD_STARTED: Expression =
     Case(&[(POD_STOPPED, Coalesce(&[Column("started"), Column("create_time")]))], &Column("started"));
-/// If nothing says when, it is when the row was last written.
+/// Without a known time, the last write of the row counts.
 const POD_ENDED: Expression = Coalesce(&[Column("finished"), Column("update_time")]);
 const POD_FINISHED: Expression = Case(
     &[(POD_STOPPED, Coalesce(&[Column("finished"), Column("delete_time")])), (POD_HAS_ENDED, POD_ENDED)],
@@ -262,7 +262,7 @@ pub const POD: View = of_pods!(
     )
 );
 
-/// `event_info`: events on jobs and pods of which there are rows.
+/// `event_info`: events on jobs and pods that have rows.
 pub const EVENT_INFO: View = View {
     name: "event_info",
     columns: &[

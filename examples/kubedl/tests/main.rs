@@ -51,7 +51,7 @@ fn both_of(object: &Object) -> [&'static Kind; 2] {
     [find(kubedl_specs::KINDS), find(&DECLARED.kinds)]
 }
 
-/// What both forms make of an object: its row, nothing if it is left out, or why it is rejected.
+/// The result of both forms for an object: its row, nothing if it is left out, or the reason of its rejection.
 fn read(text: &str) -> Result<[Result<Option<Row>, String>; 2], String> {
     let object = Object::parse(text, ManagedFields::Prune).map_err(|error| error.to_string())?;
     Ok(both_of(&object).map(|kind| kind.row(&object).map_err(|error| error.to_string())))

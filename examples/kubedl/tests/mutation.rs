@@ -1,4 +1,4 @@
-//! Objects that chance has changed: members lost, doubled, exchanged, and values of other kinds.
+//! Randomly changed objects: members lost, doubled, exchanged, and values of other types.
 
 use fastrand::Rng;
 use serde_json::{Value as Json, json};
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 /// A source of changed objects; the same seed gives the same ones.
 pub(crate) struct Mutation(Rng);
 
-/// Texts that mean something somewhere.
+/// Texts with a meaning in some place.
 const TEXTS: [&str; 40] = [
     "",
     "x",
@@ -50,7 +50,7 @@ const TEXTS: [&str; 40] = [
     "[{\"tenant\": \"a\"}]",
 ];
 
-/// Members that mean something somewhere.
+/// Members with a meaning in some place.
 const NAMES: [&str; 24] = [
     "state",
     "running",
@@ -95,7 +95,7 @@ impl Mutation {
 
     /// Changes a place somewhere below; parts of the other object may come in.
     fn change(&mut self, object: &mut Json, other: &Json) {
-        // What every object needs, so that most of them are rows, is left alone.
+        // Fields that every object needs are not changed, so that most objects have rows.
         let parts = ["spec", "status", "metadata", "involvedObject", "count", "series", "firstTimestamp", "eventTime"];
         let there: Vec<&str> = parts.into_iter().filter(|part| object.get(part).is_some()).collect();
         let part = there[self.0.usize(..there.len())];

@@ -1,4 +1,4 @@
-//! What jobs and pods ask for, to the letter: `README.md` and the comments in `objects/pod.yaml` say it.
+//! The exact resources of jobs and pods, as in `README.md` and the comments in `objects/pod.yaml`.
 
 use crate::{both_of, folder, read};
 use ingester_core::object::{ManagedFields, Object};

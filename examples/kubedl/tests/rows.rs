@@ -1,11 +1,11 @@
-//! Both forms give the same rows: of every state of every object, and of objects that chance has changed.
+//! Both forms give the same rows: of every state of every object, and of randomly changed objects.
 
 use crate::mutation::Mutation;
 use crate::{read, states};
 use ingester_core::row::Row;
 use serde_json::Value as Json;
 
-/// Compares two rows of one object. When they were written and by which definition is no part of what they say.
+/// Compares two rows of one object. The time of the write and the definition do not count.
 #[track_caller]
 fn compare(compiled: &Option<Row>, declared: &Option<Row>, kind: &ingester_core::Kind, text: &str) {
     assert_eq!(compiled.is_some(), declared.is_some(), "left out by one of them: {text}");
@@ -48,12 +48,12 @@ fn objects_that_chance_has_changed_have_the_same_rows() {
                 compare(compiled, declared, kind_of(&text), &text);
                 *if compiled.is_some() { &mut both } else { &mut left_out } += 1;
             }
-            // A struct reads more of an object than the columns do, and so finds more that is wrong.
+            // A struct reads more of an object than the columns do, and so finds more errors.
             (Err(_), Ok(_)) => one += 1,
             (Ok(Some(_)), Err(error)) => panic!("only the file rejects it: {error}: {text}"),
             (Ok(None), Err(_)) | (Err(_), Err(_)) => {}
         }
     }
-    // Most objects are rows, or it says little.
+    // Most objects must have rows, otherwise the test proves little.
     assert!(both > cases / 2 && left_out > cases / 100 && one < cases / 4, "{both} {left_out} {one} of {cases}");
 }

@@ -8,7 +8,7 @@ use ingester_mirror::config::Ingester;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The kinds whose objects get our finalizer as long as they live. Of a kind with a filter, only the ingester knows which objects do.
+/// The kinds whose objects get our finalizer while they live. For a kind with a filter, only the ingester knows which objects get it.
 pub(super) fn ensured<'k>(kinds: &'k [Kind], config: &Ingester) -> Vec<&'k Kind> {
     kinds.iter().filter(|kind| config.finalizer_of(kind) == Finalizer::Ensure && !kind.filtered()).collect()
 }
@@ -43,7 +43,7 @@ fn objects(name: &str, kinds: &[&Kind], config: &Ingester, version: AdmissionVer
     for kind in kinds {
         resources.entry(kind.group()).or_default().insert(kind.plural().into_owned());
     }
-    // Whatever version an object is created in.
+    // In whichever version an object is created.
     let rule = |(group, resources): (&str, BTreeSet<String>)| json!({"apiGroups": [group], "apiVersions": ["*"], "operations": ["CREATE"], "resources": resources});
     let rules: Vec<Value> = resources.into_iter().map(rule).collect();
     let mut constraints = json!({"resourceRules": rules});
@@ -85,7 +85,7 @@ mod tests {
     use serde::Serialize;
     use serde::de::DeserializeOwned;
 
-    /// Kubernetes' own type has every field, and nothing is left over.
+    /// Kubernetes' own type has every field, and no other.
     fn fits<T: DeserializeOwned + Serialize>(object: &Value) {
         let typed: T = serde_json::from_value(object.clone()).unwrap();
         assert_eq!(serde_json::to_value(typed).unwrap(), *object);

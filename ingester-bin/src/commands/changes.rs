@@ -1,4 +1,4 @@
-//! `ingester changes`: what has changed, line by line, in the order of commits.
+//! `ingester changes`: changes, line by line, in the order of commits.
 //!
 //! The entries of the log are read before the rows, so a row is at least as new as its entry. If it is newer, a later entry is in the log: the
 //! object is printed there, and a reader who stops between the two does not miss it.
@@ -26,18 +26,18 @@ use std::time::Duration;
 /// The pause before the log is read again, once all of it is printed.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// How many entries are read at once, and so of how many objects.
+/// How many entries, and so objects, are read at once.
 const AT_ONCE: usize = 500;
 
 /// One kind, and how far it was read.
 struct Followed {
     kind: Kind,
-    /// As kubectl names it.
+    /// Its name as in kubectl.
     resource: String,
     at: Position,
 }
 
-/// A line of JSON, but for the object.
+/// A line of JSON, without the object.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
@@ -91,7 +91,7 @@ pub(crate) async fn run(arguments: Changes, kinds: &'static [Kind]) -> Result<En
     ending
 }
 
-/// The objects that are meant; the uids are still missing.
+/// The selected objects; the uids are still missing.
 fn selection(arguments: &Changes) -> Result<Query, Failure> {
     let mut ask = Ask::new(Spelling::Command);
     if let Some(selector) = &arguments.selector
@@ -105,7 +105,7 @@ fn selection(arguments: &Changes) -> Result<Query, Failure> {
 
 /// Where to begin.
 enum Since {
-    /// Where the log begins.
+    /// The beginning of the log.
     Begin,
     At(Position),
     Time(Micros, String),
@@ -136,7 +136,7 @@ impl Since {
 /// A kind from where it is to begin.
 async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String, String>) -> Result<Followed, Failure> {
     let (table, resource) = (kind.table(), resource(&kind));
-    // From here on the log has an entry.
+    // The log has entries from here on.
     store.number_changes(table).await?;
     let from = match (kept.get(&resource), since) {
         (Some(position), _) => {
@@ -171,7 +171,7 @@ fn gone(resource: &str, at: Position) -> Failure {
     ))
 }
 
-/// The positions in a file; none if the file is missing or empty.
+/// The positions in a file; empty if the file is missing or empty.
 fn kept(file: &Path) -> Result<BTreeMap<String, String>, Failure> {
     match std::fs::read_to_string(file) {
         Ok(text) if text.trim().is_empty() => Ok(BTreeMap::new()),
@@ -183,19 +183,19 @@ fn kept(file: &Path) -> Result<BTreeMap<String, String>, Failure> {
     }
 }
 
-/// What is printed, and how far.
+/// The output, and how far it has come.
 struct Feed<'f> {
     store: &'f Store,
     arguments: &'f Changes,
     selection: Query,
     followed: Vec<Followed>,
-    /// What the file of positions has.
+    /// The content of the file of positions.
     kept: BTreeMap<String, String>,
 }
 
 impl Feed<'_> {
     async fn print(&mut self) -> Result<Ending, Failure> {
-        // Without --follow, what is committed by now.
+        // Without --follow, the end of what is committed by now.
         let mut ends = Vec::with_capacity(self.followed.len());
         for followed in &self.followed {
             ends.push(self.store.number_changes(followed.kind.table()).await?);
@@ -217,7 +217,7 @@ impl Feed<'_> {
         }
     }
 
-    /// Prints a portion of a kind's entries. Whether there were some; `None` if standard output is closed.
+    /// Prints a portion of a kind's entries. Returns whether there were any; `None` if standard output is closed.
     async fn portion(&mut self, place: usize) -> Result<Option<bool>, Failure> {
         let Followed { kind, ref resource, at } = self.followed[place];
         let table = kind.table();
@@ -246,7 +246,7 @@ impl Feed<'_> {
         Ok(Some(true))
     }
 
-    /// The rows of these objects as they are now, by uid.
+    /// The present rows of these objects, by uid.
     async fn rows(&self, kind: &Kind, uids: impl Iterator<Item = &str>) -> Result<HashMap<String, FoundRow>, Failure> {
         let uids: HashSet<&str> = uids.filter(|uid| !uid.is_empty()).collect();
         let mut rows = HashMap::with_capacity(uids.len());
@@ -270,7 +270,7 @@ impl Feed<'_> {
         }
     }
 
-    /// The line of a change; `None` if the object is printed at a later one, or is not selected.
+    /// The line of a change; `None` if the object is printed at a later change, or is not selected.
     fn line(&self, kind: &Kind, change: &Change, row: Option<&FoundRow>) -> Option<String> {
         let is_selected = match (change.what, row) {
             _ if self.arguments.metadata => true,
@@ -309,7 +309,7 @@ impl Feed<'_> {
         Some(text)
     }
 
-    /// Keeps a position in the file, in one step: it has the old positions or the new ones.
+    /// Stores a position in the file atomically: the file has the old positions or the new ones.
     fn keep(&mut self, resource: &str, position: Position) -> Result<(), Failure> {
         let Some(file) = &self.arguments.since_file else { return Ok(()) };
         let version = position.version().to_string();

@@ -9,7 +9,7 @@ use clap_complete::{Generator, shells};
 use ingester_core::Kind;
 use ingester_declare::kept::kept;
 
-/// What an argument that names kinds is called.
+/// The name of an argument that names kinds.
 const KIND: &str = "KIND";
 
 pub(crate) fn run(arguments: &Completions, kinds: &[Kind]) -> Result<Ending, Failure> {
@@ -39,13 +39,13 @@ fn script(shell: impl Generator, command: &mut Command) -> anyhow::Result<String
     Ok(String::from_utf8(bytes)?)
 }
 
-/// Whether an argument without a name of its own is a kind.
+/// Whether a positional argument is a kind.
 fn is_kind(argument: &Arg) -> bool {
     let named = argument.get_value_names().unwrap_or_default();
     argument.is_positional() && named.iter().any(|name| name == KIND)
 }
 
-/// The command, in which arguments that are kinds can be these.
+/// The command, with these as the possible values of arguments that are kinds.
 fn with_kinds(command: Command, names: &[&'static str]) -> Command {
     let command = command.mut_subcommands(|command| with_kinds(command, names));
     command.mut_args(|argument| match is_kind(&argument) {
@@ -54,7 +54,7 @@ fn with_kinds(command: Command, names: &[&'static str]) -> Command {
     })
 }
 
-/// The lines of the kinds, which the generator leaves out for this shell.
+/// The lines of the kinds, which the generator omits for this shell.
 fn kinds_for_fish(command: &Command, names: &[&'static str]) -> String {
     let mut lines = String::new();
     let mut add = |condition: String| {

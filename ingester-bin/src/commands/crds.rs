@@ -10,7 +10,7 @@ use ingester_core::Kind;
 pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let mut all = String::new();
     for kind in chosen(kinds, &arguments.kinds)? {
-        // A kind that somebody else defines has none.
+        // A kind that another project defines has none.
         let Some(crd) = kind.crd() else { continue };
         let text = ingester_declare::yaml::to_string(&crd).map_err(anyhow::Error::from)?;
         match &arguments.out {

@@ -1,4 +1,4 @@
-//! `ingester diff`: what differs between two versions of an object.
+//! `ingester diff`: the differences between two versions of an object.
 
 use super::history::{asked, lives};
 use super::{failed, with_tables};
@@ -52,7 +52,7 @@ pub(crate) async fn run(arguments: Diff, program: Program) -> Result<Ending, Fai
     Ok(Ending::Done)
 }
 
-/// The two versions that are meant.
+/// The two versions to compare.
 async fn versions(
     store: &Store,
     kind: &Kind,

@@ -38,7 +38,7 @@ pub(crate) async fn remove(arguments: &FinalizersRemove, config: Config, program
             bar.set_message(format!("{}{within}", kind.name()));
             let removal = remove_finalizers(&client, kind, namespace).await.map_err(|error| {
                 let error = anyhow!("cannot remove the finalizers of {}: {error}", kind.name());
-                // Of the first kind, nothing could be tried.
+                // For the first kind, nothing could be tried.
                 if lines.is_empty() { Failure::Usage(error) } else { Failure::Work(error) }
             })?;
             if removal.not_installed {
@@ -64,7 +64,7 @@ pub(crate) async fn remove(arguments: &FinalizersRemove, config: Config, program
     Ok(if failed == 0 { Ending::Done } else { Ending::Problem })
 }
 
-/// Takes back that the database's objects have our finalizer. The database need not be there: uninstalling goes on without it.
+/// Removes the record that the database's objects have our finalizer. The database need not exist: uninstalling continues without it.
 async fn release(client: &kube::Client, config: &Config, file: &Path, marks: &Marks) {
     let Ok(database) = Database::of(config, file) else { return };
     let released = async {
@@ -84,11 +84,11 @@ async fn release(client: &kube::Client, config: &Config, file: &Path, marks: &Ma
     }
 }
 
-/// What was done with the objects of a kind.
+/// The result for the objects of a kind.
 #[derive(Serialize)]
 struct Line<'a> {
     kind: &'a str,
-    /// Where, if it was not everywhere.
+    /// The namespace, if not all.
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<&'a str>,
     objects: usize,

@@ -34,7 +34,7 @@ pub(crate) async fn run(arguments: History, program: Program) -> Result<Ending, 
     ending
 }
 
-/// The kind, which keeps a history, and the query for the objects that are named.
+/// The kind, which keeps a history, and the query for the named objects.
 ///
 /// # Errors
 /// If no object is named, or the kind keeps none.
@@ -57,7 +57,7 @@ pub(super) fn asked(object: &Named, kinds: &'static [Kind]) -> Result<(Kind, Que
     Ok((kind, query))
 }
 
-/// The objects that are named, in one namespace. None are reported.
+/// The named objects, in one namespace. An empty result is reported.
 pub(super) async fn lives(store: &Store, kind: &Kind, query: &Query) -> Result<Vec<Life>, Failure> {
     let lives = store.lives(kind, query, Limits::default()).await.map_err(failed)?;
     let namespaces: BTreeSet<&str> = lives.iter().map(|life| &*life.namespace).collect();
@@ -108,16 +108,16 @@ async fn list(store: &Store, kind: &Kind, query: &Query, arguments: &History) ->
     Ok(Ending::Done)
 }
 
-/// A version, and the paths of what differs from the one before it.
+/// A version, and the paths that differ from the previous one.
 type Changed = (ObjectVersion, Vec<String>);
 
-/// What is printed, and how.
+/// The output and its format.
 struct Out<'f> {
     kind: &'f Kind,
     table: TablePrinter,
     is_wide: bool,
     objects: Printer<'f>,
-    /// So many versions may be printed yet.
+    /// The number of versions that may still be printed.
     left: usize,
     /// There are more than were asked for.
     is_cut: bool,
@@ -161,7 +161,7 @@ impl Out<'_> {
         }
     }
 
-    /// Whether somebody reads it.
+    /// Whether standard output is still open.
     fn print(&mut self, versions: &[Changed]) -> Result<bool, Failure> {
         let mut text = String::new();
         if self.objects.format().is_table() {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What is imported, and where to.
+/// The import: its source and its target.
 struct Meant {
     inputs: Vec<Input>,
     database: Database,
@@ -36,7 +36,7 @@ impl Meant {
         for path in named() {
             let path = path.to_string_lossy();
             if let Some((scheme, rest)) = path.split_once(":/") {
-                // A URL may have a password.
+                // A URL may contain a password.
                 let url = if rest.contains(['@', ':']) { format!("{scheme}://...") } else { path.to_string() };
                 let remedy = match scheme {
                     "http" | "https" => format!("`curl {url} | ingester import -` imports it"),
@@ -83,7 +83,7 @@ impl Meant {
     }
 }
 
-/// A path as kubectl takes it: of a folder, the files directly in it. What cannot be read is told where it is read.
+/// A path as in kubectl: for a folder, the files directly in it. Read errors are reported when the file is read.
 fn directly(path: &Path) -> Vec<PathBuf> {
     let entries = path.read_dir().and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>());
     let Ok(entries) = entries else { return vec![path.to_path_buf()] };
@@ -189,7 +189,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
     Ok(if summary.rejected() > 0 { Ending::Problem } else { Ending::Done })
 }
 
-/// Says how many values the database has not.
+/// Reports how many values the database lacks.
 fn note_nul(summary: &Summary, database: &Database) {
     if summary.nul_values() > 0 {
         note(&format!(
@@ -201,7 +201,7 @@ fn note_nul(summary: &Summary, database: &Database) {
     }
 }
 
-/// The database, with its tables.
+/// Opens the database, with its tables.
 pub(super) async fn opened_to_write(database: &Database, program: Program) -> Result<Store, Failure> {
     let store = database.open().await?;
     let released = super::built_in(program)?;
@@ -215,7 +215,7 @@ pub(super) async fn opened_to_write(database: &Database, program: Program) -> Re
     Ok(store)
 }
 
-/// The database, to be read; `None` if the import would make it, or its tables.
+/// Opens the database for reading; `None` if the import would create it, or its tables.
 pub(super) async fn opened_to_compare(database: &Database, program: Program) -> Result<Option<Store>, Failure> {
     if database.address().missing_file().is_some() {
         database.announce();
@@ -223,7 +223,7 @@ pub(super) async fn opened_to_compare(database: &Database, program: Program) -> 
         return Ok(None);
     }
     let store = database.open_existing().await?;
-    // Before anything is said about tables that are missing.
+    // Before anything is reported about missing tables.
     store.refuse_foreign_tables(program.kinds).await?;
     let missing = store.missing(program.kinds).await?;
     if missing.is_empty() {
@@ -238,13 +238,13 @@ pub(super) async fn opened_to_compare(database: &Database, program: Program) -> 
     Err(refused(database, &missing, program, released.as_ref()))
 }
 
-/// The refusal of tables of an older schema. They are changed by who may change them, and looks at the cost: not by who has objects to store.
+/// The refusal of tables of an older schema. An administrator who considers the cost should change them, not a user who only stores objects.
 fn refused(database: &Database, missing: &[String], program: Program, released: Option<&Released>) -> Failure {
     let lacks = super::lacks(database, missing, program, released);
     Failure::Usage(anyhow!("{lacks}; an import makes the tables of a database that has none of them, and changes none"))
 }
 
-/// A progress bar if the number of bytes is known, else a counter. It is hidden if standard error is not a terminal.
+/// A progress bar if the number of bytes is known, otherwise a counter. It is hidden if standard error is not a terminal.
 fn bar(inputs: &[Input], progress: &Arc<Progress>) -> ProgressBar {
     let total: Option<u64> = inputs.iter().map(Input::bytes).sum();
     let bar = match total {

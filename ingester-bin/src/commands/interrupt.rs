@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// The first signal asks the work to stop, a second one ends the process at once.
+/// The first signal asks the work to stop, a second signal ends the process at once.
 pub(super) struct Interrupt {
     /// Cancelled by the first signal.
     pub(super) stop: CancellationToken,
@@ -39,7 +39,7 @@ impl Interrupt {
         Ok(this)
     }
 
-    /// How work ends that is not complete.
+    /// The result of incomplete work.
     pub(super) fn ending(&self) -> Ending {
         match self.signal.load(Ordering::Relaxed) {
             0 => Ending::Problem,

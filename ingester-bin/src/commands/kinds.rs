@@ -27,19 +27,19 @@ struct ShownColumn {
     name: String,
     #[serde(rename = "type")]
     ty: String,
-    /// Where its value is in an object.
+    /// The path of its value in an object.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<Path>,
-    /// Whether a function makes it of what is there.
+    /// Whether a function computes it from the value.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     computed: bool,
     /// The unit in which it counts a quantity.
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<&'static str>,
-    /// What it has where an object has no value.
+    /// Its content if an object has no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     absent: Option<&'static str>,
-    /// Whether it has many values, in a table of its own.
+    /// Whether it has many values, in a separate table.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     many: bool,
 }
@@ -76,7 +76,7 @@ impl ShownColumn {
         table.indexed().iter().map(ShownColumn::of).chain(table.many.iter().map(ShownColumn::of_many)).collect()
     }
 
-    /// The cells of a line for it.
+    /// The cells of its line.
     fn cells(&self, kind: &str, evictable: bool) -> [String; 7] {
         let path = self.path.map(|path| match self.computed {
             true => format!("computed from {path}"),
@@ -129,7 +129,7 @@ fn table(entries: &[KindLine]) -> String {
     table.to_string()
 }
 
-/// The columns that every kind has, then those of each.
+/// The columns that every kind has, then those of each kind.
 fn wide(entries: &[KindLine]) -> String {
     let mut table = Table::new(["kind", "column", "type", "unit", "absent", "evictable", "path"]);
     for column in &BASE_COLUMNS {

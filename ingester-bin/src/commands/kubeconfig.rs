@@ -1,6 +1,6 @@
 //! `ingester kubeconfig`: a kubeconfig that points at an `ingester serve`.
 //!
-//! Whose credentials it has is said, never guessed: a name in another file, a file with a token, or what another kubeconfig has.
+//! Its credentials are given, never guessed: a user's name in another file, a file with a token, or what another kubeconfig has.
 
 use crate::arguments::Kubeconfig;
 use crate::cluster::said;
@@ -13,16 +13,16 @@ use kube::config::{self, AuthInfo, Context};
 use serde_json::{Map, Value as Json, json};
 use std::path::Path;
 
-/// What an entry of a user has without any secret in it: commands that are run, and names of files.
+/// The parts of a user's entry without secrets: commands that are run, and names of files.
 const REFERENCES: [&str; 4] = ["exec", "tokenFile", "client-certificate", "client-key"];
 
-/// What a command is given: it may be a secret.
+/// The inputs of a command, which may be secret.
 const GIVEN: [&str; 2] = ["args", "env"];
 
-/// What it has that is a secret, or belongs to one.
+/// The parts that are secret, or belong to a secret.
 const SECRETS: [&str; 4] = ["token", "client-certificate-data", "client-key-data", "auth-provider"];
 
-/// How it acts as somebody else.
+/// The parts for impersonation.
 const IMPERSONATIONS: [&str; 4] = ["as", "as-uid", "as-groups", "as-user-extra"];
 
 pub(crate) fn run(arguments: &Kubeconfig) -> Result<Ending, Failure> {
@@ -63,10 +63,10 @@ pub(crate) fn run(arguments: &Kubeconfig) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Where the server is, and how it is known.
+/// The address of the server, and how it is authenticated.
 fn cluster(arguments: &Kubeconfig) -> Result<Json, Failure> {
     let server = arguments.server.trim_end_matches('/');
-    // The URL may have a password in it.
+    // The URL may contain a password.
     let wrong = |why: &str| Err(Failure::Usage(anyhow!("--server: {why}")));
     let (is_secure, rest) = match (server.strip_prefix("https://"), server.strip_prefix("http://")) {
         (Some(rest), _) => (true, rest),
@@ -125,11 +125,11 @@ fn absolute(file: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| Failure::Usage(anyhow!("{} is not UTF-8", path.display())))
 }
 
-/// The user, with its name, and the context of another kubeconfig: of this file, else the one that kubectl takes.
+/// The user, with its name, and the context of another kubeconfig: of this file, otherwise the one that kubectl uses.
 fn other(file: Option<&Path>, context: Option<&str>) -> Result<((String, AuthInfo), Context), Failure> {
     let usage = |message: String| Failure::Usage(anyhow!("--from: {message}"));
     let kubeconfig = match file {
-        // What it refers to by names relative to its folder has to be found from anywhere.
+        // Relative names of files must be found from anywhere.
         Some(file) => config::Kubeconfig::read_from(absolute(file)?),
         None => config::Kubeconfig::read(),
     };
@@ -145,7 +145,7 @@ fn other(file: Option<&Path>, context: Option<&str>) -> Result<((String, AuthInf
     Ok(((user, info), context))
 }
 
-/// What is taken of the entry of a user.
+/// The parts that are copied from a user's entry.
 fn copied(info: &AuthInfo, name: &str, embed: bool) -> Result<Json, Failure> {
     let entry = serde_json::to_value(info).map_err(anyhow::Error::from)?;
     let has = |keys: &[&'static str]| -> Vec<&str> {

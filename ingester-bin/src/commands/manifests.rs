@@ -1,4 +1,4 @@
-//! `ingester manifests`: what `kubectl apply -k` needs for this program and its kinds.
+//! `ingester manifests`: the input of `kubectl apply -k` for this program and its kinds.
 
 use super::admission;
 use super::rbac::{chosen_by, role};
@@ -10,8 +10,8 @@ use anyhow::anyhow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The manifests of this repository, in the order of their creation. The role is made from the kinds. They are links in this crate's folder, so
-/// that its package has them.
+/// The manifests of this repository, in the order of their creation. The role is made from the kinds. They are symbolic links in this crate's folder,
+/// so that its package contains them.
 const BASE: [(&str, &str); 9] = [
     ("namespace.yaml", include_str!("../../deploy/namespace.yaml")),
     ("serviceaccount.yaml", include_str!("../../deploy/serviceaccount.yaml")),
@@ -24,17 +24,17 @@ const BASE: [(&str, &str); 9] = [
     ("deployment.yaml", include_str!("../../deploy/deployment.yaml")),
 ];
 
-/// Those that give the right to Leases: they are where the Leases are.
+/// The manifests that grant the right to Leases: they are in the namespace of the Leases.
 const OF_LEASES: [&str; 2] = ["role.yaml", "rolebinding.yaml"];
 
-/// How many pods share the work, and how many there are if they do not.
+/// How many pods share the work, and how many there are otherwise.
 const SEVERAL: &str = "  # The pods share the work: one pod owns each unit (a kind) by its Lease. If a pod dies, the others take its units over.\n  replicas: 2\n";
 const ONE: &str = "  # `ingester.replicas.enabled` is not set: each pod would do all of the work.\n  replicas: 1\n";
 
 /// The image that they name.
 const IMAGE: &str = concat!("image: ingester:", env!("CARGO_PKG_VERSION"));
 
-/// Where the file of kinds is mounted. A folder of its own: nothing can be mounted within a ConfigMap's.
+/// Where the file of kinds is mounted. A separate folder, because nothing can be mounted within a ConfigMap's.
 const KINDS: &str = "/etc/ingester-kinds";
 
 pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Failure> {
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
             "there are no kinds: name some with --kinds FILE, or use the program that has yours built in"
         )));
     }
-    // Without a file of one's own, the base has one that shares the work.
+    // Without a given file, the base has one that shares the work.
     let shared = arguments.config.is_none() || config.ingester.replicas.enabled;
     let base: Vec<(&str, &str)> = BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)).collect();
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
@@ -119,7 +119,7 @@ fn named(text: &str, arguments: &Manifests) -> String {
             line_ if line_.starts_with(IMAGE) => line.replace(IMAGE, &format!("image: {image}")),
             "namespace: ingester\n" => line.replace("ingester", namespace),
             "name: ingester\n" if of_namespace => line.replace("ingester", namespace),
-            // Also `app.kubernetes.io/name` and `serviceAccountName`, and the names that begin like this.
+            // Also `app.kubernetes.io/name` and `serviceAccountName`, and names with this prefix.
             _ => line.replace("ame: ingester", &format!("ame: {name}")),
         };
         all.push_str(&line);
@@ -127,7 +127,7 @@ fn named(text: &str, arguments: &Manifests) -> String {
     all
 }
 
-/// The manifest of an object in another namespace. Whom it speaks of stays where it is.
+/// The manifest of an object in another namespace. Its subjects stay in their namespace.
 fn in_namespace(manifest: &str, namespace: &str) -> String {
     let is_its_own = |line: &str| line.starts_with("  namespace: ");
     let mut lines: Vec<String> = manifest.split_inclusive('\n').map(str::to_owned).collect();
@@ -137,7 +137,7 @@ fn in_namespace(manifest: &str, namespace: &str) -> String {
     lines.concat()
 }
 
-/// The ConfigMap with this configuration in place of the one that is there.
+/// The ConfigMap with this configuration instead of its own.
 fn with_configuration(manifest: &str, configuration: &str) -> Result<String, Failure> {
     let key = "  ingester.yaml: |\n";
     let head = manifest.find(key).map(|at| &manifest[..at + key.len()]);
@@ -154,11 +154,11 @@ fn with_configuration(manifest: &str, configuration: &str) -> Result<String, Fai
     Ok(text)
 }
 
-/// What mounts a file of kinds, and what it names, into both pods.
+/// The patch that mounts a file of kinds, with the files that it names, into both pods.
 fn kinds_of_a_file(file: &KindsFile, arguments: &Manifests) -> String {
     let Manifests { name, .. } = arguments;
     let namespace = arguments.namespace.as_ref().unwrap_or(name);
-    // A key of a ConfigMap has no slashes.
+    // A key of a ConfigMap must not contain slashes.
     let key = |name: &str| name.replace('/', "_");
     let mut text = format!(
         "# Another file has another name in the cluster, so that the pods are started again.\nconfigMapGenerator:\n- name: {name}-kinds\n  namespace: {namespace}\n  options:\n    labels: {{app.kubernetes.io/name: {name}}}\n  files:\n"
@@ -207,7 +207,7 @@ resources:
     text + mounted
 }
 
-/// Builds the program that wrote this. Its folder and the profile are those of a plain package.
+/// Builds the program that wrote this. Its folder and profile are those of a plain package.
 fn dockerfile(arguments: &Manifests) -> String {
     let program = std::env::current_exe().ok();
     let program = program.as_deref().and_then(Path::file_stem).and_then(|name| name.to_str()).unwrap_or("ingester");

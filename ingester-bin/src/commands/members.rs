@@ -1,4 +1,4 @@
-//! `ingester members`: who shares the work, and what each one works on.
+//! `ingester members`: the members that share the work, and their units.
 
 use crate::arguments::{ConfigFile, Format, Members};
 use crate::database::configuration;
@@ -95,7 +95,7 @@ fn table(members: &[(String, Record)]) -> String {
     table.to_string()
 }
 
-/// The units that somebody of a group could serve, and that nobody claims who is alive at this time.
+/// The units that a member of a group could serve, and that no living member claims at this time.
 fn unclaimed(members: &[(String, Record)], now: Timestamp) -> BTreeSet<&str> {
     let mut left = BTreeSet::new();
     for (group, _) in members {
@@ -128,7 +128,7 @@ mod tests {
         assert!(unclaimed(&[member("g", 99, &["Model"]), member("g", 99, &["Project"])]).is_empty());
         let members = [member("g", 99, &["Model"]), member("h", 99, &["Project", "Model"])];
         assert_eq!(unclaimed(&members), ["Project"]);
-        // One that is dead claims nothing, although its Lease still says so.
+        // A dead member claims nothing, although its Lease still says so.
         assert_eq!(unclaimed(&[member("g", 99, &["Model"]), member("g", 50, &["Project"])]), ["Project"]);
     }
 }

@@ -25,7 +25,7 @@ use std::collections::{HashMap, HashSet};
 /// How many objects are listed at once.
 const PAGE: u32 = 1000;
 
-/// How many characters of a line about an object are shown.
+/// The most characters shown of a line about an object.
 const SHOWN: usize = 1000;
 
 pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> Result<Ending, Failure> {
@@ -128,7 +128,7 @@ async fn open(
     Ok((source, store, cluster))
 }
 
-/// Names what the source takes for one name, before anything is written.
+/// Reports names that the source treats as equal, before anything is written.
 async fn same_names(pass: &Pass<'_>) -> Result<(), Failure> {
     let found = pass.same_names().await.map_err(|error| Failure::Work(anyhow!("{error}; nothing was written")))?;
     for same in found {
@@ -225,7 +225,7 @@ fn report(format: Format, passed: &Passed, verified: Option<&[(Kind, Verified)]>
     Ok(if rejected || different { Ending::Problem } else { Ending::Done })
 }
 
-/// What the counts mean that a person should look at.
+/// Explains the counts that need a person's attention.
 fn explain(passed: &Passed, database: &Database) {
     let sum = |of: fn(&Moved) -> u64| passed.kinds.iter().map(|(_, moved)| of(moved)).sum::<u64>();
     for (count, means) in [
@@ -279,7 +279,7 @@ async fn listed(
     program: Program,
 ) -> Result<Listed, Failure> {
     let client = arguments.cluster.client().await?;
-    // A database without tables belongs to no cluster.
+    // A database without tables does not belong to a cluster.
     if let Some(store) = store {
         let identity = match arguments.dry_run {
             // Nothing is recorded.
@@ -321,7 +321,7 @@ async fn uids(client: &Client, resource: ApiResource) -> Result<Uids, kube::Erro
     let (mut version, mut page) = (None, ListParams::default().limit(PAGE));
     loop {
         let list = api.list_metadata(&page).await?;
-        // All pages are of the version of the first one.
+        // All pages have the version of the first one.
         let its = list.metadata.resource_version.as_deref().and_then(|version| version.parse().ok());
         version = version.or(its);
         uids.extend(list.items.into_iter().filter_map(|object| object.metadata.uid.map(String::into_boxed_str)));
@@ -339,7 +339,7 @@ impl Cluster for Listed {
             if listed.uids.contains(&object.uid) {
                 return Ok(true);
             }
-            // It was written before the list, and an object that is gone does not come back with its uid.
+            // It was written before the list, and an object that is gone does not come back with the same uid.
             if object.res_version <= listed.version {
                 return Ok(false);
             }

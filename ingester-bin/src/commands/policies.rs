@@ -1,4 +1,5 @@
-//! `ingester policies`: what leaves etcd by the rules of kinds and of the configuration, what leaves SQL by those of the configuration, and why.
+//! `ingester policies`: which objects leave etcd by the rules of kinds and of the configuration, which rows leave SQL by those of the configuration,
+//! and why.
 
 use super::chosen;
 use crate::arguments::Policies;
@@ -24,7 +25,7 @@ enum Rule<'c> {
 }
 
 impl Rule<'_> {
-    /// What it says as every rule does.
+    /// The part that all rules have.
     fn common(&self) -> &EvictRule {
         match self {
             Rule::Evict(rule) => &rule.rule,
@@ -40,7 +41,7 @@ impl Rule<'_> {
         }
     }
 
-    /// The state of the rows that it is about.
+    /// The state of the rows that it covers.
     fn state(&self) -> &'static str {
         match self {
             Rule::Evict(_) => "live",
@@ -102,7 +103,7 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     Ok(Ending::Done)
 }
 
-/// What a rule of evictions would do now. `mirrored` are the kinds that are mirrored; `client` lists namespaces.
+/// What an eviction rule would do now. `mirrored` are the kinds that are mirrored; `client` lists namespaces.
 async fn leaving(
     store: &Store,
     mirrored: &[Kind],
@@ -122,7 +123,7 @@ async fn leaving(
     }
 }
 
-/// The rules of these kinds, all of which can be judged.
+/// The rules of these kinds, after a check that all can be judged.
 fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'c>)>, Failure> {
     let mut all = Vec::new();
     for kind in kinds {
@@ -139,7 +140,7 @@ fn all_rules<'c>(kinds: &[Kind], config: &'c Config) -> Result<Vec<(Kind, Rule<'
     Ok(all)
 }
 
-/// The rules of evictions of a kind, all of which can be judged.
+/// The eviction rules of a kind, after a check that all can be judged.
 fn evict_rules(kind: &Kind, config: &Config) -> Result<Vec<policies::Rule>, Failure> {
     let rules = policies::rules(kind, &config.policies).into_iter();
     rules.collect::<Result<_, _>>().map_err(|error: WrongRule| Failure::Usage(anyhow!("{error}")))
@@ -162,8 +163,8 @@ pub(crate) fn ensure_rules(config: &Config, kinds: &[Kind]) -> Result<(), Failur
     all_rules(kinds, config).map(drop)
 }
 
-/// Refuses rules with a selector of namespaces where the API server has no namespaces, or does not let us list them. One that does not
-/// answer now is asked by each round.
+/// Refuses rules with a namespace selector if the API server has no namespaces, or does not let us list them. An API server that does not
+/// answer now is asked again in each round.
 pub(super) async fn ensure_namespaces(client: &kube::Client, config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
     for (kind, rule) in all_rules(kinds, config)? {
         let rule = rule.common();
@@ -191,7 +192,7 @@ struct Line<'a> {
     rule: &'a str,
     /// Where it is written.
     from: String,
-    /// That of the rows that it is about.
+    /// The state of the rows that it covers.
     state: &'static str,
     enforce: bool,
     leaves: u64,
@@ -226,7 +227,7 @@ fn table(lines: &[Line<'_>]) -> String {
     table.to_string()
 }
 
-/// What a rule says of one object.
+/// The result of a rule for one object.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Explained<'a> {
@@ -238,7 +239,7 @@ struct Explained<'a> {
     why: String,
 }
 
-/// What a rule says of the objects of this name: whether each leaves, and why.
+/// The results of a rule for the objects with this name: whether each leaves, and why.
 fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) -> Vec<Explained<'a>> {
     let enforced = rule.common().enforce;
     let leaves = |at: &str| {

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Queries, kinds: &[Kind]) -> Result<Ending, Failure
             return Ok(Ending::Done);
         }
     };
-    // As kubectl: one object that was named is no list.
+    // As in kubectl, a single named object is not printed as a list.
     let data = match (arguments.names.as_slice(), chosen.as_slice()) {
         ([_], [query]) => query.to_json(),
         _ => {

@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &Rbac, kinds: &'static [Kind]) -> Result<Ending, Fa
     Ok(Ending::Done)
 }
 
-/// The kinds that are named, of those that the configuration chooses; and the configuration, or the default one.
+/// The named kinds, out of those that the configuration chooses; and the configuration, or the default one.
 pub(super) fn chosen_by(
     names: &[String],
     config: Option<&Path>,
@@ -33,11 +33,11 @@ pub(super) fn chosen_by(
     Ok((kinds, config))
 }
 
-/// What the ingester changes on the objects of a kind.
+/// The changes that the ingester makes to the objects of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Changes {
     Nothing,
-    /// Nothing: the kind is somebody else's and does not say whether it is evictable. Nobody's rights grow because a file is silent.
+    /// Nothing: the kind belongs to another project and does not say whether it is evictable. Rights must not grow because a file is silent.
     Unsaid,
     Deletes,
     Finalizer,
@@ -47,7 +47,7 @@ enum Changes {
 impl Changes {
     fn of(kind: &Kind, config: &Config) -> Self {
         let patches = kind.immutable() || config.ingester.finalizer_of(kind) != Finalizer::Never;
-        // A rule says that objects may leave.
+        // A rule lets objects leave.
         let is_ours = kind.functions().crd.is_some() || !rules(kind, &config.policies).is_empty();
         match (patches, kind.definition().evictable) {
             (true, Some(false)) => Changes::Finalizer,
@@ -95,9 +95,9 @@ pub(super) fn lists_namespaces(kinds: &[Kind], policies: &Policies) -> bool {
     rules.any(|rule| rule.is_ok_and(|rule| rule.rule.namespace_selector.is_some()))
 }
 
-/// The role as people write it, with why each right is needed.
+/// The role as people write it, with the reason for each right.
 pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
-    // Resources by what is done with their objects, and by their groups.
+    // Resources by the changes to their objects, and by their groups.
     let mut rights: BTreeMap<(Changes, &str), BTreeSet<String>> = BTreeMap::new();
     for kind in kinds {
         rights.entry((Changes::of(kind, config), kind.group())).or_default().insert(kind.plural().into_owned());

@@ -20,10 +20,10 @@ pub(crate) async fn run(arguments: Rejects, kinds: &'static [Kind]) -> Result<En
     }
 }
 
-/// The kinds that are meant; none for all.
+/// The selected kinds; empty for all.
 fn meant(named: &[String], kinds: &'static [Kind]) -> Result<Vec<OfKind<'static>>, Failure> {
     let of = |kind: &Kind| {
-        // Of a kind whose name is its own, also what says another group or none.
+        // For a kind with a unique name, rejects with another group or without a group count, too.
         let group = (kind.name() != kind.kind()).then(|| OfGroup::new(kind.group()));
         OfKind { kind: kind.kind(), group }
     };
@@ -49,7 +49,7 @@ async fn list(arguments: RejectsList, kinds: &'static [Kind]) -> Result<Ending, 
     let store = opened(&database).await?;
     let namespaces: Vec<&str> = arguments.namespace.iter().map(String::as_str).collect();
     let of = RejectsOf { kinds: &kinds_named, namespaces: &namespaces, uids: &[] };
-    // One more tells whether there are more.
+    // One more row shows whether there are more.
     let mut rejects = store.list_rejects(of, arguments.limit.saturating_add(1)).await?;
     store.close().await;
     let more = rejects.len() > arguments.limit;
@@ -126,8 +126,8 @@ fn table(rejects: &[RecordedReject]) -> String {
     table.to_string()
 }
 
-/// How many characters of a name are shown in a table.
+/// The most characters shown of a name in a table.
 const NAMES: usize = 63;
 
-/// And of a reason.
+/// The most characters shown of a reason.
 const REASON: usize = 160;

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
     let (kind, name) = resource(&arguments, kinds)?;
-    // Before anything is asked of the database or the cluster.
+    // Before any request to the database or the cluster.
     let selected = arguments.selects().then(|| selected::query(&kind, &arguments)).transpose()?;
     let of_version = of_version(&arguments)?;
     if of_version.is_some() && kind.history().is_none() {
@@ -63,7 +63,7 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
     let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
     let uid = version.as_ref().map(FoundRow::uid).or(arguments.uid.as_deref());
     let name = version.as_ref().map_or(name.as_str(), |version| version.text(base::NAME));
-    // The cluster sees the user of the kubeconfig: its own audit log says who it was, and it refuses what that user may not do.
+    // The cluster sees the user of the kubeconfig: its own audit log names that user, and it refuses what that user may not do.
     let wanted = Wanted {
         namespace: &namespace,
         name,
@@ -86,7 +86,7 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
     Ok(if restored.finished { Ending::Done } else { Ending::Problem })
 }
 
-/// The version that is asked for, if one is.
+/// The requested version, if any.
 fn of_version(arguments: &Restore) -> Result<Option<VersionOf>, Failure> {
     let moment = |text: &String| match parse_time(text, Micros::now()) {
         Ok(at) => Ok(VersionOf::At(at)),
@@ -96,7 +96,7 @@ fn of_version(arguments: &Restore) -> Result<Option<VersionOf>, Failure> {
     Ok(arguments.version.map(VersionOf::Version).or(at))
 }
 
-/// The version of the object that is named.
+/// The version of the named object.
 async fn version(
     store: &Store,
     kind: &Kind,
@@ -134,7 +134,7 @@ fn resource(arguments: &Restore, kinds: &'static [Kind]) -> Result<(Kind, String
     }
 }
 
-/// The namespace, if all rows of this name that can be restored are in one; empty if there are none.
+/// The namespace, if all restorable rows of this name are in one; empty without such rows.
 async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String, Failure> {
     let failed = |error: AskError| Failure::Work(error.into());
     let states = States { live: false, ..States::ALL };
@@ -160,7 +160,7 @@ async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String
     Ok(namespaces.pop_first().unwrap_or_default())
 }
 
-/// What is printed.
+/// The output.
 fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String, Failure> {
     let tree = || {
         let tree = Tree::deserialize(&restored.object);
@@ -174,7 +174,7 @@ fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String
         Some(RestoreFormat::Name) => format!("{name}\n"),
         None if restored.before => format!("{name} unchanged\n"),
         None if restored.in_sql && !arguments.dry_run => format!("{name} restored in SQL\n"),
-        // What would be created.
+        // The object that would be created.
         None if arguments.dry_run => yaml::document(&tree()?),
         None => format!("{name} restored\n"),
     })

@@ -1,4 +1,4 @@
-//! What a database may lose although it has acknowledged it, said as soon as that is the only copy of something.
+//! Warns about commits that a database may lose although it acknowledged them, as soon as a row is an only copy.
 
 use crate::ending::Failure;
 use anyhow::anyhow;
@@ -10,14 +10,14 @@ use ingester_store::query::{AskError, Limits, Wanted};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often kinds are looked for that evict since the last time.
+/// How often to look for kinds that have begun to evict.
 const AGAIN: Duration = Duration::from_secs(600);
 
-/// The pause before that where the database has not answered.
+/// The pause before that if the database did not answer.
 const SOON: Duration = Duration::from_secs(30);
 
 /// Warns if the database may lose commits and objects of these kinds are evicted: their rows are the only copies. A kind evicts if it is
-/// immutable, or once it has evicted rows because objects have the annotation. Each kind is warned of once. It never ends.
+/// immutable, or once it has evicted rows because objects have the annotation. There is one warning for each kind. It never ends.
 pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
     let mut evicting: Vec<&str> = Vec::new();
     let mut said = None;
@@ -39,7 +39,7 @@ pub(super) async fn report(store: Arc<Store>, kinds: Vec<Kind>) {
                 }
             }
             let warning = warning(&risks, &evicting);
-            // That nothing is evicted is only said where all kinds were asked.
+            // That nothing is evicted is only reported if all kinds answered.
             if said.as_ref() != Some(&warning) && (is_known || warning.is_some()) {
                 match &warning {
                     Some(warning) => tracing::warn!("{warning}"),
@@ -60,8 +60,8 @@ pub(super) async fn evicts(store: &Store, kind: &Kind) -> Result<bool, AskError>
     Ok(kind.immutable() || has_evicted(store, kind).await?)
 }
 
-/// Why these kinds may not prune, if one does and rows of it are the only copies of their objects: the fields would be gone for good.
-/// An error tells nothing: then no row may be written.
+/// Why these kinds must not prune, if one does and its rows are the only copies of their objects: the fields would be gone for good.
+/// After an error this is unknown: then no row may be written.
 pub(super) async fn refused_pruning(store: &Store, kinds: &[Kind]) -> Result<Option<Failure>, AskError> {
     for kind in kinds.iter().filter(|kind| !kind.prune().is_empty()) {
         if has_evicted(store, kind).await? {
@@ -77,7 +77,7 @@ pub(super) async fn refused_pruning(store: &Store, kinds: &[Kind]) -> Result<Opt
     Ok(None)
 }
 
-/// What is lost by these risks; `None` while the cluster has everything.
+/// What these risks may lose; `None` while the cluster has everything.
 pub(super) fn warning(risks: &[String], evicting: &[&str]) -> Option<String> {
     let (risks, kinds) = (risks.join("; "), evicting.join(", "));
     (!evicting.is_empty()).then(|| {

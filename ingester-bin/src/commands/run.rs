@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long leaving the group may take: a Lease that stays is waited for.
+/// How long leaving the group may take: other members wait for a Lease that stays.
 const LEAVE: Duration = Duration::from_secs(3);
 
 /// How long the Event about a database of another cluster may take.
@@ -54,7 +54,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
         None => None,
     };
     let (sender, live) = Live::new(config.clone());
-    // Without a file nothing changes, and nobody is told that.
+    // Without a file nothing changes, and nothing is logged about that.
     let mut unchanged = None;
     let reloading = match &arguments.config {
         None => {
@@ -103,7 +103,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
     ending
 }
 
-/// Takes part in the group of those who have this database.
+/// Takes part in the group of the members with this database.
 async fn member(context: &Context, config: &Config, tables: &Tables) -> Result<Membership, Failure> {
     let Context { client, store, metrics, health, assignment, .. } = context;
     let replicas = config.ingester.replicas.clone();
@@ -123,7 +123,7 @@ async fn member(context: &Context, config: &Config, tables: &Tables) -> Result<M
     Ok(member.reporting(health.clone()).writing(&tables.kinds))
 }
 
-/// There is nothing to do: waits for the stop, alive and ready, without a database or a cluster.
+/// Without work, waits for the stop, alive and ready, without a database or a cluster.
 async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result<Ending, Failure> {
     health.idle(reason);
     tracing::info!(reason, "Metadata storage not enabled, the ingester stays idle");
@@ -131,7 +131,7 @@ async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result
     Ok(Ending::Done)
 }
 
-/// Mirrors until the stop. Everything that writes is started once [`open`] has found the database to be this cluster's.
+/// Mirrors until the stop. All tasks that write are started once [`open`] has found the database to be this cluster's.
 async fn mirror(
     arguments: &Run,
     live: &Live,
@@ -159,7 +159,7 @@ async fn mirror(
             if let NotOpened::NotOurs(IdentityError::Other { found, .. }) = &error {
                 publisher.other_cluster(found, &error.to_string());
             }
-            // Without a publisher, it ends when everything is sent.
+            // Once the publisher is dropped, it ends when everything is sent.
             drop(publisher);
             let _ = tokio::time::timeout(LAST_EVENT, publishing.ended()).await;
             return Err(error.into());
@@ -208,7 +208,7 @@ async fn mirror(
     let beside = Beside::begin(&context, &mut tables, live, &suspension, stop);
     let store = context.store.clone();
     let mirrored = sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
-    // Every unit is stopped: the others need not wait.
+    // Every unit is stopped: the other members need not wait.
     left.cancel();
     if let Some(taking_part) = taking_part {
         let _ = tokio::time::timeout(LEAVE, taking_part.ended()).await;
@@ -216,7 +216,7 @@ async fn mirror(
     publishing.abort();
     beside.end().await;
     if let Ok(store) = Arc::try_unwrap(store) {
-        // The end of the process closes what is still open then.
+        // The end of the process closes connections that are still open then.
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
     }
     mirrored.map_err(|error| Failure::Usage(error.into()))?;
@@ -232,7 +232,7 @@ async fn switch_changes(store: &Store, on: bool) -> Result<(), StoreError> {
         .await
 }
 
-/// What works beside the units.
+/// The tasks that run beside the units.
 struct Beside {
     suspending: Part,
     backfilling: Part,
@@ -286,7 +286,7 @@ impl Beside {
         }
     }
 
-    /// Waits, once the stop is requested, for what ends by itself, and ends the rest.
+    /// After the stop is requested, waits for the tasks that end by themselves, and ends the rest.
     async fn end(self) {
         self.auditing.ended().await;
         // It ends after the current batch.
@@ -294,13 +294,13 @@ impl Beside {
         self.counting.abort();
         self.risks.abort();
         self.suspending.abort();
-        // It ends after the current page. If the database is down, nobody waits for it.
+        // It ends after the current page. If the database is down, there is no wait for it.
         let _ = tokio::time::timeout(CLOSE, self.backfilling.ended()).await;
     }
 }
 
-/// Names the kinds with live rows that this configuration does not follow, as after `namespaces` or `kinds` were narrowed: their
-/// objects may have our finalizer, which nobody removes then.
+/// Reports the kinds with live rows that this configuration does not follow, as after `namespaces` or `kinds` were narrowed: their
+/// objects may have our finalizer, which then stays.
 async fn report_outside(store: Arc<Store>, kinds: &'static [Kind], ingester: Ingester) {
     for kind in kinds.iter().filter(|kind| !follows_all(kind, &ingester)) {
         let name = kind.name();
@@ -336,9 +336,9 @@ fn follows_all(kind: &Kind, ingester: &Ingester) -> bool {
     ingester.has_kind(kind.name()) && (ingester.namespaces.is_empty() || !kind.namespaced())
 }
 
-/// What the configuration leaves out of a kind's live rows, which were counted by namespace.
+/// The live rows of a kind that the configuration leaves out, from counts by namespace.
 fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Option<Outside> {
-    /// How many namespaces are named.
+    /// How many namespaces are listed.
     const NAMED: usize = 5;
     let followed = |namespace: &String| {
         follows_all(kind, ingester) || ingester.has_kind(kind.name()) && ingester.namespaces.contains(namespace)
@@ -352,7 +352,7 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
     (rows > 0).then(|| Outside { rows, namespaces: named.join(", ") })
 }
 
-/// How long after a backfill rows of older definitions are looked for again: during a rolling update, an older release may have
+/// How long after a backfill to look again for rows of older definitions: during a rolling update, an older release may have
 /// written some. The first look again is soon, when that release has probably ended.
 const AGAIN: [Duration; 2] = [Duration::from_secs(300), Duration::from_secs(3600)];
 
@@ -379,7 +379,7 @@ enum Filled {
     Stopped,
     /// The kind was suspended, or the rate changed: its place is stored.
     Interrupted,
-    /// Another member goes on with it.
+    /// Another member continues it.
     Elsewhere,
 }
 
@@ -402,7 +402,7 @@ impl Filling {
             // The attempts end only with a success.
             let _ = attempts.await;
             let pause = next.next().unwrap_or(AGAIN[1]);
-            // A kind that was taken over may have been left in the middle, and members of an older release wrote rows until they left.
+            // A kind that was taken over may have been left half done, and members of an older release wrote rows until they left.
             let gains = self.leading.gains();
             if let Some(Ok(())) = self.stop.run_until_cancelled(tokio::time::timeout(pause, gains)).await {
                 next = pauses();
@@ -417,7 +417,7 @@ impl Filling {
         }
     }
 
-    /// Backfills all new columns of these kinds. Those of suspended kinds wait until the kind goes on, and for all others.
+    /// Backfills all new columns of these kinds. Those of suspended kinds wait until the kind is resumed, and for all others.
     async fn all(&self, kinds: &[Kind]) -> Result<(), StoreError> {
         let mut waiting = self.store.incomplete_backfills(kinds, self.released.as_ref()).await?;
         for backfill in &waiting {
@@ -429,7 +429,7 @@ impl Filling {
             let permit = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return Ok(()),
-                // What is new is looked at together with what waits.
+                // New kinds are handled together with the waiting ones.
                 () = self.leading.gains() => return Ok(()),
                 permit = select_all(permits) => permit,
             };

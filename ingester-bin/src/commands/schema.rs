@@ -47,7 +47,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     let out = match (&arguments.out, program.kinds_file) {
         (Some(out), _) => out.as_path(),
         (None, None) => Path::new(OUT),
-        // The migrations of the program's own kinds are there, if anywhere.
+        // The migrations of the program's own kinds must be there, if they exist.
         (None, Some(file)) => {
             return Err(Failure::Usage(anyhow!(
                 "the migrations of the kinds of {} need a folder of their own: name it with --out",
@@ -104,7 +104,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
     Ok(Ending::Done)
 }
 
-/// Has cargo build the program with a folder that was not there when it was built last.
+/// Makes cargo rebuild the program with a folder that did not exist at the last build.
 fn touch(source: &Path) {
     let touched = File::options().append(true).open(source).and_then(|file| file.set_modified(SystemTime::now()));
     match touched {
@@ -116,12 +116,12 @@ fn touch(source: &Path) {
     }
 }
 
-/// What a reviewer of the structs looks at.
+/// Warnings for a reviewer of the structs.
 fn warn_of_redundant_keys(schema: &Schema) {
     ddl::redundant_keys(schema).iter().for_each(|key| note(&format!("warning: {key}")));
 }
 
-/// Names the structs that leave it to Rust's types what is stored where an object has no value, without saying so.
+/// Reports the structs that silently let Rust's types decide what is stored if an object has no value.
 fn warn_of_absence(kinds: &[Kind]) {
     let of_metadata = |column: &Column| column.path.is_some_and(|path| path.steps().next() == Some("metadata"));
     let silent = |column: &Column| column.absent == Absent::Unsaid && !of_metadata(column);
@@ -164,7 +164,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     };
     if !program.declared.is_empty() {
         let may = match (reviewed, arguments.allow_destructive) {
-            // A folder that was reviewed has made them. What remains is to record the definitions.
+            // The reviewed folder has created them. Only the definitions remain to be recorded.
             (true, _) => May::Add,
             (false, true) => May::Drop,
             (false, false) => May::Change,
@@ -243,7 +243,7 @@ async fn apply_released(
     Ok(if behind || differs { Ending::Problem } else { Ending::Done })
 }
 
-/// Says which migrations were recorded or run.
+/// Reports which migrations were recorded or run.
 fn note_applied(applied: &Applied) {
     for migration in &applied.recorded {
         note(&format!("was there already: {migration}"));
@@ -253,7 +253,7 @@ fn note_applied(applied: &Applied) {
     }
 }
 
-/// Says how the tables differ from what the migrations make; whether they do.
+/// Reports how the tables differ from those of the migrations; returns whether they do.
 fn note_drift(applied: &Applied) -> bool {
     for drift in &applied.drift {
         note(&format!("differs: {drift}"));
@@ -264,7 +264,7 @@ fn note_drift(applied: &Applied) -> bool {
     !applied.drift.is_empty()
 }
 
-/// Makes the tables of declared kinds as they are declared.
+/// Changes the tables of declared kinds to their declarations.
 async fn apply_declared(database: &Database, store: &Store, program: Program, may: May) -> Result<(), Failure> {
     let made = store.make_declared(program.of_declared(), may).await;
     let made = made.map_err(|error| super::declared_failure(error, program))?;
@@ -357,7 +357,7 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
 /// How the tables of a database differ from those that migrations make, from those of declared kinds, and the ingester's own.
 pub(super) fn differences(schema: &Schema, declared: Registry<'_>, catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
     let mut differences = drift(schema, catalog, dialect);
-    // What is not declared any more is left as it is.
+    // Tables and columns that are not declared any more stay as they are.
     let left = |drift: &Drift| matches!(drift, Drift::ExtraColumn { .. } | Drift::ExtraKey { .. });
     let of_declared = drift(&Schema::of(declared), catalog, dialect);
     differences.extend(of_declared.into_iter().filter(|drift| !left(drift)));
@@ -374,7 +374,7 @@ async fn plan(
 ) -> Result<Ending, Failure> {
     let store = match database.address().missing_file() {
         None => database.open_existing().await?,
-        // As if it were there, and empty.
+        // As if the database existed and were empty.
         Some(_) => {
             database.announce();
             note(&format!("dry run: this would make {database}"));
@@ -484,7 +484,7 @@ mod tests {
         touch(&path);
         assert!(std::fs::metadata(&path).unwrap().modified().unwrap() > SystemTime::UNIX_EPOCH);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "text");
-        // It is not made, and nothing else fails.
+        // It is not created, and nothing else fails.
         touch(&folder.path().join("absent.rs"));
         assert!(!folder.path().join("absent.rs").exists());
     }

@@ -1,4 +1,4 @@
-//! `ingester serve`: the objects of the database, as an API server has them.
+//! `ingester serve`: serves the objects of the database as an API server does.
 
 use super::start::{CLOSE, PAUSES, Tables, failure, identified, open, stop_on_signals};
 use crate::arguments::Serve;
@@ -32,14 +32,14 @@ use tokio_util::sync::CancellationToken;
 /// The most connections that write: evicted objects are changed seldom.
 const WRITERS: u32 = 4;
 
-/// How long writes that have outlived their requests may take once the server is to stop. With the time for requests, it is within
+/// How long writes that have outlived their requests may take once the server stops. With the time for requests, it is within
 /// the 30 seconds that Kubernetes gives a pod.
 const WRITES: Duration = Duration::from_secs(10);
 
-/// How often it is looked whether the certificate's files have changed.
+/// How often the certificate's files are checked for changes.
 const CERTIFICATE: Duration = Duration::from_secs(10);
 
-/// How often it is read again whose certificates are believed.
+/// How often the trusted authorities are reread.
 const TRUST: Duration = Duration::from_secs(60);
 
 pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> Result<Ending, Failure> {
@@ -55,7 +55,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     let database = named.address().clone();
     let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), program.kinds)?;
     let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
-    // Addresses and files that cannot be used are reported before anything is waited for.
+    // Addresses and files that cannot be used are reported before any wait.
     let door = Door::open(arguments, &config.serve).await?;
     let client = match arguments.insecure_loopback {
         Some(_) if !arguments.cluster.is_named() => None,
@@ -111,7 +111,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             service.finish(WRITES).await;
             drop(service);
             for store in [reads, writes].into_iter().filter_map(Arc::into_inner) {
-                // The end of the process closes what is still open then.
+                // The end of the process closes connections that are still open then.
                 let _ = tokio::time::timeout(CLOSE, store.close()).await;
             }
             Ok(Ending::Done)
@@ -125,7 +125,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     ending
 }
 
-/// Who may see former objects.
+/// Which callers may see former objects.
 fn former_objects(serve: &config::Serve, client: Option<&Client>) -> Result<former::FormerObjects, Failure> {
     Ok(match (serve.former_objects, client) {
         (FormerObjects::Granted, _) => former::FormerObjects::Granted,
@@ -142,7 +142,7 @@ fn former_objects(serve: &config::Serve, client: Option<&Client>) -> Result<form
     })
 }
 
-/// The stores of which the server reads and into which it writes, once their databases are known to be of this cluster.
+/// The stores from which the server reads and to which it writes, once their databases are known to belong to this cluster.
 async fn stores(
     config: &Config,
     kinds: &[Kind],
@@ -183,11 +183,11 @@ async fn connected(
     Ok(store)
 }
 
-/// Where requests come in.
+/// The listener for requests.
 struct Door {
     listener: Listener,
     tls: Option<Tls>,
-    /// Whether there is a cluster into which objects can be brought back.
+    /// Whether there is a cluster to restore objects into.
     restores: bool,
 }
 
@@ -231,7 +231,7 @@ impl Door {
             Some(tls) => {
                 tracing::info!(address, "Serving");
                 let following = without_error(tls.follow(CERTIFICATE, metrics.clone(), stop.clone()));
-                // It ends with the stop, and nobody waits for it.
+                // It ends with the stop, without a wait for it.
                 let _following = Part::spawn("reader of the certificate", Until::Stop, health, stop, following);
                 self.listener.serve(limits(serve), metrics, handler, stop.clone()).await;
             }
@@ -252,7 +252,7 @@ fn limits(serve: &config::Serve) -> Limits {
     Limits { connections: serve.max_connections, request: serve.timeout, ..Limits::default() }
 }
 
-/// Callers who are known by this cluster, and the part that reads again whom to believe.
+/// The authentication by this cluster, and the part that rereads the trusted authorities.
 async fn known(
     client: Client,
     serve: &config::Serve,

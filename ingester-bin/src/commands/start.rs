@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 /// How long closing the connections may take: a database that is down must not keep the process from ending.
 pub(super) const CLOSE: Duration = Duration::from_secs(1);
 
-/// The pauses between attempts at a database that is not ready. They do not end.
+/// The pauses between attempts to reach a database that is not ready, without end.
 pub(super) const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(500))
     .with_max_delay(Duration::from_secs(10))
@@ -46,10 +46,10 @@ pub(super) fn stop_on_signals(stop: CancellationToken) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Which tables are needed, and in which database.
+/// The required tables, and their database.
 pub(super) struct Tables {
     pub(super) address: Address,
-    /// The kinds that are needed.
+    /// The required kinds.
     pub(super) kinds: Vec<Kind>,
     /// The program, with all its kinds.
     pub(super) program: Program,
@@ -61,13 +61,13 @@ pub(super) struct Tables {
 /// A database that is ready.
 pub(super) struct Opened {
     pub(super) store: Store,
-    /// What is known about its cluster; `None` if no cluster was to be asked.
+    /// What is known about its cluster; `None` if no cluster had to be asked.
     pub(super) identity: Option<ClusterCheck>,
 }
 
 /// Why no database is ready.
 pub(super) enum NotOpened {
-    /// It belongs to another cluster, or to a program with another prefix: nothing of it was changed.
+    /// It belongs to another cluster, or to a program with another prefix: it was not changed.
     NotOurs(IdentityError),
     /// Another reason.
     Failed(Failure),
@@ -91,15 +91,15 @@ impl From<NotOpened> for Failure {
     }
 }
 
-/// Who is told how far it is.
+/// The receiver of the progress.
 pub(super) struct Watched<'w> {
     /// The cluster to which the database has to belong.
     pub(super) client: &'w kube::Client,
     pub(super) health: &'w Health,
 }
 
-/// Connects, retrying as long as it takes. Then, in this order: checks that the database belongs to the cluster, if one is to be
-/// asked; migrates the tables, or waits until another program has. So nothing is written into the database of another cluster.
+/// Connects, retrying as long as it takes. Then, in this order: checks that the database belongs to the cluster, if one must be
+/// asked; migrates the tables, or waits until another program has. So the database of another cluster is never written.
 pub(super) async fn open(
     tables: &Tables,
     options: ConnectOptions,
@@ -118,14 +118,14 @@ pub(super) async fn open(
     attempts.await.map_err(|error| match error {
         NotReady::Failed(failure) => NotOpened::Failed(failure),
         NotReady::NotOurs(error) => NotOpened::NotOurs(error),
-        // These are retried without an end.
+        // These are retried without end.
         NotReady::Unreachable(error) => NotOpened::Failed(error.into()),
         NotReady::Unidentified(error) => NotOpened::Failed(failure(error)),
         NotReady::Incomplete(missing) => NotOpened::Failed(Failure::Work(anyhow!("the database lacks {missing}"))),
     })
 }
 
-/// The cluster has not said which one it is.
+/// The cluster has not told its identity.
 const UNIDENTIFIED: &str = "The cluster is not identified yet, trying again";
 
 /// Why a database is not ready.
@@ -183,7 +183,7 @@ impl From<ApplyError> for NotReady {
 }
 
 impl NotReady {
-    /// The tables of declared kinds cannot follow.
+    /// The tables of declared kinds cannot be changed to fit.
     fn declared(error: DeclaredError, program: Program) -> Self {
         match error {
             DeclaredError::Store(error) => error.into(),
@@ -259,8 +259,8 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     Ok(Opened { store, identity })
 }
 
-/// Checks that the database belongs to the cluster. A database that belongs to none is recorded as this one's before anything else of
-/// it is changed: only the table for that is made, where there is none.
+/// Checks that the database belongs to the cluster. A database without a cluster is recorded as this one's before anything else of
+/// it is changed: only the table for that is created, if it is missing.
 async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<ClusterCheck, NotReady> {
     cluster.health.database_reached();
     cluster.health.cluster_pending();

@@ -1,7 +1,7 @@
-//! `ingester validate`: the life of test objects in a live cluster, beside a mirror that runs, and what SQL has of it.
+//! `ingester validate`: the life of test objects in a live cluster, beside a running mirror, and its effect in SQL.
 //!
-//! What it creates has names of its own, begins only in a namespace that is labelled for it, and is taken away in the end: the objects, and
-//! their rows. The mirror looks for the rows of what it has evicted, and knows by the label that those of test objects are taken away.
+//! It creates objects with unique names, only in a namespace that is labelled for it, and removes all of it in the end: the objects, and
+//! their rows. The mirror looks for the rows of objects that it has evicted, and knows by the label that those of test objects are removed.
 
 mod example;
 
@@ -81,7 +81,7 @@ pub(crate) async fn run(arguments: &Validate, config: Config, program: Program) 
     Ok(if failed == 0 { Ending::Done } else { Ending::Problem })
 }
 
-/// What can be known to be wrong before anything is asked.
+/// Errors that are known before any request.
 fn check(arguments: &Validate, config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
     let wrong = |why: String| Err(Failure::Usage(anyhow!(why)));
     let namespace = &arguments.namespace;
@@ -113,7 +113,7 @@ fn check(arguments: &Validate, config: &Config, kinds: &[Kind]) -> Result<(), Fa
     Ok(())
 }
 
-/// Refuses a namespace that is not labelled for test objects. An API server without namespaces has none to label.
+/// Refuses a namespace that is not labelled for test objects. An API server without namespaces has nothing to label.
 async fn is_meant(client: &Client, namespace: &str, label: &str) -> Result<(), Failure> {
     let wrong = |why: String| Err(Failure::Usage(anyhow!(why)));
     let path = format!("/api/v1/namespaces/{namespace}");
@@ -164,7 +164,7 @@ struct Life<'a> {
     patience: Duration,
 }
 
-/// Why a step failed; empty as long as nothing was seen.
+/// Why a step failed; empty while nothing was seen.
 type Seen = Result<(), String>;
 
 impl Life<'_> {
@@ -203,7 +203,7 @@ impl Life<'_> {
         let _ = self.step(steps, &object, "clean up", cleaned).await;
     }
 
-    /// Does a step and reports it.
+    /// Carries out a step and reports it.
     async fn step(
         &self,
         steps: &mut Vec<Step>,
@@ -250,7 +250,7 @@ impl Life<'_> {
         self.until(async || self.is_stored(name).await).await
     }
 
-    /// The schema of the kind's version, out of its CRD; null where there is none, or it may not be read.
+    /// The schema of the kind's version, from its CRD; null without a CRD, or if it may not be read.
     async fn schema(&self) -> Value {
         let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         let path = format!("{crds}/{}.{}", self.kind.plural(), self.kind.group());
@@ -300,17 +300,17 @@ impl Life<'_> {
             }
             match &last {
                 Some(last) => same(self.kind, last, &row),
-                // It has left before it could be read.
+                // It left before it could be read.
                 None => Ok(()),
             }
         })
         .await
     }
 
-    /// Takes away what is left in the cluster and in SQL.
+    /// Removes what is left in the cluster and in SQL.
     async fn clean(&self, name: &str, uid: Option<&str>) -> Seen {
         let Some(uid) = uid else { return Ok(()) };
-        // Of its own uid alone: another object may have the name by now.
+        // Only with its own uid: another object may have the name by now.
         if self.object(name).await?.is_some_and(|object| object.metadata.uid.as_deref() == Some(uid)) {
             match self.api().delete(name, &DeleteParams::default()).await {
                 Ok(_) => {}
@@ -339,13 +339,13 @@ impl Life<'_> {
             _ => Ok(()),
         })
         .await?;
-        // Whatever the clocks say.
+        // Regardless of the clocks.
         let purged =
             self.store.purge_rows(self.kind, &[uid], Micros(self.store.now().0.saturating_add(60_000_000))).await;
         purged.map(drop).map_err(failed)
     }
 
-    /// Whether SQL has what the cluster has.
+    /// Whether SQL agrees with the cluster.
     async fn is_stored(&self, name: &str) -> Seen {
         let object = self.object(name).await?.ok_or("the object is no longer in the cluster")?;
         let ours = self.kind.marks().name(Mark::Finalizer).to_string();
@@ -376,7 +376,7 @@ impl Life<'_> {
         rows.into_iter().next().ok_or_else(|| "there is no row: is `ingester run` running?".to_owned())
     }
 
-    /// Looks again and again; what was seen last is the reason of a failure.
+    /// Looks repeatedly; the last observation is the reason of a failure.
     async fn until(&self, look: impl AsyncFn() -> Seen) -> Seen {
         let begin = Instant::now();
         loop {
@@ -391,7 +391,7 @@ impl Life<'_> {
     }
 }
 
-/// Whether a row has the content of an object, but for what its kind does not store.
+/// Whether a row has the content of an object, except for the parts that its kind does not store.
 fn same(kind: &Kind, object: &DynamicObject, row: &StoredRow) -> Seen {
     let text = serde_json::to_string(object).map_err(|error| error.to_string())?;
     let text = kind.stored_text(&text).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! `ingester.viewSettings`: values that the views of this program read, and what the environment has of them.
+//! `ingester.viewSettings`: values that the views of this program read, with those from the environment.
 
 use super::start::PAUSES;
 use crate::program::Program;
@@ -40,8 +40,8 @@ pub(super) async fn write(
     Ok(())
 }
 
-/// The settings of the file, and those of the environment that the file does not have and that a view reads. Others have variables of these
-/// names for purposes of their own.
+/// The settings of the file, and those of the environment that the file does not have and that a view reads. Other programs may use variables with
+/// these names for their own purposes.
 fn filled(
     settings: &BTreeMap<String, String>,
     environment: &Environment,
@@ -132,12 +132,12 @@ views:
         };
         let other = file(&[("other", "o")]);
         assert_eq!(filled(&other, &region("eu-1"), &reads), file(&[("deploy_region", "eu-1"), ("other", "o")]));
-        // What the file says wins, also that there is none.
+        // The file takes precedence, even if it says that there is none.
         for own in ["here", ""] {
             let own = file(&[("deploy_region", own)]);
             assert_eq!(filled(&own, &region("eu-1"), &reads), own);
         }
-        // A variable for somebody else, an empty one, and one that no setting has room for.
+        // A variable of another program, an empty one, and one that is too long for a setting.
         assert_eq!(filled(&other, &region("eu-1"), &BTreeSet::from(["other"])), other);
         assert_eq!(filled(&other, &region(""), &reads), other);
         assert_eq!(filled(&other, &region(&"r".repeat(257)), &reads), other);

@@ -1,4 +1,4 @@
-//! What `ingester changes` prints.
+//! The output of `ingester changes`.
 
 use crate::program::{Folder, Ran, model_json};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ impl Folder {
         self.import_input(&models.iter().map(model).collect::<String>()).exits(0);
     }
 
-    /// A database with one model, and the position behind it.
+    /// A database with one model, and the position after it.
     fn with_position() -> (Self, String) {
         let folder = Folder::new();
         folder.store(&[("m0", 1)]);
@@ -67,7 +67,7 @@ fn a_line_has_a_change_with_the_object_as_it_is() {
     folder.store(&[("a1", 6)]);
     folder.store(&[("m1", 7)]);
     let ran = folder.changes(&["models", "--since", &position]).exits(0);
-    // What has changed again is printed at its last change.
+    // An object that has changed again is printed at its last change.
     assert_eq!(versions(&ran), owned(&[("a1", "6"), ("m1", "7")]));
     let line = &lines(&ran)[1];
     assert_eq!((&line["kind"], &line["apiVersion"]), (&json!("Model"), &json!("michelangelo.api/v2")));
@@ -81,7 +81,7 @@ fn a_line_has_a_change_with_the_object_as_it_is() {
     let ran = folder.changes(&["models", "--since", &position, "--metadata"]).exits(0);
     assert_eq!(versions(&ran), owned(&[("m1", "5"), ("a1", "6"), ("m1", "7")]));
     assert!(lines(&ran).iter().all(|line| line.get("object").is_none()));
-    // From the position of a line, only what comes behind it.
+    // From the position of a line, only later changes.
     let first = lines(&ran)[1]["position"].as_str().unwrap().to_owned();
     assert_eq!(versions(&folder.changes(&["models", "--since", &first]).exits(0)), owned(&[("m1", "7")]));
 }
@@ -103,7 +103,7 @@ fn changes_are_selected_by_namespace_labels_and_time() {
     assert_eq!(sorted(&names(&["-n", "ads"])), ["model.michelangelo.api/a1", "model.michelangelo.api/a2"]);
     assert_eq!(sorted(&names(&["-l", "team=pricing"])), ["model.michelangelo.api/a1", "model.michelangelo.api/m1"]);
     assert_eq!(sorted(&names(&["-n", "ml", "-l", "team=pricing"])), ["model.michelangelo.api/m1"]);
-    // Of all kinds, since a time.
+    // For all kinds, since a time.
     let of_all = folder.changes(&["--since", "1h", "-o", "name"]).exits(0).out;
     assert!(all.lines().all(|line| of_all.contains(line)), "{of_all}");
     assert_eq!(folder.changes(&["models", "--since", "now", "-o", "name"]).exits(0).out, "");
@@ -117,7 +117,7 @@ fn wrong_positions_and_times_are_named() {
     folder.changes(&["models", "--since", "yesterday"]).exits(2).says(&["--since", "yesterday"]);
     folder.changes(&["nonsense"]).exits(2).says(&["nonsense"]);
     folder.changes(&["models", "-l", "=="]).exits(2);
-    // No entry has it: the database was restored, or it was purged.
+    // No entry has this position: the database was restored, or the entry was purged.
     let other = (position.parse::<u64>().unwrap() + 1).to_string();
     folder.changes(&["models", "--since", &other]).exits(1).says(&["does not have position", "ingester get"]);
     folder.write("positions", "nonsense");
@@ -163,7 +163,7 @@ fn fifty_kills_of_a_feed_into_a_file_lose_nothing() {
         let lines = || std::fs::read_to_string(&file).unwrap_or_default().lines().count();
         let (before, deadline) = (lines(), Instant::now() + DEADLINE);
         let mut child = folder.changes_command(&feed).stdout(out).stderr(Stdio::null()).spawn().unwrap();
-        // At another moment each time: before it is connected, and while it prints.
+        // At a different moment each time: before it is connected, and while it prints.
         while lines() < before + (round % 4) as usize {
             assert!(Instant::now() < deadline, "it prints nothing in round {round}");
             std::thread::yield_now();
@@ -175,7 +175,7 @@ fn fifty_kills_of_a_feed_into_a_file_lose_nothing() {
     let rest = folder.changes_command(&["models", "--since-file", "positions"]).stdout(out).status().unwrap();
     assert!(rest.success());
     let mut seen = BTreeMap::new();
-    // A line that was cut is printed again behind the cut.
+    // A line that was cut off is printed again after the cut.
     for line in std::fs::read_to_string(&file).unwrap().lines() {
         let whole = line.rfind("{\"position\"").map_or(line, |begin| &line[begin..]);
         see(whole, &mut seen);
@@ -192,7 +192,7 @@ fn fifty_kills_of_a_consumer_that_keeps_positions_itself_lose_nothing() {
         let feed = ["models", "--since", &position, "--follow"];
         let mut child = folder.changes_command(&feed).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        // What is in the pipe and was not read is lost with it.
+        // Unread output in the pipe is lost with it.
         if let Some(last) = lines.take((round % 4) as usize).filter_map(|line| see(&line.unwrap(), &mut seen)).last() {
             position = last;
         }

@@ -2,7 +2,7 @@
 
 use crate::program::{Folder, finish};
 
-/// CRDs that nobody wrote for this program, with objects as they are found in clusters.
+/// CRDs that were not written for this program, with objects as they exist in clusters.
 const CRDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds");
 
 #[test]
@@ -16,7 +16,7 @@ fn a_crd_that_is_scaffolded_takes_its_objects_as_it_is() {
         let folder = Folder::new();
         let scaffolded = folder.run(&["scaffold", &format!("{CRDS}/{crd}.yaml")]).exits(0).out;
         let objects = format!("{CRDS}/objects/{kind}.yaml");
-        // As it is, and with every field that it offers.
+        // Unchanged, and with every field that it offers.
         for (name, text) in [("kinds.yaml", scaffolded.clone()), ("all.yaml", scaffolded.replace("  # - {", "  - {"))] {
             folder.write(name, text);
             let ran = folder.import(&["--kinds", name, &objects]).exits(0);
@@ -42,7 +42,7 @@ fn the_rights_for_the_kinds_that_are_built_in_are_those_that_are_deployed() {
     let uncommented = |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
     let folder = Folder::new();
     assert_eq!(uncommented(&folder.run(&["rbac"]).exits(0).out), uncommented(deployed));
-    // Objects of somebody else are only read.
+    // Objects of other projects are only read.
     folder.write("jobs.yaml", format!("builtIn: false\n{JOBS}"));
     let role = folder.run(&["rbac", "--kinds", "jobs.yaml", "--name", "jobs"]).exits(0).out;
     assert!(role.contains("name: jobs") && role.contains("- jobs\n  verbs: [list, watch]\n"), "{role}");
@@ -183,7 +183,7 @@ fn declared_kinds_stand_beside_those_that_are_built_in() {
     assert_eq!(ran.counts("Job"), [1, 1, 0, 0, 0, 0]);
     assert!(ran.err.contains("made 3 tables"), "{}", ran.err);
     assert_eq!(folder.query("SELECT name, phase FROM job"), ["a|Pending"]);
-    // The arguments override the configuration, and a kind may not be declared that is built in.
+    // The arguments override the configuration, and a built-in kind must not be declared.
     let twice = JOBS.replace("example.com", "michelangelo.api").replace("kind: Job", "kind: Model");
     folder.write("twice.yaml", twice);
     let ran = folder.run(&["kinds", "--kinds", "twice.yaml"]).exits(2);
@@ -214,7 +214,7 @@ fn tables_follow_a_file_that_adds_and_are_changed_by_command_where_it_does_not()
     folder.write("jobs.yaml", &alone);
     folder.write("a.json", OBJECT);
     folder.import(&["--kinds", "jobs.yaml", "a.json"]).exits(0);
-    // A column more: the table gets it, and the import fills it.
+    // One more column: the table gets it, and the import fills it.
     let more = format!("{alone}  - {{column: owner, path: .spec.owner, type: VARCHAR(100)}}\n");
     folder.write("jobs.yaml", &more);
     let ran = folder.import(&["--kinds", "jobs.yaml", "a.json"]).exits(0);
@@ -224,7 +224,7 @@ fn tables_follow_a_file_that_adds_and_are_changed_by_command_where_it_does_not()
     folder.write("jobs.yaml", more.replace(".spec.owner", ".metadata.name"));
     folder.import(&["--kinds", "jobs.yaml", "a.json"]).exits(0);
     assert_eq!(folder.query("SELECT owner, ingest_version FROM job"), ["a|3"]);
-    // A column of another kind of values is no addition.
+    // A column with another type of values is not an addition.
     let other = more.replace("path: .spec.owner, type: VARCHAR(100)", "path: .spec.replicas, type: INT");
     folder.write("jobs.yaml", &other);
     let ran = folder.import(&["--kinds", "jobs.yaml", "a.json"]).exits(2);
@@ -235,7 +235,7 @@ fn tables_follow_a_file_that_adds_and_are_changed_by_command_where_it_does_not()
     folder.run(&[&["schema", "apply", "--allow-destructive"], &target[..]].concat()).exits(0);
     folder.import(&["--kinds", "jobs.yaml", "a.json"]).exits(0);
     assert_eq!(folder.query("SELECT owner FROM job"), ["3"]);
-    // What is not declared any more is left, and dropped only by command.
+    // Columns that are not declared any more stay, and are dropped only by command.
     folder.write("jobs.yaml", &alone);
     folder.import(&["--kinds", "jobs.yaml", "a.json"]).exits(0);
     assert_eq!(folder.query("SELECT owner FROM job"), ["3"]);
@@ -330,7 +330,7 @@ fn nothing_is_made_beside_a_foreign_table_of_a_declared_kind() {
         ] {
             let ran = ran.exits(2).says(&[&format!("the table {table}: the ingester did not make it")]);
             assert_eq!(ran.out, "");
-            // Neither by the migrations that are built in.
+            // Nor by the built-in migrations.
             assert_eq!(folder.query("SELECT name FROM sqlite_master WHERE type = 'table'"), [table]);
         }
         assert_eq!(folder.query(&format!("SELECT * FROM {table}")), ["1|theirs"]);
@@ -340,7 +340,7 @@ fn nothing_is_made_beside_a_foreign_table_of_a_declared_kind() {
 /// KubeDL's kinds, declared, with the lives of some jobs.
 const KUBEDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/kubedl");
 
-/// What a comment above a state says: `# Restarting, the condition is gone: Restarting, 08:02:00 (kept), none.`
+/// The text of a comment above a state: `# Restarting, the condition is gone: Restarting, 08:02:00 (kept), none.`
 fn wanted(comment: &str) -> Option<[String; 3]> {
     let (_, wanted) = comment.strip_prefix("# ")?.trim_end_matches('.').split_once(": ")?;
     let mut parts = wanted.split(", ").map(|part| part.split(" (").next().unwrap_or(part).to_owned());
@@ -383,7 +383,7 @@ fn jobs_of_kubedl_are_rows_of_one_view_at_every_state_of_their_lives() {
             "mnist|TFJob|vision|alice|eu-west|EnableTensorBoard|0|1|1008",
         ]
     );
-    // What was deleted while it ran has stopped then; what had ended stays as it was. The process may say its region.
+    // A job that was deleted while it ran has stopped then; a job that had ended stays as it was. The process may set its region.
     folder.query("UPDATE kubedl_tfjob SET status = 'Restarting', delete_time = '2026-07-02 00:00:00.000000'");
     folder.query("UPDATE kubedl_pytorchjob SET delete_time = '2026-07-02 00:00:00.000000'");
     folder.query("INSERT INTO ingester_settings VALUES ('deploy_region', 'here')");
@@ -402,7 +402,7 @@ fn jobs_of_kubedl_are_rows_of_one_view_at_every_state_of_their_lives() {
     assert_eq!(folder.query(owners), ["Anonymous|3", "alice|1"]);
 }
 
-/// Pods and events of KubeDL with its jobs in the last of their states, in a folder.
+/// Pods and events of KubeDL with its jobs in their last states, in a folder.
 fn kubedl() -> Folder {
     let folder = Folder::new();
     folder.import(&["--kinds", &format!("{KUBEDL}/kinds.yaml"), &format!("{KUBEDL}/objects")]).exits(0);
@@ -523,7 +523,7 @@ fn the_first_start_and_end_of_a_pod_of_kubedl_stay() {
 #[test]
 fn events_of_kubedl_are_those_on_its_jobs_and_pods() {
     let folder = kubedl();
-    // An event on a pod of somebody else, which has the name of one of a job.
+    // An event on another owner's pod, which has the name of a job's pod.
     let events = std::fs::read_to_string(format!("{KUBEDL}/objects/event.yaml")).unwrap();
     let foreign =
         events.split("\n---\n").nth(1).unwrap().replace("5d1e2b0012", "5d1e2b9912").replace("5d1e2c0002", "5d1e2c9902");
@@ -542,7 +542,7 @@ fn events_of_kubedl_are_those_on_its_jobs_and_pods() {
             "Pod|Warning|nlp|bert-worker-2|BackOff|Back-off restarting failed container \"pytorch\"\nin pod größe|117|NULL|2026-07-02 10:04:03.000000|2026-07-02 11:19:59.000000",
         ]
     );
-    // They stay when what they are about is deleted.
+    // They stay when their object is deleted.
     folder.query("UPDATE kubedl_pod SET delete_time = '2026-07-09 00:00:00.000000'");
     assert_eq!(folder.query(&all), found);
 }
@@ -584,7 +584,7 @@ fn the_views_of_kubedl_have_the_columns_of_its_tables() {
     assert_eq!(jobs.len(), begin.len());
 }
 
-/// The values of each Model, apart from which definition wrote it and what only a program with the message has.
+/// The values of each Model, without the definition that wrote it and the columns that only a program with the message has.
 const MODELS: &str = "SELECT uid || ' ' || res_version || ' ' || coalesce(owner, 'NULL') || ' ' || coalesce(algorithm, 'NULL') \
                       || ' ' || coalesce(model_family_name, 'NULL') || ' ' || json FROM model ORDER BY uid";
 
@@ -595,7 +595,7 @@ fn a_kind_moves_from_a_file_to_a_struct_without_a_change_of_a_row() {
     folder.write("kinds.yaml", format!("builtIn: false\n{file}"));
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../crd-specs/samples");
     folder.import(&["--kinds", "kinds.yaml", samples]).exits(0);
-    // Another definition and back: rows say later definitions than the program has.
+    // Another definition and back: rows have later definitions than the program.
     let other = file
         .replace("column: algorithm, path: '.spec.algorithm'", "column: algorithm, path: '.spec.algorithm | lower'");
     folder.write("other.yaml", format!("builtIn: false\n{other}"));
@@ -682,7 +682,7 @@ fn a_pruned_secret_is_in_no_table_message_or_answer() {
 
     let mut said = Vec::new();
     let with_file = ["--kinds", "kinds.yaml", "--database-url", "sqlite://test.db"];
-    // A column that is nowhere, a text that is not an object, a value of a wrong type where nothing is pruned.
+    // An unknown column, a text that is not an object, a value of a wrong type where nothing is pruned.
     folder.write("after.json", vault("after"));
     folder.write("broken.json", vault("broken").replace("}}", "}"));
     folder.write("wrong.json", vault("wrong").replace(r#""ann""#, r#"["x"]"#));
@@ -699,7 +699,7 @@ fn a_pruned_secret_is_in_no_table_message_or_answer() {
         assert!(!ran.out.contains("TOPSECRET") && !ran.err.contains("TOPSECRET"), "{ran:?}");
     }
     assert_eq!(folder.query("SELECT count(*) FROM vault WHERE owner = 'ann'"), ["2"]);
-    // Everything that the database has, without what its file has of former pages.
+    // The whole content of the database, without remains of former pages in its file.
     let dump = folder.path().join("dump.db");
     folder.query(&format!("VACUUM INTO '{}'", dump.display()));
     let dump = std::fs::read(dump).unwrap();

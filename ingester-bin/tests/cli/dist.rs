@@ -53,7 +53,7 @@ fn an_archive_has_the_same_bytes_each_time_and_its_program_runs_from_the_root_fi
     }
     let sbom = std::fs::read_to_string(at.join("out/sbom.cdx.json")).unwrap();
     assert!(sbom.contains("pkg:cargo/tokio@") && sbom.contains("pkg:cargo/ingester-core@"), "{sbom}");
-    // What only tests need is not in the program, and no path of this machine is in the list.
+    // The program has no parts that only tests need, and the list has no paths of this machine.
     assert!(!sbom.contains("pkg:cargo/proptest@") && !sbom.contains("file:") && !sbom.contains(ROOT), "{sbom}");
 
     shell(&format!("mkdir rootfs/data; chmod 777 rootfs/data; cp -r {ROOT}/crd-specs/samples rootfs/data"), at);

@@ -53,7 +53,7 @@ fn neither_a_file_nor_a_byte_of_it_is_made() {
     assert_eq!(of(&lines, "migrations"), ("skipped", "the database is not reached"));
     assert!(!folder.path().join("test.db").exists());
 
-    // The file of another program, which is written in another way than ours.
+    // The file of another program, which is written in a different mode from ours.
     let file = folder.path().join("test.db");
     query(&file, "CREATE TABLE other (x)");
     let before = std::fs::read(&file).unwrap();

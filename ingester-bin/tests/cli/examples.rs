@@ -39,7 +39,7 @@ fn paths_of_cert_manager_are_fields_of_its_crd() {
     let checked = kinds.replacen("  kind: Certificate\n", "  kind: Certificate\n  crd: crd.yaml\n", 1);
     folder.write("kinds.yaml", &checked);
     folder.run(&["kinds", "--kinds", "kinds.yaml"]).exits(0);
-    // So is what would be wrong.
+    // Errors would be compared, too.
     folder.write("kinds.yaml", checked.replace(".status.renewalTime", ".status.renewal"));
     folder.run(&["kinds", "--kinds", "kinds.yaml"]).exits(2).says(&["by the CRD", "renewal"]);
 }

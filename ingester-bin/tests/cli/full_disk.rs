@@ -1,4 +1,4 @@
-//! A full disk: the import fails, and what was stored stays, in whole batches.
+//! A full disk: the import fails, and stored rows stay, in whole batches.
 
 use crate::program::{Folder, SAMPLES, model_json, query};
 use serde_json::json;

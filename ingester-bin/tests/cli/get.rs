@@ -1,4 +1,4 @@
-//! What `ingester get` prints.
+//! The output of `ingester get`.
 
 use crate::program::{Folder, Ran, SAMPLES, model_json};
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ fn people_get_columns() {
         "{}",
         ran.out
     );
-    // By namespace and name; what was deleted is not there.
+    // By namespace and name; deleted objects are not found.
     let names: Vec<&str> = lines[1..].iter().map(|line| line[1]).collect();
     assert_eq!(names, ["m3", "m4", "m0", "m1", "m2"]);
     assert!(lines[2].contains(&"evicted") && lines[3].contains(&"live"), "{}", ran.out);
@@ -125,7 +125,7 @@ fn columns_of_one_name_are_told_apart() {
         let csv = folder.get(&[kind, "-o", "csv"]).exits(0).out;
         assert!(csv.contains(",state,") && csv.contains(",row_state,"), "{csv}");
     }
-    // By the name that it has there, and by the one that it has in every kind.
+    // By its name there, and by its name in every kind.
     for (kind, column, header) in [
         ("deployments", "state", "STATE\nDEPLOYMENT_STATE_INVALID\n"),
         ("deployments", "row_state", "ROW_STATE\nlive\n"),
@@ -163,7 +163,7 @@ fn columns_are_those_that_are_named() {
         "--columns: model has no column `algoritm`, did you mean `algorithm`? It has namespace, name, owner, ",
         ", state, age, deleted, create_time, ",
     ]);
-    // It is not the database that is at fault.
+    // The database is not at fault.
     folder
         .run(&["get", "models", "--columns", "json", "--database-url", "sqlite://none.db"])
         .exits(2)

@@ -30,7 +30,7 @@ fn filename_reads_a_folder_as_kubectl_does() {
     assert_eq!(names(&["-f", "in", "-R"]), ["a", "b"]);
     assert_eq!(names(&["--filename", "in,c.json"]), ["a", "c"]);
     assert_eq!(names(&["-f", "in", "-f", "c.json"]), ["a", "c"]);
-    // A path without --filename is read at any depth, as ever.
+    // A path without --filename is still read at any depth.
     assert_eq!(names(&["in"]), ["a", "b"]);
     assert_eq!(names(&["-f", "c.json", "in"]), ["a", "b", "c"]);
 
@@ -65,7 +65,7 @@ fn a_namespace_is_given_to_objects_without_one() {
     folder.import(&["own.yaml"]).exits(0);
     assert_eq!(folder.query("SELECT COUNT(*) FROM model"), ["3"]);
 
-    // As kubectl, it does not move an object out of the namespace that it names. The others are stored.
+    // As in kubectl, it does not move an object out of the namespace that it names. The others are stored.
     folder.write("other.yaml", format!("{}---\n{}", model("x", &[], &[]), of("y", json!({}))));
     let ran = folder.import(&["-n", "dev", "other.yaml"]).exits(1);
     assert_eq!(
@@ -77,7 +77,7 @@ fn a_namespace_is_given_to_objects_without_one() {
     assert_eq!(folder.query("SELECT name FROM model WHERE namespace = 'dev'"), ["y"]);
     assert_eq!(folder.query("SELECT COUNT(*) FROM ingester_rejects"), ["0"]);
 
-    // A cluster-wide kind has none, and a name that no namespace can have is wrong usage.
+    // A cluster-scoped kind has no namespace, and an invalid name of a namespace is wrong usage.
     folder.import(&["-n", "ml", SAMPLES]).exits(1);
     folder.import(&["-n", "My Team", "in.ndjson"]).exits(2).says(&["My Team", "lower-case letters"]);
 }
@@ -89,10 +89,10 @@ fn a_dry_run_of_an_import_counts_and_writes_nothing() {
     folder.write("a.yaml", version("7"));
     folder.write("b.yaml", model("b", &[], &["revisionId: much"]));
     let dry = |file: &str| folder.import(&["--dry-run", file]);
-    // No database yet.
+    // Without a database.
     dry("a.yaml").exits(0).says(&["would make sqlite://test.db", "nothing is written"]);
     assert!(!folder.path().join("test.db").exists());
-    // One without tables.
+    // With a database without tables.
     folder.write("test.db", "");
     let ran = dry("a.yaml").exits(0).says(&["would make tables in sqlite://test.db"]);
     assert_eq!(ran.counts("Model"), [1, 1, 0, 0, 0, 0]);
@@ -155,7 +155,7 @@ fn a_second_interrupt_ends_an_import_at_once() {
         let killed = std::process::Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
         assert!(killed.success());
     };
-    // An import that is interrupted before it has read the object ends by itself: on a busy machine that may be the case.
+    // On a busy machine, the import may be interrupted before it has read the object: then it ends by itself.
     let waits = |_| {
         let mut command = folder.command(&[&["import"], &DATABASE[..], &["a.yaml"]].concat());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -217,7 +217,7 @@ fn what_takes_long_moves_on_a_terminal_alone() {
     assert!(piped.err.starts_with("error: connecting to mysql://u@127.0.0.1:1/d"), "{}", piped.err);
 }
 
-/// How many models are stored; 0 as long as there is no table.
+/// How many models are stored; 0 before the table exists.
 fn rows(folder: &Folder) -> usize {
     match folder.query("SELECT COUNT(*) FROM sqlite_master WHERE name = 'model'")[0].as_str() {
         "0" => 0,
@@ -254,12 +254,12 @@ fn every_command_takes_the_database_out_of_a_configuration() {
         &["backfill", "model"],
     ] {
         let ran = by_configuration(arguments).exits(0);
-        // It is what the command line names.
+        // The command line names it.
         assert!(!ran.err.contains("database: "), "{arguments:?}: {}", ran.err);
     }
     let both = folder.run(&["import", "--config", "ingester.yaml", "--database-url", "sqlite://x.db", SAMPLES]);
     both.exits(2).says(&["--config", "--database-url"]);
-    // The environment overrides the file, and that is said.
+    // The environment overrides the file, and the output says so.
     let mut command = folder.command(&["get", "models", "--config", "ingester.yaml"]);
     let ran = finish(command.env("DATABASE_URL", "sqlite://other.db")).exits(2);
     ran.says(&["database: sqlite://other.db (DATABASE_URL of the environment, which overrides ingester.yaml)"]);
@@ -295,7 +295,7 @@ fn a_command_says_which_database_it_takes_and_why() {
     assert!(!ran.err.contains("hunter2"), "{}", ran.err);
     run(&["get", "models"], &[("PGHOST", "127.0.0.1")]).exits(2).says(&["names no database", "PGDATABASE is not set"]);
 
-    // Whoever forgets the host must not end in a file.
+    // A forgotten host must not lead to a file.
     let folder = Folder::new();
     let ran = finish(folder.command(&["import", SAMPLES]).env("MYSQL_USER", "me").env("MYSQL_PASSWORD", "hunter2"));
     let ran =
@@ -486,7 +486,7 @@ fn rejects_are_listed_and_cleared() {
     clear(&["--all"]).exits(0).says(&["3 rejects cleared"]);
     on_database(&folder, &["rejects"]).exits(0).says(&["No rejects found in sqlite://test.db"]);
     assert_eq!((list(&[]).as_str(), list(&["-o", "json"]).as_str()), ("", "[]\n"));
-    // A database that was made by something else.
+    // A database that another program created.
     let other = Folder::new();
     other.query("CREATE TABLE a (b)");
     on_database(&other, &["rejects"])
@@ -534,7 +534,7 @@ fn a_dry_run_of_migrations_prints_a_script_and_runs_nothing() {
     assert!(ran.out.starts_with("-- 0001_create_tables\n--   "), "{}", ran.out);
     assert!(ran.out.contains("create table `model`: instant") && ran.out.contains("CREATE TABLE"), "{}", ran.out);
     assert_eq!(folder.query("SELECT COUNT(*) FROM sqlite_master"), ["0"]);
-    // The script is what would have been run.
+    // The script equals the statements that would have been run.
     folder.query(&ran.out);
     let ran = dry().says(&["is there already, would be recorded: 0001_create_tables"]);
     assert_eq!(ran.out, "");
@@ -543,7 +543,7 @@ fn a_dry_run_of_migrations_prints_a_script_and_runs_nothing() {
     on_database(&folder, &["schema", "verify"]).exits(0);
 }
 
-/// What bash offers for the last of these words.
+/// The completions in bash for the last of these words.
 fn completed(folder: &Folder, script: &str, words: &[&str]) -> Vec<String> {
     let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
     let (last, before) = (words[words.len() - 1], words[words.len() - 2]);

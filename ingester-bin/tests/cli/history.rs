@@ -1,4 +1,4 @@
-//! What commands say of the past: the versions of an object, what differs between them, and how things were at a moment.
+//! The past in the output of commands: the versions of an object, their differences, and the state at a moment.
 
 use crate::program::{Folder, Ran};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn run(name: &str, uid: &str, version: u32, phase: &str) -> String {
     object.to_string() + "\n"
 }
 
-/// A folder whose database has `nightly`, which failed, was deleted and made again.
+/// A folder whose database has `nightly`, which failed, was deleted and created again.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("kinds.yaml", KINDS);
@@ -98,7 +98,7 @@ fn each_version_is_a_line_and_all_objects_of_the_name_are_there() {
     assert_eq!(one.lines().count(), 3);
     let ran = folder.past(&["history", "run", "nightly", "--limit", "3", "--no-headers"]).exits(0).says(&["--limit"]);
     assert_eq!(ran.out.lines().count(), 3);
-    // The paths of the last line are there although the version before is not printed.
+    // The last line has paths although the version before is not printed.
     assert!(ran.out.lines().last().is_some_and(|line| line.ends_with(".status.phase")), "{}", ran.out);
     let all = folder.past(&["history", "run", "nightly", "--limit", "5"]).exits(0);
     assert_eq!(all.err, "");
@@ -256,7 +256,7 @@ fn the_pages_of_a_moment_are_of_one_moment() {
         arguments.truncate(6);
         arguments.extend(more.split_whitespace().map(str::to_owned));
         assert!(arguments[6].starts_with("--at=20") && arguments[7].starts_with("--continue="), "{arguments:?}");
-        // What changes meanwhile was not so then.
+        // Changes meanwhile do not affect the past.
         folder.write("in.json", run("run-4", "v4", 31, "Running"));
         folder.import(&["--kinds", "kinds.yaml", "in.json"]).exits(0);
     }
@@ -276,9 +276,9 @@ fn a_moment_that_cannot_be_answered_says_why() {
     get(&["run", "nightly", "--at", "2026-01-01T12:00:00Z"]).exits(1).says(&["\"nightly\" not found: ", begins]);
     get(&["run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["it was not there", "it was created at 2026-01-01"]);
     get(&["run", "weekly", "--at", "2026-01-02T03:00:00Z"]).exits(1).says(&["\"weekly\" not found\n"]);
-    // Deleted, and known to be.
+    // Known to be deleted then.
     get(&["run", "--uid", "u1", "--state", "live", "--at", "1s"]).exits(0).says(&["No resources found"]);
-    // A list that is empty, though objects say that they were there.
+    // A list that is empty, although objects' timestamps say that they existed.
     get(&["runs", "--at", "2026-01-01T12:00:00Z"]).exits(0).says(&["No resources found", "Run ml/nightly: ", begins]);
     let before = get(&["runs", "--at", "2025-12-31"]).exits(0);
     assert_eq!(before.err, "No resources found\n");

@@ -1,4 +1,4 @@
-//! What an import stores and prints.
+//! The effect and the output of an import.
 
 use crate::program::{Folder, SAMPLES, finish, model, model_json};
 use serde_json::{Value, json};
@@ -285,7 +285,7 @@ fn a_closed_output_pipe_does_not_change_the_exit_code() {
 fn what_cannot_be_read_is_named_and_the_rest_is_imported() {
     let folder = Folder::new();
     folder.write("in/a.yaml", model("a", &[], &[]));
-    // Nobody may leave it by this name: listing it fails for root, too.
+    // A link to itself, which cannot be read, even by root.
     std::os::unix::fs::symlink("loop.yaml", folder.path().join("in/loop.yaml")).unwrap();
     folder.write("b.yaml", model("b", &[], &[]));
     let ran = folder.import(&["in", "missing", "b.yaml"]).exits(1);
@@ -303,7 +303,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_imported() {
     folder.import(&["zip.yaml"]).exits(2).says(&["zip.yaml: cannot be read", "nothing could be read"]);
 }
 
-/// Only a user with limited rights sees a folder that he may not list: root may everything.
+/// Only a user with limited rights sees a folder that he may not list: root may do everything.
 #[test]
 fn a_folder_that_may_not_be_listed_stops_no_other() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -318,7 +318,7 @@ fn a_folder_that_may_not_be_listed_stops_no_other() {
     let mut command = folder.command(&import);
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0);
     if is_root {
-        // Where the program was built, perhaps only root may read.
+        // Perhaps only root may read the folder where the program was built.
         let (built, here) = (env!("CARGO_BIN_EXE_ingester"), folder.path().join("program"));
         if std::fs::hard_link(built, &here).is_err() {
             std::fs::copy(built, &here).unwrap();
@@ -349,7 +349,7 @@ fn standard_input_that_is_closed_empty_or_a_folder_is_an_error() {
         let ran = finish(&mut command).exits(2);
         ran.says(&["standard input: cannot be read: ", "error: nothing could be read"]);
     }
-    // A list without objects is something.
+    // A list without objects is valid input.
     folder.import_input(r#"{"apiVersion": "v1", "kind": "List", "items": []}"#).exits(0);
 }
 

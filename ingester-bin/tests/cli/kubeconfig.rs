@@ -40,7 +40,7 @@ users:
 "#;
 
 impl Folder {
-    /// What is printed for a server, with more arguments.
+    /// The output for a server, with further arguments.
     #[track_caller]
     fn kubeconfig(&self, arguments: &[&str]) -> Value {
         let out = self.run(&[&SERVER[..], arguments].concat()).exits(0).out;
@@ -123,7 +123,7 @@ fn a_user_of_another_kubeconfig_is_copied_without_its_secrets() {
     let path = |name: &str| folder.path().join("conf").join(name).to_str().unwrap().to_owned();
     let bare = user(&["--context", "bare"]);
     assert_eq!(bare["exec"]["command"], json!(path("./get-token")));
-    // What a command is given may be a secret, too.
+    // The inputs of a command may be secret, too.
     let ran = folder.run(&[&SERVER[..], &["--from", "conf/config"]].concat()).exits(2);
     assert!(ran.out.is_empty() && !ran.err.contains("secret-"), "{}{}", ran.out, ran.err);
     ran.says(&["gives its command values that may be secret (exec.args, exec.env)", "--embed-credentials copies them"]);

@@ -1,4 +1,4 @@
-//! What the program logs.
+//! The log of the program.
 
 use crate::program::{Folder, finish, model};
 use std::io::{BufRead as _, BufReader};
@@ -29,7 +29,7 @@ fn logging_is_off_by_default_and_has_no_colours_in_a_pipe() {
     assert_eq!(lines.out, quiet.out, "data is data, whatever is logged");
 }
 
-/// What `run` logs until it has tried twice to reach this API server.
+/// The log of `run` until it has tried twice to reach this API server.
 fn logged(server: &str, level: &str) -> String {
     let folder = Folder::new();
     folder.write(

@@ -34,7 +34,7 @@ fn the_manifests_of_the_program_itself_are_those_of_this_repository() {
     assert!(docker.contains(concat!("-t ingester:", env!("CARGO_PKG_VERSION"), " .")), "{docker}");
 }
 
-/// What `kubectl apply -k` would send; `None` without kubectl.
+/// The objects that `kubectl apply -k` would send; `None` without kubectl.
 fn built(folder: &Folder, base: &str) -> Option<Vec<Json>> {
     let Some(kubectl) = kubectl() else {
         skipped_without_kubectl();
@@ -97,7 +97,7 @@ kinds:
     assert_eq!(find("ClusterRoleBinding", "certificates")["subjects"][0]["namespace"], "mirrors");
     let config = &find("ConfigMap", "certificates")["data"]["ingester.yaml"];
     assert_eq!(config, mine);
-    // The right to Leases is given where they are, to the account of the pods.
+    // The right to Leases is granted in their namespace, to the account of the pods.
     for kind in ["Role", "RoleBinding"] {
         assert_eq!(find(kind, "certificates")["metadata"]["namespace"], "leases");
     }
@@ -118,7 +118,7 @@ kinds:
         assert_eq!((&container["args"], &container["image"]), (&expected.into(), &"registry.example.com/i:7".into()));
         let volume = pod["volumes"].as_array().unwrap().iter().find(|volume| volume["name"] == "kinds").unwrap();
         assert_eq!(volume["configMap"]["name"], kinds["metadata"]["name"]);
-        // Each file is where the file of kinds looks for it.
+        // Each file is at the place where the file of kinds expects it.
         let items = volume["configMap"]["items"].as_array().unwrap();
         let paths: Vec<&str> = items.iter().map(|item| item["path"].as_str().unwrap()).collect();
         assert_eq!(paths, ["kinds.yaml", "crds/certificates.yaml"]);

@@ -1,8 +1,8 @@
-//! The mistakes that a newcomer makes: what is typed, what is printed, how it ends. `mistakes.md` beside this file is the table, to be
+//! The mistakes that a newcomer makes: the command line, the output, the exit code. `mistakes.md` beside this file is the table, to be
 //! read by people; `INGESTER_UPDATE=1 cargo test -p ingester --test cli mistakes` writes it.
 //!
-//! Of each mistake the test also holds: the thing at fault is named, something says what to do, the exit code is the documented one, and
-//! no password or token is shown, neither as usual nor with `RUST_LOG=trace`. A full disk is in `full_disk.rs`.
+//! For each mistake the test also checks: the output names the thing at fault and the remedy, the exit code is the documented one, and
+//! no password or token is shown, neither by default nor with `RUST_LOG=trace`. A full disk is in `full_disk.rs`.
 
 use crate::program::{Folder, Ran, SAMPLES, finish};
 use ingester_tests::shared_mariadb;
@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 
-/// What no output may contain.
+/// Texts that no output may contain.
 const SECRETS: [&str; 2] = ["Hunter2", "TOPSECRET"];
 
 /// One mistake.
 struct Mistake {
-    /// What somebody did.
+    /// What the user did.
     what: &'static str,
     /// The arguments, with `{words}` for what differs from run to run; blanks only within quotes.
     line: &'static str,
@@ -30,7 +30,7 @@ struct Mistake {
     code: i32,
     /// The thing at fault, as the output names it.
     names: &'static str,
-    /// A part of what the output says to do.
+    /// A part of the remedy in the output.
     remedy: &'static str,
 }
 
@@ -229,7 +229,7 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("k", KUBECONFIG)]).with(&[("SERVER", "{api}/other")]).after(FILLED),
 ];
 
-/// An API server that knows nobody below `/unauthorized`, and elsewhere only the uid of its cluster.
+/// An API server that rejects every caller below `/unauthorized`, and elsewhere only has the uid of its cluster.
 fn api_server() -> String {
     static ADDRESS: OnceLock<String> = OnceLock::new();
     let start = || {
@@ -309,7 +309,7 @@ fn arguments(line: &str) -> Vec<String> {
     all
 }
 
-/// What stands for what in this run.
+/// The replacements of this run.
 struct Words(Vec<(&'static str, String)>);
 
 impl Words {
@@ -326,7 +326,7 @@ impl Words {
             _ => line.to_owned(),
         };
         let text = text.split('\n').map(without_time).collect::<Vec<_>>().join("\n");
-        // What the server calls this machine.
+        // The server's name for this machine.
         let text = text.replace("'@'127.0.0.1'", "'@'localhost'");
         let hidden = [("{samples}", "crd-specs/samples"), ("{maria}", "mariadb:3306"), ("{api}", "http://apiserver")];
         hidden.iter().fold(text, |text, (word, shown)| text.replace(&self.fill(word), shown))
@@ -431,7 +431,7 @@ fn each_mistake_is_named_with_its_remedy_and_without_a_secret() {
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let parts: Vec<Mutex<String>> = MISTAKES.iter().map(|_| Mutex::default()).collect();
     thread::scope(|scope| {
-        // More than there are processors: a few of them wait for a server that is not there.
+        // More than there are processors: a few of them wait for a server that does not exist.
         for _ in 0..6 {
             scope.spawn(|| {
                 loop {

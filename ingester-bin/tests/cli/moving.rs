@@ -1,4 +1,4 @@
-//! Rows of another database, and files that say the states of their objects.
+//! Rows of another database, and files with the states of their objects.
 
 use crate::program::{Folder, Ran, SAMPLES, model_json, query};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn copied(folder: &Folder, arguments: &[&str]) -> Ran {
 fn all_rows_of_another_database_are_copied_with_their_states_and_compared() {
     let folder = Folder::new();
     with_states(&folder);
-    // Tried first, with one kind: everything is counted, and not even the file is made.
+    // Tried first, with one kind: everything is counted, and not even the file is created.
     let tried = copied(&folder, &["--from", "sqlite://test.db", "--dry-run", "-o", "json", "models"]).exits(0);
     let lines: Vec<Value> = serde_json::from_str(&tried.out).unwrap();
     assert_eq!((lines.len(), &lines[0]["kind"], &lines[0]["written"]), (1, &json!("Model"), &json!(4)), "{lines:?}");
@@ -56,7 +56,7 @@ fn all_rows_of_another_database_are_copied_with_their_states_and_compared() {
     assert_eq!(query(&folder.path().join("copy.db"), MODELS), folder.query(MODELS));
     let jsons = "SELECT json FROM model ORDER BY name";
     assert_eq!(query(&folder.path().join("copy.db"), jsons), folder.query(jsons));
-    // Once more there is nothing to do; a change by hand is found.
+    // A second run has nothing to do; a change by hand is found.
     let again = json_of(&copied(&folder, &from).exits(0), "Model");
     assert_eq!((&again["written"], &again["unchanged"]), (&json!(0), &json!(4)));
     query(&folder.path().join("copy.db"), "UPDATE model SET algorithm = 'other' WHERE name = 'evicted'");
@@ -101,7 +101,7 @@ fn a_state_that_says_nothing_clear_is_rejected_alone() {
     assert_eq!(folder.query("SELECT name FROM model"), ["good"]);
 }
 
-/// Two tables in the shape of the reference system's.
+/// Two tables with the columns of the reference system.
 const REFERENCE: [&str; 2] = [
     "CREATE TABLE model (uid VARCHAR(255) PRIMARY KEY, group_ver TEXT, namespace TEXT, name TEXT, res_version BIGINT, create_time TEXT, \
      update_time TEXT, delete_time TEXT, proto BLOB, json TEXT)",
@@ -125,7 +125,7 @@ fn a_person_or_the_cluster_says_what_has_left_it() {
         .says(&["has no table of"]);
     let rows = query(&folder.path().join("copy.db"), MODELS);
     assert_eq!(rows, ["a|5|NULL|2026-01-02 00:00:00.000000|1"]);
-    // What would change its tables names the way.
+    // Commands that would change its tables name the remedy.
     folder
         .run(&["schema", "apply", "--database-url", "sqlite://test.db"])
         .exits(2)

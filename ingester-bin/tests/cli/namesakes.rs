@@ -1,4 +1,4 @@
-//! Kinds of one name in two groups: each is named with its group, and the name alone is an error that tells both.
+//! Kinds of one name in two groups: each is named with its group, and the name alone is an error that names both.
 
 use crate::program::Folder;
 

@@ -1,4 +1,4 @@
-//! What rules of retention would purge, for people.
+//! The rows that retention rules would purge, for people.
 
 use crate::moving::with_states;
 use crate::program::Folder;
@@ -35,7 +35,7 @@ fn rules_of_retention_are_shown_and_explained() {
     assert!(policies(&[]).exits(0).out.starts_with("KIND"));
     let explained = policies(&["--explain", "deleted"]).exits(0).out;
     assert!(explained.contains("it is among the last 1 of its group"), "{explained}");
-    // Of two rules that keep it, one is named.
+    // If two rules keep it, one is named.
     assert!(explained.contains("keeps it:"), "{explained}");
     let explained = policies(&["--explain", "evicted"]).exits(0).out;
     assert!(explained.contains("the rule says so: it leaves SQL with the next round"), "{explained}");

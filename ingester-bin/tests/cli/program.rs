@@ -1,4 +1,4 @@
-//! Runs the program in a folder of its own, and reads what it left there.
+//! Runs the program in its own folder, and reads the results there.
 
 use sqlx::{Connection as _, Row as _};
 use std::io::Write as _;

@@ -123,7 +123,7 @@ fn a_rejected_object_is_recorded_until_a_good_version_is_stored() {
     folder.import(&["a.yaml", "b.yaml", "c.yaml", "d.yaml"]).exits(1);
     let recorded = "SELECT name, group_ver, kind, namespace, res_version, reason FROM ingester_rejects ORDER BY name";
     let rows = folder.query(recorded);
-    // Documents of unknown kinds are not recorded: nobody has to fix them.
+    // Documents of unknown kinds are not recorded: they need no fix.
     assert_eq!(rows.len(), 3, "{rows:?}");
     assert!(
         rows[0].starts_with("large|michelangelo.api/v2|Model|ml|18446744073709551615|18446744073709551615 is larger"),
@@ -165,7 +165,7 @@ fn a_key_twice_rejects_its_object_in_either_format() {
     };
     let (twice, once) = (r#""spec":{"algorithm":"a","algorithm":"b"}"#, r#""spec":{"algorithm":"b"}"#);
     assert!(json("j", twice).contains(twice), "{}", json("j", twice));
-    // What no struct knows is looked at too.
+    // Fields that are not in any struct are checked, too.
     let unknown = r#""spec":{"more":[{"x":1,"x":2}]}"#;
     folder.write("a.json", [json("j", twice), json("g1", once), json("u", unknown)].concat());
     folder.write("b.yaml", [model("w", &[], &["algorithm: a"]), model("g2", &[], &[])].join("---\n"));

@@ -188,7 +188,7 @@ fn a_check_of_another_folder_names_the_command_for_it() {
 #[test]
 fn a_database_of_the_reference_system_is_told_before_anything_changes() {
     let folder = Folder::new();
-    // As its own script makes them, as far as SQLite has it.
+    // As its own script creates them, as far as SQLite supports it.
     folder.query(
         "CREATE TABLE model (uid VARCHAR(255) NOT NULL PRIMARY KEY, group_ver VARCHAR(255), namespace VARCHAR(255), name VARCHAR(255), \
          res_version BIGINT, create_time DATETIME, update_time DATETIME, delete_time DATETIME, proto BLOB, json JSON, algorithm VARCHAR(255))",

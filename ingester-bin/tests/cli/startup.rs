@@ -1,4 +1,4 @@
-//! What `ingester run` and `ingester serve` do before they work: whose database it is, who hangs, which address is taken.
+//! What `ingester run` and `ingester serve` do before they work: whose database it is, which server hangs, which address is in use.
 
 use crate::program::{Folder, SAMPLES};
 use serde_json::json;
@@ -36,7 +36,7 @@ impl ApiServer {
                 let mut reader = BufReader::new(connection.try_clone().unwrap());
                 let mut lines = Vec::new();
                 let mut line = String::new();
-                // The head of one request. What follows it is not read, for the connection is closed.
+                // The head of one request. The rest is not read, because the connection is closed.
                 while reader.read_line(&mut line).is_ok_and(|bytes| bytes > 2) {
                     lines.push(std::mem::take(&mut line).trim_end().to_owned());
                 }
@@ -181,7 +181,7 @@ fn the_cluster_is_recorded_before_the_first_table_is_made_or_changed() {
     let url = ["--database-url", "sqlite://test.db"];
     folder.run(&[&["schema", "revert", "--to", "14", "--allow-destructive"], &url[..]].concat()).exits(0);
     folder.query("DROP TABLE ingester_settings");
-    // The first migration that is pending cannot be run.
+    // The first pending migration cannot be run.
     folder.query("CREATE TABLE project__namespace_create_time (a INT)");
     folder.write("ingester.yaml", CONFIG);
     let server = ApiServer::answering(200, &namespace("this-one"));
@@ -234,7 +234,7 @@ fn executable(file: &Path) {
 fn serve_has_an_address_for_probes_of_its_own() {
     let folder = Folder::new();
     folder.import(&[SAMPLES]).exits(0);
-    // As if `ingester run` with the same file had it.
+    // As if `ingester run` with the same file used it.
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = held.local_addr().unwrap();
     let storage = "metadataStorage: {enableMetadataStorage: true, databaseURL: 'sqlite://test.db'}";
@@ -253,7 +253,7 @@ fn serve_has_an_address_for_probes_of_its_own() {
     drop(held);
 }
 
-/// A kind of a file, in a program with a prefix of its own.
+/// A kind of a file, in a program with its own prefix.
 const OWN_PREFIX: &str = "prefix: data.example.com
 builtIn: false
 kinds:
@@ -294,7 +294,7 @@ fn a_database_of_another_prefix_is_refused_until_that_is_named_or_given_up() {
     assert_eq!(refused.ends(DEADLINE).code(), Some(2), "{}", refused.log());
     assert!(refused.log().contains("formerPrefixes: [data.example.com]"), "{}", refused.log());
 
-    // A program that has removed its finalizer from everything gives its prefix up, and only that.
+    // A program that has removed its finalizer from everything gives up its prefix, and nothing else.
     let nothing = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "no such kind", "reason": "NotFound",
         "code": 404,

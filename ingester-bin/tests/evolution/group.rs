@@ -34,7 +34,7 @@ const ROWS: &str = "SELECT CONCAT(o.uid, ' ', o.res_version, ' ',
     COALESCE((SELECT GROUP_CONCAT(l.`key`, '=', l.value ORDER BY l.`key`) FROM model_labels AS l WHERE l.obj_uid = o.uid), ''))
   FROM model AS o ORDER BY o.uid";
 
-/// Checks that so many members run, and that each has the rows of these objects at this version, whole, and no others.
+/// Checks that this many members run, and that each has exactly the complete rows of these objects at this version.
 async fn all_have(group: &Group, members: usize, objects: usize, version: u64) -> Result<()> {
     let expected: Vec<String> =
         (0..objects).map(|number| format!("u{number:05} {version} only-{version}=yes,version={version}")).collect();
@@ -53,7 +53,7 @@ async fn all_have(group: &Group, members: usize, objects: usize, version: u64) -
     Ok(())
 }
 
-/// An import of what is written to its standard input.
+/// An import from its standard input.
 fn import(folder: &Folder, url: &str) -> Result<Child> {
     let mut command = folder.command(&["import", "--database-url", url, "-"]);
     Ok(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
@@ -61,7 +61,7 @@ fn import(folder: &Folder, url: &str) -> Result<Child> {
 
 /// Sends the rest of the objects to an import, and waits for its end.
 fn end(mut import: Child, rest: &str) -> Result<Ran> {
-    // A pipe holds 64 kB: what the import says meanwhile is less.
+    // A pipe holds 64 kB: the import writes less meanwhile.
     import.stdin.take().context("its input")?.write_all(rest.as_bytes())?;
     Ok(Ran::of(import.wait_with_output()?))
 }
@@ -73,7 +73,7 @@ fn start(primaries: Primaries) -> Result<Option<(Runtime, Group)>> {
         return Ok(None);
     };
     runtime.block_on(group.member(0).create_database(NAME))?;
-    // Every member has it.
+    // Every member has the row.
     runtime.block_on(group.answers(NAME, "SELECT 1"))?;
     Ok(Some((runtime, group)))
 }
@@ -83,13 +83,13 @@ fn start(primaries: Primaries) -> Result<Option<(Runtime, Group)>> {
 fn an_import_waits_for_the_successor_of_a_killed_primary() -> Result<()> {
     let Some((runtime, group)) = start(Primaries::One)? else { return Ok(()) };
     let folder = Folder::new();
-    // A secondary stands first.
+    // A secondary comes first.
     let url = group.urls(&[1, 0, 2], NAME)?;
     let mut running = import(&folder, &url)?;
     running.stdin.as_mut().context("its input")?.write_all(lines(0..OBJECTS / 2, 1).as_bytes())?;
     wait_until("rows of the first half", Duration::from_secs(120), || {
         let count = runtime.block_on(group.member(0).sql(NAME, "SELECT uid FROM model LIMIT 1"));
-        // The tables are made by the import.
+        // The import creates the tables.
         Ok(count.is_ok_and(|rows| !rows.is_empty()))
     })?;
     group.member(0).kill()?;
@@ -97,7 +97,7 @@ fn an_import_waits_for_the_successor_of_a_killed_primary() -> Result<()> {
     ensure!(ran.code == Some(0) && ran.err.contains("waiting up to 60 s"), "{ran:?}");
     runtime.block_on(all_have(&group, 2, OBJECTS, 1))?;
 
-    // It has missed the rest, and comes back. Then another one is shut down, and misses an import.
+    // The member has missed the rest, and comes back. Then another one is shut down, and misses an import.
     runtime.block_on(group.join(0))?;
     runtime.block_on(all_have(&group, 3, OBJECTS, 1))?;
     group.member(1).stop()?;

@@ -15,13 +15,13 @@ on_every_database! {
     an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal
 }
 
-// PostgreSQL's server of the tests trusts everybody.
+// The tests' PostgreSQL server trusts every client.
 on_databases! { (a_password_out_of_a_file_opens_the_database) [sqlite Sqlite] [mariadb MariaDb] [mysql MySql] }
 
-// Whose text has no NUL.
+// Databases whose texts cannot contain NUL.
 on_databases! { (an_import_says_how_many_values_have_nul) [postgres Postgres] }
 
-// SQLite has no lock that keeps others from migrating, and PostgreSQL's is another one.
+// SQLite has no lock that prevents other migrations, and PostgreSQL has a different one.
 on_databases! { (an_import_that_waits_for_migrations_ends_on_a_signal) [mariadb MariaDb] [mysql MySql] }
 
 async fn a_password_out_of_a_file_opens_the_database(database: Database) -> Result<()> {
@@ -104,7 +104,7 @@ async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database)
     run(&["rejects", "clear", "models", "-n", "ml"]).exits(0).says(&["1 reject cleared"]);
     ensure!(database.count("ingester_rejects").await? == 0);
 
-    // A number that no database has, and half a character: SQLite would store both, MySQL neither.
+    // A number that no database supports, and half a character: SQLite would store both, MySQL neither.
     for (name, value) in [("vast", "1e999"), ("half", r#""\ud800""#)] {
         let metadata = format!(r#"{{"namespace": "ml", "name": "{name}", "uid": "{name}", "resourceVersion": "7"}}"#);
         let spec = format!(r#"{{"unknown": {value}}}"#);
@@ -124,7 +124,7 @@ async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database)
 
 async fn an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal(database: Database) -> Result<()> {
     if database.on == On::Sqlite {
-        // It gives up by itself.
+        // It gives up without intervention.
         return Ok(());
     }
     let folder = Folder::new();
@@ -154,7 +154,7 @@ async fn an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal(database: 
     Ok(())
 }
 
-/// Keeps the table `model` from being written, until it is dropped.
+/// Prevents writes to the table `model` until it is dropped.
 async fn locked(database: &Database) -> Result<Box<dyn std::any::Any + Send>> {
     async fn lock<D: sqlx::Database>(url: &str, sql: &'static str) -> Result<Box<dyn std::any::Any + Send>>
     where
@@ -171,7 +171,7 @@ async fn locked(database: &Database) -> Result<Box<dyn std::any::Any + Send>> {
     }
 }
 
-/// Another program migrates, and does not end: its lock is held here.
+/// Another program migrates and does not end: this test holds its lock.
 async fn an_import_that_waits_for_migrations_ends_on_a_signal(database: Database) -> Result<()> {
     let folder = Folder::new();
     let mut migrating = sqlx::MySqlConnection::connect(&database.url).await?;

@@ -28,7 +28,7 @@ async fn a_killed_schema_apply_is_completed_by_the_next_run(database: Database) 
     is_completed(database, KILLS).await
 }
 
-/// Where the lock of migrations is a row that a killed program leaves behind. Fewer kills, because every change is made on three servers.
+/// Here the migration lock is a row, which a killed program leaves behind. Fewer kills, because every change is made on three servers.
 async fn a_killed_schema_apply_on_a_node_is_completed_by_the_next_run(database: Database) -> Result<()> {
     is_completed(database, KILLS / 4).await
 }

@@ -1,4 +1,4 @@
-//! Imports that begin together, on a database without tables.
+//! Imports that begin at the same time, on a database without tables.
 
 use crate::program::{Folder, Ran, SAMPLES, finish};
 use anyhow::{Result, ensure};

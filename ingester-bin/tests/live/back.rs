@@ -25,7 +25,7 @@ fn restore(world: &World, arguments: &[&str]) -> Result<Ran> {
     world.ingester().run(&[&["restore", "--kubeconfig", kubeconfig], arguments].concat())
 }
 
-/// Whether the row of a uid is deleted and evicted.
+/// Whether the row with a uid is deleted, and whether it is evicted.
 async fn state(world: &World, uid: &str) -> Result<Option<(bool, bool)>> {
     state_of(world, "Model", uid).await
 }
@@ -75,7 +75,7 @@ async fn an_evicted_object_comes_back_and_is_mirrored_again(world: &mut World) -
     let status: Json = serde_json::from_str(&stored_status.context("a status")?)?;
     assert_eq!(back.data["status"], status);
 
-    // Once more, in each way: it is there already.
+    // Once more, in each way: it already exists.
     for arguments in [["model", "a", "-n", &namespace].as_slice(), &["model", "--uid", &old]] {
         let ran = restore(world, arguments)?;
         assert_eq!((ran.code, ran.out.as_str()), (Some(0), "model.michelangelo.api/a unchanged\n"), "{ran:?}");
@@ -96,7 +96,7 @@ async fn a_restore_that_was_killed_before_the_status_is_completed(world: &mut Wo
     world.gone("Pipeline", "a").await?;
     world.row_that("evicted", "Pipeline", "a", |row: &Row| row.evicted).await?;
 
-    // What it has done until it is killed: the object is created, its status is not written.
+    // The state when it is killed: the object is created, its status is not written.
     let mut created = object("Pipeline", "a", &json!({}));
     created["metadata"]["annotations"] = json!({"michelangelo/RestoredFrom": old});
     world.objects.create(created).await?;
@@ -108,7 +108,7 @@ async fn a_restore_that_was_killed_before_the_status_is_completed(world: &mut Wo
     assert_eq!(back.data["status"]["state"], "PIPELINE_STATE_BUILDING");
     assert_eq!(state_of(world, "Pipeline", &old).await?, Some((true, true)));
 
-    // Its controller goes on, and a repeat leaves that alone.
+    // Its controller continues, and a repeat does not change that.
     let later = json!({"status": {"state": "PIPELINE_STATE_READY"}});
     world.objects.api("Pipeline").patch_status("a", &PatchParams::default(), &Patch::Merge(&later)).await?;
     let ran = restore(world, &["pipeline", "a"])?;
@@ -126,7 +126,7 @@ async fn a_deleted_object_comes_back_but_never_over_a_live_one(world: &mut World
     world.objects.delete("Model", "a").await?;
     world.gone("Model", "a").await?;
     world.row_that("deleted", "Model", "a", |row| row.deleted).await?;
-    // Somebody else has the name.
+    // Another object has the name.
     let other = uid(&world.objects.create(model("a", "other")).await?);
     world.settled().await?;
     for arguments in [["model", "a"].as_slice(), &["model", "a", "--dry-run"], &["model", "--uid", &old]] {
@@ -148,7 +148,7 @@ async fn a_deleted_object_comes_back_but_never_over_a_live_one(world: &mut World
     assert_eq!(back.annotations()["michelangelo/RestoredFrom"], old);
     world.settled().await?;
 
-    // Another namespace has the name, too: nobody knows which one is meant.
+    // Another namespace has the name, too: the intended one is unknown.
     let columns = "group_ver, name, res_version, json, delete_time, update_time";
     let copy = format!(
         "INSERT INTO model (uid, namespace, {columns}) SELECT 'copy', 'other', {columns} FROM model WHERE uid = '{old}'"

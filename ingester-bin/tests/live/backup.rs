@@ -1,4 +1,4 @@
-//! The backup guide of `docs/operations.md`, walked through: a dump, what happens after it, the database restored from it.
+//! The backup guide of `docs/operations.md`, step by step: a dump, later changes, the database restored from it.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::{mariadb_dump, postgres, skipped};
@@ -14,7 +14,7 @@ use crate::world::World;
 
 on_servers! { Own::NOTHING => a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
 
-/// The programs that dump the database and restore it; `None`, after it has said so, if they are not there.
+/// The programs that dump the database and restore it; `None`, after it has said so, if they are not installed.
 fn programs(world: &World) -> Result<Option<[Command; 2]>> {
     let database = &world.database;
     let Some(port) = database.port() else {
@@ -87,7 +87,7 @@ async fn a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what(wo
     dump.stdout(File::create(&file)?);
     succeeds(dump)?;
 
-    // What happens after it.
+    // The changes after it.
     mirrored(world, "created").await?;
     mirrored(world, "lost").await?;
     world.objects.patch("Model", "changed", &serde_json::json!({"spec": {"algorithm": "y"}})).await?;
@@ -100,7 +100,7 @@ async fn a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what(wo
     }
     world.settled().await?;
     assert!(world.row("Model", "lost").await?.is_some_and(|row| row.evicted));
-    // The log names what was evicted.
+    // The log names the evicted objects.
     assert_eq!(world.log_lines(&["Immutable object evicted from etcd"])?.len(), 3);
     world.stop()?;
 
@@ -114,7 +114,7 @@ async fn a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what(wo
         assert!(world.row("Model", name).await?.is_some_and(|row| row.is_live()), "{name} as it was at the dump");
     }
 
-    // An evicted object whose row is told to be one, before the ingester starts.
+    // An evicted object, whose row is marked as evicted before the ingester starts.
     let now = world.database.on.now();
     world.database.sql(&format!("UPDATE model SET evict_time = {now} WHERE name = 'marked'")).await?;
     world.restart()?;

@@ -1,4 +1,4 @@
-//! Kills the ingester again and again, also beside restores of etcd.
+//! Kills the ingester again and again, also during restores of etcd.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::Ingester;
@@ -18,7 +18,7 @@ on_servers! { Own::NOTHING =>
     twenty_kills_lose_nothing_and_leave_nothing_behind [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES] [modern MODERN]
 }
 
-/// Two ingesters on one database, of which now one and now the other is killed. By hand, for it takes ten minutes:
+/// Two ingesters on one database, of which sometimes one and sometimes the other is killed. By hand, for it takes ten minutes:
 /// `cargo test --workspace --test live a_hundred_kills -- --ignored`.
 #[test]
 #[ignore = "by hand: it takes ten minutes"]
@@ -111,17 +111,17 @@ async fn sixty_kills_of_two_ingesters_beside_restores(world: &mut World) -> Resu
     kill_beside_restores(world, 2, 60).await
 }
 
-/// Objects for each kill: the churn is to last as long as the kills.
+/// Objects for each kill: the churn must last as long as the kills.
 const OBJECTS_A_KILL: usize = 90;
 
-/// Every so many kills etcd is restored from the backup of as many kills ago, half of the times with a bumped revision.
+/// After this many kills, etcd is restored from the backup of as many kills ago, half of the times with a bumped revision.
 const KILLS_A_RESTORE: usize = 4;
 
-/// More revisions than there are between a backup and the restore.
+/// More revisions than happen between a backup and the restore.
 const BUMP: u32 = 1_000;
 
-/// Kills one of so many ingesters again and again, while objects are evicted, held by finalizers of others, and purged, and etcd is
-/// restored. What is an only copy once stays what it was; and when a person has decided for the rows, the cluster and the rows agree.
+/// Kills one of this many ingesters again and again, while objects are evicted, held by other finalizers, and purged, and etcd is
+/// restored. An only copy never changes; and when a person has decided for the rows, the cluster and the rows agree.
 async fn kill_beside_restores(world: &mut World, ingesters: usize, kills: usize) -> Result<()> {
     let settings = Settings {
         deletion_delay: "200ms",
@@ -152,7 +152,7 @@ async fn kill_beside_restores(world: &mut World, ingesters: usize, kills: usize)
         ingester.restart()?;
     }
     churn.finish().await?;
-    // Every ghost that is left is reported. The operator keeps the rows.
+    // Every remaining ghost is reported. The operator keeps the rows.
     let look = async || {
         let ran = world.ingester().run(&["ghosts", "resolve", "--all", "--keep", "row"])?;
         let found = differences(&world.objects, &world.database, None).await?;
@@ -167,12 +167,12 @@ async fn kill_beside_restores(world: &mut World, ingesters: usize, kills: usize)
     world.audit_is_clean()
 }
 
-/// The rows whose eviction was confirmed, as they were when they were seen first, by kind and uid.
+/// The rows whose eviction was confirmed, in their first observed state, by kind and uid.
 #[derive(Debug, Default)]
 pub(crate) struct OnlyCopies(BTreeMap<(&'static str, String), Vec<Option<String>>>);
 
 impl OnlyCopies {
-    /// Compares them with the rows as they are now, and remembers new ones.
+    /// Compares them with the present rows, and remembers new ones.
     pub(crate) async fn look(&mut self, world: &World) -> Result<()> {
         for kind in kinds() {
             let sql = format!(
@@ -209,7 +209,7 @@ pub(crate) async fn nothing_hangs(world: &World) -> Result<()> {
         let stuck = objects.iter().filter(|object| object.metadata.deletion_timestamp.is_some()).count();
         ensure!(stuck == 0, "{stuck} of {kind} are stuck terminating");
     }
-    // Which kinds they are of is chance.
+    // Their kinds are random.
     let mut evicted = 0;
     for kind in kinds() {
         let rows = format!("{} WHERE evict_time IS NOT NULL AND delete_time IS NULL", table(kind));

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use crate::database::Database;
 use crate::objects::{KEEP, Objects, kinds, object};
 
-/// Tasks, each with objects of its own.
+/// Tasks, each with its own objects.
 const WORKERS: usize = 16;
 
 /// Objects that a worker handles at a time.
@@ -35,11 +35,11 @@ enum Step {
     Force,
     /// Adds a finalizer of another controller.
     Hold,
-    /// Removes that one.
+    /// Removes that finalizer.
     Release,
 }
 
-/// The steps of object `number`. A quarter of the objects is still there at the end.
+/// The steps of object `number`. A quarter of the objects still exist at the end.
 fn life(number: usize) -> Vec<Step> {
     use Step::{Annotate, Change, Create, Delete, Force, Hold, Release};
     let mut life = vec![Create, Change(1), Change(2)];
@@ -57,7 +57,7 @@ fn life(number: usize) -> Vec<Step> {
     life
 }
 
-/// Fails unless the objects of a churn that the ingester itself has removed from the cluster have the rows that it wrote before that.
+/// Fails unless the objects of a churn that the ingester itself removed from the cluster have the rows that it wrote before.
 pub(crate) async fn removed_objects_have_rows(database: &Database, namespace: &str, count: usize) -> Result<()> {
     let names: Vec<&'static str> = kinds().collect();
     for (place, kind) in names.iter().enumerate() {
@@ -70,7 +70,7 @@ pub(crate) async fn removed_objects_have_rows(database: &Database, namespace: &s
                 [.., Step::Annotate("michelangelo/Immutable")] | [.., Step::Release] => {
                     rows.len() == 1 && rows[0].evicted && !rows[0].deleted
                 }
-                // What users delete may be gone before the ingester has seen it.
+                // Objects that users delete may be gone before the ingester has seen them.
                 _ => true,
             };
             ensure!(holds, "{kind} {name} was removed by the ingester; its rows: {rows:?}");
@@ -174,7 +174,7 @@ async fn attempt(objects: &Objects, kind: &str, name: &str, step: Step) -> kube:
     let api = objects.api(kind);
     let code = |error: &kube::Error| if let kube::Error::Api(error) = error { error.code } else { 0 };
     let patch = async |patch: Json| match api.patch(name, &PatchParams::default(), &Patch::Merge(&patch)).await {
-        // Gone already: nothing to change.
+        // Already gone: nothing to change.
         Err(error) if code(&error) == 404 => Ok(()),
         patched => patched.map(drop),
     };
@@ -215,7 +215,7 @@ async fn attempt(objects: &Objects, kind: &str, name: &str, step: Step) -> kube:
             if matches!(step, Step::Hold) && object.metadata.deletion_timestamp.is_none() {
                 finalizers.push(KEEP.to_owned());
             }
-            // Only as it was read: the ingester changes the list, too.
+            // Only in the version that was read: the ingester changes the list, too.
             patch(json!({"metadata": {"finalizers": finalizers, "resourceVersion": object.resource_version()}})).await
         }
         Step::Force => {

@@ -30,7 +30,7 @@ const RIGHTS: [(&str, &str, &str, bool); 6] = [
     ("RoleBinding", "rolebindings", "rbac.authorization.k8s.io/v1", true),
 ];
 
-/// The API server that all tests share, or one of the test's own, which it may kill and restore.
+/// The API server that all tests share, or the test's own one, which it may kill and restore.
 pub(crate) enum Cluster {
     Shared(&'static ApiServer),
     Own(Box<ApiServer>),
@@ -48,7 +48,7 @@ impl Deref for Cluster {
 }
 
 impl Cluster {
-    /// The API server of this edition that all tests share, or one of the test's own. `None` if it is not installed.
+    /// The API server of this edition that all tests share, or the test's own one. `None` if it is not installed.
     pub(crate) async fn new(edition: Edition, own: bool) -> Result<Option<Self>> {
         if own {
             let Some(server) = ApiServer::start_edition(edition)? else { return Ok(None) };
@@ -68,7 +68,7 @@ impl Cluster {
         Ok(Some(Cluster::Shared(server)))
     }
 
-    /// Creates a namespace. The modern edition has none, and takes objects of any.
+    /// Creates a namespace. The modern edition has no namespaces, and accepts objects in any.
     pub(crate) async fn create_namespace(&self, client: &Client, name: &str) -> Result<()> {
         if self.edition() == Edition::Modern {
             return Ok(());
@@ -106,7 +106,7 @@ async fn grant(client: &Client) -> Result<()> {
     authorizer_knows(client, "michelangelo.api", "models").await
 }
 
-/// The documents of `deploy/` itself that give the service account its rights; none if there is no such folder. The folders inside
+/// The documents of `deploy/` itself that give the service account its rights; none without such a folder. The folders inside
 /// it are for other accounts.
 pub(crate) fn manifests() -> Result<Vec<Json>> {
     if !Path::new(DEPLOY).is_dir() {
@@ -137,7 +137,7 @@ fn all_rights() -> Json {
     })
 }
 
-/// Creates one of [`RIGHTS`], unless it is there.
+/// Creates one of [`RIGHTS`], unless it exists.
 pub(crate) async fn create(client: &Client, manifest: &Json) -> Result<()> {
     let text = |pointer: &str| manifest.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
     let kind = text("/kind");

@@ -1,4 +1,4 @@
-//! How much is written, by the database's own counters of statements.
+//! How much is written, according to the database's own counters of statements.
 
 use anyhow::Result;
 use serde_json::json;

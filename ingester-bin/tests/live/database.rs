@@ -9,7 +9,7 @@ use crate::settings::Mysql;
 
 /// One empty database.
 pub(crate) struct Database {
-    /// What it is on.
+    /// Its server.
     pub(crate) on: On,
     server: Server,
     pub(crate) name: String,
@@ -19,9 +19,9 @@ pub(crate) struct Database {
 enum Server {
     Shared(&'static SqlServer),
     Own(databases::Server),
-    /// A cluster, and the node that the test itself asks.
+    /// A cluster, and the node that the test itself uses.
     Galera(Box<Galera>, SqlServer),
-    /// One that the test has started.
+    /// A server that the test has started.
     Elsewhere(SqlServer),
 }
 
@@ -39,7 +39,7 @@ impl Deref for Database {
 }
 
 impl Database {
-    /// A database on the server that all tests share, or on a server of its own. `None`, after it has said so, if the server is not
+    /// A database on the server that all tests share, or on its own server. `None`, after it has said so, if the server is not
     /// installed, or if the test needs its own server but the environment names one.
     pub(crate) async fn new(on: On, own: bool, name: &str) -> Result<Option<Self>> {
         let server = if own { on.own()?.map(Server::Own) } else { on.shared()?.map(Server::Shared) };
@@ -49,7 +49,7 @@ impl Database {
         Ok(Some(database))
     }
 
-    /// A database on a Galera cluster of its own; the test itself asks the last node. `None` if Galera is not installed.
+    /// A database on its own Galera cluster; the test itself uses the last node. `None` if Galera is not installed.
     pub(crate) fn on_galera(name: &str) -> Result<Option<Self>> {
         let Some(cluster) = Galera::start()? else { return Ok(None) };
         cluster.create_database(name)?;
@@ -69,7 +69,7 @@ impl Database {
         database
     }
 
-    /// The cluster, if it is on one.
+    /// The cluster, if it has one.
     pub(crate) fn galera(&self) -> Option<&Galera> {
         match &self.server {
             Server::Galera(cluster, _) => Some(cluster),
@@ -93,7 +93,7 @@ impl Database {
         self.deref().sql(&self.name, sql).await
     }
 
-    /// The one cell of the one row.
+    /// The only cell of the only row.
     pub(crate) async fn cell(&self, sql: &str) -> Result<Option<String>> {
         let rows = self.sql(sql).await?;
         ensure!(rows.len() == 1 && rows[0].len() == 1, "{sql} gave {rows:?}");

@@ -63,13 +63,13 @@ async fn a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored(wo
         .arg(&kubeconfig)
         .output()?;
     ensure!(scaffolded.status.success(), "{scaffolded:?}");
-    // Its annotations have a prefix of their own here.
+    // Its annotations have their own prefix here.
     let scaffolded = format!("prefix: data.example.com\n{}", String::from_utf8(scaffolded.stdout)?);
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("kinds.yaml");
     std::fs::write(&file, &scaffolded)?;
 
-    // The second one.
+    // The second command.
     let mut settings = world.settings();
     let kinds_file = format!("kindsFile: {}", file.display());
     settings.ingester = vec![kinds_file.leak()];
@@ -80,7 +80,7 @@ async fn a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored(wo
     ensure!(database.count(live).await? == 5);
     let shop = "SELECT CONCAT(issuer_ref_kind, ' ', ready) FROM certificate WHERE name = 'shop'";
     ensure!(database.cell(shop).await?.as_deref() == Some("ClusterIssuer True"));
-    // Somebody else's objects are not touched.
+    // Objects of other projects are not touched.
     let finalizers: usize = certificates
         .list(&ListParams::default())
         .await?
@@ -90,9 +90,9 @@ async fn a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored(wo
         .sum();
     ensure!(finalizers == 0);
 
-    // It is followed as every kind is.
+    // It is mirrored like every kind.
     certificates.delete("legacy", &DeleteParams::default()).await?;
-    // It is not evictable, whatever is asked for.
+    // It is not evictable, whatever is requested.
     let asked = json!({ "data.example.com/Immutable": "true", "data.example.com/Deleting": "true" });
     let patch = json!({ "metadata": { "annotations": asked }, "spec": { "secretName": "another" } });
     certificates.patch("new", &PatchParams::default(), &Patch::Merge(patch)).await?;
@@ -105,7 +105,7 @@ async fn a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored(wo
     eventually("the annotations to be reported", ignored, |ignored| *ignored > 0.5).await?;
     ensure!(!world.log_lines(&["Annotation ignored", "data.example.com/Deleting"])?.is_empty());
 
-    // A column more and another path, while it is down: rows that have not changed are filled.
+    // One more column and another path, while it is down: unchanged rows are filled.
     world.stop()?;
     let more = scaffolded
         .replace("  # - {column: common_name", "  - {column: common_name")

@@ -1,4 +1,4 @@
-//! `ingester doctor` on set-ups that are broken in one place each: the place is named, and nothing is changed.
+//! `ingester doctor` on set-ups with one defect each: the defect is named, and nothing is changed.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::ingester::Ran;
@@ -16,14 +16,14 @@ use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-// Its servers are its own, because it changes their settings.
+// It has its own servers, because it changes their settings.
 on_servers! { Own::BOTH => each_broken_set_up_is_named_and_nothing_is_changed
     [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES #[ignore = "in the set --all"]]
 }
 
 on_servers! { Own::CLUSTER => a_modern_api_server_is_examined_as_far_as_it_tells [modern MODERN] }
 
-/// What no output may contain.
+/// Texts that no output may contain.
 const SECRET: &str = "TOPSECRET";
 
 /// A line of the report.
@@ -36,11 +36,11 @@ struct Line {
     remedy: Option<String>,
 }
 
-/// What is broken, and what is said about it.
+/// A defect, and the report about it.
 #[derive(Default)]
 struct Case {
     what: &'static str,
-    /// The administrator's SQL that breaks it, and that mends it.
+    /// The administrator's SQL that causes the defect, and that repairs it.
     breaks: Vec<String>,
     mends: Vec<String>,
     /// Another configuration.
@@ -81,7 +81,7 @@ fn examined(world: &World, arguments: &[&str]) -> Result<(Option<i32>, Vec<Line>
     Ok((ran.code, read(&ran)?))
 }
 
-/// Whether the report has the line, with a remedy, and the exit code follows from its lines.
+/// Whether the report has the line, with a remedy, and the exit code matches its lines.
 fn has(case: &Case, code: Option<i32>, lines: &[Line]) -> bool {
     let any_error = lines.iter().any(|line| line.result == "error");
     let is_meant = |line: &Line| {
@@ -146,7 +146,7 @@ async fn try_case(world: &World, case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// Neither in the cluster, nor in the database: a user who may only read it is enough to look at everything.
+/// Neither in the cluster nor in the database: a user who may only read it can check everything.
 async fn nothing_is_changed(world: &World) -> Result<()> {
     let version = async || {
         let object = world.objects.get("Model", "plain").await?.context("the object")?;
@@ -180,7 +180,7 @@ async fn nothing_is_changed(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Makes a user who may only read, and the users and databases of other cases. The testbed's PostgreSQL asks for no password.
+/// Creates a user who may only read, and the users and databases of other cases. The testbed's PostgreSQL asks for no password.
 fn reader(on: On, database: &str) -> Vec<String> {
     let all: &[&str] = match on {
         On::Postgres => &[
@@ -284,7 +284,7 @@ fn of_databases(world: &World) -> Vec<Case> {
     cases
 }
 
-/// What servers of MySQL's family can be set to.
+/// Settings of servers of MySQL's family.
 fn of_mysql(world: &World) -> Vec<Case> {
     let name = &world.database.name;
     let behind = "SET GLOBAL init_connect = 'SET timestamp = IF(CURRENT_USER() LIKE \"behind@%\", UNIX_TIMESTAMP() - 8640000, 0)'";
@@ -371,7 +371,7 @@ async fn rights(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// A webhook that refuses everything, because it is not there.
+/// A webhook that refuses everything, because it does not exist.
 async fn admission(world: &World) -> Result<()> {
     let webhooks = dynamic(world, "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration");
     let webhook: DynamicObject = serde_json::from_value(json!({
@@ -396,7 +396,7 @@ async fn admission(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// A CRD that is not there, and then there in another version.
+/// A CRD that is missing, and then exists in another version.
 async fn definitions_of_kinds(world: &World) -> Result<()> {
     const NAME: &str = "rayjobs.michelangelo.api";
     let crds = dynamic(world, "apiextensions.k8s.io", "v1", "CustomResourceDefinition");

@@ -129,7 +129,7 @@ async fn the_ingester_is_alive_at_once_and_ready_after_its_first_list(world: &mu
     assert_eq!(probe("/nothing").await?, 404);
     world.cluster.restart()?;
     eventually("the ingester to be ready", async || probe("/readyz").await, |status| *status == 200).await?;
-    // Ready means that the rows are there.
+    // Ready means that the rows exist.
     assert!(world.row("Model", "a").await?.is_some_and(|row| row.is_live()));
     Ok(())
 }

@@ -26,7 +26,7 @@ fn sixty_events_are_not_noticed() -> Result<()> {
 
 const OBJECTS: usize = 4_000;
 
-/// How long a frozen member is away: longer than its Lease lives.
+/// How long a frozen member is away: longer than its Lease is valid.
 const FROZEN: Duration = Duration::from_secs(30);
 
 /// How long the units of a member that died or froze may be without a holder: its Lease, a renewal of the others, their claim; and what
@@ -45,12 +45,12 @@ enum Event {
 const EVENTS: [(Event, usize); 5] =
     [(Event::Kill, 18), (Event::Terminate, 14), (Event::Freeze, 10), (Event::ApiServer, 9), (Event::Database, 9)];
 
-/// The events come in another order and at other moments in each run. A failure's message lists them.
+/// The events come in a different order and at different moments in each run. A failure's message lists them.
 fn random(below: usize) -> usize {
     (RandomState::new().hash_one(0) % below as u64) as usize
 }
 
-/// All events in an order by chance.
+/// All events in random order.
 fn shuffled() -> Vec<Event> {
     let mut events: Vec<Event> = EVENTS.into_iter().flat_map(|(event, count)| vec![event; count]).collect();
     for last in (1..events.len()).rev() {
@@ -78,7 +78,7 @@ async fn sixty_events(world: &mut World) -> Result<()> {
     let mut churn = Churn::new(&world.objects, OBJECTS);
     let events = shuffled();
     let slice = churn.steps / (events.len() + 1);
-    // When members ended or froze, by their place.
+    // When members ended or froze, by their index.
     let mut ends: [Vec<(Timestamp, &str)>; 3] = Default::default();
     for (number, event) in events.iter().copied().enumerate() {
         let so_far = || format!("{event:?} after {:?}", &events[..number]);
@@ -90,7 +90,7 @@ async fn sixty_events(world: &mut World) -> Result<()> {
             Event::Kill => {
                 ends[victim].push((Timestamp::now(), "killed"));
                 member.kill()?;
-                // Now and then it is back before its Lease has run out.
+                // Now and then it is back before its Lease has expired.
                 sleep(Duration::from_secs(random(30) as u64)).await;
                 member.restart()?;
             }
@@ -115,7 +115,7 @@ async fn sixty_events(world: &mut World) -> Result<()> {
                 world.database.restart()?;
             }
         }
-        // At rest every unit has one holder, who has begun. Of two that die at the same time the second may be the heir of the first.
+        // At rest every unit has one holder, which has begun. If two die at the same time, the second may be the heir of the first.
         shared(world, 3, units).await.with_context(so_far)?;
         let members = [world.ingester(), &others[0], &others[1]];
         let begun = async || members.iter().map(|member| held(member)).sum::<Result<f64>>();
@@ -141,7 +141,7 @@ async fn sixty_events(world: &mut World) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the members' logs, and says where.
+/// Keeps the members' logs, and prints where.
 fn logs(members: &[&Ingester; 3]) -> String {
     let folder = std::env::temp_dir().join(format!("events-{}", std::process::id()));
     let keep = || -> Result<()> {
@@ -154,7 +154,7 @@ fn logs(members: &[&Ingester; 3]) -> String {
     format!("the logs are in {}: {:?}", folder.display(), keep())
 }
 
-/// From now on the database itself counts what is written, and what of that changes nothing but `update_time`.
+/// From now on the database itself counts the writes, and those that change only `update_time`.
 async fn count_writes(world: &World) -> Result<()> {
     world
         .database
@@ -183,10 +183,10 @@ async fn writes(world: &World) -> Result<(u64, u64)> {
     Ok((world.database.count("test_writes").await?, world.database.count("test_writes WHERE same").await?))
 }
 
-/// When somebody worked on a unit: from and to, and why no longer.
+/// When a member worked on a unit: from, to, and the reason for the end.
 type Spans = Vec<(Timestamp, Timestamp, &'static str)>;
 
-/// What the members' logs say of who worked on each unit when. Who ended or froze says nothing more.
+/// Which member worked on each unit when, by the members' logs. A member that ended or froze logs nothing more.
 fn holders(members: &[&Ingester; 3], ends: &[Vec<(Timestamp, &'static str)>; 3]) -> Result<BTreeMap<String, Spans>> {
     let now = Timestamp::now();
     let mut all: BTreeMap<String, Spans> = BTreeMap::new();
@@ -209,7 +209,7 @@ fn holders(members: &[&Ingester; 3], ends: &[Vec<(Timestamp, &'static str)>; 3])
                 last.1 = why;
             }
             if message == "Metadata storage enabled" {
-                // What the process before took between the moment that was noted and its end.
+                // The units that the previous process took between the noted moment and its end.
                 end_all(&mut holds, last.0, last.1);
             }
             last.0 = time;
@@ -235,8 +235,8 @@ fn holders(members: &[&Ingester; 3], ends: &[Vec<(Timestamp, &'static str)>; 3])
     Ok(all)
 }
 
-/// Prints how long units were without a holder, by what had happened to the last one, and returns it in seconds, sorted. Fails if a unit
-/// had two.
+/// Prints how long units were without a holder, by what had happened to the last holder, and returns the times in seconds, sorted. Fails if a unit
+/// had two holders.
 fn report(holders: &BTreeMap<String, Spans>) -> Result<BTreeMap<&'static str, Vec<f64>>> {
     ensure!(holders.len() == kinds().count(), "{:?}", holders.keys());
     let (mut gaps, mut overlaps) = (BTreeMap::<_, Vec<f64>>::new(), Vec::new());

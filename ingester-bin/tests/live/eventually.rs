@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 /// How long anything may take. It is generous because other tests may keep the machine busy.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The pauses between two checks: first, and the longest. A check asks servers, which have the tests' work to do on the same cores.
+/// The pauses between two checks: first, and the longest. A check sends requests to servers, which share the cores with the tests' work.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
 
 /// Calls `look` until its result `holds`, and returns that result. An error counts as not holding.

@@ -24,7 +24,7 @@ async fn incomplete_columns_are_backfilled_while_the_mirror_runs(world: &mut Wor
     world.row_that("is deleted", "Model", "b", |row| !row.is_live()).await?;
     world.stop()?;
 
-    // The state after a migration that adds the column; here `algorithm` plays that column.
+    // The state after a migration that adds the column; here `algorithm` stands for that column.
     world.database.sql("UPDATE model SET algorithm = NULL").await?;
     world
         .database

@@ -43,7 +43,7 @@ on_servers! { Own::NOTHING =>
 /// Objects in the churn.
 const OBJECTS: usize = 240;
 
-/// Objects for each crash of several: the churn is to last as long as they do.
+/// Objects for each crash of several: the churn must last as long as the crashes.
 const OBJECTS_A_CRASH: usize = 60;
 
 /// How long the ingester may take to catch up.
@@ -59,7 +59,7 @@ async fn every_change_is_stored_after_a_replica_was_promoted(world: &mut World) 
     let mut churn = Churn::new(&world.objects, OBJECTS);
     churn.allow(churn.steps / 2);
     churn.reached(churn.steps / 3).await?;
-    // It crashes while rows are written. What it acknowledged is on its replica.
+    // It crashes while rows are written. Its acknowledged commits are on its replica.
     pair.server(0).kill()?;
     churn.allow(churn.steps / 2);
     let errors = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"transient\""]));
@@ -123,14 +123,14 @@ async fn start_group(world: &mut World) -> Result<Option<Group>> {
     };
     let name = world.database.name.clone();
     group.member(0).create_database(&name).await?;
-    // Every member has it.
+    // Every member has the row.
     group.answers(&name, "SELECT 1").await?;
     world.database = world.database.on(group.member(0))?;
     world.start_with(&at(world, group.urls(&[0, 1, 2], &name)?))?;
     Ok(Some(group))
 }
 
-/// Kills the primary, and waits for its successor. Returns which it was.
+/// Kills the primary, and waits for its successor. Returns the killed member.
 async fn crash_of_primary(world: &mut World, group: &Group) -> Result<usize> {
     let former = group.primary().await?;
     group.member(former).kill()?;
@@ -159,8 +159,8 @@ fn at(world: &World, url: String) -> Settings {
     }
 }
 
-/// Has the database `crash` and come back so often, at moments of chance, while objects change. Nothing that was acknowledged is lost, and at
-/// the end the rows are what the cluster has.
+/// Lets the database `crash` and come back this often, at random moments, while objects change. No acknowledged commit is lost, and at
+/// the end the rows equal the cluster.
 async fn crashes(world: &mut World, count: usize, mut crash: impl AsyncFnMut(&mut World) -> Result<()>) -> Result<()> {
     let objects = count.max(2) * OBJECTS_A_CRASH;
     let mut churn = Churn::new(&world.objects, objects);
@@ -180,7 +180,7 @@ async fn crashes(world: &mut World, count: usize, mut crash: impl AsyncFnMut(&mu
     only_copies.look(world).await?;
     let lost = world.metrics()?.sum("ingester_evictions_lost_total", &[]);
     let mut errors = world.log_lines(&["ERROR"])?;
-    // What a library says of a connection that ended is no report of the ingester's.
+    // A library's message about a connection that ended is not a report of the ingester.
     errors.retain(|line| line.contains(" ERROR ingester") && !line.contains("Metadata storage failed, trying again"));
     ensure!(lost == 0.0 && errors.is_empty(), "the ingester reports {lost} lost evictions, and {errors:#?}");
     removed_objects_have_rows(&world.database, &world.objects.namespace, objects).await?;

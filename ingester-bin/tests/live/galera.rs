@@ -45,14 +45,14 @@ async fn every_change_is_stored_while_nodes_come_and_go(world: &mut World) -> Re
     let written = || -> Result<f64> { Ok(world.metrics()?.sum("ingester_rows_written_total", &[])) };
     go_on(&mut churn).await?;
 
-    // The node with the ingester's connections crashes. The others do the work, and it comes back.
+    // The node with the ingester's connections crashes. The others take over, and it comes back.
     cluster.kill(0)?;
     let before = written()?;
     go_on(&mut churn).await?;
     eventually("writes without the first node", async || written(), |now| *now > before).await?;
     cluster.join(&[0])?;
 
-    // The next one freezes, and is put out of the cluster.
+    // The next one freezes, and is expelled from the cluster.
     cluster.freeze(1);
     cluster.wait_for(&[0, 2], 2)?;
     let before = written()?;
@@ -61,7 +61,7 @@ async fn every_change_is_stored_while_nodes_come_and_go(world: &mut World) -> Re
     cluster.thaw(1);
     cluster.wait()?;
 
-    // Two of three crash: the last one takes nothing until another one is back.
+    // Two of three crash: the last one accepts no writes until another one is back.
     cluster.kill(0)?;
     cluster.kill(1)?;
     cluster.wait_for_lost_quorum(2)?;

@@ -1,4 +1,4 @@
-//! Ghosts: evicted objects that a restored etcd brings back. The row of each is the only copy of what the backup did not have.
+//! Ghosts: evicted objects that a restored etcd brings back. The row of each is the only copy of changes after the backup.
 
 use anyhow::{Context as _, Result, ensure};
 use kube::ResourceExt as _;
@@ -40,7 +40,7 @@ async fn ghosts_are_reported_and_resolved(world: &mut World, bumped: bool) -> Re
     }
     world.settled().await?;
     world.stop()?;
-    // Only this one is in the backup as it is when it is evicted.
+    // Only this one is in the backup in the state in which it is evicted.
     world.objects.annotate("Model", "equal", "michelangelo/Immutable").await?;
     let snapshot = world.cluster.snapshot()?;
     world.restart()?;
@@ -68,7 +68,7 @@ async fn ghosts_are_reported_and_resolved(world: &mut World, bumped: bool) -> Re
     let touched =
         world.objects.patch("Model", "keep-row", &json!({"metadata": {"labels": {"touched": "yes"}}})).await?;
     ensure!(version(&touched).parse::<u64>()? > highest || !bumped, "the bump was meant to be larger");
-    // Somebody removes another one from the cluster, where our finalizer is in the way of nothing: it was removed once.
+    // A user removes another one from the cluster. Our finalizer does not block that, because it was removed once.
     let named = world.objects.get("Model", "deleted").await?.context("it is back")?;
     world.objects.patch("Model", "deleted", &json!({"metadata": {"finalizers": null}})).await?;
     world.objects.delete("Model", "deleted").await?;
@@ -92,7 +92,7 @@ async fn ghosts_are_reported_and_resolved(world: &mut World, bumped: bool) -> Re
     let audit = world.audit(&["-o", "json"])?;
     ensure!(audit.code == Some(1) && audit.out.matches("\"ghost\"").count() >= 2, "{audit:?}");
 
-    // And decides.
+    // And then decides.
     let export = world.cluster.folder().join("ghosts.jsonl");
     let export = export.to_str().context("a path")?;
     let namespace = world.objects.namespace.clone();
@@ -131,7 +131,7 @@ async fn ghosts_are_reported_and_resolved(world: &mut World, bumped: bool) -> Re
     world.audit_is_clean()
 }
 
-/// Everything that an only copy consists of.
+/// The complete content of an only copy.
 #[derive(Debug, PartialEq, Eq)]
 struct OnlyCopy {
     name: String,

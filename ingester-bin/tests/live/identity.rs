@@ -28,7 +28,7 @@ async fn the_database_of_another_cluster_is_refused_and_left_alone(world: &mut W
     ensure!(world.metrics()?.sum("ingester_cluster_checked", &[]) > 0.5);
     world.stop()?;
 
-    // The rows are another cluster's from now on. Here their object is gone.
+    // From now on the rows belong to another cluster. Here their object is gone.
     world.database.sql("UPDATE ingester_settings SET value = 'another'").await?;
     world.objects.delete_by_force("Model", "kept").await?;
     world.ingester().restart()?;
@@ -48,7 +48,7 @@ async fn the_database_of_another_cluster_is_refused_and_left_alone(world: &mut W
     };
     eventually("the Event", published, |count| *count > 0).await?;
 
-    // This cluster takes the place of the other one.
+    // This cluster replaces the other one.
     world.database.sql(remedy).await?;
     world.restart()?;
     world.row_that("deleted", "Model", "kept", |row| row.deleted).await?;

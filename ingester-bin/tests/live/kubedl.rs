@@ -1,6 +1,6 @@
-//! KubeDL's jobs, as `examples/kubedl/kinds.yaml` declares them: what the view `job_info` says after each step of a job's life.
+//! KubeDL's jobs, as `examples/kubedl/kinds.yaml` declares them: the rows of the view `job_info` after each step of a job's life.
 //!
-//! Jobs of several kinds go through each step side by side. What a row is to say comes from the object that the API server answered with
+//! Jobs of several kinds go through each step side by side. The expected rows come from the objects that the API server returned
 //! and from the comments in `examples/kubedl/objects`, never from another row.
 
 use anyhow::{Context as _, Result, ensure};
@@ -38,10 +38,10 @@ const KINDS: [(&str, &str, &str); 8] = [
     ("ElasticDLJob", "training.kubedl.io", "elasticdljobs"),
 ];
 
-/// The kinds whose lives the files tell, and the names of the jobs.
+/// The kinds whose lives are in the files, and the names of the jobs.
 const TOLD: [(&str, &str); 4] = [("TFJob", "mnist"), ("PyTorchJob", "bert"), ("MPIJob", "horovod"), ("MarsJob", "etl")];
 
-/// The resources of the jobs of a kind, which all have the spec of the file: as README.md of the folder has them.
+/// The resources of the jobs of a kind, which all have the spec of the file, as in the folder's README.md.
 fn resources(kind: &str) -> Result<String> {
     let (_, name) = TOLD.iter().find(|(told, _)| *told == kind).context("a kind with a file")?;
     let text = std::fs::read_to_string(format!("{FOLDER}/README.md"))?;
@@ -49,7 +49,7 @@ fn resources(kind: &str) -> Result<String> {
     Ok(line.trim_end_matches("` |").to_owned())
 }
 
-/// Installs KubeDL's kinds, gives the ingester the rights that `ingester rbac` prints for them, and tells the settings that it needs.
+/// Installs KubeDL's kinds, gives the ingester the rights that `ingester rbac` prints for them, and returns the settings that it needs.
 pub(crate) async fn furnish(world: &World) -> Result<Settings> {
     let client = &world.objects.client;
     let mut crds = Vec::new();
@@ -98,7 +98,7 @@ pub(crate) fn with(settings: &Settings, line: &'static str) -> Settings {
     settings
 }
 
-/// A state out of a file of objects: the object, and what its comment says of its row.
+/// A state from a file of objects: the object, and the expected row from its comment.
 struct State {
     object: Json,
     status: String,
@@ -123,7 +123,7 @@ fn states(kind: &str) -> Result<Vec<State>> {
     Ok(states)
 }
 
-/// What a comment above a state says: `# Restarting, the condition is gone: Restarting, 08:02:00 (kept), none.`
+/// The text of a comment above a state: `# Restarting, the condition is gone: Restarting, 08:02:00 (kept), none.`
 fn said(comment: &str, text: &str) -> Option<(String, Option<String>, Option<String>)> {
     let (_, wanted) = comment.strip_prefix("# ")?.trim_end_matches('.').split_once(": ")?;
     let parts: Vec<&str> = wanted.split(", ").map(|part| part.split(" (").next().unwrap_or(part)).collect();
@@ -131,7 +131,7 @@ fn said(comment: &str, text: &str) -> Option<(String, Option<String>, Option<Str
     Some(((*status).to_owned(), time(running, text)?, time(finished, text)?))
 }
 
-/// `none`, or a time of the day, whose date is where it stands in the file. As SQL writes it.
+/// `none`, or a time of day, whose date comes from the place in the file. In SQL's format.
 fn time(said: &str, text: &str) -> Option<Option<String>> {
     if said == "none" {
         return Some(None);
@@ -161,7 +161,7 @@ struct Row {
 }
 
 impl Row {
-    /// The row of a job that is in the cluster, as the object says it; its state as the test says it.
+    /// The row of a job that is in the cluster, from the object; its state comes from the test.
     fn of(object: &DynamicObject, status: &str, running: Option<&str>, finished: Option<&str>) -> Result<Self> {
         let annotation = |name: &str| object.annotations().get(name);
         let tenancy = annotation("kubedl.io/tenancy").and_then(|text| serde_json::from_str::<Json>(text).ok());
@@ -190,7 +190,7 @@ impl Row {
         })
     }
 
-    /// The same job, deleted. Of one that ran, the time of its end is not known beforehand.
+    /// The same job, deleted. If it ran, the time of its end is not known beforehand.
     fn gone(&self) -> Self {
         let ran = ["Created", "Running", "Restarting"].contains(&self.status.as_str());
         let status = if ran { "Stopped".to_owned() } else { self.status.clone() };
@@ -227,7 +227,7 @@ async fn row(world: &World, uid: &str) -> Result<Option<(Row, String)>> {
     Ok(Some((row, text(15)?)))
 }
 
-/// Waits until the row of a job is this one; tells `gmt_modified`.
+/// Waits until the row of a job is this one; returns `gmt_modified`.
 async fn is(world: &World, what: &str, wanted: &Row) -> Result<String> {
     let what = format!("{what}: {wanted:?}");
     let look = async || row(world, &wanted.identity[2]).await;
@@ -243,11 +243,11 @@ async fn is_gone(world: &World, what: &str, before: &Row, since: &str) -> Result
         .await?
         .context("it was there")?;
     let mut wanted = before.gone();
-    // The API server gives the last state a version of its own, which the ingester may have seen.
+    // The API server gives the last state its own version, which the ingester may have seen.
     ensure!(seen.version.parse::<u64>()? >= before.version.parse()?, "{seen:?}");
     wanted.version.clone_from(&seen.version);
     if wanted.status == "Stopped" {
-        // Kubernetes says to the second when a deletion was asked for.
+        // Kubernetes records a deletion request to the second.
         let (finished, now) = (seen.finished.clone().unwrap_or_default(), until(world).await?);
         ensure!(finished[..19] >= since[..19] && finished <= now, "{since} <= {finished} <= {now}: {seen:?}");
         wanted.finished = Some(finished);
@@ -266,7 +266,7 @@ pub(crate) async fn since(world: &World) -> Result<String> {
     world.database.cell(&format!("SELECT {} - {CLOCK}", world.database.on.now())).await?.context("a time")
 }
 
-/// A time behind all that was written until now.
+/// A time after all that was written until now.
 pub(crate) async fn until(world: &World) -> Result<String> {
     world.database.cell(&format!("SELECT {} + {CLOCK}", world.database.on.now())).await?.context("a time")
 }
@@ -277,12 +277,12 @@ pub(crate) struct Jobs {
     pub(crate) group: &'static str,
     api: Api<DynamicObject>,
     namespace: String,
-    /// Some job's spec.
+    /// The spec of any job.
     spec: Json,
 }
 
 impl Jobs {
-    /// Those of the kinds whose lives are told.
+    /// The kinds whose lives are in files.
     pub(crate) fn of(world: &World) -> Result<Vec<Jobs>> {
         let of = |kind: &'static str| {
             let (_, group, plural) = KINDS.iter().find(|(known, ..)| *known == kind).context("a kind of KubeDL")?;
@@ -306,7 +306,7 @@ impl Jobs {
         created.with_context(|| format!("creating {} {name}", self.kind))
     }
 
-    /// Brings a job into a state: its metadata and spec, then its status, as the controller does it.
+    /// Brings a job into a state: its metadata and spec, then its status, as the controller does.
     async fn becomes(&self, object: &Json) -> Result<DynamicObject> {
         let name = object["metadata"]["name"].as_str().context("a name")?;
         let mut now = self.api.get(name).await?;
@@ -364,7 +364,7 @@ const TEN: &str = "2026-07-01 10:00:00.000000";
 const RUNNING: &str = "2026-07-01 10:01:00.000000";
 const ENDED: &str = "2026-07-01 11:00:00.000000";
 
-/// How a job may stand: its name, the types of its conditions, whether it has ended; its status, and when it ran last.
+/// Possible situations of a job: its name, the types of its conditions, whether it has ended; its status, and when it last ran.
 type Stand = (&'static str, &'static [&'static str], bool, &'static str, Option<&'static str>);
 
 const STANDS: [Stand; 6] = [
@@ -376,12 +376,12 @@ const STANDS: [Stand; 6] = [
     ("failed", &["Running", "Failed"], true, "Failed", Some(TEN)),
 ];
 
-/// The stand of this name.
+/// The situation with this name.
 fn stand(name: &str) -> &'static Stand {
     STANDS.iter().find(|stand| stand.0 == name).unwrap()
 }
 
-/// Creates a job that stands so, under a name; tells its row.
+/// Creates a job in this situation, under a name; returns its row.
 async fn create_stand(jobs: &Jobs, name: &str, stand: &Stand) -> Result<Row> {
     let (_, conditions, ended, status, running) = *stand;
     let object = jobs.create_in(jobs.job(name, conditions, ended)).await?;
@@ -421,7 +421,7 @@ async fn every_state_of_a_job_is_in_its_row(world: &mut World) -> Result<()> {
     }
     ensure!(last.len() == TOLD.len() && world.database.count("job_info").await? == last.len() as u64);
 
-    // The process says its region, and does not say it any more.
+    // The process has a region, and then has none any more.
     world.start_with(&with(&settings, "viewSettings: {deploy_region: here}"))?;
     for row in &last {
         is(world, "with a region", &Row { deploy_region: Some("here".to_owned()), ..row.clone() }).await?;
@@ -430,7 +430,7 @@ async fn every_state_of_a_job_is_in_its_row(world: &mut World) -> Result<()> {
     for row in &last {
         is(world, "without a region again", row).await?;
     }
-    // As a deployment of KubeDL says it.
+    // As in a deployment of KubeDL.
     let mut by_variable = settings.clone();
     by_variable.environment.push(("REGION", "there".to_owned()));
     world.start_with(&by_variable)?;
@@ -454,7 +454,7 @@ async fn a_job_that_is_deleted_has_stopped_if_it_ran(world: &mut World) -> Resul
             rows.push((jobs.kind, create_stand(jobs, stand.0, stand).await?));
         }
     }
-    // A job that ran, and whose condition goes while it starts again: the time that it had stays. Then it runs from another time on.
+    // A job that ran, and whose condition disappears while it starts again: the time that it had stays. Then it runs from another time on.
     let all = Jobs::of(world)?;
     for jobs in &all {
         let ran = jobs.create_in(jobs.job("twice", &["Created", "Running"], false)).await?;
@@ -466,7 +466,7 @@ async fn a_job_that_is_deleted_has_stopped_if_it_ran(world: &mut World) -> Resul
         is(world, "it runs again", &running).await?;
         let ends = jobs.becomes(&jobs.job("twice", &["Created", "Restarting"], false)).await?;
         rows.push((jobs.kind, Row::of(&ends, "Restarting", Some(TEN), None)?));
-        // An annotation that is no JSON has no tenant, and is no reject.
+        // An annotation that is not JSON has no tenant, and does not cause a reject.
         let mut broken = jobs.job("broken", &["Created"], false);
         broken["metadata"]["annotations"] = json!({"kubedl.io/tenancy": "{tenant: a"});
         let broken = Row::of(&jobs.create_in(broken).await?, "Created", None, None)?;
@@ -529,7 +529,7 @@ async fn what_happened_to_jobs_while_nobody_looked_is_in_their_rows(world: &mut 
         for stand in &STANDS {
             gone.push(create_stand(jobs, stand.0, stand).await?);
         }
-        // It ends and is deleted: what is known of it is that it ran.
+        // It ends and is deleted: it is only known that it ran.
         gone.push(create_stand(jobs, "ends-and-goes", stand("running")).await?);
         there.push(create_stand(jobs, "stays", stand("running")).await?);
         there.push(create_stand(jobs, "ends", stand("running")).await?);
@@ -551,7 +551,7 @@ async fn what_happened_to_jobs_while_nobody_looked_is_in_their_rows(world: &mut 
         there.retain(|row| row.identity != ended.identity);
         there.push(ended);
         there.push(create_stand(jobs, "new", stand("queued")).await?);
-        // Nobody can know of it.
+        // It cannot be known.
         create_stand(jobs, "never-seen", stand("running")).await?;
         jobs.delete("never-seen").await?;
     }

@@ -1,5 +1,5 @@
-//! KubeDL's pods and the events on them and on jobs, as `examples/kubedl/kinds.yaml` declares them: what the views `replica_info`, `pod` and
-//! `event_info` say after each step of a pod's life. Only the classic API server has a core API.
+//! KubeDL's pods and the events on them and on jobs, as `examples/kubedl/kinds.yaml` declares them: the rows of the views `replica_info`, `pod` and
+//! `event_info` after each step of a pod's life. Only the classic API server has a core API.
 //!
 //! There is no kubelet: the tests write the status that it would write.
 
@@ -21,7 +21,7 @@ on_every_database! { Own::NOTHING =>
     events_on_managed_jobs_and_pods_are_in_their_view
 }
 
-/// What a row of `replica_info` says, by column. `version` and `gmt_modified` are looked at apart.
+/// A row of `replica_info`, by column. `version` and `gmt_modified` are checked separately.
 const COLUMNS: [&str; 18] = [
     "name",
     "namespace",
@@ -110,7 +110,7 @@ fn pod(name: &str, owner: &Owner, main: &str) -> Json {
 const RESOURCES: &str = r#"{"limits":{"memory":"1Gi"},"requests":{"cpu":"3","memory":"576Mi"}}"#;
 const IPS: [&str; 2] = ["10.0.0.7", "10.1.2.3"];
 
-/// The status with the states of the main container and of the one beside it, which began and ended at other times.
+/// The status with the states of the main container and of the one beside it, which began and ended at different times.
 fn status(phase: &str, main: &str, state: Json) -> Json {
     let container = |name: &str, state: Json| json!({"name": name, "state": state, "ready": false, "restartCount": 0, "image": "i", "imageID": "i"});
     let beside = json!({"terminated": {"exitCode": 1, "reason": "Other", "startedAt": at(50), "finishedAt": at(51)}});
@@ -131,7 +131,7 @@ impl<'w> Pods<'w> {
         created.with_context(|| format!("creating the pod {name}"))
     }
 
-    /// Brings a pod into a state, as the kubelet does it.
+    /// Brings a pod into a state, as the kubelet does.
     async fn becomes(&self, name: &str, status: Json) -> Result<Pod> {
         let patch = Patch::Merge(json!({ "status": status }));
         let patched = self.api.patch_status(name, &PatchParams::default(), &patch).await;
@@ -139,12 +139,12 @@ impl<'w> Pods<'w> {
     }
 
     async fn delete(&self, name: &str) -> Result<()> {
-        // Nobody is there to say that its containers have ended.
+        // No kubelet reports that its containers have ended.
         let now = DeleteParams::default().grace_period(0);
         self.api.delete(name, &now).await.map(drop).with_context(|| format!("deleting {name}"))
     }
 
-    /// Waits until the row of a pod is as expected, in both views; tells `gmt_modified`.
+    /// Waits until the row of a pod is as expected, in both views; returns `gmt_modified`.
     async fn is(&self, what: &str, pod: &Pod, owner: &Owner, expected: &Expected) -> Result<String> {
         let uid = pod.uid().context("a uid")?;
         let truth = |is: bool| Some(u8::from(is).to_string());
@@ -162,7 +162,7 @@ impl<'w> Pods<'w> {
             expected.ips.map(|ips| ips[0].to_owned()),
             expected.ips.map(|ips| ips[1].to_owned()),
             expected.region.and_then(text),
-            // Pods never are.
+            // Pods are never evicted.
             truth(false),
             truth(!expected.gone),
             expected.remark.and_then(text),
@@ -172,7 +172,7 @@ impl<'w> Pods<'w> {
         ];
         let sql = format!("SELECT {}, gmt_modified FROM replica_info WHERE pod_id = '{uid}'", COLUMNS.join(", "));
         let look = async || self.world.database.sql(&sql).await;
-        // The last state of one that is gone has a version of its own.
+        // The last state of a pod that is gone has its own version.
         let version = pod.resource_version().context("a version")?;
         let holds = |rows: &Vec<Vec<Option<String>>>| match rows.as_slice() {
             [row] => row[..17] == wanted && (expected.gone || row[17].as_ref() == Some(&version)),
@@ -180,7 +180,7 @@ impl<'w> Pods<'w> {
         };
         let what = format!("{what}: {wanted:?} at version {version}");
         let rows = eventually(&what, look, holds).await?;
-        // The table of the manual says the same of what both have.
+        // The manual's table has the same values in the common columns.
         let both = "name, namespace, pod_id, version, status, image, job_id, replica_type, resources, host_ip, pod_ip, deploy_region, gmt_created, gmt_started";
         let [of_code, of_manual] =
             ["replica_info", "pod"].map(|view| format!("SELECT {both} FROM {view} WHERE pod_id = '{uid}'"));
@@ -239,7 +239,7 @@ async fn every_state_of_a_pod_is_in_its_row(world: &mut World) -> Result<()> {
         let later = pods.becomes(&name, status("Failed", main, later)).await?;
         pods.is("it has failed still", &later, &owner, &failed).await?;
 
-        // One that ends well at once, and one that its node has thrown out before any container ran.
+        // A pod that succeeds at once, and one that its node evicted before any container ran.
         let name = format!("{main}-worker-1");
         pods.create(pod(&name, &owner, main)).await?;
         let done =
@@ -263,7 +263,7 @@ async fn every_state_of_a_pod_is_in_its_row(world: &mut World) -> Result<()> {
             status.as_deref() == Some("Failed")
         })
         .await?;
-        // The pod does not say when it ended: it is when that was written.
+        // The pod does not say when it ended: the time of the write counts.
         let finished = pods.cell("gmt_modified", &evicted).await?;
         let remark = Some("Reason: Evicted\nMessage: The node was low on memory.");
         let thrown_out =
@@ -272,7 +272,7 @@ async fn every_state_of_a_pod_is_in_its_row(world: &mut World) -> Result<()> {
         last.push((owner, ended, succeeded));
     }
     ensure!(world.database.count("replica_info").await? == 6);
-    // The region is the process's, also of what it wrote before it had one.
+    // The region is the process's, even for rows that it wrote before it had one.
     world.start_with(&with(&settings, "viewSettings: {deploy_region: here}"))?;
     for (owner, pod, expected) in &last {
         Pods::of(world).is("with a region", pod, owner, &Expected { region: Some("here"), ..expected.clone() }).await?;
@@ -285,7 +285,7 @@ async fn a_pod_that_is_deleted_has_stopped_unless_it_had_ended(world: &mut World
     world.start_with(&settings)?;
     let owner = owner(world, "TFJob").await?;
     let main = "tensorflow";
-    // Each once while somebody looks, and once while nobody does.
+    // Each once while the ingester runs, and once while it does not.
     let mut all = Vec::new();
     for seen in ["seen", "unseen"] {
         let pods = Pods::of(world);
@@ -333,7 +333,7 @@ async fn a_pod_that_is_deleted_has_stopped_unless_it_had_ended(world: &mut World
         if expected.finished.is_none() {
             let gone = async || pods.cell("gmt_finished", &pod).await;
             let finished = eventually("it has stopped", gone, Option::is_some).await?.context("a time")?;
-            // Kubernetes says to the second when a deletion was asked for.
+            // Kubernetes records a deletion request to the second.
             ensure!(finished[..19] >= since[..19] && finished <= until(world).await?, "{since} <= {finished}");
             expected.finished = Some(finished);
         }
@@ -348,7 +348,7 @@ async fn only_pods_of_persisted_jobs_have_rows(world: &mut World) -> Result<()> 
     world.start_with(&settings)?;
     let (tf, mpi, mars) = (owner(world, "TFJob").await?, owner(world, "MPIJob").await?, owner(world, "MarsJob").await?);
     let pods = Pods::of(world);
-    // Without the label of the group, of kinds whose pods are not persisted, of another group's kind, of nobody.
+    // Without the label of the group, of kinds whose pods are not persisted, of another group's kind, without an owner.
     let mut unlabelled = pod("unlabelled", &tf, "tensorflow");
     unlabelled["metadata"]["labels"] = json!({"replica-type": "worker"});
     let mut of_others = pod("of-others", &tf, "tensorflow");
@@ -361,13 +361,13 @@ async fn only_pods_of_persisted_jobs_have_rows(world: &mut World) -> Result<()> 
     for other in [unlabelled, of_others, of_nobody, owned, pod("of-mpi", &mpi, "mpi"), pod("of-mars", &mars, "mars")] {
         pods.create(other).await?;
     }
-    // A pod whose type nobody says is a row all the same. It comes last: the others have been looked at by then.
+    // A pod without a type still has a row. It comes last: the others have been processed by then.
     let mut untyped = pod("untyped", &tf, "tensorflow");
     untyped["metadata"]["labels"] = json!({"group-name": tf.group});
     let untyped = pods.create(untyped).await?;
     pods.is("of no type", &untyped, &tf, &Expected { status: "Unknown", ..Expected::default() }).await?;
     ensure!(world.database.count("replica_info").await? == 1 && world.database.count("kubedl_pod").await? == 1);
-    // One that loses its job has no live row any more.
+    // A pod that loses its job has no live row any more.
     let orphan = Patch::Merge(json!({"metadata": {"ownerReferences": null}}));
     pods.api.patch("untyped", &PatchParams::default(), &orphan).await?;
     let in_etcd = async || world.database.count("replica_info WHERE is_in_etcd = 1").await;
@@ -409,7 +409,7 @@ async fn events_on_managed_jobs_and_pods_are_in_their_view(world: &mut World) ->
         "type": "Warning", "reason": "BackOff", "message": "Back-off\nrestarting \"größe\"", "count": 3, "firstTimestamp": at(1), "lastTimestamp": at(4),
         "source": {"component": "kubelet"},
     });
-    // As clients of events.k8s.io write them: one time alone, with a fraction, and no count.
+    // As clients of events.k8s.io write them: only one time, with a fraction, and no count.
     let modern = json!({
         "type": "Normal", "reason": "Scheduled", "message": "Assigned.", "eventTime": "2026-07-01T10:02:00.123456Z", "action": "Binding",
         "reportingComponent": "scheduler", "reportingInstance": "scheduler-0",
@@ -424,7 +424,7 @@ async fn events_on_managed_jobs_and_pods_are_in_their_view(world: &mut World) ->
         ),
         on("of-pod", "Pod", "worker", &uid(&worker)?, counted),
         on("modern", "Pod", "worker", &uid(&worker)?, modern),
-        // On a pod of nobody, and on what is no kind of KubeDL's.
+        // On a pod without an owner, and on objects of kinds that are not KubeDL's.
         on("of-foreign", "Pod", "foreign", &uid(&foreign)?, json!({"reason": "r", "message": "m"})),
         on(
             "of-other",
@@ -493,7 +493,7 @@ async fn events_on_managed_jobs_and_pods_are_in_their_view(world: &mut World) ->
     eventually("the event on a pod of nobody is stored", of_foreign, |count| *count == 1).await?;
     ensure!(world.database.count("event_info").await? == 3 && world.database.count("kubedl_event").await? == 4);
 
-    // The API server forgets events after an hour, and pods are deleted: what was said of them stays. The region is the process's.
+    // The API server forgets events after an hour, and pods are deleted: their events stay. The region is the process's.
     api.delete("of-pod", &DeleteParams::default()).await?;
     pods.delete("worker").await?;
     let forgotten = async || world.database.count("kubedl_event WHERE delete_time IS NOT NULL").await;

@@ -1,4 +1,4 @@
-//! The life of one object, by commands alone: evicted, listed, labelled, deleted, brought back, live again.
+//! The life of one object, only by commands: evicted, listed, labelled, deleted, brought back, live again.
 
 use anyhow::{Result, ensure};
 use ingester_tests::{kubectl, skipped_without_kubectl};
@@ -48,7 +48,7 @@ impl Server {
     }
 }
 
-/// kubectl, asking the API server of a kubeconfig or the server of a URL.
+/// kubectl, with the API server of a kubeconfig or the server of a URL.
 struct Kubectl {
     program: PathBuf,
     place: Vec<String>,
@@ -66,7 +66,7 @@ impl Kubectl {
         Ok((output.status.success(), String::from_utf8_lossy(&text).trim().to_owned()))
     }
 
-    /// What it prints, which must succeed.
+    /// Its output; it must succeed.
     fn prints(&self, command: &str) -> Result<String> {
         let (done, text) = self.run(command)?;
         ensure!(done, "kubectl {command}: {text}");
@@ -129,7 +129,7 @@ async fn an_object_lives_on_in_sql_and_comes_back(world: &mut World) -> Result<(
     of_sql(state("live"), is_live).await?;
     assert_eq!(sql.prints(&names)?, is_live);
 
-    // Again, by a request, through the server.
+    // Once more, by a request to the server.
     cluster.prints(&format!("annotate model a -n {ns} michelangelo/Immutable=true"))?;
     world.gone("Model", "a").await?;
     of_sql(state("evicted"), is_live).await?;

@@ -91,7 +91,7 @@ async fn a_deleted_object_stays_until_its_tombstone_has_its_last_state(world: &m
     world.objects.patch("Model", "a", &last).await?;
     let begin = Instant::now();
     world.objects.delete("Model", "a").await?;
-    // Read the object first and the row second. If the finalizer came off before the commit, neither would be there for
+    // Read the object first and the row second. If the finalizer were removed before the commit, neither would exist for
     // a moment.
     let mut seen_terminating = false;
     let look = async || {

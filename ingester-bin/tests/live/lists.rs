@@ -1,4 +1,4 @@
-//! What is read of the API server: everything at first, metadata after that.
+//! What is read from the API server: everything at first, then only metadata.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
@@ -14,12 +14,12 @@ on_both_api_servers! { Own::NOTHING =>
     a_restart_reads_metadata_and_then_what_has_changed
 }
 
-// An API server of its own, because so many large objects keep one from streaming lists to others.
+// Its own API server, because so many large objects prevent it from streaming lists to others.
 on_servers! { Own::BOTH =>
     a_list_waits_for_a_database_that_does_not_answer [modern MODERN]
 }
 
-/// More than may change for each to be read by itself.
+/// More changed objects than are read one by one.
 const OBJECTS: usize = 210;
 
 /// How many models lists brought, whole and as metadata, since the process began.
@@ -72,7 +72,7 @@ async fn a_restart_reads_metadata_and_then_what_has_changed(world: &mut World) -
     Ok(())
 }
 
-/// Larger in total than what is read before something is written, and than what sockets hold.
+/// Larger in total than what is read before the first write, and than what sockets hold.
 const LARGE: usize = 1500;
 const BYTES: usize = 40_000;
 
@@ -84,7 +84,7 @@ async fn a_list_waits_for_a_database_that_does_not_answer(world: &mut World) -> 
     let rows = async || world.database.count("model").await;
     eventually("the first rows", rows, |rows| *rows > 0).await?;
     world.database.process().context("a server of its own")?.freeze();
-    // Changes fill the buffer of a watch that nobody reads.
+    // Changes fill the buffer of a watch that is not read.
     for number in 0..300 {
         let patch = json!({"metadata": {"labels": {"number": number.to_string()}}});
         world.objects.patch("Model", &format!("m-{:04}", number % 5), &patch).await?;

@@ -1,6 +1,6 @@
 //! The live mirror end to end: the program with a real API server and a real database, as the service account of
 //! `deploy/`. Tests run on MariaDB, MySQL and PostgreSQL, unless they say why not; on PostgreSQL most of them with `--all`
-//! alone. What API servers answer differently from release to release (lists, watches, finalizers, restores) is also tested on a modern one,
+//! alone. What differs between releases of the API server (lists, watches, finalizers, restores) is also tested on a modern one,
 //! with MariaDB.
 //!
 //! | file | what it tests |

@@ -13,7 +13,7 @@ crate::on_servers! { Own::NOTHING =>
 
 const OBJECTS: u64 = 300;
 
-/// As large as an API server takes, with some room for metadata.
+/// As large as an API server accepts, with some room for metadata.
 const BYTES: usize = 900_000;
 
 async fn three_hundred_large_objects_take_less_than_128_mb(world: &mut World) -> Result<()> {
@@ -34,7 +34,7 @@ async fn three_hundred_large_objects_take_less_than_128_mb(world: &mut World) ->
         let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
         Ok(value.with_context(|| format!("no {name}"))?.trim().trim_end_matches(" kB").parse::<u64>()? >> 10)
     };
-    // Without the program's own code, of which a build for tests has 40 MB, and one for users a half.
+    // Without the program's own code, which takes 40 MB in a build for tests, and half of that in one for users.
     let taken = megabytes("VmHWM")? - megabytes("RssFile")?;
     ensure!(taken < 128 - 20, "{taken} MB at the most beside its code");
     Ok(())

@@ -41,7 +41,7 @@ impl Database {
         self.sql(&sql).await?.into_iter().map(|cells| row(cells).context("a row has values")).collect()
     }
 
-    /// The row of the object of this name; `None` if there is none.
+    /// The row of the object of this name; `None` without a row.
     ///
     /// # Errors
     /// Also when there are several, because the object was recreated.
@@ -66,7 +66,7 @@ impl Database {
     }
 }
 
-/// The differences between cluster and rows, but for those of the object of this name, of the first kind that has some. Empty once the
+/// The differences between cluster and rows, except those of the object of this name, for the first kind that has some. Empty once the
 /// ingester has done its work: every live object has a live row of its version with its labels, nothing else has one, and no object waits
 /// for the ingester.
 pub(crate) async fn differences(objects: &Objects, database: &Database, but: Option<&str>) -> Result<Vec<String>> {

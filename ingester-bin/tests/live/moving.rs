@@ -1,4 +1,4 @@
-//! Moving in from the reference system while both systems run: it evicts, and the cluster says what has left it.
+//! Moving in from the reference system while both systems run: it evicts, and the cluster shows what has left it.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::databases::{Database, On};
@@ -14,7 +14,7 @@ on_every_database! { Own::NOTHING =>
     the_reference_system_evicts_and_the_cluster_says_what_has_left_it
 }
 
-/// Tables in the shape of the reference system's, of one kind.
+/// Tables with the columns of the reference system's, for one kind.
 const REFERENCE: &str =
     "CREATE TABLE model (uid VARCHAR(255) PRIMARY KEY, group_ver TEXT, namespace TEXT, name TEXT, res_version BIGINT, \
      create_time TEXT, update_time TEXT, delete_time TEXT, proto BLOB, json TEXT);
@@ -45,7 +45,7 @@ async fn the_reference_system_evicts_and_the_cluster_says_what_has_left_it(world
     eventually("the only copy", only_copies, |count| *count == 1).await?;
     world.row_that("deleted", "Model", "deleted", |row| row.deleted).await?;
 
-    // What it has: an object of the cluster, and two that had left it before we came. Of one, users have counted the version on.
+    // Its content: an object of the cluster, and two that had left it before we came. Users have raised the version of one.
     let reference = Database::new("live::moving::reference", On::Sqlite).await?.context("SQLite")?;
     reference.sql(REFERENCE).await?;
     let uid = marked.uid().context("a uid")?;
@@ -78,7 +78,7 @@ async fn the_reference_system_evicts_and_the_cluster_says_what_has_left_it(world
     assert_eq!(world.database.count(copied).await?, 2);
     assert_eq!(world.row("Model", "marked").await?.context("a row")?.version, before, "the mirror's, from the cluster");
 
-    // After the switch, ours evicts.
+    // After the switch, our system evicts.
     world.stop()?;
     world.start()?;
     world.gone("Model", "marked").await?;

@@ -1,4 +1,4 @@
-//! The objects of one namespace, and what an administrator does to them.
+//! The objects of one namespace, and an administrator's changes to them.
 
 use anyhow::{Context as _, Result};
 use kube::api::{Api, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams};
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 /// The ingester's finalizer.
 pub(crate) const OURS: &str = "michelangelo/Ingester";
-/// A finalizer of somebody else.
+/// A finalizer of another controller.
 pub(crate) const KEEP: &str = "example.com/keep";
 
 /// Concurrent requests of [`Objects::create_all`].
@@ -108,7 +108,7 @@ impl Objects {
         deleted.map(drop).with_context(|| format!("deleting {kind} {name}"))
     }
 
-    /// Removes all finalizers and deletes it: it is gone at once, unless somebody adds one in between.
+    /// Removes all finalizers and deletes it: it is gone at once, unless a finalizer is added in between.
     pub(crate) async fn delete_by_force(&self, kind: &str, name: &str) -> Result<()> {
         self.patch(kind, name, &json!({"metadata": {"finalizers": null}})).await?;
         self.delete(kind, name).await

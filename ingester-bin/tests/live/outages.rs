@@ -62,7 +62,7 @@ async fn every_change_is_stored_after_the_database_was_stopped(world: &mut World
 }
 
 async fn every_change_is_stored_while_the_password_changes(world: &mut World) -> Result<()> {
-    // The user may only use tables, which an administrator makes.
+    // The user may only use tables, which an administrator creates.
     world.start()?;
     world.stop()?;
     let user = Rotated::of(world.database.on, &world.database, &world.database.name);
@@ -83,7 +83,7 @@ async fn every_change_is_stored_while_the_password_changes(world: &mut World) ->
     let part = churn.steps / 4;
     churn.allow(part);
     churn.reached(part / 2).await?;
-    // The file is new before the connections end: nothing is refused.
+    // The file is new before the connections end: no write is refused.
     user.change("second").await?;
     file.replace("second")?;
     user.end_connections().await?;
@@ -157,7 +157,7 @@ async fn every_change_is_stored_after_the_watch_expired(world: &mut World) -> Re
     let observed = world.objects.get("Model", "old-0").await?.context("it is there")?;
     assert_eq!(refusal(&world.objects, &version(&observed)).await?, None);
 
-    // A frozen ingester observes none of the following.
+    // A frozen ingester does not observe what follows.
     world.ingester().process().freeze();
     for number in 0..20 {
         let name = format!("old-{number}");

@@ -19,7 +19,7 @@ on_both_api_servers! { Own::NOTHING =>
     finished_objects_leave_by_a_rule_within_the_limit_and_the_rest_stays
 }
 
-// What it costs and gives depends on etcd alone.
+// The costs and the gain depend only on etcd.
 on_servers! { Own::CLUSTER => finished_runs_leave_etcd_and_one_command_brings_them_back [mariadb MARIADB] }
 
 // Namespaces with labels: the classic API server has them.
@@ -38,7 +38,7 @@ const RUNNING: usize = 120;
 /// A fifth of all, which is what may leave within an hour.
 const FIFTH: usize = (DONE + RUNNING + HELD) / 5;
 
-/// Done, and kept in the cluster by something: a finalizer of others, an object that it owns, its owner.
+/// Done, but kept in the cluster: by another finalizer, by an object that it owns, by its owner.
 const HELD: usize = 3;
 
 fn named(prefix: &str, count: usize, algorithm: &'static str) -> impl Iterator<Item = Json> {
@@ -59,7 +59,7 @@ async fn finished_objects_leave_by_a_rule_within_the_limit_and_the_rest_stays(wo
     let mut dependent = project("dependent", 1);
     dependent["metadata"]["ownerReferences"] = owner("Model", "a-owning", &owning_uid);
     world.objects.create(dependent).await?;
-    // Times of creation have whole seconds: the last ones are to be among those that come now.
+    // Times of creation have whole seconds: the last ones must be among those that come now.
     let second = || SystemTime::UNIX_EPOCH.elapsed().map(|since| since.as_secs());
     let begin = second()?;
     within(Duration::from_secs(10), "the next second", async || Ok(second()?), |now| *now > begin).await?;
@@ -72,7 +72,7 @@ async fn finished_objects_leave_by_a_rule_within_the_limit_and_the_rest_stays(wo
     let counted = async || Ok(world.metrics()?.sum("ingester_policy_objects", &["kind=\"Model\""]));
     let all = (DONE + HELD - 2) as f64;
     within(Duration::from_secs(60), "the rule to count its objects", counted, |count| *count == all).await?;
-    // What just gets our finalizer has changed since it was judged.
+    // An object that has just received our finalizer has changed since it was judged.
     let said = async || {
         let ran = world.ingester().run(&["policies", "-o", "json"])?;
         ensure!(ran.code == Some(0), "{ran:?}");
@@ -90,7 +90,7 @@ async fn finished_objects_leave_by_a_rule_within_the_limit_and_the_rest_stays(wo
     }
     ensure!(world.objects.list("Model").await?.len() == DONE + RUNNING + HELD);
 
-    // Enforced: a fifth of all within the hour, and no more, also after a restart.
+    // Enforced: a fifth of all within the hour, and no more, even after a restart.
     let enforced = Settings { policies: ENFORCED, ..world.settings() };
     world.reconfigure(&enforced)?;
     let confirmed = async || world.database.count("model WHERE evict_confirmed").await;
@@ -132,7 +132,7 @@ const FINISHED: &str = "PIPELINE_RUN_STATE_SUCCEEDED";
 
 /// Creates runs, with a text of eight kilobytes, and writes their states.
 async fn create_runs(world: &World, names: &[String], state: &'static str) -> Result<()> {
-    // Not to be compressed, as texts of objects are not.
+    // Not compressible, like texts of objects.
     let text = |seed: usize| -> String {
         (0..1800).map(|at| format!("{:x}", (seed * 7919 + at * 104_729) % 65_521)).collect()
     };
@@ -193,7 +193,7 @@ async fn finished_runs_leave_etcd_and_one_command_brings_them_back(world: &mut W
         if now == count as u64 {
             break;
         }
-        // As an hour later: what has left is not counted any more.
+        // As if an hour later: objects that have left are not counted any more.
         world.database.sql("DELETE FROM ingester_settings WHERE name LIKE 'evict/%'").await?;
         within(slow, "more to leave", confirmed, |later| *later > now).await?;
     }

@@ -1,4 +1,4 @@
-//! PgBouncer before PostgreSQL, in the mode in which each transaction may get another session of the server.
+//! PgBouncer before PostgreSQL, in the mode in which each transaction may get a different session of the server.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::PgBouncer;
@@ -60,7 +60,7 @@ async fn a_pooler_is_enough_for_all_but_changes_of_tables(world: &mut World) -> 
     ensure!(!refused.status.success() && said.contains("name the server itself"), "{said}");
     done(&["schema", "apply", "--database-url", &direct])?;
 
-    // What a first fill, a second one that overwrites, and a page cost by either way.
+    // The costs of a first fill, of a second one that overwrites, and of a page, by either way.
     let folder = tempfile::tempdir()?;
     for (number, (name, url)) in [("the server", &direct), ("the pooler", &pooled)].into_iter().enumerate() {
         let mut took = Vec::new();
@@ -102,7 +102,7 @@ async fn a_pooler_is_enough_for_all_but_changes_of_tables(world: &mut World) -> 
     world.audit_is_clean()?;
     ensure!(world.database.count("model WHERE algorithm = 'y' AND delete_time IS NULL").await? == 15);
     ensure!(world.database.count("model_labels WHERE \"key\" = 'changed'").await? == 20);
-    // A restart reads what is there.
+    // A restart reads the present rows.
     world.restart()?;
     world.settled().await?;
     world.stop()

@@ -100,7 +100,7 @@ async fn sigterm_works_within_seconds_while_the_database_is_down(world: &mut Wor
     assert_eq!(stopped.status.code(), Some(0), "{stopped:?}");
     assert!(stopped.took < SECONDS, "{stopped:?}");
 
-    // Nothing that could not be written is lost.
+    // Changes that could not be written are not lost.
     world.database.restart()?;
     world.restart()?;
     world.settled().await?;

@@ -1,4 +1,4 @@
-//! What a kind does not store is nowhere: in no byte of the database's files, no message, no answer.
+//! Pruned values are nowhere: in no byte of the database's files, in no message, in no answer.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::{mariadb_dump, postgres, process::free_port};
@@ -16,13 +16,13 @@ use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-// The files of a server of its own: nothing else has written there.
+// The files of its own server: nothing else has written there.
 on_servers! { Own::DATABASE => a_pruned_value_is_in_no_file_no_message_and_no_answer [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] }
 
-/// What is in the pruned fields; each time with another end.
+/// The value of the pruned fields; each time with a different end.
 const SECRET: &str = "TOPSECRET-8c1f";
 
-/// What is stored beside them, so that the test knows that it looks in the right places.
+/// A value that is stored beside them, so that the test knows that it looks in the right places.
 const SHOWN: &str = "shown-51b7";
 
 const KINDS: &str = r#"builtIn: false
@@ -53,7 +53,7 @@ fn with_secret(name: &str, algorithm: &str, end: &str) -> Json {
     object
 }
 
-/// Texts and files that were looked at.
+/// The checked texts and files.
 #[derive(Default)]
 struct Seen {
     texts: Vec<(String, String)>,
@@ -64,7 +64,7 @@ impl Seen {
         self.texts.push((what.to_owned(), text));
     }
 
-    /// Fails if one of them has the secret, or a text that should have it lacks what is stored beside it.
+    /// Fails if one of them has the secret, or a text that should have the stored value lacks it.
     fn check(&self, shown: &[&str]) -> Result<()> {
         for (what, text) in &self.texts {
             ensure!(!text.contains("TOPSECRET"), "{what} has the secret: {text}");
@@ -77,7 +77,7 @@ impl Seen {
     }
 }
 
-/// The dump of the database, by its own program; `None` if that is not there.
+/// The dump of the database, by its own program; `None` if that is not installed.
 fn dump(world: &World) -> Result<Option<String>> {
     let port = world.database.port().context("a server of the test's own")?.to_string();
     let mut command = match world.database.on {
@@ -179,12 +179,12 @@ async fn a_pruned_value_is_in_no_file_no_message_and_no_answer(world: &mut World
     eventually("the change", changed, |rows| *rows == 1).await?;
     let rejected = async || world.database.count("ingester_rejects").await;
     eventually("the reject", rejected, |rows| *rows == 1).await?;
-    // The object itself has it all the same.
+    // The object itself still has it.
     let object = world.objects.get("Model", "changes").await?.context("it is there")?;
     ensure!(serde_json::to_string(&object)?.contains(SECRET));
 
     let mut seen = Seen::default();
-    // A row that differs, so that the audit has something to say.
+    // A row that differs, so that the audit has something to report.
     world.database.sql("UPDATE model SET algorithm = 'z' WHERE name = 'before'").await?;
     let all: [&[&str]; 12] = [
         &["audit"],

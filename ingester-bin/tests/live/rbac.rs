@@ -16,7 +16,7 @@ on_every_database! { Own::CLUSTER =>
     the_ingester_uses_exactly_the_rights_that_deploy_grants
 }
 
-/// What the ClusterRoles and Roles of `deploy/` grant.
+/// The grants of the ClusterRoles and Roles in `deploy/`.
 fn granted() -> Result<BTreeSet<Access>> {
     let manifests = manifests()?;
     ensure!(!manifests.is_empty(), "deploy/ has no manifests: the other tests ran with all rights");
@@ -40,7 +40,7 @@ fn granted() -> Result<BTreeSet<Access>> {
     Ok(granted)
 }
 
-/// What every authenticated user may do: read the version and the list of resources, and review their own access.
+/// The rights of every authenticated user: read the version and the list of resources, and review their own access.
 fn is_everybodys(access: &Access) -> bool {
     access.resource.starts_with('/')
         || (access.group == "authorization.k8s.io" && access.resource.starts_with("selfsubject"))
@@ -53,7 +53,7 @@ async fn create(objects: &Objects, name: &str) -> Result<()> {
 
 async fn the_ingester_uses_exactly_the_rights_that_deploy_grants(world: &mut World) -> Result<()> {
     let granted = granted()?;
-    // As `deploy/` has it, in the namespace of its Role. The last member of a group removes its Lease.
+    // As in `deploy/`, in the namespace of its Role. The last member of a group removes its Lease.
     let ingester = vec!["resyncPeriod: 1s", "replicas: {enabled: true, namespace: ingester}"];
     let settings = Settings { ingester, deletion_delay: "200ms", ..world.settings() };
     for name in ["finalized", "swept", "audited"] {

@@ -167,7 +167,7 @@ async fn a_rejected_object_can_still_be_deleted(world: &mut World) -> Result<()>
     Ok(())
 }
 
-/// A project of so many levels, with our finalizer.
+/// A project with this many levels, with our finalizer.
 fn nested(name: &str, levels: usize) -> Json {
     // Its own level and that of its spec are two of them.
     let deep = (0..levels - 2).fold(json!(1), |inner, _| json!({"a": inner}));
@@ -223,9 +223,9 @@ async fn an_api_server_without_events_is_not_complained_about(world: &mut World)
     eventually("twenty events to be refused", failed, |failed| *failed > 19.5).await?;
     let mut said = world.log_lines(&[" ERROR "])?;
     said.extend(world.log_lines(&[" WARN "])?);
-    // This server has no namespaces either.
+    // This server has no namespaces, either.
     said.retain(|line| !line.contains("Not checked whether the database belongs to this cluster"));
-    // The rejects themselves, and nothing about their events.
+    // Only the rejects, and nothing about their events.
     assert_eq!(said.len(), 20, "{said:#?}");
     ensure!(said.iter().all(|line| line.contains("Object rejected") && line.contains("`algorithm`")), "{said:#?}");
     Ok(())
@@ -310,7 +310,7 @@ async fn an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing(world
 
 async fn the_reject_of_an_object_that_is_gone_is_deleted(world: &mut World) -> Result<()> {
     world.start()?;
-    // Neither was ever stored, so only the reject tells of it.
+    // Neither was ever stored, so only the reject shows it.
     for name in ["goes", "stays"] {
         world.objects.create(model(name, &"x".repeat(300))).await?;
     }

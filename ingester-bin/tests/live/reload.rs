@@ -1,4 +1,4 @@
-//! A configuration file that changes while the ingester runs, as a ConfigMap that is mounted changes.
+//! A configuration file that changes while the ingester runs, as a mounted ConfigMap does.
 
 use anyhow::{Context as _, Result};
 
@@ -30,7 +30,7 @@ async fn a_changed_file_is_taken_up_and_one_with_mistakes_changes_nothing(world:
     assert!((world.metrics()?.sum("ingester_config_reloads_total", &["result=\"failed\""]) - 1.0).abs() < 0.1);
     world.database.sql("UPDATE model SET algorithm = 'z', res_version = 1").await?;
 
-    // Some keys are taken up, others are named.
+    // Some keys take effect, others are reported.
     let settings = Settings { ingester: period.clone(), log_level: "debug", log_format: "json", ..world.settings() };
     world.reconfigure(&settings)?;
     let line = said(&["Configuration changed", "keys=", "resyncPeriod"]).await?;
@@ -39,7 +39,7 @@ async fn a_changed_file_is_taken_up_and_one_with_mistakes_changes_nothing(world:
     assert!(line.contains("log.format"), "{line}");
     assert!(current().await? > 0.9);
     said(&["DEBUG", "Resync found nothing"]).await?;
-    // Only a resync finds the row that was changed by hand before it was due.
+    // Only a resync finds the row that was changed by hand, and with the former period it would not be due yet.
     let cell = async || world.database.cell("SELECT algorithm FROM model").await;
     eventually("the resync", cell, |algorithm| algorithm.as_deref() == Some("x")).await?;
 

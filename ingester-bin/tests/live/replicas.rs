@@ -1,4 +1,4 @@
-//! Several ingesters share the work by Leases: one dies, one is frozen, one stops, and nobody notices.
+//! Several ingesters share the work by Leases: one dies, one is frozen, one stops, and the mirror is unaffected.
 
 use crate::churn::Churn;
 use crate::eventually::{DEADLINE, within};
@@ -16,13 +16,13 @@ crate::on_every_database! { crate::world::Own::NOTHING =>
     a_kind_in_shards_has_every_row
 }
 
-/// Shorter than the default, so that nobody waits long for the dead.
+/// Shorter than the default, so that waits for dead members are short.
 const REPLICAS: &str =
     "replicas: {enabled: true, namespace: ingester, leaseDuration: 5s, renewDeadline: 4s, retryPeriod: 500ms}";
 
 const SHARDS: &str = "replicas: {enabled: true, namespace: ingester, leaseDuration: 5s, renewDeadline: 4s, retryPeriod: 500ms, shardsMap: {Project: 3}}";
 
-/// The units of this world that each member claims, by where it runs.
+/// The units of this world that each member claims, by its host.
 fn members(world: &World) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let ran = world.ingester().run(&["members", "-o", "json"])?;
     ensure!(ran.code == Some(0), "{ran:?}");
@@ -40,7 +40,7 @@ fn members(world: &World) -> Result<BTreeMap<String, BTreeSet<String>>> {
     Ok(found)
 }
 
-/// Waits until so many members have all units, each of them one, in parts that are alike. Returns how long that took.
+/// Waits until this many members hold all units, each unit once, in equal shares. Returns how long that took.
 pub(crate) async fn shared(world: &World, count: usize, units: usize) -> Result<Duration> {
     let begin = Instant::now();
     let what = format!("{count} members to share {units} units");
@@ -61,7 +61,7 @@ pub(crate) fn held(ingester: &Ingester) -> Result<f64> {
     Ok(metrics.sum("ingester_replica_units", &[]))
 }
 
-/// What a member's log says of units and Leases.
+/// The lines of a member's log about units and Leases.
 fn said(ingester: &Ingester) -> String {
     let logs = ingester.logs().unwrap_or_default();
     let about = |line: &&str| {
@@ -95,7 +95,7 @@ async fn members_take_over_what_others_leave_behind(world: &mut World) -> Result
     frozen.process().freeze();
     shared(world, 1, units).await?;
     frozen.process().thaw();
-    // It has lost its Lease, and takes part as another member.
+    // It has lost its Lease, and takes part as a new member.
     let took = shared(world, 2, units)
         .await
         .with_context(|| format!("{}\n-- frozen:\n{}", said(world.ingester()), said(&frozen)))?;
@@ -136,7 +136,7 @@ async fn a_kind_in_shards_has_every_row(world: &mut World) -> Result<()> {
         world.objects.delete("Project", &format!("before-{number}")).await?;
     }
     world.settled().await?;
-    // What is deleted while nobody watches is found by the holder of its shard, and no other takes it for gone.
+    // An object that is deleted without a watch is found by the holder of its shard, and other members do not take it for gone.
     other.kill()?;
     world.ingester().kill()?;
     for number in 0..10 {

@@ -1,4 +1,4 @@
-//! The samples and their updates, as one checks an installation by hand.
+//! The samples and their updates, as a person checks an installation.
 
 use anyhow::{Context as _, Result, ensure};
 use kube::ResourceExt as _;
@@ -89,7 +89,7 @@ fn has_field(line: &str, field: &str, value: &str) -> bool {
 }
 
 async fn every_sample_and_every_update_reaches_its_row(world: &mut World) -> Result<()> {
-    // At this level each object has a line of its own; otherwise a batch has one.
+    // At this level each object has its own line; otherwise a batch has one.
     world.start_with(&Settings { log_level: "debug", ..world.settings() })?;
     for sample in samples()? {
         world.objects.create(sample).await?;

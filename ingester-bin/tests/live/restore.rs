@@ -26,7 +26,7 @@ async fn rows_follow_a_cluster_that_was_restored_while_the_ingester_was_down(wor
     rows_follow_a_restored_cluster(world, false).await
 }
 
-/// The algorithm in a model's live row; `None` while it has none.
+/// The algorithm in a model's live row; `None` without a value.
 async fn algorithm(world: &World, name: &str) -> Result<Option<String>> {
     let sql = format!("SELECT algorithm FROM model WHERE name = '{name}' AND delete_time IS NULL");
     Ok(world.database.sql(&sql).await?.into_iter().flatten().next().flatten())

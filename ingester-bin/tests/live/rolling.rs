@@ -1,4 +1,4 @@
-//! A rolling update: members of the next release, with another definition of a kind, join those of the one before and take its units over.
+//! A rolling update: members of the next release, with another definition of a kind, join those of the previous one and take over their units.
 
 use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -30,7 +30,7 @@ kinds:
   - {column: tier, path: .data.tier, type: VARCHAR(32)}
 ";
 
-/// Another path, and a column more.
+/// Another path, and one more column.
 const AFTER: &str = "
 kinds:
 - group: ''
@@ -75,7 +75,7 @@ impl Update {
         Ok(Update { objects, before, after, made: 0, _folder: folder })
     }
 
-    /// Makes some more objects.
+    /// Creates some more objects.
     async fn make(&mut self, count: usize) -> Result<()> {
         for number in self.made..self.made + count {
             let data =
@@ -123,7 +123,7 @@ async fn members_of_the_next_release_take_over_and_fill_its_columns(world: &mut 
     update.make(10).await?;
     update.stored(world).await?;
 
-    // Whoever wrote a row, and when: it is as the next release makes it.
+    // Regardless of its writer and its time, each row is as the next release writes it.
     let old = async || {
         let wrong = "ingest_version <> 2 OR tier NOT LIKE 'level-%' OR owner IS NULL";
         world.database.count(&format!("configmap WHERE name LIKE 'map-%' AND ({wrong})")).await

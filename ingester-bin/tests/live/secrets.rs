@@ -12,7 +12,7 @@ on_every_database! { Own::NOTHING =>
     no_log_shows_the_password_of_a_working_database
 }
 
-// Of PostgreSQL, the tests' servers ask for no password.
+// The tests' PostgreSQL servers do not ask for a password.
 on_mariadb_and_mysql! { Own::NOTHING =>
     no_log_or_error_shows_the_password_of_a_failing_database
 }
@@ -93,7 +93,7 @@ async fn no_log_or_error_shows_the_password_of_a_failing_database(world: &mut Wo
     };
     let server = world.database.section().map_or(1, |section| section.port);
     let url = |url: &str| Some(url.replace("PASSWORD", PASSWORD));
-    // The program waits for a server that does not answer, and exits on a mistake that waiting cannot mend.
+    // The program waits for a server that does not answer, and exits on a mistake that waiting cannot fix.
     let waits = [
         ("nobody listens", Settings { mysql: Some(section(1)), ..settings.clone() }),
         (

@@ -1,4 +1,4 @@
-//! Kinds of which only the objects are read that a label selector and a field selector match.
+//! Kinds that are read only as far as a label selector and a field selector match.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::count::Counted;
@@ -19,10 +19,10 @@ on_servers! { Own::CLUSTER => what_is_not_selected_does_not_travel [mariadb MARI
 /// `INGESTER_TEST_SELECTED=2000` is the number of objects.
 const OBJECTS: &str = "INGESTER_TEST_SELECTED";
 
-/// One object in so many is selected.
+/// One object in this many is selected.
 const PART: u32 = 20;
 
-/// What the API server sends to an ingester with these settings: for the first list, and for a change of each object.
+/// How much the API server sends to an ingester with these settings: for the first list, and for a change of each object.
 async fn travels(
     world: &World,
     count: u32,
@@ -55,7 +55,7 @@ async fn what_is_not_selected_does_not_travel(world: &mut World) -> Result<()> {
         let mut object = model(&format!("m-{number:05}"), "first");
         let team = if number.is_multiple_of(PART) { "pricing" } else { "web" };
         object["metadata"]["labels"] = json!({"team": team});
-        // Of no use to a compressor, as most texts of objects are not.
+        // Not compressible, like most texts of objects.
         let text: String = (0..256_u32).map(|at| format!("{:x}", (number * 7919 + at * 104_729) % 65_521)).collect();
         object["spec"]["positiveLabel"] = json!(text);
         object
@@ -69,7 +69,7 @@ async fn what_is_not_selected_does_not_travel(world: &mut World) -> Result<()> {
     eprintln!(
         "{selected} of {count} objects are selected: {narrow:?} bytes for the list and the changes, {wide:?} without a selector"
     );
-    // What an ingester asks for whatever there is takes a part of it.
+    // A part of it is for requests that an ingester always sends.
     ensure!(narrow[1] * 5 < wide[1], "{narrow:?} bytes with a selector, {wide:?} without");
     ensure!(narrow[0] < wide[0], "{narrow:?} bytes with a selector, {wide:?} without");
     Ok(())
@@ -119,16 +119,16 @@ async fn what_leaves_the_selection_is_left_out_and_not_gone(world: &mut World) -
     world.objects.patch("Model", "leaves", &team).await?;
     world.row_that("live", "Model", "leaves", |row| row.is_live()).await?;
     assert!(stored(world, "leaves").await?.1.contains("again"));
-    // One that comes into the selection.
+    // An object that enters the selection.
     world.objects.patch("Model", "other", &json!({"metadata": {"labels": {"team": "search"}}})).await?;
     world.row_that("live", "Model", "other", |row| row.is_live()).await?;
-    // One that is really gone leaves its last state.
+    // An object that is really gone leaves its last state.
     world.objects.patch("Model", "stays", &json!({"spec": {"algorithm": "last"}})).await?;
     world.objects.delete("Model", "stays").await?;
     world.row_that("deleted", "Model", "stays", |row| row.deleted).await?;
     assert!(stored(world, "stays").await?.1.contains("last"));
 
-    // What changes while no ingester runs is found by its list.
+    // Its list finds changes from a time when no ingester ran.
     world.stop()?;
     world.objects.patch("Model", "other", &json!({"metadata": {"labels": {"team": "web"}}})).await?;
     world.start_with(&settings)?;

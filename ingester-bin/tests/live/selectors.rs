@@ -1,4 +1,4 @@
-//! Selectors select what they select in Kubernetes: the same ones are given to a real API server and to the store that mirrors it.
+//! Selectors work as in Kubernetes: the same ones are given to a real API server and to the store that mirrors it.
 
 use anyhow::{Context as _, Result, ensure};
 use crd_specs::model::Model;
@@ -51,7 +51,7 @@ const LABELS: &[(&str, &[Option<&str>])] = &[
     ("Team", &[None, None, None, Some("pricing"), None, None, None, None, None, Some("x"), None, None, None]),
 ];
 
-/// What selects some models and not others.
+/// Selectors that match some models.
 ///
 /// `x in (a,,)` is left out: Kubernetes 1.20 refuses two commas before the end, later releases take them for an empty value.
 const LABEL_SELECTORS: &[&str] = &[
@@ -106,7 +106,7 @@ const LABEL_SELECTORS: &[&str] = &[
     "team,!example.com/team,number>1,notin!=in",
 ];
 
-/// What selects no model, or all of them.
+/// Selectors that match no model, or all of them.
 const EXTREMES: &[&str] = &[
     "",
     "  ",
@@ -125,7 +125,7 @@ const EXTREMES: &[&str] = &[
     "other.example.com/team",
 ];
 
-/// What is no label selector, or not one of Kubernetes'.
+/// Texts that are not label selectors, or not Kubernetes'.
 const BAD_LABEL_SELECTORS: &[&str] = &[
     ",",
     "team,",
@@ -171,7 +171,7 @@ const BAD_LABEL_SELECTORS: &[&str] = &[
     "team=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 ];
 
-/// What is no field selector, or asks for a field that custom resources do not have.
+/// Texts that are not field selectors, or that name a field which custom resources do not have.
 const BAD_FIELD_SELECTORS: &[&str] = &[
     "metadata.name",
     "!metadata.name",
@@ -194,14 +194,14 @@ const RANGES: &[(&str, usize)] = &[("metadata.name>model-98", 2), ("metadata.nam
 /// Names by uid.
 type Selected = BTreeMap<String, String>;
 
-/// What both sides are asked.
+/// The requests to both sides.
 struct Both {
     api: Api<kube::api::DynamicObject>,
     store: Store,
 }
 
 impl Both {
-    /// What the API server selects.
+    /// The names that the API server selects.
     async fn in_cluster(&self, params: &ListParams) -> kube::Result<Selected> {
         let objects = self.api.list(params).await?.items;
         let name = |object: &kube::api::DynamicObject| {
@@ -210,7 +210,7 @@ impl Both {
         Ok(objects.iter().map(|object| (uid(object), name(object))).collect())
     }
 
-    /// What the store selects, page by page.
+    /// The names that the store selects, page by page.
     async fn in_store(&self, filters: Vec<Filter>) -> Result<Selected> {
         let query = Query { filters, ..Query::default() };
         let asked = self.store.ask_about(&Kind::of::<Model>(), &query, Limits::default())?;
@@ -230,7 +230,7 @@ impl Both {
         }
     }
 
-    /// What both select. Adds to `differences` where they do not agree.
+    /// The names that both select. Adds to `differences` if they differ.
     async fn select(&self, selector: &Selector<'_>, differences: &mut Vec<String>) -> Result<usize> {
         let cluster =
             self.in_cluster(&selector.params()).await.with_context(|| format!("the API server: {selector:?}"))?;
@@ -246,7 +246,7 @@ impl Both {
         Ok(cluster.len())
     }
 
-    /// Whether both refuse it. Adds to `differences` where they do not.
+    /// Whether both refuse it. Adds to `differences` if they do not.
     async fn refuse(&self, selector: &Selector<'_>, differences: &mut Vec<String>) -> Result<()> {
         match self.in_cluster(&selector.params()).await {
             Ok(selected) => differences.push(format!("{selector:?}: the API server selects {}", selected.len())),
@@ -303,7 +303,7 @@ async fn selectors_select_what_they_select_in_the_cluster(world: &mut World) -> 
     world.elsewhere.create_all(there.into_iter().map(|(_, object)| object)).await?;
     let namespaces = vec![world.objects.namespace.clone(), world.elsewhere.namespace.clone()];
     world.start_with(&Settings { namespaces, ..world.settings() })?;
-    // Rows of deleted objects stay, and nothing selects them.
+    // Rows of deleted objects stay, but are not selected.
     for name in ["model-2", "model-3"] {
         world.objects.delete("Model", name).await?;
         world.gone("Model", name).await?;

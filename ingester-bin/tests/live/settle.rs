@@ -12,7 +12,7 @@ use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-// What is gathered depends neither on the API server nor on the database.
+// Gathering depends neither on the API server nor on the database.
 on_servers! { Own::CLUSTER => objects_that_change_each_second_are_written_once_in_a_while [modern MODERN] }
 
 /// `INGESTER_TEST_SETTLING=1000` is the number of objects, which change for a minute then.
@@ -48,7 +48,7 @@ async fn objects_that_change_each_second_are_written_once_in_a_while(world: &mut
     while let Some(ended) = busy.join_next().await {
         ended??;
     }
-    // What is gathered is not taken for a difference.
+    // Gathered changes do not count as differences.
     world.audit_is_clean()?;
     let last = format!("model WHERE delete_time IS NULL AND algorithm = '{changes}'");
     let stored = async || world.database.count(&last).await;
@@ -59,7 +59,7 @@ async fn objects_that_change_each_second_are_written_once_in_a_while(world: &mut
     let changes = f64::from(count * changes);
     eprintln!("{changes} changes, {written} writes, {saved} gathered");
     // The first change of each object and two or three windows, and one more for a slow machine.
-    // What finds its object waiting joins it, and is not counted.
+    // A change whose object already waits joins it, and is not counted.
     assert!(written <= f64::from(count * 5) && saved > 0.0, "{changes} changes, {written} writes, {saved} gathered");
     world.settled().await
 }

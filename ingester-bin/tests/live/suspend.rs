@@ -1,4 +1,4 @@
-//! Kinds that are suspended by a change of the configuration file, as a ConfigMap that is mounted changes.
+//! Kinds that are suspended by a change of the configuration file, as a mounted ConfigMap does.
 
 use anyhow::{Context as _, Result};
 use kube::ResourceExt as _;
@@ -22,7 +22,7 @@ on_both_api_servers! { Own::NOTHING =>
 
 const MODEL: &str = "kind=\"Model\"";
 
-/// What is written in the log once a kind is suspended.
+/// The log line once a kind is suspended.
 const SUSPENDED: &str = "Kind is suspended";
 
 /// Everything in the tables of models.
@@ -55,7 +55,7 @@ impl Busy {
                 if ended.load(Ordering::Relaxed) {
                     break;
                 }
-                // Fast enough that something is always under way, and no faster.
+                // Just fast enough that some write is always under way.
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 objects.patch("Model", "busy", &json!({"spec": {"algorithm": format!("a{number}")}})).await?;
                 if number % 4 == 0 {
@@ -78,7 +78,7 @@ impl Busy {
     }
 }
 
-/// The kind of work that shows that the mirror is up and goes on with other kinds: a project comes and gets its row.
+/// The kind of work that shows that the mirror is up and continues with other kinds: a project comes and gets its row.
 async fn another_kind_is_mirrored(world: &World, name: &str) -> Result<()> {
     world.objects.create(project(name, 1)).await?;
     world.row_that("live", "Project", name, |row| row.is_live()).await.map(drop)
@@ -131,7 +131,7 @@ async fn a_suspended_kind_writes_nothing_and_catches_up_when_it_goes_on(world: &
     for name in &waiting {
         assert!(!has_finalizer(&get(name).await?, OURS), "{name}");
     }
-    // Everybody is told.
+    // All outputs report it.
     assert_eq!(world.ingester().probe("/readyz")?, 200);
     let page = world.ingester().page("/readyz?verbose")?;
     assert!(page.contains("[+]Model in ") && page.contains(" suspended: nothing is written for it"), "{page}");

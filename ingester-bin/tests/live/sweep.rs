@@ -118,7 +118,7 @@ async fn a_sweep_beyond_the_limit_marks_nothing_and_says_so(world: &mut World) -
     eventually("the Event", published, |count| *count > 0).await?;
     ensure!(!world.log_lines(&["ingester audit --repair", "sweepLimit"])?.is_empty(), "{}", world.ingester().logs()?);
     assert_eq!(world.database.count("model WHERE delete_time IS NULL").await?, 5);
-    // Somebody has looked: they are really gone.
+    // A person has checked: they are really gone.
     let audit = world.audit(&["--repair"])?;
     ensure!(audit.code == Some(0), "{audit:?}");
     assert_eq!(world.database.count("model WHERE delete_time IS NULL").await?, 2);

@@ -1,4 +1,4 @@
-//! The part of docs/tutorial.md that needs a cluster, behind the part that makes its file of kinds. The rest is run by the tests of
+//! The part of docs/tutorial.md that needs a cluster, after the part that creates its file of kinds. The rest is run by the tests of
 //! `examples/dataset-operator`.
 
 use anyhow::{Context as _, Result, ensure};

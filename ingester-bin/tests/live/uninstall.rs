@@ -40,7 +40,7 @@ async fn finalizers_remove_takes_only_our_finalizer_off_every_object(world: &mut
     crate::eventually::eventually("all to have the finalizer", finalized, |finalized| *finalized == 26).await?;
     world.settled().await?;
     world.stop()?;
-    // Delete one while the ingester is down, so that nobody removes the finalizer.
+    // Delete one while the ingester is down, so that its finalizer stays.
     world.objects.delete("Model", "plain").await?;
 
     let ran = world.ingester().run(&["finalizers", "remove"])?;

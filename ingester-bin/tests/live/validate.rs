@@ -1,4 +1,4 @@
-//! `ingester validate`: test objects live their lives beside a mirror, and are taken away.
+//! `ingester validate`: test objects go through their lives beside a mirror, and are removed.
 
 use anyhow::{Result, ensure};
 use ingester_tests::Edition;

@@ -42,7 +42,7 @@ impl Servers {
     pub(crate) const MARIADB: Self = Servers { database: On::MariaDb, api: Edition::Classic, galera: false };
     pub(crate) const MYSQL: Self = Servers { database: On::MySql, api: Edition::Classic, galera: false };
     pub(crate) const POSTGRES: Self = Servers { database: On::Postgres, api: Edition::Classic, galera: false };
-    /// The modern API server, with one database: what differs between API servers does not differ between databases.
+    /// The modern API server, with one database: differences between API servers do not depend on the database.
     pub(crate) const MODERN: Self = Servers { database: On::MariaDb, api: Edition::Modern, galera: false };
     pub(crate) const GALERA: Self = Servers { database: On::MariaDb, api: Edition::Classic, galera: true };
 }
@@ -64,8 +64,8 @@ macro_rules! on_mariadb_and_mysql {
     )* };
 }
 
-/// [`on_every_database`], and once more on the modern API server: for tests about lists, watches, finalizers, restores and
-/// whatever else API servers answer differently from release to release. Such a test needs no Events and no RBAC.
+/// [`on_every_database`], and once more on the modern API server: for tests about lists, watches, finalizers, restores and anything else that differs
+/// between releases of the API server. Such a test needs no Events and no RBAC.
 #[macro_export]
 macro_rules! on_both_api_servers {
     ($own:expr => $($name:ident)*) => { $(

@@ -28,7 +28,7 @@ fn kind() -> &'static Kind {
     crd_specs::KINDS.iter().find(|kind| kind.kind() == "Model").unwrap()
 }
 
-/// A writer as the server has it.
+/// A writer, as in the server.
 struct Writer {
     store: Store,
     namespace: String,
@@ -85,7 +85,7 @@ async fn what_is_written_while_objects_are_evicted_is_not_lost(world: &mut World
     let writer = Writer { store, namespace: world.objects.namespace.clone() };
     let objects = &world.objects;
     let mut written = Vec::new();
-    // One by one: so that the writers are fast enough to meet the mirror between its steps.
+    // One by one, so that the writers are fast enough to meet the mirror between its steps.
     for i in 0..OBJECTS {
         let name = format!("m{i}");
         let mut object = model(&name, "final");
@@ -110,7 +110,7 @@ async fn what_is_written_while_objects_are_evicted_is_not_lost(world: &mut World
     }
     let look = async || Ok(world.objects.list("Model").await?.len());
     eventually("all objects to leave etcd", look, |count| *count == 0).await?;
-    // What the mirror had still to do is done.
+    // The mirror's remaining work is done.
     world.stop()?;
     for (i, uid) in written {
         let stored = writer.row(&uid).await?;

@@ -1,4 +1,4 @@
-//! docs/queries.md, and the questions of docs/history.md, taken apart.
+//! docs/queries.md, and the questions of docs/history.md, parsed.
 
 use ingester_tests::databases::On;
 
@@ -10,7 +10,7 @@ pub(crate) struct Document {
     /// The first block of Rust, before the questions.
     pub(crate) how_to_ask: String,
     pub(crate) questions: Vec<Question>,
-    /// What is written otherwise on MySQL, MariaDB, SQLite and PostgreSQL.
+    /// The SQL that differs on MySQL, MariaDB, SQLite and PostgreSQL.
     others: Vec<[String; 4]>,
 }
 
@@ -65,18 +65,18 @@ impl Document {
 }
 
 impl Question {
-    /// Whether the order of the answer is asked for.
+    /// Whether the order of the answer matters.
     pub(crate) fn is_ordered(&self) -> bool {
         self.sql.contains("ORDER BY")
     }
 
-    /// Whether the answer is objects, and not numbers.
+    /// Whether the answer has objects, and not numbers.
     pub(crate) fn is_of_objects(&self) -> bool {
         self.sql.starts_with("SELECT uid,")
     }
 }
 
-/// What is written otherwise on each database.
+/// The SQL that differs on each database.
 fn others(text: &str) -> Vec<[String; 4]> {
     let (_, table) = text.split_once("\n| MySQL | MariaDB | SQLite | PostgreSQL |\n").expect("a table of differences");
     let cells = |line: &str| -> [String; 4] {

@@ -24,7 +24,7 @@ kinds:
   - {column: state, path: .status.state, type: VARCHAR(32)}
 ";
 
-/// A question, its rows by SQL, and parts of what the command prints, in their order.
+/// A question, its rows by SQL, and parts of the command's output, in order.
 type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const CASES: [Case; 5] = [

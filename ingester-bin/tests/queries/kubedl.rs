@@ -5,7 +5,7 @@ use ingester_tests::databases::{Database, On};
 use ingester_tests::on_databases;
 use std::process::Command;
 
-// KubeDL has MySQL alone, and so its statements are of MySQL.
+// KubeDL supports only MySQL, so its statements are for MySQL.
 on_databases! { (a_job_is_found_by_name_namespace_and_id) [sqlite Sqlite] [mariadb MariaDb] [mysql MySql] }
 on_databases! { (jobs_are_found_by_every_filter_counted_and_paged) [sqlite Sqlite] [mariadb MariaDb] [mysql MySql] }
 on_databases! { (jobs_are_counted_by_owner) [sqlite Sqlite] [mariadb MariaDb] [mysql MySql] }
@@ -14,7 +14,7 @@ on_databases! { (pods_of_a_job_come_by_type_and_number) [mariadb MariaDb] [mysql
 
 const KINDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/kubedl/kinds.yaml");
 
-/// A job: its uid, kind, namespace, name, when it was created, the types of its conditions, and its tenancy.
+/// A job: its uid, kind, namespace, name, its time of creation, the types of its conditions, and its tenancy.
 type Job =
     (&'static str, &'static str, &'static str, &'static str, &'static str, &'static [&'static str], &'static str);
 
@@ -44,7 +44,7 @@ const DELETED: [(&str, &str, &str); 4] = [
     ("07", "kubedl_xdljob", "2026-07-04 04:00:00.000000"),
 ];
 
-/// A job as the cluster has it.
+/// A job as in the cluster.
 fn object(job: &Job) -> String {
     let (uid, kind, namespace, name, created, conditions, tenancy) = job;
     let group = if *kind == "ElasticBatchJob" { "inference" } else { "training" };
@@ -122,7 +122,7 @@ const LISTS: [(&str, &[&str]); 26] = [
     (" AND status='Queuing'", &["08"]),
     (" AND status='Succeeded'", &["06", "01"]),
     (" AND status='Failed'", &["03"]),
-    // What ran when it was deleted.
+    // Jobs that ran when they were deleted.
     (" AND status='Stopped'", &["07", "05"]),
     (" AND status='Restarting'", &[]),
     (" AND name LIKE '%mnist%'", &["10", "09", "06", "02", "01"]),
@@ -133,7 +133,7 @@ const LISTS: [(&str, &[&str]); 26] = [
     (" AND job_id='none'", &[]),
     (" AND deploy_region='eu'", &["10", "05", "02", "01"]),
     (" AND deploy_region='us'", &["07", "03"]),
-    // An empty region is none.
+    // An empty region counts as no region.
     (" AND deploy_region=''", &[]),
     (" AND deleted=0 AND status='Running'", &["10", "09", "02"]),
     (" AND deleted=1 AND status='Stopped'", &["07", "05"]),
@@ -147,7 +147,7 @@ const LISTS: [(&str, &[&str]); 26] = [
     ),
 ];
 
-/// Which jobs were created between two times, and of those the ones that pass.
+/// The jobs that were created between two times, and those of them that pass.
 async fn listed(database: &Database, from: &str, to: &str, filters: &str, right: &[&str]) -> Result<()> {
     let among = format!("FROM job_info WHERE gmt_created<'{to}' AND gmt_created>'{from}'{filters}");
     assert_eq!(database.cell(&format!("SELECT count(*) {among}")).await?, Some(right.len().to_string()), "{among}");
@@ -170,7 +170,7 @@ async fn jobs_are_found_by_every_filter_counted_and_paged(database: Database) ->
     for (filters, right) in LISTS {
         listed(&database, "2026-01-01 00:00:00", "2027-01-01 00:00:00", filters, right).await?;
     }
-    // Neither end is in it.
+    // Both ends are exclusive.
     for (from, to, right) in [
         ("2026-07-02 00:00:00", "2026-07-03 00:00:00", &["04"][..]),
         ("2026-07-01 23:59:59", "2026-07-03 00:00:01", &["05", "04", "03"]),

@@ -110,7 +110,7 @@ async fn ranges_compare_by_the_type_of_the_column(database: Database) -> Result<
         // As texts, 7 would be greater than 10.
         ("models", "spec.revisionId>=1,spec.revisionId<10", "churn-2 churn-3 fraud-1 fraud-2"),
         ("models", "spec.revisionId>1,spec.revisionId<=7", "churn-3 fraud-1"),
-        // By byte, and what has no owner is in no range.
+        // By byte; objects without an owner are not in any range.
         ("models", "owner<bob", "churn-1 churn-2 demand-c fraud-2"),
         ("models", "owner>=ada,owner<Bob", ""),
         ("models", "owner>Zoe", "churn-1 churn-2 churn-3 demand-c not-demand"),

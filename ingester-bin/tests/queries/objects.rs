@@ -1,4 +1,4 @@
-//! The objects that the questions are about: for each question some that are meant, and some that differ from those in one thing.
+//! The objects that the questions are about: for each question some that match, and some that differ from those in one respect.
 
 use anyhow::{Result, ensure};
 use ingester_core::Kind;
@@ -8,7 +8,7 @@ use ingester_store::{RowChange, Store};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
-/// An object, and what became of it.
+/// An object and its fate.
 struct Made {
     json: Json,
     evicted: Option<Micros>,

@@ -1,4 +1,4 @@
-//! Saved queries: those of `queries/`, and each test that a filter may have.
+//! Saved queries: those of `queries/`, and each operator that a filter may have.
 
 use crate::filled;
 use anyhow::{Context as _, Result, ensure};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// The folder of the queries that are shipped.
+/// The folder of the shipped queries.
 const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../queries");
 
 on_every_database! {
@@ -19,7 +19,7 @@ on_every_database! {
     every_test_of_a_saved_query_means_what_it_says
 }
 
-/// A query that is shipped, more arguments, and the uids that it finds.
+/// A shipped query, more arguments, and the uids that it finds.
 type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const CARD: [&str; 4] = ["--param", "namespace=ml", "--param", "name=churn"];

@@ -1,4 +1,4 @@
-//! One answer: what `ingester get` prints is what the server answers, printed by kubectl's rules; and what kubectl prints of it.
+//! One answer: the output of `ingester get` equals the server's answer, printed by kubectl's rules, and kubectl's output of it.
 
 use crate::callers::ask;
 use crate::kubectl::Kubectl;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// The samples of `crd-specs`, one object of each kind.
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crd-specs/samples");
 
-/// A kind of the whole cluster, whose columns have the names of what is the row's own, and all types.
+/// A cluster-scoped kind, whose columns have the names of the row's own fields, and all types.
 const PROBES: &str = "
 kinds:
 - group: example.com
@@ -36,7 +36,7 @@ kinds:
   - {column: time, path: .spec.time, type: DATETIME(6)}
 ";
 
-/// The kinds with objects in all states: their tables and API groups, and what makes their columns differ.
+/// The kinds with objects in all states: their tables and API groups, and how their columns differ.
 const IN_ALL_STATES: [(&str, &str, &str); 4] = [
     ("Model", "michelangelo.api/v2", r#"{"spec": {"algorithm": "xgboost", "owner": {"name": "ann"}}}"#),
     ("Deployment", "michelangelo.api/v2", r#"{"status": {"state": "DEPLOYMENT_STATE_HEALTHY"}}"#),
@@ -49,7 +49,7 @@ const IN_ALL_STATES: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// Objects by name, with their namespaces and labels. The row of `evicted-` and `deleted-` says so, too.
+/// Objects by name, with their namespaces and labels. The rows of `evicted-` and `deleted-` have that state, too.
 const OBJECTS: [(&str, &str, &str); 7] = [
     ("live", "ml", r#"{"team": "pricing", "team-b": "x", "a/b": ""}"#),
     ("live-with-a-rather-long-name", "ml", "{}"),
@@ -60,12 +60,12 @@ const OBJECTS: [(&str, &str, &str); 7] = [
     ("deleted-evicted", "lab", "{}"),
 ];
 
-/// A time so many days and a half ago: its age stays what it is while this runs.
+/// A time this many days and a half ago: its age does not change while this runs.
 fn days_ago(days: u64) -> Micros {
     Micros::ago(Duration::from_mins(days * 24 * 60 + 750))
 }
 
-/// What `OBJECTS` are of each kind, as lines of JSON. Some fields are absent in every second one.
+/// The `OBJECTS` as objects of each kind, as lines of JSON. Some fields are absent in every second one.
 fn objects() -> Result<String> {
     let mut lines = String::new();
     for (kind, version, fields) in IN_ALL_STATES {
@@ -91,7 +91,7 @@ fn objects() -> Result<String> {
     Ok(lines)
 }
 
-/// What a run of the program printed, to standard output and to standard error.
+/// The output of a run of the program: standard output and standard error.
 fn run(folder: &Path, arguments: &[&str]) -> Result<(String, String)> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ingester"));
     let output = command.args(arguments).args(["--config", "ingester.yaml"]).current_dir(folder).output()?;
@@ -124,7 +124,7 @@ async fn serve() -> Result<Server> {
     Server::start_in(folder)
 }
 
-/// The answer to a question, in the form that this media type names.
+/// The answer to a question, in the form of this media type.
 async fn answered(server: &Server, path: &str, accept: &str) -> Result<Json> {
     let (code, answer) = ask(&server.client()?, Method::GET, path, &[("accept", accept)]).await?;
     ensure!(code == 200, "{path}: {code} {answer}");
@@ -152,7 +152,7 @@ fn table(table: &Json, options: Options) -> Result<String> {
     Ok(TablePrinter::new(columns, Options { headers: true, ..options }).rows(rows))
 }
 
-/// Holds what `get` prints for these arguments, in each format, against what the server answers for this path and these parameters.
+/// Compares the output of `get` for these arguments, in each format, with the server's answer for this path and these parameters.
 async fn same(server: &Server, arguments: &[&str], path: &str, parameters: &str) -> Result<()> {
     const TABLE: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
     let path = format!("{path}?{parameters}");
@@ -213,7 +213,7 @@ async fn every_kind_is_printed_as_it_is_answered() -> Result<()> {
         same(&server, &[&kind.plural(), "-A"], &path(&kind.api_version(), kind.kind()), "").await?;
     }
     for (kind, version, _) in IN_ALL_STATES {
-        // A kind of the cluster has no namespaces.
+        // A cluster-scoped kind has no namespaces.
         let all = if kind == "Probe" { None } else { Some("-A") };
         for state in ["live", "evicted", "deleted", "evicted,deleted", "all"] {
             let kind_name = plural(kind);
@@ -260,7 +260,7 @@ async fn pages_end_with_the_same_token() -> Result<()> {
     let of_server = list["metadata"]["continue"].as_str().context("a token")?;
     let version: u64 = list["metadata"]["resourceVersion"].as_str().context("a version")?.parse()?;
     assert_eq!(of_server, format!("{version:x}.{token}"));
-    // And the server goes on with both.
+    // And the server continues with both.
     let other =
         answered(&server, &format!("{path}?limit=2&state=all&continue={of_server}"), "application/json").await?;
     assert_eq!(other["metadata"]["resourceVersion"], list["metadata"]["resourceVersion"]);

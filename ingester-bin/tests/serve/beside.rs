@@ -1,4 +1,4 @@
-//! The same clients watch a real API server, and `ingester serve` over the mirror of its objects: they are told the same. Where they are
+//! The same clients watch a real API server, and `ingester serve` over the mirror of its objects: they receive the same events. Where they do
 //! not, docs/serving.md says so.
 
 use crate::server::{Server, free_port};
@@ -45,7 +45,7 @@ fn kind() -> Result<&'static Kind> {
 }
 
 impl World {
-    /// `None` if there is no modern API server.
+    /// `None` without a modern API server.
     async fn start() -> Result<Option<Self>> {
         let (Some(real), Some(_)) = (ApiServer::start_edition(Edition::Modern)?, informer()) else {
             skipped_without_modern_apiserver();
@@ -55,7 +55,7 @@ impl World {
         install(&client, &[kind()?.crd().context("a CRD")?]).await?;
         let folder = tempfile::tempdir()?;
         let url = format!("sqlite://{}", folder.path().join("objects.db").display());
-        // Without our finalizer the API server's objects change only as the test says.
+        // Without our finalizer the API server's objects change only as the test decides.
         let config = json!({
             "metadataStorage": {"enableMetadataStorage": true, "databaseURL": url, "deletionDelay": "0s"},
             "ingester": {"finalizer": "never", "kinds": ["Model"]},
@@ -95,7 +95,7 @@ impl World {
         ])
     }
 
-    /// Waits until so many clients watch each server.
+    /// Waits until this many clients watch each server.
     async fn watched(&self, clients: usize) -> Result<()> {
         let sum = |text: &str, metric: &str| -> usize {
             let of_models = text.lines().filter(|line| {
@@ -116,7 +116,7 @@ impl World {
         .await
     }
 
-    /// Does something to an object, and waits until it is mirrored.
+    /// Changes an object, and waits until it is mirrored.
     async fn apply(&self, (change, name): (Change, &str)) -> Result<()> {
         let of = |patch: Json| Patch::Merge(patch);
         let parameters = PatchParams::default();
@@ -159,7 +159,7 @@ impl World {
     }
 }
 
-/// What is done to an object.
+/// A change of an object.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     /// With this team.
@@ -171,7 +171,7 @@ enum Change {
     Evicted,
 }
 
-/// What has been printed by a client.
+/// The output of a client so far.
 pub(crate) enum Client {
     Program(Going),
     Task { lines: Arc<Mutex<Vec<String>>>, task: AbortHandle },
@@ -194,7 +194,7 @@ impl Client {
     }
 }
 
-/// The clients. How many lines each prints of what happens first, and how many more of what happens then, if it goes on for so long.
+/// The clients. How many lines each prints for the first changes, and how many more for the later ones, if it runs that long.
 const CLIENTS: &[(&str, usize, usize, Does)] = &[
     ("kubectl get -w", 10, 0, Does::Kubectl(&["get", "models", "-w", "-o", OBJECTS])),
     (
@@ -220,14 +220,14 @@ const CLIENTS: &[(&str, usize, usize, Does)] = &[
     ("Python", 11, ALL, Does::Python),
 ];
 
-/// The lines of a client that is told everything to the end.
+/// The lines of a client that receives everything to the end.
 const ALL: usize = 7;
 
 const BLUE: &str = "team=blue";
 
 const OBJECTS: &str = "custom-columns=:.metadata.name,:.metadata.resourceVersion";
 
-/// Of an event and not of an object.
+/// The columns of an event, not of an object.
 const EVENTS: &str = "custom-columns=:.type,:.object.metadata.name,:.object.metadata.resourceVersion";
 
 #[derive(Clone, Copy)]
@@ -277,7 +277,7 @@ pub(crate) fn follow(models: Api<Model>, config: watcher::Config) -> Client {
             Ok(watcher::Event::InitDone) => Some("SYNCED".to_owned()),
             Ok(watcher::Event::Apply(model)) => Some(line("APPLIED", model)),
             Ok(watcher::Event::Delete(model)) => Some(line("DELETED", model)),
-            // An error is no event: it resumes.
+            // An error is not an event: it resumes.
             Ok(watcher::Event::Init) | Err(_) => None,
         };
         said.lock().unwrap().extend(line);
@@ -296,7 +296,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// What both have printed. What there was at the begin is in no order, and of tables only the first columns are alike.
+    /// The output of both. Initial objects have no order, and only the first columns of tables are equal.
     fn lines(&self) -> Result<[Vec<String>; 2]> {
         let [real, ours] = &self.clients;
         let lines = |client: &Client| -> Result<Vec<String>> {
@@ -318,7 +318,7 @@ impl Pair {
     }
 }
 
-/// The objects that a client knows in the end, with their versions, but for the evicted one.
+/// The objects that a client knows in the end, with their versions, except the evicted one.
 fn known(lines: &[String]) -> BTreeMap<&str, &str> {
     let mut known = BTreeMap::new();
     for line in lines {
@@ -362,14 +362,14 @@ async fn clients_are_told_what_an_api_server_tells_them() -> Result<()> {
     .enumerate()
     {
         world.apply(change).await?;
-        // Of two changes of an object that are read together, the mirror and the server tell the last one.
+        // If two changes of an object are read together, the mirror and the server report the last one.
         python.agree(|real, ours| real.len() == place + 4 && real == ours).await?;
     }
     for pair in &pairs {
         pair.agree(|real, ours| real.len() == pair.count && real == ours).await?;
     }
 
-    // An object that is evicted from the cluster goes on existing here.
+    // An object that is evicted from the cluster still exists here.
     world.apply((Change::Evicted, "b")).await?;
     for pair in pairs.iter().filter(|pair| pair.more == ALL) {
         pair.agree(|real, ours| {
@@ -387,7 +387,7 @@ async fn clients_are_told_what_an_api_server_tells_them() -> Result<()> {
     world.apply((Change::Deleted, "a")).await?;
     world.ours.restart()?;
     world.apply((Change::Respecified, "e")).await?;
-    // In which order depends on whether a client lists again, and what has changed twice meanwhile is told once.
+    // The order depends on whether a client lists again, and an object that has changed twice meanwhile is reported once.
     for pair in pairs.iter().filter(|pair| pair.more > 0) {
         pair.agree(|real, ours| real.len() == pair.count + pair.more && known(real) == known(ours)).await?;
     }

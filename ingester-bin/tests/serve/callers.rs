@@ -1,4 +1,4 @@
-//! Who is known, and what they may, as a real API server says: tokens, client certificates, the API server as front proxy.
+//! Authentication and rights, by a real API server: tokens, client certificates, the API server as front proxy.
 
 use crate::server::{Fate, model, store};
 use anyhow::{Context as _, Result, ensure};
@@ -25,29 +25,29 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Far more than anything here takes.
+/// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The models of the namespace in which the readers may read.
 pub(crate) const ML: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
-/// Those of another.
+/// The models of another namespace.
 const LAB: &str = "/apis/michelangelo.api/v2/namespaces/lab/models";
-/// Those of all.
+/// The models of all namespaces.
 const ALL: &str = "/apis/michelangelo.api/v2/models";
-/// Where an APIService has all of them.
+/// All resources, by way of an APIService.
 const OUTER: &str = "/apis/mirror.michelangelo.api/v1/resources";
 
 /// Signs certificates.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
-/// Where a certificate and its key are.
+/// The files of a certificate and its key.
 struct Files {
     certificate: PathBuf,
     key: PathBuf,
 }
 
 impl Authority {
-    /// Its certificate is in a file of its name.
+    /// Its certificate is in a file with its name.
     fn new(name: &str, folder: &Path) -> Result<Self> {
         let mut params = CertificateParams::new([])?;
         params.distinguished_name.push(DnType::CommonName, name);
@@ -140,7 +140,7 @@ impl World {
             "server": {"address": ""},
         });
         std::fs::write(path.join("ingester.yaml"), config.to_string())?;
-        // The server's own account has the rights of deploy/, and no others.
+        // The server's own account has only the rights of deploy/.
         let token = token(&admin, "ingester", "ingester-server", &[]).await?;
         let kubeconfig =
             kubeconfig(&api.url(), &api.folder().join("certificates/apiserver.crt"), &json!({"token": token}));
@@ -206,7 +206,7 @@ fn get(path: &str) -> Result<Request<Vec<u8>>> {
     Ok(Request::builder().uri(path).body(Vec::new())?)
 }
 
-/// A request with these headers: the status and what is in the answer.
+/// A request with these headers: the status and the content of the answer.
 pub(crate) async fn ask(client: &Client, method: Method, path: &str, headers: &[(&str, &str)]) -> Result<(u16, Json)> {
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
@@ -220,7 +220,7 @@ pub(crate) async fn ask(client: &Client, method: Method, path: &str, headers: &[
     Ok((status, body))
 }
 
-/// A review that a caller asks for about themselves: the status and what is in the answer.
+/// A review that a caller requests about themselves: the status and the content of the answer.
 async fn review_of(client: &Client, path: &str, review: &Json) -> Result<(u16, Json)> {
     let mut review = review.clone();
     let (group, _) = path.rsplit_once('/').context("a group")?;
@@ -255,7 +255,7 @@ async fn create(client: &Client, object: Json) -> Result<()> {
     let object: DynamicObject = serde_json::from_value(object)?;
     match api.create(&PostParams::default(), &object).await {
         Ok(_) => Ok(()),
-        // The API server makes some namespaces and roles itself.
+        // The API server creates some namespaces and roles itself.
         Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
         Err(error) => Err(error).with_context(|| format!("creating a {kind}")),
     }
@@ -340,7 +340,7 @@ async fn tokens(world: &World) -> Result<()> {
     let (ours, theirs) = (world.client(&reader).await?, world.of_api(&reader).await?);
     let (status, list) = ask(&ours, Method::GET, ML, &[]).await?;
     ensure!((status, names(&list)) == (200, vec!["one", "two"]), "{list}");
-    // What is refused is refused in the same words.
+    // Refusals have the same words.
     for (method, path) in [
         (Method::GET, LAB.to_owned()),
         (Method::GET, ALL.to_owned()),
@@ -385,7 +385,7 @@ async fn tokens(world: &World) -> Result<()> {
         let own = ask(&world.client(&user).await?, Method::GET, ML, &[]).await?;
         ensure!(own.0 == 401 && own.1["reason"] == "Unauthorized", "{what}: {own:?}");
     }
-    // Somebody who was known, and is no longer.
+    // A caller who was known, but is no longer.
     let leaver = world.client(&json!({"token": token_of(&world.admin, "leaver").await?})).await?;
     ensure!(ask(&leaver, Method::GET, ML, &[]).await?.0 == 200);
     let accounts: Api<ServiceAccount> = Api::namespaced(world.admin.clone(), "ml");
@@ -411,7 +411,7 @@ async fn certificates(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Who says in headers who calls.
+/// Senders of headers that name the caller.
 async fn front_proxies(world: &World) -> Result<()> {
     let root = [("X-Remote-User", "root"), ("X-Remote-Group", "system:masters")];
     let proxy = world.client(&files(&world.proxy)).await?;
@@ -419,7 +419,7 @@ async fn front_proxies(world: &World) -> Result<()> {
     ensure!((status, names(&list).len()) == (200, 3), "{list}");
     ensure!(ask(&proxy, Method::GET, LAB, &[("X-Remote-User", "ada")]).await?.0 == 403);
     ensure!(ask(&proxy, Method::GET, ML, &[]).await?.0 == 401, "it names nobody");
-    // Nobody else's headers are looked at.
+    // Headers of other senders are ignored.
     for (user, status) in [(json!({}), 401), (files(&world.stranger), 401), (files(&world.ada), 403)] {
         let answer = ask(&world.client(&user).await?, Method::GET, ALL, &root).await?;
         ensure!(answer.0 == status, "{user}: {answer:?}");
@@ -461,8 +461,8 @@ async fn through_the_api_server(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Nothing is allowed that cannot be asked.
-/// A database that another cluster's objects are in is not served: rights in this cluster say nothing about them.
+/// If rights cannot be checked, nothing is allowed.
+/// A database with another cluster's objects is not served: rights in this cluster say nothing about them.
 async fn of_another_cluster(world: &World) -> Result<()> {
     let path = world.folder.path();
     let database = path.join("other.db");

@@ -77,7 +77,7 @@ async fn kube_lists_watches_and_changes() -> Result<()> {
         matches!(&gone, Err(kube::Error::Api(status)) if status.code == 404 && status.reason == "NotFound"),
         "{gone:?}"
     );
-    // A live object is the cluster's.
+    // A live object belongs to the cluster.
     let live = models.delete("m-0002", &DeleteParams::default()).await;
     assert!(matches!(&live, Err(kube::Error::Api(status)) if status.code == 405), "{live:?}");
     let metadata: Api<kube::core::PartialObjectMeta<Model>> = Api::namespaced(client, "ml");
@@ -101,7 +101,7 @@ async fn pythons_client_lists_pages_and_deletes_collections() -> Result<()> {
     assert_eq!(answer["all"], json!(names(&|_| true)));
     assert_eq!(answer["selected"], json!(names(&|n| n % 7 == 2)));
     assert_eq!(answer["pages"], json!([15, 15, 10]));
-    // Of these the live ones are the cluster's.
+    // The live ones of these belong to the cluster.
     assert_eq!(answer["left"], json!(names(&|n| n % 7 != 3 || n % 2 == 0)));
     assert_eq!(answer["missing"], json!([404, "NotFound"]));
     Ok(())

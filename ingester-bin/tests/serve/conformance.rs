@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// The objects.
 const MODELS: u64 = 500;
 
-/// What is asked: a path with parameters, and what is accepted.
+/// A request: a path with parameters, and the accepted types.
 const REQUESTS: &[(&str, &str)] = &[
     // Discovery.
     ("/apis/michelangelo.api", ""),
@@ -134,7 +134,7 @@ const REQUESTS: &[(&str, &str)] = &[
 
 /// Where the two differ on purpose; docs/serving.md has the reasons.
 const DIFFERENCES: &[&str] = &[
-    // A path that leads nowhere is 404 in both, but ours says it as a `Status`, and not as text.
+    // An unknown path is 404 in both, but ours answers with a `Status`, and not with text.
     "/apis/none.example",
     "/apis/michelangelo.api/v9",
     "/apis/michelangelo.api/v1/models",
@@ -152,7 +152,7 @@ const DIFFERENCES: &[&str] = &[
     "/api",
 ];
 
-/// What is compared of an answer.
+/// The compared parts of an answer.
 #[derive(Debug, PartialEq)]
 struct Answer {
     code: u16,
@@ -231,7 +231,7 @@ async fn a_hundred_requests_are_answered_as_by_an_api_server() -> Result<()> {
     Ok(())
 }
 
-/// Creates the models, and returns everything as the API server has it.
+/// Creates the models, and returns all of them as the API server has them.
 async fn fill(client: &Client) -> Result<Vec<(Json, Fate)>> {
     let kind = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("michelangelo.api", "v2", "Model"), "models");
     let teams = [None, Some("pricing"), Some("web"), Some(""), Some("Pricing")];

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-// What is sent is the same on every database: one without and one with servers.
+// The events are the same on every database: one without and one with servers.
 on_databases! { (nothing_is_lost_by_clients_whose_connections_end_after_every_event) [sqlite Sqlite] [postgres Postgres] }
 
 /// The changes.
@@ -46,7 +46,7 @@ impl Cutter {
     }
 }
 
-/// Reads on until there is such an end of what was read so far, and takes it up to there.
+/// Reads until the text has such an end, and takes the text up to there.
 async fn take(stream: &mut TcpStream, read: &mut Vec<u8>, end: impl Fn(&[u8]) -> Option<usize>) -> Result<Vec<u8>> {
     loop {
         if let Some(end) = end(read) {
@@ -56,7 +56,7 @@ async fn take(stream: &mut TcpStream, read: &mut Vec<u8>, end: impl Fn(&[u8]) ->
     }
 }
 
-/// Where this text ends.
+/// The end of this text.
 fn behind(text: &'static [u8]) -> impl Fn(&[u8]) -> Option<usize> {
     move |read| read.windows(text.len()).position(|window| window == text).map(|at| at + text.len())
 }
@@ -81,7 +81,7 @@ async fn pass(mut client: TcpStream, server: &str, cuts: &AtomicUsize) -> Result
         let size = usize::from_str_radix(std::str::from_utf8(&size)?.trim(), 16)?;
         ensure!(size > 0, "the watch has ended by itself");
         let chunk = take(&mut server, &mut read, |read| (read.len() >= size + 2).then_some(size + 2)).await?;
-        // An event a chunk, else the next one would be cut off.
+        // One event per chunk, otherwise the next one would be cut off.
         event.extend_from_slice(&chunk[..size]);
     }
     let events = event.iter().filter(|byte| **byte == b'\n').count();
@@ -114,7 +114,7 @@ async fn nothing_is_lost_by_clients_whose_connections_end_after_every_event(data
 
     for version in 100..100 + CHANGES {
         let (name, fate) = match version % 4 {
-            // Of these each must be told.
+            // Every change of these must be reported.
             0 | 1 => (format!("new-{version}"), Fate::Live),
             // These change again and again.
             2 => (format!("old-{}", version % 3), Fate::Live),
@@ -139,7 +139,7 @@ async fn nothing_is_lost_by_clients_whose_connections_end_after_every_event(data
     Ok(())
 }
 
-/// Checks that a client listed once, was told of every object and in the order of its changes, and ends with what there is.
+/// Checks that a client listed once, received the changes of every object in order, and ends with the present objects.
 fn agrees(lines: &[String], rows: &BTreeMap<String, u64>) -> Result<()> {
     let (mut known, mut last) = (BTreeMap::new(), 0);
     let mut names = std::collections::BTreeSet::new();
@@ -163,7 +163,7 @@ fn agrees(lines: &[String], rows: &BTreeMap<String, u64>) -> Result<()> {
     assert_eq!(lines.iter().filter(|line| *line == "SYNCED").count(), 1, "it has listed again");
     assert_eq!(known, *rows);
     for version in (100..100 + CHANGES).filter(|version| version % 4 < 2) {
-        // What was deleted before it was read is told as that.
+        // An object that was deleted before it was read is reported as deleted.
         ensure!(names.contains(&format!("new-{version}")), "it was not told of new-{version}: {lines:#?}");
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Plain kubectl reads and changes what SQL has.
+//! Plain kubectl reads and changes the objects in SQL.
 
 use crate::server::{Fate, Server, model};
 use anyhow::Result;
@@ -7,13 +7,13 @@ use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// kubectl, asking a server.
+/// kubectl with a server.
 pub(crate) struct Kubectl {
     program: PathBuf,
     pub(crate) server: Server,
 }
 
-/// What kubectl said.
+/// The output of kubectl.
 #[derive(Debug)]
 struct Said {
     ok: bool,
@@ -22,12 +22,12 @@ struct Said {
 }
 
 impl Kubectl {
-    /// kubectl, asking a server of these objects; `None` if it is not installed.
+    /// kubectl with a server of these objects; `None` if it is not installed.
     async fn asks(objects: &[(Json, Fate)]) -> Result<Option<Self>> {
         Ok(Self::of(Server::start(objects).await?))
     }
 
-    /// kubectl, asking this server; `None` if it is not installed.
+    /// kubectl with this server; `None` if it is not installed.
     pub(crate) fn of(server: Server) -> Option<Self> {
         let program = kubectl();
         if program.is_none() {
@@ -36,7 +36,7 @@ impl Kubectl {
         program.map(|program| Kubectl { program, server })
     }
 
-    /// kubectl, asking this server, to be started; `None` if it is not installed.
+    /// kubectl with this server, to be started; `None` if it is not installed.
     pub(crate) fn command(server: &Server) -> Option<Command> {
         let program = kubectl();
         if program.is_none() {
@@ -68,7 +68,7 @@ impl Kubectl {
         Ok(Said { ok: output.status.success(), out: text(output.stdout), err: text(output.stderr) })
     }
 
-    /// What it prints, which must succeed.
+    /// Its output; it must succeed.
     pub(crate) fn prints(&self, arguments: &[&str]) -> Result<String> {
         let said = self.run(arguments)?;
         assert!(said.ok, "{arguments:?}: {said:?}");
@@ -167,7 +167,7 @@ async fn its_errors_are_those_of_an_api_server() -> Result<()> {
         ),
         (&["get", "models", "-n", "ml", "--field-selector", "spec.none=x"], "Error from server (BadRequest): "),
         (&["get", "models", "-n", "ml", "-l", "mirror.michelangelo.api/stat=live"], "Error from server (BadRequest): "),
-        // The namespace is not there either, and that is not what was asked.
+        // The namespace does not exist, either, but that was not the question.
         (
             &["get", "model", "none", "-n", "typo"],
             "Error from server (NotFound): models.michelangelo.api \"none\" not found\n",
@@ -204,7 +204,7 @@ async fn it_knows_namespaces_rights_and_parameters() -> Result<()> {
     let parameters = kubectl.prints(&["get", "parameters.mirror.michelangelo.api"])?;
     assert!(parameters.starts_with("NAME ") && parameters.contains("\ncreated-after "), "{parameters}");
     let of_ml = ["get", "models", "-n", "ml"];
-    // kubectl asks for pages of 500, and for all of them.
+    // kubectl requests pages of 500, and all of them.
     for (limit, chunk, found) in [(2, 500, &["a", "b"][..]), (2, 1, &["a", "b"]), (9, 1, &["a", "b", "c"])] {
         let limit = format!("mirror.michelangelo.api/limit={limit}");
         let chunk = format!("--chunk-size={chunk}");
@@ -238,7 +238,7 @@ async fn it_edits_replaces_and_applies_evicted_objects() -> Result<()> {
         let shown = kubectl.prints(&["get", "model", "b", "-n", "ml", "-o", "yaml"])?;
         Ok(std::fs::write(&file, change(shown))?)
     };
-    // Nothing is changed, although the file has the state in it.
+    // Nothing is changed, although the file contains the state.
     write(&|shown| shown)?;
     kubectl.prints(&["replace", "-f", path])?;
     assert_eq!(of("b", "{.metadata.resourceVersion}")?, "2");
@@ -257,7 +257,7 @@ async fn it_edits_replaces_and_applies_evicted_objects() -> Result<()> {
     assert_eq!(annotations["mirror.michelangelo.api/state"], "evicted");
 
     for (change, arguments, expected) in [
-        // The manifest of an object that is not there is one to be created.
+        // The manifest of a missing object means that it is created.
         (("name: b", "name: other"), &["apply"][..], "models.michelangelo.api are created in the cluster"),
         (("name: b", "name: other"), &["create"], "models.michelangelo.api are created in the cluster"),
         (("name: b", "name: a"), &["apply"], "is in the cluster: write to its API server"),

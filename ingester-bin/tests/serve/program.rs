@@ -1,4 +1,4 @@
-//! What the program makes of its configuration, and how it ends.
+//! The effects of the program's configuration, and how it ends.
 
 use crate::callers::{ML, ask, names};
 use crate::server::{Fate, Server, free_port, model};
@@ -13,7 +13,7 @@ use std::io::Write as _;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Far more than anything here takes.
+/// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn one_of_each() -> Vec<(Json, Fate)> {
@@ -72,7 +72,7 @@ async fn a_scan_has_a_third_of_the_time_of_the_configuration() -> Result<()> {
         })
         .collect();
     let server = Server::start_with(&objects, json!({"query": {"timeout": "1s"}})).await?;
-    // That no text is like these takes the database many steps for each.
+    // No text matches these, and the database needs many steps for each to find that out.
     let unlike = json!({
         "fieldName": "spec.unknown", "operator": "CRITERION_OPERATOR_LIKE",
         "matchValue": {"@type": "type.googleapis.com/google.protobuf.StringValue", "value": format!("{}y", "x".repeat(30))},
@@ -108,7 +108,7 @@ async fn a_write_goes_on_to_its_end_after_a_signal() -> Result<()> {
     let mut stream = server.connect()?;
     write!(stream, "DELETE {ML}/evicted HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 0\r\n\r\n")?;
     until("it is asked", async || Ok(metric(port, in_flight).await? == Some(1.0))).await?;
-    // What is asked after it is answered, so it has begun.
+    // A later request has its answer, so this one has begun.
     assert_eq!(ask(&server.client()?, Method::GET, &format!("{ML}/live"), &[]).await?.0, 200);
     drop(stream);
     until("its client has gone", async || Ok(metric(port, in_flight).await? == Some(0.0))).await?;

@@ -129,7 +129,7 @@ fn write_query(folder: &Path, name: &str, lines: &str) -> Result<()> {
     Ok(std::fs::write(folder.join(format!("queries/{name}.yaml")), text)?)
 }
 
-/// The names that `ingester get` prints, or its exit code and what it says.
+/// The names that `ingester get` prints, or its exit code and message.
 fn by_command(server: &Server, arguments: &[&str]) -> Result<Result<Vec<String>, (i32, String)>> {
     let output = Command::new(env!("CARGO_BIN_EXE_ingester"))
         .args(["get", "--config", "ingester.yaml", "-o", "name"])

@@ -1,4 +1,4 @@
-//! A server over a database in a file, with objects of the test's own.
+//! A server over a database in a file, with the test's own objects.
 
 use anyhow::{Context as _, Result, ensure};
 use crd_specs::KINDS;
@@ -14,7 +14,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A running `ingester serve`, which anybody on this machine may ask.
+/// A running `ingester serve`, which any program on this machine may use.
 pub(crate) struct Server {
     process: Child,
     pub(crate) url: String,
@@ -29,7 +29,7 @@ impl Drop for Server {
     }
 }
 
-/// What became of an object.
+/// The fate of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Live,
@@ -51,7 +51,7 @@ pub(crate) fn model(namespace: &str, name: &str, version: u64, labels: &Json) ->
     })
 }
 
-/// A kubeconfig of a server that asks for no name.
+/// A kubeconfig of a server without authentication.
 pub(crate) fn kubeconfig(url: &str) -> String {
     json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "it",
@@ -62,7 +62,7 @@ pub(crate) fn kubeconfig(url: &str) -> String {
     .to_string()
 }
 
-/// A port of this machine that is free.
+/// A free port of this machine.
 pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
@@ -173,22 +173,22 @@ impl Server {
         Ok(process)
     }
 
-    /// A connection of its own.
+    /// Its own connection.
     pub(crate) fn connect(&self) -> std::io::Result<TcpStream> {
         TcpStream::connect(("127.0.0.1", self.port))
     }
 
-    /// Where its objects are.
+    /// The store of its objects.
     pub(crate) fn database(&self) -> String {
         format!("sqlite://{}", self.folder.path().join("objects.db").display())
     }
 
-    /// What it has logged.
+    /// Its log so far.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// Tells it to end.
+    /// Asks it to end.
     pub(crate) fn terminate(&self) -> Result<()> {
         let told = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status()?;
         ensure!(told.success(), "it cannot be told to end");
@@ -200,7 +200,7 @@ impl Server {
         Ok(self.process.try_wait()?)
     }
 
-    /// A folder of the test's own.
+    /// The test's own folder.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }

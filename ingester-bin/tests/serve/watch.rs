@@ -33,7 +33,7 @@ on_every_database! {
     watchers_end_with_the_rows_whose_writers_were_killed
 }
 
-/// Far more than anything here takes.
+/// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server over a database, into which the test writes as the mirror does.
@@ -75,7 +75,7 @@ impl World {
         Ok(())
     }
 
-    /// Waits until so many watches of models are open.
+    /// Waits until this many watches of models are open.
     async fn watched(&self, count: f64) -> Result<()> {
         let name = "ingester_serve_watches{resource=\"models\"}";
         until("a watch", async || Ok(metric(self.probes, name).await? == Some(count))).await
@@ -92,7 +92,7 @@ pub(crate) async fn until(what: &str, mut condition: impl AsyncFnMut() -> Result
     Ok(())
 }
 
-/// A program that goes on, and what it prints.
+/// A program that keeps running, and its output.
 pub(crate) struct Going {
     pub(crate) process: Child,
     out: PathBuf,
@@ -224,7 +224,7 @@ impl Reflectors {
         })))
     }
 
-    /// Waits until each has what SQL has.
+    /// Waits until each agrees with SQL.
     async fn agree(&self, world: &World, when: &str) -> Result<()> {
         let versions = |models: &mut dyn Iterator<Item = &Model>| -> BTreeMap<String, String> {
             models.map(|model| (model.name_any(), model.resource_version().unwrap_or_default())).collect()
@@ -289,7 +289,7 @@ async fn watchers_end_with_the_rows_whose_writers_were_killed(database: Database
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        // Behind none of its commits, the first, a later one, and at any moment before its end.
+        // Before its first commit, after the first, after a later one, and at any moment before its end.
         let wanted = [1, OBJECTS / 2, OBJECTS, 0][usize::try_from(round % 4)?];
         let stored = async || Ok(database.count(&format!("model WHERE res_version >= {version}")).await? >= wanted);
         let told = until("the import to write", stored).await;

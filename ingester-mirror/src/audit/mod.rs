@@ -2,9 +2,9 @@
 //!
 //! May use: ingester-core, ingester-store, cluster, config, events, health, lifecycle, metrics, pipeline, replicas, sync, unit.
 //!
-//! `schedule` does it from time to time beside the mirror. `verdict` says whether an object and its row agree: pure. Here both are read, page by page, so memory holds one page and the
-//! uids. They are not read at the same moment, and the mirror may be running, so all suspects are read again together, objects and
-//! rows, until the findings are stable.
+//! `schedule` does it from time to time beside the mirror. `verdict` says whether an object and its row agree: pure. Here both are read, page by
+//! page, so memory holds one page and the uids. They are not read at the same moment, and the mirror may be running, so all suspects are read again
+//! together, objects and rows, until the findings are stable.
 
 mod schedule;
 mod verdict;
@@ -74,11 +74,11 @@ pub struct Repaired {
 /// How far an audit has come with one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditProgress {
-    /// So many objects were compared with their rows.
+    /// How many objects were compared with their rows.
     Compared(u64),
-    /// So many objects and rows may differ and are read again.
+    /// How many objects and rows may differ and are read again.
     Confirming(usize),
-    /// So many of so many objects and rows that differ are repaired.
+    /// How many are repaired, of how many objects and rows that differ.
     Repairing(usize, usize),
 }
 
@@ -101,7 +101,7 @@ struct Suspect {
 }
 
 /// Compares `kinds` in the cluster with their rows and adds each difference to the report. With `repair`, it also repairs
-/// them, except for suspended kinds. `progress` is told how far it is with which kind.
+/// them, except for suspended kinds. `progress` receives how far each kind has come.
 ///
 /// A kind that is not installed in the cluster has no objects: its live rows are orphans.
 ///
@@ -118,7 +118,7 @@ pub async fn audit(
     audit_parts(context, kinds, None, config, repair, report, progress).await
 }
 
-/// The same for some parts of the kinds: what is in the others is another process's to audit.
+/// The same for some parts of the kinds: another process audits the others.
 async fn audit_parts(
     context: &Context,
     kinds: &[Kind],
@@ -129,7 +129,7 @@ async fn audit_parts(
     progress: &(dyn Fn(&Kind, AuditProgress) + Send + Sync),
 ) -> Result<Repaired, AuditError> {
     let mut repaired = Repaired::default();
-    // It reads whole kinds, once for all of their parts.
+    // Whole kinds are read, once for all of their parts.
     let mut whole = config.clone();
     whole.ingester.replicas.enabled = false;
     // It is never cancelled: an audit ends by itself, or with the process.
@@ -192,7 +192,7 @@ impl<'a> Auditor<'a> {
     }
 
     fn has_text(&self, text: &str) -> bool {
-        // The uid is not looked for where it does not matter.
+        // The uid is read only where it matters.
         self.shards.iter().any(|shard| shard.is_whole())
             || self.has(Identity::probe(text).uid.as_deref().unwrap_or_default())
     }
@@ -222,7 +222,7 @@ impl<'a> Auditor<'a> {
             let page = match cluster.list(OBJECTS, next.as_deref()).await {
                 Ok(page) => page,
                 Err(error) if error.kind() == ApiErrorKind::NotFound => break,
-                // The list took longer than the API server keeps its version: start over, counting nothing twice.
+                // The list took longer than the API server keeps its version: start over, without counting anything twice.
                 Err(error) if error.kind() == ApiErrorKind::Expired && next.is_some() => {
                     next = None;
                     continue;
@@ -433,7 +433,7 @@ mod tests {
         )
     }
 
-    /// A cluster with objects of these names, and an empty database.
+    /// A cluster that has objects with these names, and an empty database.
     async fn context(items: Vec<(&'static str, String)>) -> Context {
         let service = tower::service_fn(move |request: Request<Body>| {
             let query = request.uri().query().unwrap_or_default();
@@ -454,7 +454,7 @@ mod tests {
         }
     }
 
-    /// An object that no row can be made of, and one that is there although its row is the only copy of it.
+    /// An object that cannot be made into a row, and one that is there although its row is the only copy of it.
     #[tokio::test]
     async fn unreadable_objects_and_ghosts_are_findings() {
         let deep = (0..150).fold("1".to_owned(), |inner, _| format!("[{inner}]"));

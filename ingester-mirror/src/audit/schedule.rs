@@ -26,7 +26,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// How many findings of a kind are named in the log.
 const NAMED: usize = 10;
 
-/// The units of a kind that are this process's own.
+/// The units of a kind that this process holds.
 fn held(kind: &Kind, config: &Config, assignment: &Assignment) -> Vec<Scope> {
     let mut units = scopes(std::slice::from_ref(kind), config);
     units.retain(|unit| assignment.holds(&unit.name()));
@@ -46,7 +46,7 @@ impl Shown {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the findings of kinds that are not audited any more, and of those of which another member has something now: this
+    /// Forgets the findings of kinds that are not audited any more, and of kinds that another member now holds a unit of: this
     /// process would never take them back.
     fn forget(&self, kinds: &[Kind], config: &Config, assignment: &Assignment, metrics: &Metrics) {
         let mut units = self.units();
@@ -62,11 +62,11 @@ impl Shown {
     }
 }
 
-/// Compares the kinds one after the other, every `ingester.auditPeriod`, until `stop` is cancelled. Suspended kinds are left out,
-/// and those whose first list is not in SQL yet are looked at again soon. Where the work is shared, each member compares what it
+/// Compares the kinds one after the other, every `ingester.auditPeriod`, until `stop` is cancelled. Suspended kinds are skipped,
+/// and kinds whose first list is not in SQL yet are tried again soon. Where the work is shared, each member compares what it
 /// mirrors itself: it alone knows what of it is in SQL.
 ///
-/// The first time is at random within the period, so that ingesters that are started together do not come in step.
+/// The first round is at a random time within the period, so that ingesters that start together do not run in step.
 pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, stop: &CancellationToken) {
     let chance =
         f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or_default()) / f64::from(u32::MAX);
@@ -140,7 +140,7 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) ->
         tokio::select! {
             biased;
             () = live.changed(&false, |config| config.ingester.is_suspended(name)) => {}
-            // What is not mirrored for a moment may differ for that long.
+            // A unit that is not mirrored for a moment may differ for that long.
             () = moved => pending.push(*kind),
             done = one(context, *kind, &units, live) => {
                 if done {
@@ -152,10 +152,10 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) ->
     pending
 }
 
-/// Audits these units of one kind. Returns whether that came to an end.
+/// Audits these units of one kind. Returns whether it was completed.
 async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> bool {
     let (name, counted) = (kind.name(), context.metrics.audit(kind.name()));
-    // What the audit itself asks and holds does not count as the mirror's.
+    // The audit's own requests and memory do not count as the mirror's.
     let metrics = match Metrics::new() {
         Ok(metrics) => metrics,
         Err(error) => {

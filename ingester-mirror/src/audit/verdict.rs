@@ -117,7 +117,7 @@ impl std::fmt::Display for Finding {
 ///   is not stored, so the tombstone may have any other version.
 /// - An evicted row is correct without an object, and with one that is about to leave etcd.
 /// - A tombstone is correct without an object.
-/// - An object that is released needs no row: it was purged, or never had to be written. If the object is rejected, that is told.
+/// - An object that is released needs no row: it was purged, or never had to be written. A rejected object is still reported.
 ///
 /// A rejected object without a row, or with a row of an earlier version, is [`Finding::Rejected`]: writing it again would not
 /// help.

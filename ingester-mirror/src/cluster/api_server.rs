@@ -26,7 +26,7 @@ use tokio::time::Instant;
 /// The most objects in a page of a list of metadata, which is a tenth of the size.
 const METADATA_PAGE: u32 = 2000;
 
-/// A page of metadata that came within this time may have twice as many objects next time.
+/// If a page of metadata arrives within this time, the next one may have twice as many objects.
 const FAST: Duration = Duration::from_secs(3);
 
 /// How long one request may take, as in the reference system.
@@ -45,7 +45,7 @@ const STREAM_SECONDS: u32 = 3600;
 /// How long a streamed list may be silent.
 const STREAM_SILENCE: Duration = REQUEST;
 
-/// Whether the API server has streamed lists (`sendInitialEvents`): what the first request for one has shown. All kinds of a process
+/// Whether the API server has streamed lists (`sendInitialEvents`): as the first request for one has shown. All kinds of a process
 /// share it.
 #[derive(Clone, Default)]
 pub(crate) struct StreamedLists(Arc<AtomicU8>);
@@ -63,7 +63,7 @@ impl StreamedLists {
         self.0.store(Self::THERE, Ordering::Relaxed);
     }
 
-    /// The API server refused. One that is known to have them may be another one, or be replaced right now.
+    /// The API server refused. If it is known to have them, another replica may have answered, or it is being replaced right now.
     fn refused(&self, why: &ApiError) {
         if self.0.compare_exchange(0, Self::MISSING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             tracing::info!(%why, "This API server has no streamed lists: objects are listed page by page");
@@ -84,12 +84,12 @@ pub(crate) struct ApiServer {
     client: Client,
     kind: Kind,
     namespace: Option<Box<str>>,
-    /// The part of the objects that the API server is asked for. One that has no shards sends all of them.
+    /// The shard of the objects that is requested. An API server without shards sends all of them.
     shard: Shard,
-    /// The objects that it is asked for.
+    /// The objects that are requested.
     selection: Arc<Selection>,
     streams: StreamedLists,
-    /// How many objects a page of metadata has: fewer once a page took too long.
+    /// How many objects a page of metadata has: fewer after a page took too long.
     metadata_page: Arc<AtomicU32>,
 }
 
@@ -110,11 +110,11 @@ impl ApiServer {
         ApiServer { selection, ..self }
     }
 
-    /// The same request for the selected objects of the shard.
+    /// The same request, for the selected objects of the shard.
     fn of_part(&self, mut request: http::Request<Vec<u8>>) -> http::Request<Vec<u8>> {
         let mut parameters = self.selection.parameters();
         if !self.shard.is_whole() {
-            // It has no character that a query must not have.
+            // All its characters are valid in a query.
             let separator = if parameters.is_empty() { "" } else { "&" };
             parameters.push_str(&format!("{separator}shardSelector={}", self.shard.selector()));
         }
@@ -123,7 +123,7 @@ impl ApiServer {
         }
         let uri = request.uri().to_string();
         let separator = if uri.contains('?') { '&' } else { '?' };
-        // What was a URI before is one with more parameters.
+        // A URI stays valid with more parameters.
         if let Ok(uri) = format!("{uri}{separator}{parameters}").parse() {
             *request.uri_mut() = uri;
         }
@@ -153,12 +153,12 @@ impl ApiServer {
         Ok((Request::new(self.url(Some(namespace))), doing))
     }
 
-    /// The text of an answer. What is not UTF-8 in it spoils the object that has it, and no other.
+    /// The text of an answer. Bytes that are not UTF-8 spoil only the object that has them.
     async fn text(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
         let answer = async {
             let body = self.client.request_stream(request).await;
             let mut body = body.map_err(|error| ApiError::of(doing, error))?;
-            // In pieces: one vector that grows would hold up to three times a large page at its last step.
+            // In pieces: the last growth of a single vector would hold up to three times a large page.
             let mut pieces = Vec::new();
             loop {
                 let piece = body.fill_buf().await;
@@ -196,12 +196,12 @@ impl ApiServer {
         self.text(&doing, request).await.map(Into::into)
     }
 
-    /// Asks whether a JSON patch would be applied, by everything that may refuse it: nothing is changed (`dryRun`, Kubernetes 1.18).
+    /// Asks whether a JSON patch would be applied, by everything that may refuse it; changes nothing (`dryRun`, Kubernetes 1.18).
     pub(crate) async fn try_patch(&self, namespace: &str, name: &str, patch: &Value) -> Result<(), ApiError> {
         self.send_patch(namespace, name, patch, "?dryRun=All").await.map(drop)
     }
 
-    /// The answer to a list. "Not found" counts only from a server that is ready: one that is starting answers so for every
+    /// The answer to a list. "Not found" counts only from a server that is ready: a starting one answers so for every
     /// CustomResourceDefinition that it has not read yet.
     async fn listed(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
         match self.text(doing, request.clone()).await {
@@ -213,7 +213,7 @@ impl ApiServer {
         }
     }
 
-    /// Fails if the API server says that it is not ready. One that does not answer the question counts as ready.
+    /// Fails if the API server says that it is not ready. If it does not answer the question, it counts as ready.
     async fn ready(&self, doing: &str) -> Result<(), ApiError> {
         let request = http::Request::get("/readyz").body(Vec::new());
         let request = request.map_err(|error| ApiError::new(doing, error.to_string(), ApiErrorKind::Other))?;
@@ -240,7 +240,7 @@ impl ApiServer {
         Ok(MetadataPage { version, next, items: items.into_iter().filter_map(read).collect() })
     }
 
-    /// The API server selects, by its own labels of this moment: nothing of a namespace is remembered that may have changed.
+    /// The API server selects, by its own labels of this moment: nothing is remembered of a namespace, because it may have changed.
     async fn all_namespaces(&self, selector: &str) -> Result<Vec<Box<str>>, ApiError> {
         let doing = format!("listing the namespaces with `{selector}`");
         let (mut names, mut next): (_, Option<String>) = (Vec::new(), None);
@@ -248,7 +248,7 @@ impl ApiServer {
             let parameters = page(METADATA_PAGE, next.as_deref()).labels(selector);
             let request = Request::new("/api/v1/namespaces").list_metadata(&parameters);
             let text = match self.listed(&doing, request.map_err(|error| built(&doing, error))?).await {
-                // A server of custom resources alone answers with its paths, of which kube makes an empty Status.
+                // A server that has only custom resources answers with its paths, which kube turns into an empty Status.
                 Err(error) if error.reason.is_empty() => {
                     self.ready(&doing).await?;
                     return Err(ApiError::new(doing, "the API server has no namespaces", ApiErrorKind::NotFound));
@@ -265,8 +265,8 @@ impl ApiServer {
         }
     }
 
-    /// A page of metadata. One that takes too long is asked for again with half as many objects, down to one: an
-    /// API server that is slow is read, too.
+    /// A page of metadata. One that takes too long is requested again with half as many objects, down to one, so that a
+    /// slow API server can be read, too.
     async fn metadata_in_time(&self, next: Option<&str>) -> Result<MetadataPage, ApiError> {
         loop {
             let (limit, begin) = (self.metadata_page.load(Ordering::Relaxed), Instant::now());
@@ -287,7 +287,7 @@ impl ApiServer {
         }
     }
 
-    /// Opens a watch. It comes uncompressed: each event would be compressed by itself.
+    /// Opens a watch. It is not compressed: each event would be compressed by itself.
     async fn open(
         &self,
         doing: &str,
@@ -319,7 +319,7 @@ impl ApiServer {
         Ok(events.boxed())
     }
 
-    /// All objects, or what `accept` asks for of them, as the beginning of a watch. kube's own parameters bound a watch by five
+    /// All objects, or the parts of them that `accept` requests, as the beginning of a watch. kube's own parameters bound a watch by five
     /// minutes, and a first fill may take longer.
     async fn open_list<T: FromText + Send + 'static>(&self, accept: &str) -> Result<Option<ListStream<T>>, ApiError> {
         if self.streams.is_missing() {
@@ -335,7 +335,7 @@ impl ApiServer {
         let request = request.map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
         let request = self.of_part(request);
         let lines = match self.open(&doing, request.clone()).await {
-            // A field that no selector may have is refused with the same code, and its reason comes with a list of pages.
+            // A field that selectors do not support is refused with the same code; a list in pages then tells the reason.
             Err(error) if error.code == 400 && !self.selection.is_all() => return Ok(None),
             // Older servers refuse the parameters.
             Err(error) if matches!(error.code, 400 | 422) => {
@@ -378,7 +378,7 @@ impl ApiServer {
     }
 }
 
-/// Asks for objects' metadata alone.
+/// Requests only the objects' metadata.
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 impl Cluster for ApiServer {
@@ -505,8 +505,8 @@ impl fmt::Display for Named<'_> {
     }
 }
 
-/// Splits a list's text into the texts of its items. An item is cut out by its brackets, however deep they are nested: whether it can
-/// be read is its own affair.
+/// Splits a list's text into the texts of its items. An item is cut out by its brackets, however deep they are nested: whether the item can
+/// be read is decided later, for it alone.
 fn split(text: &str) -> Result<Page, json::Error> {
     let (mut version, mut next, mut items) = (None, None, Vec::new());
     let mut reader = Reader::new(text);
@@ -628,7 +628,7 @@ mod tests {
         assert_eq!(listed(&[(LIST, 503)]).await, Err(ApiErrorKind::Transient));
     }
 
-    /// What streamed lists bring if the server answers each with this code and text, and how often it was asked.
+    /// The results of streamed lists if the server answers each with this code and text, and the number of requests.
     async fn streamed(
         lists: usize,
         code: u16,

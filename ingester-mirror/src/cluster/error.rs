@@ -15,7 +15,7 @@ pub(crate) enum ApiErrorKind {
     Forbidden,
     /// Worth a retry: no connection, a time-out, 429, 5xx.
     Transient,
-    /// It was not asked: the Lease of this process has run out, so that it may not change anything.
+    /// The request was not sent: the Lease of this process has expired, so the process must not change anything.
     Lease,
     /// Everything else, such as 400 and 405.
     Other,
@@ -48,7 +48,7 @@ impl ApiError {
         ApiError { doing: doing.into(), reason: reason.into(), code: 0, kind, timeout: false }
     }
 
-    /// Nothing was changed while `doing`: the Lease of this process has run out, and others may have its work.
+    /// Nothing was changed while `doing`: the Lease of this process has expired, and another member may have its work.
     pub(crate) fn without_lease(doing: impl Into<String>) -> Self {
         ApiError::new(doing, "the Lease of this member has run out", ApiErrorKind::Lease)
     }
@@ -63,7 +63,7 @@ impl ApiError {
         self.kind
     }
 
-    /// Whether the same may succeed later, without anybody's help.
+    /// Whether the same request may succeed later, without intervention.
     pub fn may_pass(&self) -> bool {
         matches!(self.kind, ApiErrorKind::Transient | ApiErrorKind::Lease)
     }
@@ -73,7 +73,7 @@ impl ApiError {
         matches!(self.code, 408 | 504) || self.timeout
     }
 
-    /// The HTTP status code, `network` if there was none, or `lease` if nothing was asked.
+    /// The HTTP status code, `network` if there was none, or `lease` if no request was sent.
     pub(crate) fn code(&self) -> String {
         match (self.kind, self.code) {
             (ApiErrorKind::Lease, _) => "lease".into(),
@@ -95,7 +95,7 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-/// An error with its causes: kube's own text for a lost connection does not have them.
+/// An error with its causes: kube's own text for a lost connection lacks them.
 pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

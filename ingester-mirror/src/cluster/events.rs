@@ -12,10 +12,10 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// A buffer that is larger than this is given back after its line.
+/// A buffer that is larger than this is freed after its line.
 const KEPT: usize = 64 << 10;
 
-/// One event, whose object `T` is what was asked for.
+/// One event, whose object `T` is what was requested.
 #[derive(Debug, PartialEq)]
 pub(super) enum Event<T> {
     /// An object was created or changed, or is one of those that a streamed list begins with.
@@ -31,7 +31,7 @@ pub(super) trait FromText: Sized {
     /// Reads it.
     ///
     /// # Errors
-    /// When the text is not what was asked for, and does not even say which object it is about.
+    /// When the text is not what was requested and does not even say which object it is about.
     fn from_text(text: &str) -> Result<Self, serde_json::Error>;
 }
 
@@ -56,7 +56,7 @@ impl FromText for super::PartialObjectMeta {
 }
 
 /// What takes the place of bytes that are not UTF-8: ASCII's SUBSTITUTE. JSON allows it nowhere, so an object that has it cannot be
-/// read; it is reported like others of that sort, and what was received with it is not harmed.
+/// read; it is reported like others of that sort, and does not affect what was received with it.
 const SUBSTITUTE: char = '\u{1a}';
 
 /// The text that these bytes are.
@@ -75,7 +75,7 @@ fn substituted(bytes: &[u8]) -> String {
     text
 }
 
-/// Says that one of the objects that were received is left out.
+/// Logs that one of the received objects is left out.
 pub(super) fn left_out(doing: &str, error: &serde_json::Error) {
     tracing::warn!(doing, %error, "An object without a readable name is left out");
 }
@@ -124,7 +124,7 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
         ApiError::new(self.doing.as_str(), reason, ApiErrorKind::Transient)
     }
 
-    /// The event of the line; `None` if nothing can be said of its object.
+    /// The event of the line; `None` if its object cannot be identified.
     fn event<T: FromText>(&self) -> Result<Option<Event<T>>, ApiError> {
         let wrong = |error: &dyn std::error::Error| ApiError {
             kind: ApiErrorKind::Other,
@@ -174,7 +174,7 @@ struct BookmarkAnnotations {
 }
 
 /// The type of an event and the text of its object, which may be nested as deep as it likes. An API server writes them in this order
-/// and without blanks; whatever else is JSON is read as such.
+/// and without blanks; any other JSON is read, too.
 fn cut(line: &str) -> Result<(Cow<'_, str>, &str), json::Error> {
     let cut = || {
         let (kind, object) = line.strip_prefix(r#"{"type":""#)?.split_once(r#"","object":"#)?;

@@ -3,7 +3,7 @@
 //! May use: ingester-core, replicas, selection.
 //!
 //! [`Cluster`] is what the mirror needs. `api_server` is the real one, over kube's client; `events` reads what a watch sends, and
-//! `partial` an object's metadata. `properties` tests all of it against the bytes of answers.
+//! `partial` an object's metadata. `properties` tests all of this against the bytes of answers.
 //!
 //! An object is cut out of an answer by its brackets, however deep it is nested and whatever is wrong inside: whether it can be read
 //! is decided for it alone, and does not affect what came with it.
@@ -69,14 +69,14 @@ pub(crate) enum Listed<T> {
 /// A streamed list. If it ends without [`Listed::End`], there was no list.
 pub(crate) type ListStream<T> = BoxStream<'static, Result<Listed<T>, ApiError>>;
 
-/// The objects of one kind, in all namespaces or in one, or those of them that are selected.
+/// The objects of one kind, or the selected ones, in all namespaces or in one.
 ///
 /// # Guarantees of an implementation
-/// - Lists, streamed or not, and [`Cluster::look`] are consistent reads: they show everything that was there when they were asked.
-/// - "Not found" as the answer to a list or a look means that a server that is ready does not serve the kind. That one object does
+/// - Lists, streamed or not, and [`Cluster::look`] are consistent reads: they show everything that existed at the time of the request.
+/// - "Not found" as the answer to a list or a look means that a server that is ready does not serve the kind. That an object does
 ///   not exist is not an error: it is an empty answer. So no error ever means that an object is gone.
 pub(crate) trait Cluster: Send + Sync {
-    /// A page of up to `limit` objects: the first, or the one that the token of the page before it asks for.
+    /// A page of up to `limit` objects: the first, or the one that the token of the previous page requests.
     fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>>;
 
     /// A page of the objects' metadata.
@@ -112,7 +112,7 @@ pub(crate) trait Cluster: Send + Sync {
     fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>>;
 }
 
-/// What became of an object that was deleted.
+/// The result of deleting an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deletion {
     /// It is gone.

@@ -25,7 +25,7 @@ pub(crate) struct PartialObjectMeta {
 }
 
 impl PartialObjectMeta {
-    /// What is known of an object whose metadata cannot be read as such; `None` if that is too little to look at it.
+    /// What is known of an object whose metadata cannot be read as such; `None` if that is too little to look the object up.
     pub(super) fn of(identity: Identity) -> Option<Self> {
         let Identity { uid, namespace, name, resource_version, terminating, finalizers, .. } = identity;
         Some(PartialObjectMeta {
@@ -34,7 +34,7 @@ impl PartialObjectMeta {
             name: name.filter(|name| !name.is_empty())?,
             resource_version: resource_version.and_then(|version| version.parse().ok()).unwrap_or_default(),
             finalizers,
-            // The time is not known. Looking at the object tells it.
+            // The time is not known. A look at the object finds it.
             deletion_timestamp: terminating.then(Box::default),
             annotations: Annotations::default(),
         })
@@ -53,7 +53,7 @@ impl PartialObjectMeta {
     pub(crate) fn into_meta(self) -> Meta {
         let time = |text: Box<str>| {
             let text: StrDeserializer<'_, Error> = (&*text).into_deserializer();
-            // What is not a time was never deleted; the object itself is refused for it when it is read.
+            // A value that is not a time does not count as a deletion; the object itself is refused for it when it is read.
             Time::deserialize(text).ok()
         };
         Meta {

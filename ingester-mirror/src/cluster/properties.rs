@@ -1,4 +1,4 @@
-//! Properties of the wire, below the trait: whatever the bytes of an answer are, each object comes out of them as it was sent, and
+//! Properties of the wire, below the trait: whatever the bytes of an answer are, each object is read as it was sent, and
 //! one that cannot be read fails alone.
 
 use super::{ApiErrorKind, ApiServer, Cluster as _, Listed, RemoteEvent, StreamedLists};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// The server whose answers are what `answer` makes of the parameters of a request.
+/// The server whose answers `answer` makes from the parameters of a request.
 fn server(answer: impl Fn(&str) -> (Duration, Vec<u8>) + Clone + Send + 'static) -> ApiServer {
     let service = tower::service_fn(move |request: Request<Body>| {
         let (takes, bytes) = answer(request.uri().query().unwrap_or_default());
@@ -40,7 +40,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// What is received of it: bytes that are not UTF-8 are replaced by what JSON does not allow.
+    /// What is received: bytes that are not UTF-8 are replaced by a character that JSON does not allow.
     fn text(&self) -> Box<str> {
         String::from_utf8_lossy(&self.bytes).replace('\u{fffd}', "\u{1a}").into()
     }
@@ -78,7 +78,7 @@ fn values() -> impl Strategy<Value = String> {
     })
 }
 
-/// What an object must not have, with brackets that match.
+/// Values that an object must not have, with brackets that match.
 fn flaws() -> impl Strategy<Value = &'static [u8]> {
     prop::sample::select(vec![
         &b"\"\xff\""[..],
@@ -95,7 +95,7 @@ fn flaws() -> impl Strategy<Value = &'static [u8]> {
     ])
 }
 
-/// `1` in so many objects and arrays.
+/// `1` within this many objects and arrays.
 fn nested(depth: usize) -> String {
     let (mut text, mut end) = (String::new(), String::new());
     for level in 0..depth {
@@ -129,7 +129,7 @@ fn objects() -> impl Strategy<Value = Vec<Sent>> {
     })
 }
 
-/// The bytes of a list, with its members in this order, and members that are not known.
+/// The bytes of a list, with its members in this order, and unknown members.
 fn list(objects: &[Sent], version: u64, order: bool, unknown: &str) -> Vec<u8> {
     let items: Vec<&[u8]> = objects.iter().map(|object| &*object.bytes).collect();
     let items = [&b"\"items\": ["[..], &items.join(&b" ,"[..]), b"]"].concat();
@@ -209,13 +209,13 @@ proptest! {
         let (names, seconds) = run(metadata_of(count, Duration::from_millis(fixed), Duration::from_millis(millis)));
         let names = names.map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
         prop_assert_eq!(names, (0..count).collect::<Vec<_>>());
-        // What was given up, and pages of at least a third of what fits: nothing is read for ever.
+        // The time of abandoned requests, and of pages with at least a third of what fits: the reading ends.
         let needed = (count as u64 * millis / 1000).max(1);
         prop_assert!(seconds <= 400 + 10 * needed + count as u64 * fixed / 1000, "{} s for {} s", seconds, needed);
     }
 }
 
-/// The numbers of the objects that a server lists that takes so long for a page and for each object of it, and the seconds that it took.
+/// The numbers of the objects from a server that takes this long for a page and for each object in it, and the seconds that the list took.
 async fn metadata_of(count: usize, fixed: Duration, each: Duration) -> (Result<Vec<usize>, ApiErrorKind>, u64) {
     let server = server(move |query| {
         let of = |key: &str| {
@@ -257,7 +257,7 @@ fn a_page_of_metadata_that_takes_too_long_is_halved_down_to_one_object() {
     assert_eq!(read, Err(ApiErrorKind::Transient));
 }
 
-/// What is not read consistently may come from an API server that is behind: an eviction would be confirmed too early.
+/// An inconsistent read may come from an API server that is behind: an eviction would be confirmed too early.
 #[test]
 fn looks_and_lists_are_consistent_reads() {
     let asked: std::sync::Arc<std::sync::Mutex<Vec<String>>> = std::sync::Arc::default();

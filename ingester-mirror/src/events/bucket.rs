@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Limits the rate: so many per second, and a burst after a pause.
+/// Limits the rate: a number per second, and a burst after a pause.
 #[derive(Debug)]
 pub(super) struct Bucket {
     per_second: f64,

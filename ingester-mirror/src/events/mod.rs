@@ -4,7 +4,7 @@
 //!
 //! Publishing never slows the mirror down. Events go into a bounded queue, from which one task sends a few per second. An
 //! event that finds the queue full is dropped and counted. An event that cannot be sent is lost; the log says why, once a
-//! minute. Nothing is published about Events, which would report themselves without an end.
+//! minute. Nothing is published about Events, which would report themselves without end.
 //!
 //! The cluster role needs `create` and `patch` on `events` of the group `events.k8s.io`. Events about cluster-scoped objects
 //! are in the namespace `default`, where Kubernetes puts them.
@@ -59,7 +59,7 @@ pub(crate) struct Subject<'o> {
     pub(crate) resource_version: &'o str,
 }
 
-/// How much is published, and by whom.
+/// How much is published, and by which instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// Events per second, on average.
@@ -121,7 +121,7 @@ impl Publisher {
         Publisher(None)
     }
 
-    /// A publisher that sends nothing, and tells the uid of the object of each Event.
+    /// A publisher that sends nothing, and passes on the uid of each Event's object.
     #[cfg(test)]
     pub(crate) fn telling(metrics: &Metrics, tell: impl Fn(&str) + Send + 'static) -> Self {
         let (sender, mut events) = mpsc::channel::<Outgoing>(Options::default().waiting);
@@ -281,7 +281,7 @@ impl Publisher {
             api_version: Some("v1".into()),
             kind: Some("Namespace".into()),
             name: Some("kube-system".into()),
-            // Old API servers want the Event of a Namespace in a namespace that the reference names, too.
+            // Old API servers require the Event of a Namespace to be in the namespace that the reference names.
             namespace: Some("kube-system".into()),
             uid: Some(uid.into()),
             ..ObjectReference::default()
@@ -315,7 +315,7 @@ impl Publisher {
 
     fn send(&self, regarding: impl FnOnce() -> ObjectReference, event: impl FnOnce() -> Event) {
         let Some(Outbox { sender, counters }) = &self.0 else { return };
-        // Room first: an event that is dropped is not even built.
+        // Reserve the room first, so that an event that is dropped is not even built.
         match sender.try_reserve() {
             Ok(permit) => permit.send(Outgoing { regarding: regarding(), event: event() }),
             Err(_) => counters.dropped.inc(),
@@ -323,8 +323,8 @@ impl Publisher {
     }
 }
 
-/// Whether the kind's objects are Events themselves. An Event about one of them would be mirrored, and if it cannot be, it would be
-/// reported by a further Event, without an end.
+/// Whether the kind's objects are Events themselves. An Event about one of them would be mirrored, and if it could not be, it would be
+/// reported by a further Event, without end.
 fn is_event(kind: &Kind) -> bool {
     kind.kind() == "Event" && ["", "events.k8s.io"].contains(&kind.group())
 }
@@ -393,7 +393,7 @@ async fn send(client: Client, mut receiver: mpsc::Receiver<Outgoing>, counters: 
             let done = publish(&recorder, &client, &reporter, &event, &regarding).await;
             match done {
                 Err(kube::Error::Api(status)) if status.code == 422 && regarding.namespace.is_none() => {
-                    // Old API servers want an event on a cluster-scoped object in the namespace that the reference names.
+                    // Old API servers require an Event on a cluster-scoped object to be in the namespace that the reference names.
                     let regarding = ObjectReference { namespace: Some("default".into()), ..regarding.clone() };
                     publish(&recorder, &client, &reporter, &event, &regarding).await
                 }
@@ -496,7 +496,7 @@ impl Trouble {
     }
 }
 
-/// When the log last warned about what.
+/// When the log last warned about each sort of trouble.
 #[derive(Debug, Default)]
 struct Warnings {
     forbidden: Option<Instant>,
@@ -504,7 +504,7 @@ struct Warnings {
 }
 
 impl Warnings {
-    /// Whether this trouble is a warning: the first of its sort, and then one per minute.
+    /// Whether to warn about this trouble: of each sort, the first, and then one per minute.
     fn due(&mut self, trouble: &Trouble, now: Instant) -> bool {
         let last = match trouble {
             Trouble::Gone(_) => return false,

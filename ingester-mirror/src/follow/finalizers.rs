@@ -9,13 +9,13 @@ use crate::pipeline::{Arrival, Item, Work, bytes_of};
 use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior};
 
-/// How long after the start they may wait until the first list is in SQL: their patches would slow the list down.
+/// The longest time after the start that they wait for the first list to be in SQL: their patches would slow the list down.
 const WAIT: Duration = Duration::from_secs(300);
 
 /// After how many transient errors in a row a round ends: the API server is in trouble, not an object.
 const TROUBLE: u32 = 5;
 
-/// So many per second, without making up for what was missed.
+/// The number per second; missed ones are not made up for.
 fn pace_of(rate: u32) -> Interval {
     let mut pace = tokio::time::interval(Duration::from_secs(1) / rate.max(1));
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -23,13 +23,13 @@ fn pace_of(rate: u32) -> Interval {
 }
 
 impl Follower {
-    /// Adds our finalizer whenever there are objects that lack it.
+    /// Adds our finalizer whenever objects lack it.
     pub(super) async fn add_finalizers(&self) {
         let unit = self.unit();
         let (mut backoff, start) = (Backoff::new(API_SERVER), tokio::time::Instant::now());
         loop {
             self.pipeline.finalizers_missing.notified().await;
-            // It goes on after the time-out, too. (The follower owns the sender, so waiting has no other end.)
+            // It continues after the time-out, too. (The follower owns the sender, so waiting has no other end.)
             let mut listed = self.synced_once.subscribe();
             let _ = tokio::time::timeout_at(start + WAIT, listed.wait_for(|listed| *listed)).await;
             let pause = match self.add_finalizers_once().await {
@@ -60,7 +60,7 @@ impl Follower {
         }
     }
 
-    /// One round over all objects. Returns how many are to be tried again. It fails only for what would affect the next object too.
+    /// One round over all objects. Returns how many are to be tried again. It fails only for errors that would affect the next object, too.
     async fn add_finalizers_once(&self) -> Result<usize, ApiError> {
         let unit = self.unit();
         let mut rate = unit.config().ingester.finalizer_rate;
@@ -96,7 +96,7 @@ impl Follower {
                     // It is gone.
                     Err(error) if error.kind() == ApiErrorKind::NotFound => in_a_row = 0,
                     Err(error) if error.may_pass() => {
-                        // One object may have an admission webhook that fails; the others do not wait for it.
+                        // An admission webhook may fail for one object; the others do not wait for it.
                         (left, in_a_row) = (left + 1, in_a_row + 1);
                         if in_a_row == TROUBLE {
                             return Err(error);

@@ -1,7 +1,7 @@
-//! Reads what is new, and finds what is gone.
+//! Reads new objects, and finds those that are gone.
 //!
 //! A process that starts on an empty table reads all objects. One that knows rows reads the metadata of all objects, which costs the
-//! API server a part of that, and then what has changed: object by object if that is little, else everything.
+//! API server a fraction of that, and then the changed objects: one by one if they are few, otherwise all objects.
 
 use super::metadata::{Ahead, Partial};
 use super::{Follower, News};
@@ -11,11 +11,11 @@ use crate::pipeline::{Arrival, Item, ObjectRef, Why};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-/// One in so many objects may have changed for each to be read by itself: reading one takes the API server about as long as ten in a
+/// Changed objects are read one by one if they are at most one in this many: reading one takes the API server about as long as ten in a
 /// stream.
 const FEW: usize = 10;
 
-/// So many are few in any case, and so many never are: they are remembered until they are read.
+/// This many are always few, and this many never are: they are remembered until they are read.
 const FEWEST: usize = if cfg!(test) { 2 } else { 200 };
 const MOST: usize = 10_000;
 
@@ -27,7 +27,7 @@ impl Follower {
         let (unit, kind) = (self.unit(), self.unit().kind.name());
         let rejected = self.rejected().await;
         let begin = tokio::time::Instant::now();
-        // What is known now was in the cluster before its version is asked for. So a version that is behind comes from a cluster that
+        // Everything that is known now was in the cluster before its version is requested. So a version that is behind comes from a cluster that
         // was restored to an earlier state. A stream says its version only at its end, which is too late.
         let newest = self.pipeline.known().newest();
         let asked = unit.cluster.version().await?;
@@ -51,7 +51,7 @@ impl Follower {
         }
         self.begin_list();
         let by_metadata = !behind && self.pipeline.known().live() > 0;
-        // What is of no use is dropped, with its memory.
+        // An arrival that is not needed is dropped, with its memory.
         let ahead = ahead.filter(|ahead| by_metadata && ahead.asked <= asked);
         let list = if by_metadata { self.changes(ahead, asked).await? } else { None };
         let list = match list {
@@ -85,14 +85,14 @@ impl Follower {
         self.restored.store(true, Ordering::Relaxed);
     }
 
-    /// A list begins, or begins again: one that was broken off has seen objects that this one may lack. What waits to be written was
+    /// A list begins, or begins again: a list that was broken off has seen objects that this one may lack. Objects that wait to be written were
     /// received before it.
     pub(super) fn begin_list(&self) {
         let waiting = self.pipeline.queue.uids();
         self.pipeline.known().begin_list(waiting);
     }
 
-    /// Finds what has changed by metadata, and queues it. `None` if too much has.
+    /// Finds changed objects by their metadata, and queues them. `None` if they are too many.
     async fn changes(&self, ahead: Option<Ahead>, asked: u64) -> Result<Option<List>, ApiError> {
         let before = ahead.as_ref().map_or(asked, |ahead| ahead.asked);
         let Some(Changed { ahead, version, objects, items }) = self.changed(ahead).await? else { return Ok(None) };
@@ -101,7 +101,7 @@ impl Follower {
         Ok(Some(List { asked: if ahead { before } else { asked }, version, objects, read }))
     }
 
-    /// Compares the metadata of all objects with what is known. `None` if too much has changed for single reads.
+    /// Compares the metadata of all objects with what is known. `None` if too many have changed for single reads.
     async fn changed(&self, ahead: Option<Ahead>) -> Result<Option<Changed>, ApiError> {
         let most = (self.pipeline.known().live() / FEW).clamp(FEWEST, MOST);
         let (mut began_ahead, mut objects, mut items) = (false, 0, Vec::new());
@@ -115,7 +115,7 @@ impl Follower {
                 }
                 Partial::Object(partial) => partial.into_meta(),
                 Partial::Deleted(partial) => {
-                    // Looking finds that it is gone.
+                    // The look finds that it is gone.
                     items.push(Item::look(ObjectRef::of(&partial.into_meta()), Why::Due, 0));
                     return ControlFlow::Continue(());
                 }
@@ -147,7 +147,7 @@ struct List {
     read: usize,
 }
 
-/// What a list of metadata has found.
+/// The result of a list of metadata.
 struct Changed {
     /// It began before the rows were read.
     ahead: bool,

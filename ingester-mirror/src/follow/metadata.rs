@@ -26,12 +26,12 @@ pub(super) struct Ahead {
     memory: Vec<Hold>,
 }
 
-/// Objects for which memory is taken at a time, and about how much each takes.
+/// The number of objects for which memory is reserved at a time, and roughly how much each takes.
 const PORTION: usize = 1000;
 const BYTES: usize = 300;
 
 impl Ahead {
-    /// Reads while `work` is done, as far as there is memory.
+    /// Reads while `work` runs, as far as memory allows.
     pub(super) async fn read_during<E>(
         mut self,
         work: impl Future<Output = Result<(), E>>,
@@ -57,7 +57,7 @@ impl Ahead {
         Ok(self)
     }
 
-    /// The stream from its beginning on, and the memory for what was read of it.
+    /// The stream from its beginning, and the memory of what was read from it.
     fn into_stream(self) -> (ListStream<PartialObjectMeta>, Vec<Hold>) {
         (futures::stream::iter(self.read).chain(self.stream).boxed(), self.memory)
     }
@@ -73,8 +73,8 @@ impl Follower {
         Some(Ahead { asked, read: Vec::new(), stream, memory: Vec::new() })
     }
 
-    /// Gives the metadata of all objects to `each`, until that breaks off. Returns the list's version; `None` if it was broken off. What a
-    /// stream cannot bring, pages do: a proxy may end what takes long.
+    /// Gives the metadata of all objects to `each`, until it breaks off. Returns the list's version; `None` if it broke off. What a
+    /// stream cannot bring, pages do: a proxy may cut long answers.
     pub(super) async fn metadata(
         &self,
         mut ahead: Option<Ahead>,

@@ -50,7 +50,7 @@ use whole::Pages;
 /// Rows per page when all live rows are read. In tests few rows have several pages.
 const ROWS: usize = if cfg!(test) { 3 } else { 5000 };
 
-/// How long the workers may take for what they have begun when the process is to end.
+/// How long the workers may take to finish what they have begun when the process ends.
 const GRACE: Duration = Duration::from_secs(8);
 
 /// The pause between attempts to list a kind whose CRD is not installed.
@@ -59,7 +59,7 @@ const NOT_INSTALLED: Duration = Duration::from_secs(5);
 /// Follows one unit.
 pub(crate) struct Follower {
     pipeline: Arc<Pipeline>,
-    /// Locked during a list: two lists at a time would take each other's objects for deleted.
+    /// Locked during a list: two concurrent lists would take each other's objects for deleted.
     listing: tokio::sync::Mutex<Pages>,
     /// The version up to which the cluster was observed; 0 before the first list.
     observed: AtomicU64,
@@ -70,15 +70,15 @@ pub(crate) struct Follower {
     restored: AtomicBool,
     /// Whether the first list is in SQL.
     synced_once: tokio::sync::watch::Sender<bool>,
-    /// Whether the database may have it that this unit wants to mark rows: after a list that lacked objects, and before the first.
+    /// Whether the database may have a record that this unit wants to mark rows: after a list that lacked objects, and before the first list.
     may_want: AtomicBool,
-    /// Whether the last list lacked so many objects that their rows were not marked; told when it did.
+    /// Whether the last list lacked so many objects that their rows were not marked; this is reported when it happens.
     refused: AtomicBool,
     sweep_was_refused: Notify,
     missed: Missed,
 }
 
-/// The objects that the last list lacked and that waited to be written when it began. If their rows are live once they are written, rows
+/// The objects that the last list lacked but that waited to be written when it began. If their rows are live once they are written, rows
 /// are compared with the cluster.
 #[derive(Default)]
 struct Missed {
@@ -225,7 +225,7 @@ impl Follower {
     }
 
     /// Reads the uids and versions of the live rows. If they have several pages, the metadata of the objects is read meanwhile, as far as
-    /// there is memory for it.
+    /// memory allows.
     async fn load(&self) -> Result<Option<Ahead>, Stopped> {
         let mut after = "".into();
         let more = self.load_page(&mut after).await?;
@@ -264,7 +264,7 @@ impl Follower {
         Ok(more)
     }
 
-    /// Queues what the API server sent, unless it brings nothing new; returns its version.
+    /// Queues an object that the API server sent, unless it is not new; returns its version.
     async fn receive(&self, text: Box<str>, arrival: Arrival, memory: Memory<'_>) -> Option<u64> {
         let hold = match memory {
             Memory::Of(hold) => hold.split(bytes_of(text.len())),
@@ -289,7 +289,7 @@ impl Follower {
         Some(version)
     }
 
-    /// Queues an object that cannot be read: it is recorded, and counted if it waits for us. If it is gone, looking at it finds that.
+    /// Queues an object that cannot be read: it is recorded, and counted if it waits for us. If it is gone, the look finds that.
     fn receive_unreadable(&self, identity: Box<Identity>, reason: String, arrival: Arrival, hold: Hold) -> Option<u64> {
         let (uid, gone) = (uid_of(&identity), arrival == Arrival::Deletion);
         let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
@@ -306,16 +306,16 @@ impl Follower {
         version
     }
 
-    /// What an object that was received brings, by its metadata alone. A list counts it as seen.
+    /// What a received object brings, by its metadata alone. A list counts it as seen.
     fn sift(&self, meta: &Meta, arrival: Arrival) -> News {
-        // It may wait long before anybody plans anything for it.
+        // It may wait a long time until its plan is made.
         self.pipeline.hold(meta, arrival == Arrival::Deletion);
         let before = {
             let mut known = self.pipeline.known();
             known.seen(&meta.uid);
             known.get(&meta.uid)
         };
-        // What waits may be a later state than the one that was evicted. Then the object was not deleted by us.
+        // The waiting state may be later than the evicted one. Then we did not delete the object.
         let waits = arrival == Arrival::Deletion && self.pipeline.queue.holds(&meta.uid);
         if !waits && self.pipeline.is_echo(meta, arrival) {
             self.unit().metrics.skipped(Skip::Unchanged, 1);
@@ -331,14 +331,14 @@ impl Follower {
             self.pipeline.request_finalizers();
             return News::Nothing;
         }
-        // A list may be behind the row. Looking tells which of the two is right.
+        // A list may be behind the row. A look tells which of the two is right.
         if entry.version > meta.resource_version { News::Contradiction } else { News::LifecycleState }
     }
 }
 
-/// What an object that was received brings.
+/// What a received object brings.
 enum News {
-    /// Nothing that is not stored.
+    /// Nothing new: it is stored.
     Nothing,
     /// Its row is of a later version.
     Contradiction,

@@ -1,4 +1,4 @@
-//! What rules say is to leave etcd: judged again and again, and handed to the pipeline.
+//! Judges repeatedly which objects rules move out of etcd, and hands them to the pipeline.
 
 use super::Follower;
 use crate::config::{Config, EvictRule, Policies};
@@ -8,21 +8,21 @@ use crate::unit::{Unit, in_time, scopes};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// So many objects of a unit may leave within an hour whatever a fifth of them is.
+/// This many objects of a unit may leave within an hour, even if they are more than a fifth of it.
 const FEW: u64 = 10;
 
-/// One in so many live objects may leave within an hour.
+/// One in this many live objects may leave within an hour.
 const PART: u64 = 5;
 
-/// The pause before it is asked again whether the first list is in SQL.
+/// The pause between checks whether the first list is in SQL.
 const SOON: Duration = Duration::from_secs(1);
 
 /// What one round has found of the unit's own objects.
 #[derive(Default)]
 struct Round {
-    /// What rules say is to leave, enforced or not, by uid.
+    /// The objects that rules choose, enforced or not, by uid.
     objects: BTreeMap<Box<str>, bool>,
-    /// What rules that are enforced say is to leave.
+    /// The objects that enforced rules choose.
     leaving: Vec<Candidate>,
     /// The names of these rules.
     rules: Vec<String>,
@@ -35,7 +35,7 @@ impl Follower {
         let (of, mut told) = (|config: &Config| config.policies.clone(), false);
         loop {
             let policies = of(&unit.config());
-            // Asked, not waited for: what wakes several waiters wakes them in an order of its own, and a simulated seed is to give one history.
+            // Polled, not awaited: several waiters wake in an unspecified order, and a simulated seed must give one history.
             let synced = *self.synced_once.borrow();
             let rules = if synced { rules(&unit.kind, &policies) } else { Vec::new() };
             match rules.is_empty() {
@@ -50,7 +50,7 @@ impl Follower {
         }
     }
 
-    /// One round. What fails is said, and left to the next one.
+    /// One round. A failure is logged, and left to the next round.
     async fn apply_once(&self, policies: &Policies, rules: Vec<Result<Rule, WrongRule>>, told: &mut bool) {
         let (unit, kind) = (self.unit(), self.unit().kind.name());
         let mut round = Round::default();
@@ -74,12 +74,12 @@ impl Follower {
         unit.metrics.policies(round.objects.len() - left, enforced - left);
     }
 
-    /// Judges one rule, of all objects of the kind; what it says of the unit's own ones counts.
+    /// Judges one rule for all objects of the kind; its results count for the unit's own objects.
     async fn judge_once(&self, rule: &EvictRule, round: &mut Round) -> Result<(), PolicyError> {
         let unit = self.unit();
         let narrowed = match &rule.namespace_selector {
             None => rule.clone(),
-            // As they are now, and none where that is not known: what is not in the answer stays.
+            // As they are now; none if that is unknown, because objects that are not in the answer stay.
             Some(selector) => match in_namespaces(rule, unit.cluster.namespaces(selector).await?) {
                 Some(rule) => rule,
                 None => return Ok(()),
@@ -98,23 +98,23 @@ impl Follower {
         Ok(())
     }
 
-    /// Hands to the pipeline what may leave now. Returns how many.
+    /// Hands the objects that may leave now to the pipeline. Returns how many.
     async fn let_go(&self, policies: &Policies, round: &mut Round, told: &mut bool) -> Result<usize, PolicyError> {
         let unit = self.unit();
         if round.leaving.is_empty() || !unit.rules().evictions {
             return Ok(0);
         }
         round.leaving.sort_by(|one, other| age(one).cmp(&age(other)));
-        // Two rules may say the same of an object, and agree about its version or not.
+        // Two rules may choose the same object, in the same version or not.
         round.leaving.dedup_by(|one, other| one.uid == other.uid);
-        // What waits, or is worked on, is judged again by a later round: by now its look would be merged with that work, and count for nothing.
+        // An object that waits or is being processed is judged by a later round: a look now would be merged with that work and have no effect.
         let judged = round.leaving.len();
         round.leaving.retain(|candidate| !self.pipeline.queue.holds(&candidate.uid));
         let busy = (judged - round.leaving.len()) as u64;
         let name = unit.name();
         let lately = in_time("counting evictions", unit.rows.evicted_lately(&name)).await?;
         let units = scopes(std::slice::from_ref(&unit.kind), &unit.config()).len().max(1) as u64;
-        // Those that are on their way are in both.
+        // Objects that are being evicted are in both.
         let live = self.pipeline.known().live() as u64 + lately.saturating_sub(busy);
         let limit = (policies.evict_limit / units).max(1).min((live / PART).max(FEW));
         let most = usize::try_from(limit.saturating_sub(lately)).unwrap_or(usize::MAX);
@@ -136,7 +136,7 @@ impl Follower {
         if left == 0 {
             return Ok(0);
         }
-        // Before they leave: a process that is killed in between has counted too many, not too few.
+        // Before they leave: a process that is killed in between has then counted too many, not too few.
         in_time("counting evictions", unit.rows.count_evicted(&name, left as u64)).await?;
         if !std::mem::replace(told, true) {
             unit.publisher.policies_enforced(&unit.kind, &rules, left);

@@ -23,14 +23,14 @@ const MOVING: Duration = Duration::from_secs(5);
 /// The shortest pause before a comparison because an object that is gone was written late.
 const WRITING: Duration = Duration::from_secs(5);
 
-/// How long before it could be a rule may have purged a row, by what this process knows.
+/// How much earlier than this process computes a rule may have purged a row.
 const PURGING: Duration = Duration::from_secs(300);
 
 /// Uids in one statement.
 const PORTION: usize = 500;
 
 impl Follower {
-    /// A list lacks these, and older states of them were waiting to be written: they are compared when that is done.
+    /// Objects that a list lacks while older states of them were waiting to be written: they are compared after the write.
     pub(super) fn compare_after(&self, waiting: HashSet<Box<str>>) {
         if !waiting.is_empty() {
             *self.missed.uids() = waiting;
@@ -38,7 +38,7 @@ impl Follower {
         }
     }
 
-    /// Waits until something that a list lacked was written since then, and its row is live.
+    /// Waits until an object that a list lacked has been written since then, and its row is live.
     async fn written_late(&self) {
         loop {
             if self.missed.uids().is_empty() {
@@ -51,14 +51,14 @@ impl Follower {
                 let state = self.pipeline.known().get(&uid).map(|entry| entry.state);
                 state.is_some_and(|state| state == RowState::Stored(LifecycleState::Live) || state.is_leaving())
             };
-            // All that were written are taken out: one comparison is for all of them.
+            // All written ones are taken out: one comparison covers them all.
             if written.map(is_live).fold(false, |any, live| any | live) {
                 return;
             }
         }
     }
 
-    /// Compares every `resyncPeriod`, from the end of one time to the begin of the next; soon after the database has moved to another
+    /// Compares every `resyncPeriod`, from the end of one comparison to the beginning of the next; soon after the database has moved to another
     /// server or was started anew, because that may have lost what was committed; and when an object that is gone was written late. These two
     /// come once, so their comparison is tried again until it is complete.
     pub(super) async fn resync(&self) {
@@ -116,7 +116,7 @@ impl Follower {
             if is_complete {
                 backoff.reset();
             }
-            // One that takes longer than the period must leave time for others.
+            // A comparison that takes longer than the period must leave time for other work.
             last = Instant::now();
         }
     }
@@ -155,7 +155,7 @@ impl Follower {
             }
             ControlFlow::Continue(())
         });
-        // Nothing breaks it off.
+        // Nothing interrupts it.
         let Some(version) = version.await? else { return Ok(None) };
         if version < asked {
             self.remember_restore();
@@ -167,7 +167,7 @@ impl Follower {
         Ok(rows_compared.then_some(found))
     }
 
-    /// Reports those of these rows of evicted objects that the database has lost. Each was the only copy of its object.
+    /// Reports which of these rows of evicted objects the database has lost. Each was the only copy of its object.
     pub(super) async fn look_for_evictions(&self, evicted: &[EvictedObject]) {
         let unit = self.unit();
         let mut stored = HashMap::new();
@@ -232,7 +232,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Looks at an object whose version is not the remembered one, unless the watch brings it, or has brought a later one. `observed` is
+    /// Looks at an object whose version differs from the remembered one, unless the watch brings it, or has brought a later one. `observed` is
     /// what the watch had reached before the list. Returns whether the object differs from what is remembered.
     fn compare(&self, partial: PartialObjectMeta, observed: u64) -> bool {
         let before = {
@@ -249,7 +249,7 @@ impl Follower {
             let settled = match entry.state {
                 // They are retried: the database may accept them by now.
                 RowState::Rejected => false,
-                // Its deletion was requested, and it is there as before: the cluster was restored to an earlier state.
+                // Its deletion was requested, but it is there as before: the cluster was restored to an earlier state.
                 RowState::Stored(LifecycleState::Deleted | LifecycleState::Evicted) => terminating,
                 RowState::Stored(LifecycleState::Live) | RowState::Released | RowState::LeftOut => true,
                 // A rule may have purged its row.

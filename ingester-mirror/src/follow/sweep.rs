@@ -1,4 +1,4 @@
-//! What a list lacks: objects that are gone. Each is looked at before its row is marked as deleted.
+//! Objects that a list lacks are gone. Each is looked up before its row is marked as deleted.
 
 use super::Follower;
 use crate::pipeline::{Item, ObjectRef, Unseen, Why, forgotten};
@@ -28,11 +28,11 @@ impl Follower {
             unseen.clear();
         }
         let missed = unseen.len();
-        // That evicted objects are gone is what was wanted, however many they are.
+        // Evicted objects are meant to be gone, however many they are.
         unseen.extend(evicted.into_iter().filter(|uid| !is_held(uid)));
         for uids in unseen.chunks(PORTION) {
             let references: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
-            // It is asked until it answers: the next list may be far away, and until then the objects would stay unknown.
+            // The database is asked until it answers: the next list may be far away, and until then the objects would stay unknown.
             let ask = || unit.rows.names(&references);
             let Ok(names) = unit.until_done("reading the names of objects that are gone", ask).await else { break };
             let mut nameless: Vec<&Box<str>> = uids.iter().collect();
@@ -92,7 +92,7 @@ impl Follower {
         let kind = unit.kind.name();
         let ask = || unit.rows.ask_to_sweep(name, gone as u64, fuse);
         let answer = if gone > 0 {
-            // It is asked until it answers: nothing may list again for long.
+            // The database is asked until it answers: the next list may be far away.
             let Ok(answer) = unit.until_done("asking whether so many rows may be marked as deleted", ask).await else {
                 return true;
             };

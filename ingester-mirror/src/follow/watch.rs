@@ -11,15 +11,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A watch that lives for less counts as one that failed: opening it again at once could go on like that for ever.
+/// A shorter watch counts as failed: opening it again at once could go on for ever.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// A watch ended for good: list again, for this reason.
+/// The watch cannot go on, for this reason: list again.
 pub(super) struct WatchEnd(pub(super) Restart);
 
 /// Why a watch ended.
 enum Ended {
-    /// The API server, or the connection to it.
+    /// The API server failed, or the connection to it.
     Api(ApiError),
     /// It cannot go on, for this reason.
     Relist(Restart),
@@ -87,7 +87,7 @@ impl Follower {
         Ok(())
     }
 
-    /// An object was deleted; or it was changed and is not selected any more, which the API server tells in the same words. Returns the
+    /// An object was deleted; or it was changed and is not selected any more, which the API server reports in the same way. Returns the
     /// version of the event.
     pub(super) async fn deleted(&self, text: Box<str>) -> Result<Option<u64>, ApiError> {
         if !self.unit().selection.is_all() {

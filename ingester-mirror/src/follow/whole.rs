@@ -7,7 +7,7 @@ use crate::metrics::Read;
 use crate::pipeline::Arrival;
 use futures::StreamExt as _;
 
-/// The size of a page that is aimed at, in bytes: two pages are in memory at a time, as text and as parsed objects.
+/// The intended size of a page, in bytes: two pages are in memory at a time, as text and as parsed objects.
 const PAGE_BYTES: usize = 1 << 20;
 
 /// The most objects in a page. (kubectl asks for 500.)
@@ -16,7 +16,7 @@ const MOST: u32 = 500;
 /// The objects of the first page: their size is not known yet. Ten of the largest that a cluster takes are 15 MB.
 const FIRST: u32 = 10;
 
-/// How large the objects of a unit were so far, and how many are asked for at a time.
+/// The size of a unit's objects so far, and how many are requested at a time.
 #[derive(Debug)]
 pub(super) struct Pages {
     /// The mean size of the objects in the last page, in bytes.
@@ -36,7 +36,7 @@ impl Pages {
         self.object * self.limit as usize
     }
 
-    /// The next page is as large as this one lets expect.
+    /// The next page will be about as large as this one.
     fn learn(&mut self, page: &Page) {
         let bytes: usize = page.items.iter().map(|text| text.len()).sum();
         if page.items.is_empty() {
@@ -48,7 +48,7 @@ impl Pages {
         self.limit = limit.clamp(1, MOST.min(self.limit.saturating_mul(8)));
     }
 
-    /// The API server was too slow: asks for less. Returns whether that is possible.
+    /// The API server was too slow: requests less. Returns whether that is possible.
     fn shrink(&mut self) -> bool {
         let before = self.limit;
         self.limit = (self.limit / 2).max(1);
@@ -66,7 +66,7 @@ impl Follower {
         match read {
             Ok(Some(listed)) => return Ok(listed),
             Ok(None) => {}
-            // The API server cuts off a reader that waits for the database while objects change. Pages wait for anybody. What was
+            // The API server cuts off a reader that waits for the database while objects change. Pages do not. What was
             // received already is skipped.
             Err(error) if error.kind() == ApiErrorKind::Transient => {
                 tracing::info!(kind = self.unit().kind.name(), %error, "Reading page by page what a stream did not bring");
@@ -84,7 +84,7 @@ impl Follower {
         self.pipeline.queue.drained().await;
     }
 
-    /// The stream waits while there is no memory for the next object.
+    /// The stream waits until there is memory for the next object.
     async fn whole_as_stream(&self, mut stream: ListStream<Box<str>>, behind: bool) -> Result<(u64, usize), ApiError> {
         let mut objects = 0;
         while let Some(listed) = stream.next().await {
@@ -103,7 +103,7 @@ impl Follower {
         Err(self.without_end())
     }
 
-    /// The API server prepares the next page while one is received.
+    /// The API server prepares the next page while this one is received.
     async fn whole_in_pages(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
         let mut objects = 0;
         let (mut page, mut hold) = self.page(pages, None).await?;
@@ -125,7 +125,7 @@ impl Follower {
             (page, hold) = following?;
         }
     }
-    /// A page, and the memory that it takes. One that takes too long is asked for again, smaller.
+    /// A page, and the memory that it takes. One that takes too long is requested again, smaller.
     async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, Hold), ApiError> {
         loop {
             let hold = self.unit().memory.take(pages.bytes()).await;

@@ -20,7 +20,7 @@ pub(crate) fn is_there(finalizers: &[Box<str>], marks: &Marks) -> bool {
     finalizers.iter().any(|finalizer| ours.is(finalizer))
 }
 
-/// Whether ours, or one of a former prefix, holds an object.
+/// Whether our finalizer, or one of a former prefix, holds an object.
 pub(crate) fn holds(finalizers: &[Box<str>], marks: &Marks) -> bool {
     finalizers.iter().any(|finalizer| marks.is(Mark::Finalizer, finalizer))
 }

@@ -22,7 +22,7 @@ pub(crate) struct Rules {
     pub(crate) immutable: bool,
     /// Whether annotations can take an object out of the cluster.
     pub(crate) evictable: bool,
-    /// Whether it is for this ingester to evict objects. If not, another one does.
+    /// Whether this ingester evicts objects. If not, another one does.
     pub(crate) evictions: bool,
     /// The names of the finalizer and the annotations.
     pub(crate) marks: &'static Marks,
@@ -55,7 +55,7 @@ impl Rules {
 /// The state in which a row is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LifecycleState {
-    /// With neither time.
+    /// With neither `delete_time` nor `evict_time`.
     Live,
     /// With `delete_time`.
     Deleted,
@@ -114,7 +114,7 @@ pub(crate) struct Circumstances {
 /// The order of the rules matters: a requested deletion precedes an eviction. The exception is an immutable object that is
 /// terminating without the annotation: it is being evicted.
 pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> ObjectPlan {
-    // Of a former prefix, a finalizer is taken off where ours is, and takes the place of none.
+    // A finalizer of a former prefix is removed where ours is, but does not count as ours.
     let (held, ours) =
         (finalizer::holds(&meta.finalizers, rules.marks), finalizer::is_there(&meta.finalizers, rules.marks));
     let (deleting, immutable) = (rules.deletes(meta), rules.evicts(meta) || circumstances.chosen);
@@ -130,7 +130,7 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> O
     };
     let remove = if held { Action::RemoveFinalizer } else { Action::Nothing };
     if circumstances.gone {
-        // Where another ingester evicts, it has evicted this one.
+        // If another ingester evicts, it has evicted this object.
         let evicted = circumstances.evicted || !rules.evictions;
         let state = if evicted && immutable && !deleting { LifecycleState::Evicted } else { LifecycleState::Deleted };
         return ObjectPlan::new(state, Action::Nothing);
@@ -164,13 +164,13 @@ pub(crate) fn is_leaving(meta: &Meta, rules: Rules) -> bool {
     meta.deletion_timestamp.is_some() || rules.deletes(meta)
 }
 
-/// Whether an object that goes is evicted: it is immutable, and its deletion was not requested.
+/// Whether a terminating object is evicted: it is immutable, and its deletion was not requested.
 pub(crate) fn is_evicted(meta: &Meta, rules: Rules) -> bool {
     rules.evicts(meta) && !rules.deletes(meta)
 }
 
-/// Whether an object that is in the cluster must leave its row alone, which was read before it: the object had left etcd, so the row is
-/// the only copy of what it was, and versions do not tell which of the two is right.
+/// Whether an object in the cluster must not change its row, which was read before it: the object had left etcd, so the row is
+/// the only copy of its state, and versions do not tell which of the two is right.
 pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
     match stored.eviction {
         Eviction::None => false,
@@ -185,12 +185,12 @@ pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
     }
 }
 
-/// Whether an object is terminating and nothing on it says why: it was deleted, or a rule had chosen it.
+/// Whether an object is terminating without a mark that says why: it was deleted, or a rule had chosen it.
 pub(crate) fn may_be_chosen(meta: &Meta, rules: Rules) -> bool {
     meta.deletion_timestamp.is_some() && rules.evictable && !rules.evicts(meta) && !rules.deletes(meta)
 }
 
-/// Whether an object is terminating, by a deletion and no eviction, and only the finalizers of others hold it.
+/// Whether an object is terminating, because of a deletion and not an eviction, and only other finalizers hold it.
 pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
     meta.deletion_timestamp.is_some() && !finalizer::holds(&meta.finalizers, rules.marks) && !is_evicted(meta, rules)
 }
@@ -261,11 +261,11 @@ mod tests {
             assert_eq!(plan(&immutable, rules, NOW), ObjectPlan::new(LifecycleState::Live, Action::Nothing));
             assert_eq!(plan(&immutable, rules, gone), ObjectPlan::new(LifecycleState::Evicted, Action::Nothing));
         }
-        // What nothing marks was deleted, and so was what is to be deleted.
+        // An object without a mark was deleted, and so was one that is to be deleted.
         assert_eq!(plan(&object(&[], &[], false), rules, gone).state, LifecycleState::Deleted);
         let both = object(&[], &[(IMMUTABLE, "true"), (DELETING, "true")], false);
         assert_eq!(plan(&both, rules, gone).state, LifecycleState::Deleted);
-        // An ingester that evicts has done it itself, or the object was deleted.
+        // If this ingester evicts, it did this itself, or the object was deleted.
         assert_eq!(plan(&immutable, RULES, gone).state, LifecycleState::Deleted);
     }
 
@@ -334,7 +334,7 @@ mod tests {
         assert!(is_released(&object(&["x"], &[], true), RULES));
         assert!(!is_released(&object(&["x", OURS], &[], true), RULES));
         assert!(!is_released(&object(&["x"], &[], false), RULES));
-        // Only its row has an evicted object: it is never purged.
+        // An evicted object exists only in its row, which is never purged.
         let immutable = (IMMUTABLE, "true");
         assert!(!is_released(&object(&["x"], &[immutable], true), RULES));
         assert!(!is_released(&object(&["x"], &[], true), Rules { immutable: true, ..RULES }));
@@ -394,10 +394,10 @@ mod tests {
         let (own, moved) = (Rules { marks: &OWN, ..RULES }, Rules { marks: &MOVED, ..RULES });
         let adds = ObjectPlan::new(LifecycleState::Live, Action::AddFinalizer);
         let evicts = ObjectPlan::new(LifecycleState::Evicted, Action::Evict);
-        // What another ingester steers is an object like any other.
+        // An object that another ingester controls is an object like any other.
         assert_eq!(plan(&object(&[OURS], &[(IMMUTABLE, "true"), (DELETING, "true")], false), own, NOW), adds);
         assert_eq!(plan(&object(&[], &[("data.example.com/Immutable", "true")], false), own, NOW), evicts);
-        // Of a former prefix, annotations are obeyed, and the finalizer goes where ours would.
+        // Annotations of a former prefix are obeyed, and its finalizer is removed where ours would be.
         assert_eq!(plan(&object(&[OURS], &[], false), moved, NOW), adds);
         assert_eq!(plan(&object(&[OURS], &[(IMMUTABLE, "true")], false), moved, NOW), evicts);
         for (rules, then, released) in [(own, Action::Nothing, true), (moved, Action::RemoveFinalizer, false)] {
@@ -441,7 +441,7 @@ mod tests {
         assert_eq!(plan(&object(&[OURS], &[], true), RULES, chosen), removes);
         let gone = Circumstances { gone: true, evicted: true, ..chosen };
         assert_eq!(plan(&object(&[], &[], true), RULES, gone).state, LifecycleState::Evicted);
-        // A deletion that was requested, and an ingester that does not evict, come first.
+        // A requested deletion and an ingester that does not evict take precedence.
         let deleting = object(&[], &[(DELETING, "true")], false);
         assert_eq!(
             plan(&deleting, RULES, Circumstances { leaving_for: Duration::from_secs(10), ..chosen }).state,

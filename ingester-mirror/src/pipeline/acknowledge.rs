@@ -14,19 +14,19 @@ use ingester_core::object::{Meta, Object};
 use ingester_core::row::{Eviction, Row};
 use ingester_store::compare::differences;
 
-/// After how many refusals in a row a patch is said to be refused. Before that, the object probably changes all the time.
+/// After how many refusals in a row a patch counts as refused. Before that, the object probably changes all the time.
 pub(super) const REFUSALS: u32 = 3;
 
-/// What is requested from Kubernetes once the row is committed, of the version that the row has.
+/// The request to Kubernetes once the row is committed, for the version that the row has.
 #[derive(Debug)]
 pub(super) enum FollowUp {
     Nothing,
-    /// Our finalizer is added some time.
+    /// Our finalizer is added later.
     RequestFinalizers,
     RemoveFinalizer(Meta),
     /// If the object has our finalizer, that keeps it until the row of its last state is written.
     Delete(Meta),
-    /// The row is read back and compared with this one; then the finalizer is removed, or, if that is done, the object deleted.
+    /// The row is read back and compared with this one; then the finalizer is removed, or, if that is done, the object is deleted.
     Evict(Meta, Box<Row>),
 }
 
@@ -59,7 +59,7 @@ impl Pipeline {
                     if error.kind() == ApiErrorKind::Conflict {
                         self.known().reconsider(&meta.uid);
                     }
-                    // Where it changed meanwhile, the next attempt begins with what it is now. Without a Lease there was none.
+                    // If the object changed meanwhile, the next attempt begins with its present state. Without a Lease, no attempt was made.
                     if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound | ApiErrorKind::Lease) {
                         self.unit.metrics.eviction_failed();
                     }
@@ -109,12 +109,12 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Deletes the object of an evicted row. If it is gone with that, the row is to say so.
+    /// Deletes the object of an evicted row. If that removes it, the row must record it.
     pub(super) async fn delete_evicted(&self, meta: &Meta) -> Result<(), ApiError> {
         let deletion = self.unit.cluster.delete(meta).await?;
         let choice = Choice { version: meta.resource_version, requested: true };
         self.known().go_on(&meta.uid, meta.resource_version, choice);
-        // The rows of test objects are taken away by who made the objects.
+        // The tests that create objects remove their rows.
         let is_test = meta.labels.iter().any(|(key, _)| self.unit.kind.marks().is(Mark::Validate, key));
         if !is_test {
             self.evictions().add(meta);
@@ -160,7 +160,7 @@ impl Pipeline {
         let Unit { kind, metrics, .. } = &self.unit;
         let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
-        // What a rule has chosen is judged again by the next round.
+        // The next round judges again what a rule has chosen.
         let why = if why == Why::Judged { Why::Due } else { why };
         let pause = match error.kind() {
             // The object is gone, and its DELETED event follows; or the kind is not served now, and it may be there.

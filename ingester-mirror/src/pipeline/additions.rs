@@ -1,4 +1,4 @@
-//! Adds our finalizer, and remembers where that is in vain: the API server refuses it, or something else removes it again. Both are
+//! Adds our finalizer, and remembers where that fails: the API server refuses it, or something else removes it again. Both are
 //! reported, and the object is left without it.
 
 use super::acknowledge::REFUSALS;
@@ -17,17 +17,17 @@ const SOON: Duration = Duration::from_secs(60);
 /// The pause before what was refused is asked once more.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// So often it is added again after that.
+/// How often it is added again after that.
 const REMOVALS: u32 = 3;
 
-/// How many additions are remembered before those that are of no use any more are dropped.
+/// How many additions are remembered before useless ones are dropped.
 const FEW: usize = 1024;
 
 /// How adding our finalizer went, by uid.
 #[derive(Default)]
 pub(crate) struct Additions {
     objects: HashMap<Box<str>, Addition>,
-    /// As many may be remembered before those that are of no use are dropped.
+    /// How many may be remembered before useless ones are dropped.
     room: usize,
 }
 
@@ -47,9 +47,9 @@ struct Addition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Advice {
     Add,
-    /// The object is left without it, which was reported.
+    /// No: the object is left without it, which was reported.
     Leave,
-    /// The same, which is to be reported now: it was removed soon after it was added, again and again.
+    /// The same, but not reported yet: it was removed soon after it was added, again and again.
     GiveUp,
 }
 
@@ -76,7 +76,7 @@ impl Additions {
         (addition.at, addition.version, addition.refused) = (Instant::now(), version, None);
     }
 
-    /// It was refused at this version, which nothing else has changed meanwhile. Returns how often by now.
+    /// It was refused at this version, and nothing else has changed that meanwhile. Returns the number of refusals so far.
     fn refused(&mut self, uid: &str, version: u64) -> u32 {
         let addition = self.entry(uid);
         let times = addition.refused.filter(|(of, _)| *of == version).map_or(1, |(_, times)| times + 1);
@@ -145,7 +145,7 @@ impl Pipeline {
                     if !self.is_unchanged(meta).await? {
                         return Ok(None);
                     }
-                    // Counted across attempts: what fails between two refusals does not begin the count anew.
+                    // Counted across attempts: other failures between two refusals do not reset the count.
                     let refusals = self.known().additions.refused(&meta.uid, meta.resource_version);
                     if refusals >= REFUSALS {
                         self.unit.metrics.api_error(&error.code());
@@ -154,7 +154,7 @@ impl Pipeline {
                     }
                     tokio::time::sleep(PAUSE).await;
                 }
-                // The object is gone, or the kind is not served now: the caller knows what then.
+                // The object is gone, or the kind is not served now: the caller decides what follows.
                 Err(error) if error.kind() == ApiErrorKind::NotFound => return Err(error),
                 Err(error) => {
                     self.unit.metrics.api_error(&error.code());

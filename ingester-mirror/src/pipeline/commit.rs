@@ -1,4 +1,4 @@
-//! Writes a batch, repeating it as long as it takes, and remembers the state of each row. Only what is stored is acknowledged.
+//! Writes a batch, retrying for as long as it takes, and remembers the state of each row. Only what is stored is acknowledged.
 
 use super::acknowledge::{Acknowledgement, FollowUp};
 use super::known::RowState;
@@ -60,7 +60,7 @@ impl Pipeline {
         Ok(acknowledgements)
     }
 
-    /// Counts the rows that a sweep is about to mark, where sweeps have a limit.
+    /// Counts the rows that a sweep is about to mark, if sweeps have a limit.
     async fn count_swept(&self, writes: &[Write]) -> Result<(), Stopped> {
         let rows = {
             let known = self.known();
@@ -73,13 +73,13 @@ impl Pipeline {
         if rows == 0 || self.unit.config().ingester.sweep_limit.rows().is_none() {
             return Ok(());
         }
-        // Before they are marked: a process that is killed in between has counted too many, not too few.
+        // Before they are marked: a process that is killed in between has then counted too many, not too few.
         let name = &self.unit.name();
         let count = || self.unit.rows.count_swept(name, rows);
         self.unit.until_done("counting rows that are marked as deleted", count).await
     }
 
-    /// Decides what follows from what became of each write.
+    /// Decides what follows from the result of each write.
     fn conclude(&self, all: Vec<Consequences>, report: &Report, singly: bool, remaining: &mut Remaining) {
         let reasons = |rejected: &'_ [Rejected]| -> HashMap<Box<str>, String> {
             rejected.iter().map(|rejected| (rejected.uid.clone(), rejected.reason.clone())).collect()
@@ -103,10 +103,10 @@ impl Pipeline {
         }
     }
 
-    /// The database refused the object for what it is.
+    /// The database refused the object because of its content.
     fn refused(&self, its: Consequences, reason: String, remaining: &mut Remaining) {
         let Consequences { object, becomes, then, again, trail } = its;
-        // Its row must not stay live if it is gone, whatever the last state of it was.
+        // If the object is gone, its row must not stay live, whatever its last state was.
         if let Becomes::Gone { .. } | Becomes::LeftOut | Becomes::Confirmed = becomes {
             let orphan = super::prepare::forgotten(&object.uid, object.version, self.unit.clock.now());
             remaining.orphans.push(orphan);
@@ -182,8 +182,8 @@ impl Pipeline {
         Ok(Some(report))
     }
 
-    /// Another row is stored than the one that was to be written: another ingester was faster, the cluster was restored to an
-    /// earlier state, or the row was changed by hand. Looking tells which.
+    /// The stored row is not the one to be written: another ingester was faster, the cluster was restored to an
+    /// earlier state, or the row was changed by hand. A look tells which.
     fn look_at_stale(&self, object: ObjectRef, trail: &Trail) {
         let item = Item::look(object, Why::Due, trail.attempt.saturating_add(1));
         self.queue.push_later(item, delay(trail.attempt, self.unit.requeue_period()));

@@ -1,5 +1,5 @@
-//! The objects that this process has evicted last. Their rows are the only copies, and a database that fails over may lose them: so it is
-//! remembered which rows there have to be.
+//! The objects that this process evicted last. Their rows are the only copies, and a database that fails over may lose them: so it is
+//! remembered which rows must exist.
 
 use ingester_core::object::Meta;
 use ingester_store::guard::Version;
@@ -67,7 +67,7 @@ impl Evictions {
         self.last.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
     }
 
-    /// Those of these objects that this process has evicted not long ago.
+    /// Those of these objects that this process evicted recently.
     pub(crate) fn of(&self, uids: &[Box<str>]) -> Vec<EvictedObject> {
         uids.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
     }
@@ -77,7 +77,7 @@ impl Evictions {
         self.lost.contains(uid)
     }
 
-    /// Those of `asked` whose rows lost the eviction, and had it when this was last asked. `stored` is what was read of them.
+    /// Those of `asked` whose rows have lost the eviction since the last call. `stored` is what was read of them.
     pub(crate) fn lost(&mut self, asked: &[EvictedObject], stored: &HashMap<Box<str>, Version>) -> Vec<EvictedObject> {
         let is_lost = |eviction: &EvictedObject| match stored.get(&eviction.uid) {
             None => true,

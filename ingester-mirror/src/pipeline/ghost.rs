@@ -2,7 +2,7 @@
 //! evicted, often a later state than the one that came back, and versions do not tell which of the two is right.
 //!
 //! The object of a row that is the only copy is left alone: its row does not change, it gets no finalizer and is not deleted, and when it
-//! disappears its row is not marked. If it is what the row holds, it is evicted again. Else a person decides (`ingester ghosts`).
+//! disappears its row is not marked. If it equals what the row holds, it is evicted again. Otherwise a person decides (`ingester ghosts`).
 
 use super::Pipeline;
 use super::known::RowState;
@@ -15,7 +15,7 @@ use ingester_core::row::Version;
 use ingester_store::compare::content_differences;
 
 impl Pipeline {
-    /// Evicts an object again if its row holds it as it is, else reports it. Returns its uid.
+    /// Evicts an object again if its row holds exactly its state, otherwise reports it. Returns its uid.
     pub(super) async fn meet_ghost(&self, object: ObjectRef, found: &Object, seen: Version, attempt: u32) -> Box<str> {
         let uid = object.uid.clone();
         let uids = [&*uid];

@@ -4,7 +4,7 @@ use super::{ObjectRef, Pipeline};
 use ingester_core::object::Meta;
 
 impl Pipeline {
-    /// Reports them once for an object, and again once it has been without.
+    /// Reports them once for an object, and again if they come back after they were removed.
     pub(super) fn report_ignored(&self, meta: &Meta) {
         let ignored = self.unit.rules().ignored(meta);
         let is_new = self.known().ignores(&meta.uid, ignored.is_some());

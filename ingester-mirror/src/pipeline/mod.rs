@@ -1,4 +1,4 @@
-//! The pipeline of one unit: what was received goes through `prepare`, `commit` and `acknowledge`, each of which takes what the one
+//! The pipeline of one unit: received objects go through `prepare`, `commit` and `acknowledge`, each of which takes what the step
 //! before it made.
 //!
 //! May use: ingester-core, ingester-store, backoff, budget, cluster, events, lifecycle, metrics, policies, unit.
@@ -10,19 +10,19 @@
 //! | `commit` | the writes of a batch, in one transaction | an `Acknowledgement` of each object that is stored |
 //! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
 //!
-//! `known` is what is remembered of each object, `evictions` of those that were evicted last. `additions` adds our finalizer, `settling` gathers changes, `ghost`
-//! leaves alone what had left etcd, `ignored` reports annotations without effect. Requests to the API server run beside the batches: one that is slow holds up its
-//! own object and no other.
+//! `known` is what is remembered of each object, `evictions` of those that were evicted last. `additions` adds our finalizer, `settling` gathers
+//! changes, `ghost` leaves alone what had left etcd, `ignored` reports annotations without effect. Requests to the API server run beside the batches:
+//! one that is slow holds up its own object and no other.
 //!
 //! # Guarantees
 //! - SQL is committed before any finalizer is removed and any object is deleted: only a commit makes an acknowledgement. Every step
 //!   can be repeated after a crash at any point.
 //! - A request changes only the version that is stored: patches and deletions carry uid and resourceVersion.
-//! - A tombstone is only written for an object that was looked up and is gone, and never over an evicted row: that it confirms.
-//! - What a rule has chosen is evicted in the version that was judged, or in that without our finalizer. One that has changed stays.
-//! - What the cluster says of an object that had left it changes nothing: a person decides, see `ghost`.
+//! - A tombstone is only written for an object that was looked up and is gone, and never over an evicted row: there it confirms the eviction.
+//! - An object that a rule has chosen is evicted in the judged version, or in that version without our finalizer. If it has changed, it stays.
+//! - If an object that had left the cluster is there again, nothing changes: a person decides, see `ghost`.
 //! - An object that cannot be read, decoded, stored or acknowledged never blocks others.
-//! - Whatever fails is tried again after a pause.
+//! - Every failure is retried after a pause.
 
 mod acknowledge;
 mod additions;
@@ -60,7 +60,7 @@ const MOST_BYTES: usize = 2 << 20;
 /// A batch of up to this many objects is logged object by object at level info, a larger one as a whole.
 const LOGGED_SINGLY: usize = 3;
 
-/// How many objects are looked at or acknowledged at a time. What was looked at counts until it is written.
+/// How many objects are looked at or acknowledged at a time. An object that was looked at counts until it is written.
 const REQUESTS: usize = 16;
 
 /// The queue and the workers of one unit, and what they remember.
@@ -74,7 +74,7 @@ pub(crate) struct Pipeline {
     pub(crate) finalizers_missing: Notify,
     /// Counts how often the cluster went back to an earlier state.
     restores: AtomicU32,
-    /// Held for reading by whatever writes beside the workers.
+    /// Held for reading by all tasks that write beside the workers.
     pub(crate) writing: RwLock<()>,
     looks: Arc<Semaphore>,
     acknowledgements: Semaphore,
@@ -124,8 +124,8 @@ impl Pipeline {
         delay.is_some_and(|delay| self.queue.gather(Item::look(ObjectRef::of(meta), Why::Due, 0), delay))
     }
 
-    /// The cluster went back to an earlier state, which is listed next. What was received before is from a time that is lost: it is
-    /// not written any more, however long the database has been away. The list tells what is true of the objects.
+    /// The cluster went back to an earlier state, which is listed next. What was received before belongs to a lost past: it is
+    /// not written any more, however long the database has been away. The list tells the true state of the objects.
     pub(crate) fn went_back(&self) {
         self.restores.fetch_add(1, Ordering::Relaxed);
         let received = self.queue.withdraw();
@@ -152,7 +152,7 @@ impl Pipeline {
                 break;
             }
         }
-        // None of them is dropped half way: once a unit has stopped, nothing of it takes effect.
+        // None of them is dropped halfway, because nothing may take effect once a unit has stopped.
         requests.finish().await;
     }
 
@@ -160,7 +160,7 @@ impl Pipeline {
     pub(crate) async fn until_stopped(&self, work: impl Future<Output = ()>) {
         let stopped = async {
             self.unit.stop.cancelled().await;
-            // Work that wants to write from here on waits, and is dropped.
+            // Work that wants to write from now on waits, and is dropped.
             drop(self.writing.write().await);
         };
         tokio::select! {

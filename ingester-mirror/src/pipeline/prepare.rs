@@ -1,4 +1,4 @@
-//! Prepares a batch: what is to be written of each object, or what has to be requested first.
+//! Prepares a batch: what to write for each object, or what to request first.
 
 use super::acknowledge::FollowUp;
 use super::known::RowState;
@@ -36,7 +36,7 @@ pub(super) struct Write {
     pub(super) consequences: Consequences,
 }
 
-/// What follows for an object from the commit of its change, which the store has by then.
+/// What follows for an object from the commit of its change, which was given to the store.
 pub(super) struct Consequences {
     pub(super) object: ObjectRef,
     pub(super) becomes: Becomes,
@@ -54,7 +54,7 @@ pub(super) enum Becomes {
     Stored(LifecycleState, NonZeroU64),
     /// The kind's predicate leaves it out, and its row is marked as deleted.
     LeftOut,
-    /// It is gone, and so is what is remembered of it. `swept`: a list lacked it.
+    /// It is gone, and is forgotten. `swept`: a list lacked it.
     Gone { swept: bool },
     /// It has left etcd, and its row says so.
     Confirmed,
@@ -109,7 +109,7 @@ impl Pipeline {
                 self.unit.metrics.skipped(Skip::Unchanged, 1);
                 batch.done.push(uid);
             }
-            // What it is now is looked at beside its row, and nothing else is done with it.
+            // Its present state is compared with its row, and nothing else is done with it.
             Work::Object { object, arrival } if self.is_ghost(&uid, arrival) => {
                 self.look_first(object.meta(), batch);
             }
@@ -149,7 +149,7 @@ impl Pipeline {
         let seen = if let Arrival::Look { seen, .. } = arrival { seen } else { seen };
         let (gone, uid) = (arrival == Arrival::Deletion, &object.meta().uid);
         if gone && self.known().get(uid).is_some_and(|entry| entry.state == RowState::Left) {
-            // The row has its last state: it was deleted in that very version.
+            // The row has its last state: it was deleted at exactly that version.
             return self.mark_gone(ObjectRef::of(object.meta()), trail, batch);
         }
         let plan = self.plan(object.meta(), gone, seen);
@@ -171,7 +171,7 @@ impl Pipeline {
         }
     }
 
-    /// Whether the row says that the object is to leave etcd in this version, and nothing says so any more: a rule had chosen it, and the
+    /// Whether the row says that the object is to leave etcd in this version, but no mark says so any more: a rule had chosen it, and the
     /// process ended before that was done.
     fn stays_after_all(&self, meta: &Meta, plan: ObjectPlan, arrival: Arrival) -> bool {
         let evicted = RowState::Stored(LifecycleState::Evicted);
@@ -183,7 +183,7 @@ impl Pipeline {
             && intended(&meta.uid)
     }
 
-    /// Whether the object is terminating and its row says that it is to leave etcd, which a rule may have said of it: its row tells.
+    /// Whether the object is terminating and its row says that it is to leave etcd, which may come from a rule: its row shows that.
     fn may_be_leaving(&self, meta: &Meta, seen: Option<Version>, plan: ObjectPlan, arrival: Arrival) -> bool {
         plan.state != LifecycleState::Evicted
             && !matches!(arrival, Arrival::Look { .. } | Arrival::Deletion)
@@ -192,7 +192,7 @@ impl Pipeline {
     }
 
     /// The eviction of the object began before the filter left it out, and goes on: its row is about to be the only copy of its last
-    /// state. If the object is not to leave any more, its row is marked, as that of any object which is left out.
+    /// state. If the object is not to leave any more, its row is marked, like that of any object that is left out.
     fn prepare_left_out_while_evicted(
         &self,
         object: &Object,
@@ -228,16 +228,16 @@ impl Pipeline {
         let meta = object.meta();
         let (gone, looked) = (arrival == Arrival::Deletion, matches!(arrival, Arrival::Look { .. }));
         let released = matches!(self.plan_left_out(meta, gone), Action::RemoveFinalizer | Action::Delete);
-        // Its row may be the only copy of it, or another replica may be evicting it, which looking finds out.
+        // Its row may be the only copy of it, or another replica may be evicting it, which a look finds out.
         if !gone && !looked && (released || self.may_have_live_row(&meta.uid)) {
             return self.look_first(meta, batch);
         }
-        // It was looked at after its row was read: so the row is out of date, whatever its version.
+        // The object was read after its row: so the row is out of date, whatever its version.
         let seen = seen.filter(|_| looked);
         self.leave_out(object, gone, seen, trail, batch);
     }
 
-    /// The object cannot be decoded. If it is about to be gone, its text is stored without indexed columns.
+    /// The object cannot be decoded. If it is about to disappear, its text is stored without indexed columns.
     fn prepare_undecodable(
         &self,
         object: &Object,
@@ -258,7 +258,7 @@ impl Pipeline {
                     "Deleted object cannot be decoded: stored without its indexed columns");
                 self.write_row(object, row, plan, arrival, trail, batch);
             }
-            // No text of it can be stored any more, and there is no object to correct: its row is marked.
+            // Its text can no longer be stored, and the object cannot be corrected any more: its row is marked.
             Err(_) if gone => self.mark_gone(ObjectRef::of(meta), trail, batch),
             Err(_) => self.reject(ObjectRef::of(meta), reason, plan, trail, batch),
         }
@@ -277,7 +277,7 @@ impl Pipeline {
         batch.writes.push(Write { change, consequences });
     }
 
-    /// Writes the object's row in the state of its plan.
+    /// Writes the object's row in the state that its plan says.
     fn write_row(
         &self,
         object: &Object,
@@ -310,13 +310,13 @@ impl Pipeline {
         batch.writes.push(Write { change, consequences });
     }
 
-    /// How the row is written: under the guard, unless the cluster itself contradicts the row that was read before it was asked.
+    /// How the row is written: under the guard, unless the cluster itself contradicts the row, which was read before the object.
     fn change(&self, mut row: Row, arrival: Arrival, object: &ObjectRef) -> RowChange {
         let replaced = match arrival {
             Arrival::Look { seen: Some(seen), rewrite } => {
                 let wrong = rewrite && seen.res_version == row.res_version;
                 let stale = verdict(seen, row.version()) == Verdict::Stale;
-                // What a rule had chosen, and is there as before, stays until it is judged again.
+                // An object that a rule had chosen and that is there as before stays until it is judged again.
                 let stays = seen.eviction == Eviction::Intended && seen.res_version == row.res_version;
                 let stays = stays && !seen.deleted && row.evict_time.is_none() && row.delete_time.is_none();
                 (wrong || stale || stays).then_some(seen)
@@ -376,7 +376,7 @@ impl Pipeline {
         batch.done.push(reference.uid);
     }
 
-    /// Whether an object that is left out has a row of before that. So may one that was rejected since.
+    /// Whether an object that is left out has a row from before. An object that was rejected since may have one, too.
     fn may_have_live_row(&self, uid: &str) -> bool {
         let state = self.known().get(uid).map(|entry| entry.state);
         matches!(state, Some(RowState::Rejected | RowState::Stored(LifecycleState::Live)))
@@ -394,7 +394,7 @@ impl Pipeline {
         batch.rejections.push(Rejection { object, reject, held, again: plan.again, trail });
     }
 
-    /// What to do with the object. `seen` is what is stored of one that is to be deleted.
+    /// What to do with the object. `seen` is the stored version of an object that is to be deleted.
     fn plan(&self, meta: &Meta, gone: bool, seen: Option<Version>) -> ObjectPlan {
         let (rules, mut known) = (self.unit.rules(), self.known());
         let leaving = is_leaving(meta, rules);
@@ -437,7 +437,7 @@ impl Pipeline {
         self.unit.metrics.held(objects);
     }
 
-    /// Whether an object as it was received brings nothing new. The echo of a deletion also drops what is remembered.
+    /// Whether a received object brings nothing new. The echo of a deletion also drops what is remembered.
     pub(crate) fn is_echo(&self, meta: &Meta, arrival: Arrival) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
         match arrival {
@@ -455,7 +455,7 @@ impl Pipeline {
         }
     }
 
-    /// Whether SQL and Kubernetes already have what this version, the remembered one, requires.
+    /// Whether SQL and Kubernetes already have what this version, which is the remembered one, requires.
     fn is_settled(&self, meta: &Meta) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
         let state = match entry.state {
@@ -483,7 +483,7 @@ impl Pipeline {
         }
     }
 
-    /// Whether an object that was received is in the cluster although it had left it.
+    /// Whether a received object is in the cluster although it had left it.
     fn is_ghost(&self, uid: &str, arrival: Arrival) -> bool {
         !matches!(arrival, Arrival::Look { .. })
             && self.known().get(uid).is_some_and(|entry| entry.state == RowState::Ghost)

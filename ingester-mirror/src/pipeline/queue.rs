@@ -55,7 +55,7 @@ impl Queue {
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
-        // A panic under the lock leaves nothing half done.
+        // A panic under the lock leaves the data consistent.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,11 +81,11 @@ impl Queue {
         }
         contents.add_later(item, Instant::now() + delay);
         drop(contents);
-        // A worker may be waiting for an item that is due later than this one.
+        // A worker may be waiting for an item that is due later than this item.
         self.ready.notify_one();
     }
 
-    /// Adds after `delay`, unless something waits for the object: then nothing is added, and `false` returned. What is due sooner stays.
+    /// Adds after `delay`, unless something waits for the object: then it adds nothing and returns `false`. Earlier delayed work stays.
     pub(crate) fn gather(&self, item: Item, delay: Duration) -> bool {
         let mut contents = self.contents();
         if contents.waiting.contains_key(&item.uid) {
@@ -148,7 +148,7 @@ impl Queue {
         if drained {
             self.worked.notify_waiters();
         }
-        // Else another worker would look for nothing, just when this one sends its statement.
+        // Otherwise another worker would wake in vain, just when this one sends its statement.
         if more {
             self.ready.notify_one();
         }
@@ -203,7 +203,7 @@ impl Queue {
             contents.undone = Some(contents.uids());
         }
         loop {
-            // It is told of everything from here on.
+            // It receives everything from here on.
             let worked = self.worked.notified();
             if self.contents().undone.as_ref().is_none_or(HashSet::is_empty) {
                 break;
@@ -240,7 +240,7 @@ impl Contents {
         self.waiting.keys().chain(self.active.keys()).cloned().collect()
     }
 
-    /// When the oldest object came that is not done. Delayed work does not count.
+    /// When the oldest unfinished object arrived. Delayed work does not count.
     fn oldest(&self) -> Option<Instant> {
         self.waiting.values().map(|item| item.trail.since).chain(self.active.values().copied()).min()
     }
@@ -263,7 +263,7 @@ impl Contents {
         }
     }
 
-    /// Adds delayed work, in the place of any for the same object.
+    /// Adds delayed work, replacing any for the same object.
     fn add_later(&mut self, item: Item, at: Instant) {
         self.number += 1;
         let due = (at, self.number);
@@ -457,7 +457,7 @@ mod tests {
         for uid in ["a", "b"] {
             queue.push(object(uid, 1));
         }
-        // One that gave up waiting leaves nothing behind for the next.
+        // A waiter that gave up does not affect the next one.
         assert!(tokio::time::timeout(Duration::from_millis(1), queue.drained()).await.is_err());
         let waiting = tokio::spawn({
             let queue = queue.clone();

@@ -1,4 +1,4 @@
-//! Requests to the API server: what has to come before a write, and what follows a commit. They run beside the batches.
+//! Requests to the API server: those that must precede a write, and those that follow a commit. They run beside the batches.
 
 use super::acknowledge::Acknowledgement;
 use super::known::Choice;
@@ -15,7 +15,7 @@ use tokio::task::{JoinError, JoinSet};
 /// How many requests may wait or be under way before a worker takes no further batch.
 const MOST: usize = 2 * super::MOST_OBJECTS;
 
-/// What has to come before a write.
+/// A request that must precede a write.
 #[derive(Debug)]
 pub(super) enum Request {
     /// The finalizer of a new object comes first, so that the version with it is the one that is written.
@@ -39,7 +39,7 @@ impl Requests {
         self.tasks.len() < MOST
     }
 
-    /// Waits until a request has ended; for ever, if there is none.
+    /// Waits until a request has ended; for ever if none is under way.
     pub(super) async fn ended(&mut self) {
         match self.tasks.join_next().await {
             Some(ended) => rethrow(ended),
@@ -80,7 +80,7 @@ impl Requests {
     }
 }
 
-/// A request that panicked is a worker that panicked.
+/// A panic of a request is a panic of its worker.
 fn rethrow(ended: Result<(), JoinError>) {
     if let Err(error) = ended
         && let Ok(panic) = error.try_into_panic()
@@ -108,7 +108,7 @@ impl Pipeline {
             Err(error) => {
                 tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, %error,
                     "Finalizer not added; the object is mirrored anyway");
-                // The rounds that add finalizers leave out what has no row yet.
+                // The rounds that add finalizers skip objects without a row.
                 let again = error.may_pass();
                 Work::Object { object, arrival: Arrival::Patch { again } }
             }
@@ -118,7 +118,7 @@ impl Pipeline {
 
     /// Looks the object up. `seen` was read before.
     async fn look(&self, object: ObjectRef, why: Why, seen: Option<Version>, trail: Trail) -> Result<Item, Box<str>> {
-        // Objects that were looked up hold their permits until they are written, which nothing is any more once the unit stops.
+        // Objects that were looked up hold their permits until they are written, and once the unit stops, nothing is written any more.
         let permit = match self.unit.stop.run_until_cancelled(self.looks.clone().acquire_owned()).await {
             Some(Ok(permit)) => Retained::Look { _permit: permit },
             Some(Err(_)) => Retained::Nothing,
@@ -143,7 +143,7 @@ impl Pipeline {
                     let live = !seen.deleted && !seen.evicted();
                     live && seen.res_version == found.meta().resource_version
                 }) {
-                    // A person has decided for the object of a ghost: its row has not lost an eviction.
+                    // A person has decided for the object of a ghost: this does not count as a lost eviction.
                     self.evictions().forget(&object.uid);
                 }
                 let meta = found.meta();
@@ -161,7 +161,7 @@ impl Pipeline {
             Some(Err((identity, reason))) if identity.uid.as_ref().is_none_or(|uid| *uid == object.uid) => {
                 Work::Broken { identity, reason }
             }
-            // No object has this name, or another one has it by now.
+            // No object has this name, or another object has it by now.
             _ => match self.evicted_elsewhere(&object, seen).await {
                 Err(Stopped) => return Err(object.uid),
                 Ok(Some(evicted)) => Work::Object { object: Box::new(evicted), arrival: Arrival::Deletion },
@@ -174,8 +174,8 @@ impl Pipeline {
         Ok(Item { uid: object.uid, work, trail: Trail { held: permit, ..trail } })
     }
 
-    /// Whether a terminating object is leaving because a rule had chosen it: its row says that it is to leave etcd, and the object had no
-    /// annotation then that asked for it. So a deletion that takes its time is an eviction, also for a process that has not requested it.
+    /// Whether a terminating object is leaving because a rule had chosen it: its row says that it is to leave etcd, and the object did not have
+    /// an annotation then that requested it. So a slow deletion is an eviction, also to a process that has not requested it.
     async fn was_chosen(&self, meta: &Meta, seen: Option<Version>) -> Result<bool, Stopped> {
         let rules = self.unit.rules();
         if !lifecycle::may_be_chosen(meta, rules) || !self.is_being_evicted(&meta.uid, seen) {
@@ -184,13 +184,13 @@ impl Pipeline {
         let uids = &[&*meta.uid];
         let read = || self.unit.rows.stored(uids);
         let stored = self.unit.until_done("reading the row of an object that is leaving", read).await?;
-        // Another row by now is of a later state, which says nothing about why the object was to leave.
+        // If the row has changed by now, it has a later state, which does not say why the object was to leave.
         let row = stored.first().filter(|row| seen == Some(row.version()));
         let text = row.and_then(|row| Object::parse(row.json(), ManagedFields::Keep).ok());
         Ok(text.is_some_and(|text| !lifecycle::is_evicted(text.meta(), rules)))
     }
 
-    /// The last state that is stored of an object that is gone, if another ingester has evicted it, because this one is not to.
+    /// The last stored state of an object that is gone, if another ingester has evicted it because this one must not evict.
     async fn evicted_elsewhere(&self, object: &ObjectRef, seen: Option<Version>) -> Result<Option<Object>, Stopped> {
         let rules = self.unit.rules();
         if rules.evictions || !seen.is_some_and(|seen| !seen.deleted && !seen.evicted()) {

@@ -1,37 +1,37 @@
 //! Changes of one object that follow each other closely: the first is written at once, and those after it become one write.
 //!
-//! What is gathered is not kept: once the time has passed, the object is looked at and written as it is then. So gathering needs no
+//! The gathered changes are not kept: once the time has passed, the object is looked at and written as it is then. So gathering needs no
 //! memory for objects, however many change.
 
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How many objects are remembered before it is worth looking for those that have settled.
+/// How many objects are remembered before a search for settled ones is worthwhile.
 const FEW: usize = 1024;
 
 /// The objects whose changes may have to wait, by uid.
 #[derive(Default)]
 pub(super) struct Settling {
     windows: HashMap<Box<str>, Window>,
-    /// From how many on those that have settled are dropped.
+    /// From how many objects on the settled ones are dropped.
     many: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Window {
     until: Instant,
-    /// Something waits for its end, and is written then.
+    /// A change waits for the end of the window, and is written then.
     gathered: bool,
 }
 
 impl Settling {
-    /// A change of an object arrives. `None` if it is written at once, else how long it waits.
+    /// A change of an object arrives. `None` if it is written at once, otherwise how long it waits.
     pub(super) fn arrives(&mut self, uid: &str, settle: Duration) -> Option<Duration> {
         let now = Instant::now();
         match self.windows.get_mut(uid) {
             Some(window) => {
-                // What was gathered was written at its end: the next window begins there.
+                // The gathered changes were written at its end: the next window begins there.
                 if window.gathered && window.until <= now {
                     *window = Window { until: window.until + settle, gathered: false };
                 }
@@ -72,7 +72,7 @@ mod tests {
             }
             advance(second).await;
         }
-        // All others were gathered: written at 10, 20, 30, 40, 50; 90 and 100.
+        // The others were gathered, and written at 10, 20, 30, 40, 50; 90 and 100.
         assert_eq!(written, [0, 80]);
         assert_eq!(settling.arrives("b", 10 * second), None);
     }

@@ -1,4 +1,4 @@
-//! One piece of work: an object as it was received, or one to look at.
+//! One piece of work: a received object, or one to look at.
 
 use crate::budget::Hold;
 use ingester_core::object::{Identity, Meta, Object, name_based_uid};
@@ -27,7 +27,6 @@ impl ObjectRef {
     }
 }
 
-/// How an object was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// In a list: the object may be older than this process. `behind`: the whole list is behind what is stored, as after a restore
@@ -37,10 +36,10 @@ pub(crate) enum Arrival {
     Watch,
     /// In a watch: the object was deleted, and this is its last state.
     Deletion,
-    /// As the answer to our patch of its finalizers, or as it was before if there is none. `again`: the patch failed, and may succeed
+    /// As the answer to our patch of its finalizers, or, without an answer, as it was before. `again`: the patch failed, and may succeed
     /// another time.
     Patch { again: bool },
-    /// Because it was looked up, after its row was.
+    /// It was looked up, after its row.
     Look {
         /// The stored row, before the object was looked up.
         seen: Option<Version>,
@@ -52,7 +51,7 @@ pub(crate) enum Arrival {
 /// Why an object is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// Something is due, or to be tried again.
+    /// Something is due, or must be retried.
     Due,
     /// A list lacked the object although its row is live.
     Swept,
@@ -65,9 +64,9 @@ pub(crate) enum Why {
 /// What to work on.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// An object as it was received.
+    /// A received object.
     Object { object: Box<Object>, arrival: Arrival },
-    /// An object to look at: first its row, then the object. `version` is the last one that is known of it.
+    /// An object to look at: first its row, then the object. `version` is its last known version.
     Look { object: ObjectRef, why: Why },
     /// No object has this uid any more; it was looked up at this version or later.
     Gone { object: ObjectRef, swept: bool },
@@ -75,7 +74,7 @@ pub(crate) enum Work {
     Broken { identity: Box<Identity>, reason: String },
 }
 
-/// What an item holds on to until it is written: memory, or the right to look.
+/// What an item holds until it is written: memory, or the right to look.
 #[derive(Debug, Default)]
 pub(crate) enum Retained {
     #[default]
@@ -88,7 +87,7 @@ pub(crate) enum Retained {
     },
 }
 
-/// What is carried along with an object, from its arrival to its last request.
+/// Data that accompanies an object from its arrival to its last request.
 #[derive(Debug)]
 pub(crate) struct Trail {
     /// When it arrived or became due.
@@ -151,7 +150,7 @@ impl Item {
 
     /// Which of two pieces of work for one object remains: `self` waits, `new` arrives.
     ///
-    /// An object that was received replaces an older one. What contradicts what waits is looked at: asking is always right.
+    /// An object that was received replaces an older one. If the two contradict each other, the object is looked at, which is always right.
     pub(crate) fn merge(self, new: Item) -> Item {
         let since = self.trail.since.min(new.trail.since);
         let mut item = match (&self.work, &new.work) {
@@ -180,7 +179,7 @@ impl Item {
                 if newer || *why == Why::Swept { new } else { self }
             }
             (Work::Look { why: Why::Rewrite, .. }, Work::Look { .. }) => self,
-            // What is looked at anyway is judged again by the next round.
+            // An object that is looked at anyway is judged again by the next round.
             (_, Work::Look { why: Why::Judged, .. }) => self,
             _ => new,
         };

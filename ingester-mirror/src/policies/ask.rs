@@ -22,7 +22,7 @@ pub enum PolicyError {
     /// The rule does not fit its kind, or says more than the configuration may.
     #[error("{0}")]
     Rule(String),
-    /// A selector of a struct is not one.
+    /// A selector of a struct is not valid.
     #[error(transparent)]
     Selector(#[from] SelectorError),
     /// The namespaces with certain labels cannot be listed.
@@ -44,7 +44,7 @@ fn query(rule: &EvictRule) -> Query {
     Query { namespaces: rule.namespaces.clone(), states: States::LIVE, filters: rule.when.clone(), ..Query::default() }
 }
 
-/// The places of what a rule reads: the time of `after`, and the columns of the groups.
+/// The indexes of the columns that a rule reads: the time of `after`, and the columns of the groups.
 pub(crate) fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
     let since = checked.place(rule.since())?;
     refuse(check_evict_since(checked.table(), rule.since()))?;

@@ -8,13 +8,13 @@ use ingester_store::Store;
 /// What a rule would do now, whether it is enforced or not.
 #[derive(Debug, Default)]
 pub struct Forecast {
-    /// What would leave etcd, the oldest first.
+    /// The objects that would leave etcd, the oldest first.
     pub leaving: Vec<Candidate>,
-    /// How many bytes the texts of these have.
+    /// The total size of their texts in bytes.
     pub bytes: u64,
-    /// What is to leave, and stays for another reason.
+    /// The objects that are to leave but stay for another reason.
     pub hindered: Vec<(Candidate, Hindrance)>,
-    /// What meets `when` in the rule's namespaces, and stays by the rule.
+    /// The objects that meet `when` in the rule's namespaces but stay by the rule.
     pub staying: Vec<(Candidate, Stays)>,
 }
 

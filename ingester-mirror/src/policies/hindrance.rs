@@ -13,13 +13,13 @@ use ingester_store::query::{AskError, Wanted};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// How many objects are weighed at a time.
+/// How many objects are checked at a time.
 const CHUNK: usize = 256;
 
-/// With more namespaces than this, what objects own is looked for in all of them.
+/// With more namespaces than this, owned objects are searched for in all namespaces.
 const NAMESPACES: usize = 100;
 
-/// How the text of an object with owners names them.
+/// The field by which an object's text names its owners.
 const OWNERS: &str = "\"ownerReferences\"";
 
 /// Why an object stays in the cluster although a rule says that it is to leave.
@@ -49,7 +49,7 @@ impl fmt::Display for Hindrance {
     }
 }
 
-/// What its metadata alone says that keeps an object in the cluster.
+/// What keeps an object in the cluster by its metadata alone.
 pub(crate) fn held(meta: &Meta, marks: &Marks) -> Option<Hindrance> {
     if meta.deletion_timestamp.is_some() {
         return Some(Hindrance::Terminating);
@@ -58,18 +58,18 @@ pub(crate) fn held(meta: &Meta, marks: &Marks) -> Option<Hindrance> {
     foreign.map(|name| Hindrance::Finalizer(name.clone()))
 }
 
-/// What is to leave, with what hinders it.
+/// The objects that are to leave, with what hinders them.
 #[derive(Debug, Default)]
 pub(crate) struct Weighed {
-    /// What may leave, and how many bytes its texts have.
+    /// The objects that may leave, and the total size of their texts in bytes.
     pub(crate) free: Vec<Candidate>,
     pub(crate) bytes: u64,
     pub(crate) hindered: Vec<(Candidate, Hindrance)>,
 }
 
-/// Weighs what is to leave, in its order, until so many may. `kinds` are those that are mirrored.
+/// Checks the objects that are to leave, in their order, until this many may. `kinds` are those that are mirrored.
 ///
-/// Every live row of these kinds in the namespaces of what is to leave is read, because no column says what owns an object.
+/// Reads every live row of these kinds in the namespaces of those objects, because no column says what owns an object.
 pub(crate) async fn weigh(
     store: &Store,
     kinds: &[Kind],
@@ -88,7 +88,7 @@ pub(crate) async fn weigh(
         let owned_by: Vec<&str> = stored.values().filter_map(|(_, meta, _)| meta.owner_uid.as_deref()).collect();
         let live = live_among(store, kinds, &owned_by).await?;
         for candidate in chunk {
-            // Without a row it is gone by now.
+            // Without a row, the object is gone by now.
             let Some((version, meta, bytes)) = stored.remove(&candidate.uid) else { continue };
             let hindrance = if version != candidate.version {
                 Some(Hindrance::Changed)
@@ -135,7 +135,7 @@ async fn stored(store: &Store, kind: &Kind, uids: &[&str]) -> Result<HashMap<Box
     }
 }
 
-/// Those of these uids whose objects are live.
+/// The uids, out of these, whose objects are live.
 async fn live_among(store: &Store, kinds: &[Kind], uids: &[&str]) -> Result<HashSet<Box<str>>, PolicyError> {
     let mut live = HashSet::new();
     if uids.is_empty() {
@@ -150,7 +150,7 @@ async fn live_among(store: &Store, kinds: &[Kind], uids: &[&str]) -> Result<Hash
     Ok(live)
 }
 
-/// Those of the candidates that a live object has as its owner.
+/// The candidates that a live object has as its owner.
 async fn owners_among(
     store: &Store,
     kinds: &[Kind],
@@ -160,7 +160,7 @@ async fn owners_among(
     let wanted: HashSet<&str> = leaving.iter().map(|candidate| &*candidate.uid).collect();
     let namespaces: HashSet<&str> = leaving.iter().map(|candidate| &*candidate.namespace).collect();
     let mut found = HashSet::new();
-    // An object in a namespace owns objects of that namespace alone.
+    // An object in a namespace owns only objects of that namespace.
     for dependents in kinds.iter().filter(|dependents| dependents.namespaced() || !kind.namespaced()) {
         let narrow = kind.namespaced() && namespaces.len() <= NAMESPACES;
         let namespaces = namespaces.iter().filter(|_| narrow).map(|namespace| (*namespace).to_owned()).collect();

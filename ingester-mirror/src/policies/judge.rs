@@ -5,7 +5,7 @@ use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
 use std::fmt;
 
-/// A live object that meets `when` in the namespaces of a rule, as its row says.
+/// A live object that, by its row, meets `when` in the namespaces of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Its uid.
@@ -24,7 +24,7 @@ pub struct Candidate {
     pub group: Vec<Value>,
 }
 
-/// Why a rule leaves a candidate where it is.
+/// Why a rule keeps a candidate in the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stays {
     /// It is among the last ones of its group.
@@ -45,12 +45,12 @@ impl fmt::Display for Stays {
     }
 }
 
-/// What a rule says of a snapshot.
+/// The result of judging a snapshot by a rule.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
-    /// What is to leave, the oldest first.
+    /// The objects that are to leave, the oldest first.
     pub leaving: Vec<Candidate>,
-    /// What stays.
+    /// The objects that stay.
     pub staying: Vec<(Candidate, Stays)>,
 }
 
@@ -83,7 +83,7 @@ pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Jud
     judgement
 }
 
-/// What `after` says of a candidate that it keeps.
+/// Why `after` keeps a candidate.
 pub(crate) fn not_yet(rule: &EvictRule, candidate: &Candidate, now: Micros) -> Option<Stays> {
     let after = i64::try_from(rule.after?.as_micros()).unwrap_or(i64::MAX);
     let Some(since) = candidate.since else { return Some(Stays::NoTime) };
@@ -135,7 +135,7 @@ mod tests {
             [("b", 2, "x"), ("a", 2, "x"), ("c", 9, "x"), ("d", 1, "x"), ("e", 1, "y"), ("f", 1, "y"), ("g", 1, "z")];
         let snapshot: Vec<_> = snapshot.iter().map(|(uid, second, owner)| candidate(uid, *second, owner)).collect();
         let judged = judge(&rule(None, Some(2)), snapshot.clone(), NOW);
-        // Of two that were created at one time, the greater uid is the later one.
+        // Of two objects with the same creation time, the one with the greater uid counts as later.
         assert_eq!(leaving(&judged), ["d", "a"]);
         assert!(judged.staying.iter().all(|(_, stays)| *stays == Stays::AmongLast(2)));
         assert_eq!(judged.staying.len() + judged.leaving.len(), snapshot.len());
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_last_ones_count_whatever_their_time() {
-        // `b` is too young to leave, and is the last one all the same.
+        // `b` is too young to leave, and is still the last one.
         let snapshot = vec![candidate("a", 1, "x"), candidate("b", 99, "x")];
         assert_eq!(leaving(&judge(&rule(Some(60), Some(1)), snapshot, NOW)), ["a"]);
     }

@@ -1,5 +1,5 @@
-//! Which objects leave etcd by a rule of their kind's owner, or of the configuration (`policies.evict`). A rule only decides: the eviction itself is
-//! that of an object with the annotation, see `pipeline`.
+//! Which objects leave etcd by a rule of their kind's owner, or of the configuration (`policies.evict`). A rule only decides: the eviction itself
+//! works as for an object with the annotation, see `pipeline`.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, cluster, config, lifecycle.
 //!
@@ -12,10 +12,10 @@
 //! | `forecast.rs` | what a rule would do, for people |
 //!
 //! # Guarantees
-//! - What a rule says is judged in one snapshot, which is one statement: of each group at least the last ones of that snapshot stay.
-//! - It is judged of one version of an object. The object is deleted in that version, or in the one that differs from it in our finalizer
+//! - A rule is judged on one snapshot, which is one statement: of each group at least the last objects of that snapshot stay.
+//! - It judges one version of an object. The object is deleted in that version, or in the one that differs from it in our finalizer
 //!   alone. One that has changed since is judged again.
-//! - An object stays as long as an owner of it, or an object that it owns, is mirrored and live, and as long as it has a finalizer of others.
+//! - An object stays as long as an owner of it, or an object that it owns, is mirrored and live, and as long as it has another finalizer.
 
 mod ask;
 mod forecast;

@@ -1,4 +1,4 @@
-//! The rules of a kind: those that its struct or file has, as the configuration loosens them, and those of the configuration alone. Pure.
+//! The rules of a kind: those that its struct or file has, with what the configuration loosens, and those that only the configuration has. Pure.
 
 use super::{PolicyError, check};
 use crate::config::{EvictRule, KeepLast, Policies};
@@ -9,9 +9,9 @@ use std::fmt;
 /// Where a rule is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// In the kind's struct or file. Nothing leaves by it.
+    /// In the kind's struct or file. It evicts nothing.
     Kind,
-    /// There, and the configuration has one of this name, which loosens and switches it.
+    /// There, and the configuration has one with this name, which loosens it and switches it on or off.
     Loosened,
     /// In the configuration.
     Configuration,
@@ -30,19 +30,19 @@ impl fmt::Display for Origin {
 /// A rule that can be judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// What it says.
+    /// Its content.
     pub rule: EvictRule,
     /// Where it is written.
     pub origin: Origin,
 }
 
-/// A rule that cannot be judged: nothing leaves by it.
+/// A rule that cannot be judged: it evicts nothing.
 #[derive(Debug, thiserror::Error)]
 #[error("the rule `{rule}` of {kind}: {error}")]
 pub struct WrongRule {
     /// Its name.
     pub rule: String,
-    /// The kind's.
+    /// The kind's name.
     pub kind: &'static str,
     /// What is wrong with it.
     pub error: Box<PolicyError>,
@@ -77,14 +77,14 @@ pub fn rules(kind: &Kind, policies: &Policies) -> Vec<Result<Rule, WrongRule>> {
     of_kind.chain(own).collect()
 }
 
-/// The rule in those of these namespaces that it names; `None` if that leaves none, so that it means no object.
+/// The rule, limited to those of these namespaces that it names; `None` if none is left, so that it covers no object.
 pub fn in_namespaces(rule: &EvictRule, found: Vec<Box<str>>) -> Option<EvictRule> {
     let is_meant = |name: &String| rule.namespaces.is_empty() || rule.namespaces.contains(name);
     let namespaces: Vec<String> = found.into_iter().map(String::from).filter(is_meant).collect();
     (!namespaces.is_empty()).then(|| EvictRule { namespaces, ..rule.clone() })
 }
 
-/// A rule of the configuration says which objects it means. One that says nothing may be meant to have the name of a rule of the kind.
+/// A rule of the configuration must say which objects it covers. One that does not may be a misspelled name of a rule of the kind.
 fn ensure_bounded(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
     if rule.is_bounded() {
         return Ok(());
@@ -96,8 +96,8 @@ fn ensure_bounded(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
     }))
 }
 
-/// The kind's rule with what the configuration says of it: all that either of them says must hold, so no object leaves that the kind's owner
-/// did not mean. What would have no effect, or another one than it says, is refused.
+/// The kind's rule combined with the configuration's: the conditions of both must hold, so no object leaves that the kind's owner
+/// did not intend. Keys that would have no effect, or a different one from what they say, are refused.
 fn loosened(its: EvictRule, change: &EvictRule) -> Result<EvictRule, PolicyError> {
     let refused =
         |what: &str| Err(PolicyError::Rule(format!("{what}: the configuration may only loosen a rule of the kind")));
@@ -213,7 +213,7 @@ mod tests {
             let error = loosened(its(), &wrong).unwrap_err().to_string();
             assert!(error.contains(says) && error.ends_with("may only loosen a rule of the kind"), "{error}");
         }
-        // What the kind does not say is free.
+        // The configuration may set what the kind does not say.
         let bare = EvictRule { keep_last: None, after: None, namespaces: Vec::new(), ..its() };
         let more = EvictRule { after: Some(HOUR), since: Some("update_time".into()), ..change() };
         assert_eq!(loosened(bare, &more).unwrap().since(), "update_time");

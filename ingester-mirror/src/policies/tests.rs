@@ -12,7 +12,7 @@ use ingester_store::{RowChange, Store};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
-/// An object that is done, as a row.
+/// The row of an object that is done.
 fn row(name: &str, change: impl FnOnce(&mut Json)) -> RowChange {
     let mut object = json!({
         "apiVersion": "michelangelo.api/v2", "kind": "Model",
@@ -86,7 +86,7 @@ async fn owners_dependents_and_finalizers_of_others_keep_an_object() {
         row("a", |_| {}),
         row("held", |metadata| metadata["finalizers"] = json!(["michelangelo/Ingester", "example.com/other"])),
         row("terminating", |metadata| metadata["deletionTimestamp"] = json!("2026-01-01T00:00:00Z")),
-        // Each keeps the other.
+        // Each of the two keeps the other.
         row("owner", |_| {}),
         row("owned", owned_by("owner")),
         // Their owners are gone from the cluster, or not mirrored.

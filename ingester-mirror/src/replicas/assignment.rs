@@ -1,4 +1,4 @@
-//! The units that are this process's own.
+//! The units that this process may work on.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,10 +18,10 @@ struct Inner {
     state: Mutex<OwnUnits>,
     /// Whether others write rows by other definitions.
     mixed: AtomicBool,
-    /// How often something else was allowed, or these others came or went. Those who wait for that are woken in order.
+    /// How often the allowed units changed, or such others came or went. The waiters are woken in order.
     changes: AtomicU64,
     changed: Notify,
-    /// Told when a unit has been stopped.
+    /// Notified when a unit has been stopped.
     stopped: Notify,
     /// What `until` counts from.
     begin: Instant,
@@ -43,7 +43,7 @@ pub struct HeldUnit {
     changes: AssignmentChanges,
 }
 
-/// Changes of what a process may work on. None is missed, however late it is waited for.
+/// Changes of what a process may work on. No change is missed, even if it is awaited late.
 #[derive(Debug)]
 pub struct AssignmentChanges {
     assignment: Assignment,
@@ -51,12 +51,12 @@ pub struct AssignmentChanges {
 }
 
 impl AssignmentChanges {
-    /// Waits until other units may be worked on than when this was asked for, or was waited for last, or
+    /// Waits until the allowed units have changed since this was created or last awaited, or
     /// [`Assignment::is_mixed`] has changed.
     pub async fn next(&mut self) {
         let inner = &self.assignment.0;
         loop {
-            // It is woken by what happens from here on.
+            // Changes from here on wake it.
             let changed = inner.changed.notified();
             let now = inner.changes.load(Ordering::Acquire);
             if now != self.seen {
@@ -69,7 +69,7 @@ impl AssignmentChanges {
 }
 
 impl Assignment {
-    /// Everything: there are no others.
+    /// Everything: no other process shares the work.
     pub fn alone() -> Self {
         Assignment::new(true)
     }
@@ -96,7 +96,7 @@ impl Assignment {
     pub async fn hold(&self, unit: &str) -> HeldUnit {
         let mut changes = self.changes();
         loop {
-            // A change of what is allowed finds the unit either not begun or running.
+            // A change of the allowed units finds the unit either not begun or running.
             let may = self.0.alone || {
                 let mut state = self.state();
                 let may = state.allowed.contains(unit);
@@ -122,8 +122,8 @@ impl Assignment {
         AssignmentChanges { assignment: self.clone(), seen: self.0.changes.load(Ordering::Acquire) }
     }
 
-    /// Whether this process may write now: no other member can have taken its units over. It is asked before every write, because a process that
-    /// was frozen does not know that it was.
+    /// Whether this process may write now: no other member can have taken its units over. Call this before every write, because a process that
+    /// was frozen does not know it.
     pub fn is_valid(&self) -> bool {
         self.0.alone || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
     }

@@ -19,13 +19,13 @@ pub struct Group {
     pub namespace: String,
     /// What the members have in common, such as `ingester-4f1c2a9b00c3d1e5f7`.
     pub name: String,
-    /// What is configured: what the group's name begins with.
+    /// The configured beginning of the group's name.
     pub of: String,
 }
 
 impl Group {
-    /// The group of the ingesters that are called `of` and have one database: it has recorded `recorded`, and is called `database`. A
-    /// copy of it has the same records, but mostly another name.
+    /// The group of the ingesters that are called `of` and have one database: its recorded identity is `recorded`, its name `database`. A
+    /// copy of the database has the same records, but usually another name.
     pub fn of_database(namespace: String, of: &str, recorded: &str, database: &str) -> Self {
         let hash = fnv1a(database);
         let name = format!("{of}-{recorded}{:08x}", (hash ^ (hash >> 32)) & 0xffff_ffff);
@@ -36,11 +36,11 @@ impl Group {
 /// Why a Lease was not read or written.
 #[derive(Debug)]
 pub enum LeaseError {
-    /// It is not there any more.
+    /// It does not exist any more.
     Gone,
-    /// It has another version than the one that was to be replaced.
+    /// Its version is not the one that was to be replaced.
     Conflict,
-    /// The API server did not do it, or its answer was lost.
+    /// The API server refused or failed, or its answer was lost.
     Failed(String),
 }
 
@@ -57,14 +57,14 @@ impl fmt::Display for LeaseError {
 /// The Leases of a group.
 ///
 /// # Guarantees of an implementation
-/// - [`Leases::list`] is a consistent read: it shows what was stored when it was asked for.
+/// - [`Leases::list`] is a consistent read: it shows what was stored at the time of the request.
 /// - [`Leases::replace`] and [`Leases::delete`] do nothing if the Lease has another version.
 /// - An error may also mean that the answer was lost.
 pub(crate) trait Leases: Send + Sync {
     /// All Leases of the group.
     fn list(&self) -> BoxFuture<'_, Result<Vec<Record>, LeaseError>>;
 
-    /// Makes a Lease that is not there; returns it with its version.
+    /// Creates a Lease that does not exist; returns it with its version.
     fn create<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>>;
 
     /// Replaces the Lease of the version that the record has; returns it with its new one.
@@ -87,16 +87,16 @@ pub struct KubeLeases {
 
 /// What the last list, and events since then, said.
 struct KnownLeases {
-    /// Up to which version; `None` until the next list says.
+    /// The version of that; `None` until the next list.
     version: Option<String>,
     /// The claims of each member.
     claims: BTreeMap<String, BTreeSet<String>>,
-    /// Watches that failed, or said nothing.
+    /// Watches that failed, or sent nothing.
     backoff: Backoff,
 }
 
 impl KnownLeases {
-    /// Whether this version is later than all that is known, which it is from now on.
+    /// Whether this version is later than the latest known one; it then becomes that.
     fn advances(&mut self, version: Option<String>) -> bool {
         let number = |version: &Option<String>| version.as_deref().and_then(|version| version.parse::<u64>().ok());
         if number(&version) <= number(&self.version) {
@@ -117,7 +117,7 @@ impl KubeLeases {
         KubeLeases { api: Api::namespaced(client, &group.namespace), group, known: Arc::new(Mutex::new(known)) }
     }
 
-    /// The members of every group that is called this, each with its group.
+    /// The members of every group with this name, each with its group.
     ///
     /// # Errors
     /// If the API server does not answer.
@@ -139,7 +139,7 @@ impl KubeLeases {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for news. It begins where the last list was: the state that a server sends without a version may be an old one,
+    /// Waits for news. It begins at the version of the last list: the state that a server sends without a version may be an old one,
     /// which would be news again and again.
     async fn watch(&self) -> Result<Watched, kube::Error> {
         let Some(version) = self.known().version.clone() else { return Ok(Watched::Nothing) };
@@ -231,7 +231,7 @@ impl Leases for KubeLeases {
                 let mut known = self.known();
                 match watched {
                     Ok(Watched::News) => return,
-                    // The server has forgotten this version. The next list, which is not far, has a later one.
+                    // The server has forgotten this version. The next list, which comes soon, has a later one.
                     Err(kube::Error::Api(status)) if status.code == 410 => known.version = None,
                     Ok(Watched::Nothing) | Err(_) => {}
                 }
@@ -292,7 +292,7 @@ mod tests {
 
     type Asked = Arc<Mutex<Vec<String>>>;
 
-    /// A server that gives these answers, and from which version each watch was asked for, `list` for a list.
+    /// A server that gives these answers, and the version that each watch was requested from, `list` for a list.
     fn server(answers: Vec<(u16, String)>) -> (KubeLeases, Asked) {
         let (asked, mut answers) = (Asked::default(), VecDeque::from(answers));
         let asks = asked.clone();
@@ -338,7 +338,7 @@ mod tests {
             let begin = Instant::now();
             leases.changed().await;
             assert!(begin.elapsed() >= Duration::from_secs(1), "{:?}", begin.elapsed());
-            // Without a list there is nothing to begin with.
+            // Without a list, a watch has no version to begin at.
             leases.changed().await;
             assert_eq!(*asked.lock().unwrap(), ["list", "7"]);
             leases.list().await.unwrap();

@@ -1,4 +1,4 @@
-//! What a member knows of the others, and what follows from it. Pure but for the time, which is given.
+//! What a member knows of the others, and what follows from it. Pure: the time is passed in.
 
 use super::assign::assign;
 use super::record::Record;
@@ -9,25 +9,25 @@ use tokio::time::Instant;
 #[derive(Debug)]
 struct Peer {
     record: Record,
-    /// When its present Lease was first seen here. Its own clock does not count.
+    /// When its present Lease was first seen here. The member's clock does not count.
     seen: Instant,
-    /// Whether its Lease was there in the last list. It may have been deleted by hand: then the member may not know it yet.
+    /// Whether its Lease was there in the last list. If it was deleted by hand, the member may not know that yet.
     there: bool,
 }
 
 /// A member's view of its group.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// The name of its own Lease.
+    /// The name of its Lease.
     name: String,
     serves: BTreeSet<String>,
     definitions: String,
     peers: BTreeMap<String, Peer>,
-    /// When the last list was asked for.
+    /// When the last list was requested.
     listed: Option<Instant>,
     /// The claims that the stored Lease has, and when each was known to be stored.
     stored: BTreeMap<String, Instant>,
-    /// The units that were begun, and that no other member can have taken over since.
+    /// The units that were begun, and that no other member can have taken since.
     begun: BTreeSet<String>,
 }
 
@@ -36,10 +36,10 @@ fn lives(peer: &Peer, now: Instant) -> bool {
     now.saturating_duration_since(peer.seen) < peer.record.duration
 }
 
-/// What is to be done.
+/// What to do.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct MemberPlan {
-    /// The claims that the own Lease is to have.
+    /// The claims to write into the own Lease.
     pub(super) claims: BTreeSet<String>,
     /// The units that may be worked on. Others are to be stopped.
     pub(super) may_run: BTreeSet<String>,
@@ -72,7 +72,7 @@ impl Member {
         self.listed.is_none()
     }
 
-    /// All Leases of the group, by a list that was asked for at `asked`. Returns its own, if it is there.
+    /// All Leases of the group, by a list that was requested at `asked`. Returns the own one, if it is there.
     pub(super) fn listed(&mut self, leases: Vec<Record>, asked: Instant, now: Instant) -> Option<Record> {
         let (own, others): (Vec<Record>, Vec<Record>) = leases.into_iter().partition(|lease| lease.name == self.name);
         for (name, peer) in &mut self.peers {
@@ -93,7 +93,7 @@ impl Member {
         own
     }
 
-    /// The own Lease is stored with these claims, as is known at `now`.
+    /// At `now` it is known that the own Lease is stored with these claims.
     pub(super) fn stored(&mut self, claims: &BTreeSet<String>, now: Instant) {
         self.stored.retain(|claim, _| claims.contains(claim));
         for claim in claims {
@@ -101,21 +101,21 @@ impl Member {
         }
     }
 
-    /// The Lease was not renewed in time: others may take over every unit. Nothing that was known counts any more.
+    /// The Lease was not renewed in time: others may take over every unit. All earlier knowledge is void.
     pub(super) fn expired(&mut self) {
         self.stored.clear();
         self.begun.clear();
     }
 
-    /// When the next Lease of another member runs out, if it is not renewed.
+    /// When the next Lease of another member expires, if it is not renewed.
     pub(super) fn next_end(&self) -> Option<Instant> {
         let now = Instant::now();
         self.peers.values().map(|peer| peer.seen + peer.record.duration).filter(|end| *end > now).min()
     }
 
-    /// What follows at `now`, with these units being worked on.
+    /// What to do at `now`, while these units are worked on.
     pub(super) fn plan(&mut self, running: &BTreeSet<String>, now: Instant) -> MemberPlan {
-        // A member that has not looked for long does not know which others live.
+        // A member whose last list is old does not know which others live.
         let now = self.listed.unwrap_or(now);
         let lives = |peer: &&Peer| lives(peer, now);
         let members = self.peers.values().filter(lives).filter(|peer| peer.there && !peer.record.has_left());
@@ -133,7 +133,7 @@ impl Member {
         let may_run: BTreeSet<String> = own
             .iter()
             .filter(|unit| {
-                // One that was begun goes on: a member that wants it waits.
+                // A unit that was begun continues: a member that wants it waits.
                 self.begun.contains(**unit) || (self.is_confirmed(unit) && !claimed_elsewhere(unit))
             })
             .map(|unit| (*unit).clone())
@@ -145,7 +145,7 @@ impl Member {
         MemberPlan { claims, may_run, stale, living, units, mixed }
     }
 
-    /// Whether the last list was asked for when the claim was stored.
+    /// Whether the last list was requested after the claim was stored.
     fn is_confirmed(&self, unit: &str) -> bool {
         self.stored.get(unit).zip(self.listed).is_some_and(|(stored, listed)| listed >= *stored)
     }
@@ -195,7 +195,7 @@ mod tests {
         let expected = MemberPlan { claims: units(&["A", "B"]), living: 1, units: 2, ..MemberPlan::default() };
         assert_eq!(plan(&mut alone, at(1)), expected, "nothing is claimed yet");
         alone.stored(&units(&["A", "B"]), at(3));
-        // It was asked for before the claims were stored.
+        // It was requested before the claims were stored.
         alone.listed(vec![lease("m", 2, &["A", "B"])], at(2), at(4));
         assert!(plan(&mut alone, at(4)).may_run.is_empty());
         alone.listed(vec![lease("m", 2, &["A", "B"])], at(3), at(5));
@@ -207,7 +207,7 @@ mod tests {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
         let mut member = member(at(0));
-        // The other one has everything, and half of it is ours now.
+        // The other member has every unit, and half of them are ours now.
         member.listed(vec![lease("other", 1, &["A", "B"])], at(1), at(1));
         let plan = member.plan(&BTreeSet::new(), at(1));
         assert_eq!((plan.claims.len(), plan.may_run.len(), plan.living), (1, 0, 2));
@@ -232,12 +232,12 @@ mod tests {
                 "{second}"
             );
         }
-        // One that has left claims nothing, so no member waits.
+        // A member that has left claims nothing, so no member waits.
         let mut member = self::member(at(0));
         member.listed(vec![lease("other", 1, &["A"])], at(1), at(1));
         member.listed(vec![lease("other", 2, &["A"]).left(Duration::from_secs(6))], at(2), at(2));
         assert_eq!(member.plan(&BTreeSet::new(), at(2)).may_run, units(&["A", "B"]));
-        // Its Lease is not needed any more when all had the time to see that.
+        // Its Lease is not needed once all have had time to see that.
         for (second, stale) in [(7, 0), (8, 1)] {
             member.listed(vec![lease("other", 2, &["A"]).left(Duration::from_secs(6))], at(second), at(second));
             assert_eq!(member.plan(&BTreeSet::new(), at(second)).stale.len(), stale, "{second}");
@@ -291,7 +291,7 @@ mod tests {
         member.listed(vec![lease("other", 2, &["A", "B"])], at(25), at(25));
         let plan = member.plan(&BTreeSet::new(), at(25));
         assert_eq!((plan.may_run, plan.stale.len(), plan.living), (units(&["A", "B"]), 1, 1));
-        // It was slow, not dead: it gets back what is its own, which is stopped here.
+        // It was slow, not dead: it gets its units back, and they are stopped here.
         member.listed(vec![lease("other", 3, &["A", "B"])], at(26), at(26));
         let plan = member.plan(&units(&["A", "B"]), at(26));
         assert_eq!(

@@ -3,7 +3,7 @@
 //! May use: ingester-core, ingester-store, backoff, config, health, metrics.
 //! Must not: know what a unit does.
 //!
-//! A unit is a kind, in a namespace where namespaces are named, and one of its shards. Each member has a Lease of its own
+//! A unit is a kind, in a namespace where namespaces are named, and one of its shards. Each member has its own Lease
 //! (coordination.k8s.io), and renews it. Its annotations say which units it could serve, and which it claims.
 //!
 //! ```text
@@ -12,21 +12,21 @@
 //! ```
 //!
 //! # Guarantees
-//! - A unit is begun only after a list that was asked for when the own claim was stored, and in which no living member claims it. Of two
-//!   that claim, at least one sees the other. So two work on one unit only if one of them is believed to be dead and is not.
-//! - A member that cannot renew within `renewDeadline` stops, and writes nothing: [`Assignment::is_valid`] is asked before every write. Others wait for
-//!   `leaseDuration`, which is longer. Both count on clocks that only go forward, each on its own node: what time of day it is there
-//!   does not matter.
-//! - A member that leaves releases its Lease as client-go does: it has no holder, and claims nothing. The others remove it.
-//! - A member that has waited for a Lease in vain releases it for the dead one, if it is still the version that ran out. All others
-//!   rely on that, so a member that has just started need not wait again. A dead one that wakes finds its Lease released, and begins
+//! - A unit is begun only after a list that was requested after the own claim was stored and in which no living member claims the unit. Of two
+//!   that claim it, at least one sees the other. So two work on one unit only if one of them is taken for dead but is not.
+//! - A member that cannot renew within `renewDeadline` stops, and writes nothing: [`Assignment::is_valid`] is asked before every write. Others wait
+//!   for `leaseDuration`, which is longer. Both count on clocks that only go forward, each on its own node: the time of day
+//!   there does not matter.
+//! - A member that leaves releases its Lease as client-go does: the Lease has no holder, and claims nothing. The others remove it.
+//! - A member that has waited for a Lease in vain releases it for the dead member, if it still has the version that expired. All others
+//!   rely on that, so a member that has just started need not wait again. A dead member that wakes finds its Lease released, and begins
 //!   anew as another.
-//! - Where that fails all the same (a node that counts time wrongly, a write that is under way, a Lease that is deleted by hand), the
-//!   guard of every row keeps the later state. Leases make that rare; they are not what makes it safe.
+//! - Where that still fails (a node that counts time wrongly, a write that is under way, a Lease that is deleted by hand), the
+//!   guard of every row keeps the later state. Leases make that rare; the guard makes it safe.
 //!
 //! # Which member gets which unit
-//! Every member computes the same from the same Leases: a unit goes to the living member that is highest for it by a hash of both
-//! (rendezvous hashing), passing over those that have their part already. So no member has more than an equal part, rounded up, and a
+//! Every member computes the same from the same Leases: a unit goes to the living member that ranks highest for it by a hash of both
+//! (rendezvous hashing), skipping members that already have their share. So no member has more than an equal share, rounded up, and a
 //! member that comes or goes moves few units.
 
 mod assign;

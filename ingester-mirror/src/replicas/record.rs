@@ -11,25 +11,25 @@ use std::time::Duration;
 /// The label with the name of the group.
 pub(super) const GROUP: &str = "ingester.michelangelo.api/group";
 
-/// The label with what is configured as the name of ingesters that share their work.
+/// The label with the configured name of the ingesters that share their work.
 pub(super) const NAME: &str = "ingester.michelangelo.api/name";
 
 /// The annotation with the units that a member could serve.
 const SERVES: &str = "ingester.michelangelo.api/serves";
 
-/// The annotation with those of them that it claims.
+/// The annotation with the units that it claims.
 const CLAIMS: &str = "ingester.michelangelo.api/claims";
 
-/// The annotation with what tells apart the definitions of kinds that two members write rows by.
+/// The annotation with a value that differs between members that write rows by different definitions of kinds.
 const DEFINITIONS: &str = "ingester.michelangelo.api/definitions";
 
-/// How far the clocks of two machines may differ before people are told what is not so.
+/// How far the clocks of two machines may differ before people are told something wrong.
 const CLOCKS: Duration = Duration::from_secs(5);
 
 /// How many bytes of annotations an object may have.
 const ROOM: usize = 256 << 10;
 
-/// So many units do not fit into a Lease.
+/// This many units do not fit into a Lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{units} units need {bytes} bytes of a Lease, which has room for {ROOM}: name fewer namespaces in `ingester.namespaces` (none is all of \
@@ -50,7 +50,7 @@ pub struct Record {
     pub holder: String,
     /// Since when it is a member, by its own clock.
     pub acquired: Option<Timestamp>,
-    /// When it renewed the Lease last, by its own clock. Nothing follows from that.
+    /// When it renewed the Lease last, by its own clock. Nothing depends on that.
     pub renewed: Option<Timestamp>,
     /// How long others wait for it.
     pub duration: Duration,
@@ -58,7 +58,7 @@ pub struct Record {
     pub serves: BTreeSet<String>,
     /// The units that it works on, or waits for.
     pub claims: BTreeSet<String>,
-    /// Differs between members that write rows by other definitions of a kind, as two releases may.
+    /// Differs between members that write rows by different definitions of a kind, as two releases may.
     pub(crate) definitions: String,
     /// The Lease's own uid; empty before it was made.
     pub(crate) uid: String,
@@ -83,7 +83,7 @@ impl Record {
         }
     }
 
-    /// Whether others have waited for it in vain by this time of day, which is that of another machine.
+    /// Whether others have waited for it in vain by this time of day, which comes from another machine's clock.
     pub fn is_overdue(&self, now: Timestamp) -> bool {
         let waits = SignedDuration::try_from(self.duration + CLOCKS).unwrap_or(SignedDuration::MAX);
         self.renewed.is_none_or(|renewed| now.duration_since(renewed) > waits)
@@ -106,7 +106,7 @@ impl Record {
         }
     }
 
-    /// What a Lease says. One that another program made, or changed, claims no units.
+    /// The member that a Lease describes. A Lease that another program made or changed claims no units.
     pub(super) fn of(lease: Lease) -> Self {
         let Lease { metadata, spec } = lease;
         let spec = spec.unwrap_or_default();
@@ -129,7 +129,7 @@ impl Record {
         }
     }
 
-    /// Checks that the Lease of this has room for all of its claims.
+    /// Checks that the member's Lease has room for all of its claims.
     pub(super) fn check_size(&self) -> Result<(), TooManyUnits> {
         let bytes = self.annotations().iter().map(|(name, text)| name.len() + text.len()).sum();
         if bytes <= ROOM { Ok(()) } else { Err(TooManyUnits { units: self.serves.len(), bytes }) }
@@ -143,7 +143,7 @@ impl Record {
         ]
     }
 
-    /// The Lease of a group that says this.
+    /// The Lease of a group that describes this member.
     pub(super) fn lease(&self, group: &Group) -> Lease {
         let labels = [
             ("app.kubernetes.io/name", "ingester"),

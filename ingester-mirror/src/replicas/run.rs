@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long units that are to be stopped are waited for before the Lease goes anyway. It is longer than a process has for its end.
+/// How long to wait for units that are to be stopped before the Lease is released anyway. It is longer than the time that a process has to end.
 const LAST: Duration = Duration::from_secs(30);
 
 /// How long deleting the own Lease may take at the end.
@@ -27,7 +27,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// How many Leases of others are changed at the same time.
 const OTHERS: usize = 16;
 
-/// For how many renewals the Lease of a member that is gone stays, so that every member sees that it claims nothing. One that misses
+/// For how many renewals the Lease of a member that is gone stays, so that every member sees that it claims nothing. A member that misses
 /// that waits as for a Lease that was deleted by hand.
 const NOTICE: u32 = 3;
 
@@ -39,13 +39,13 @@ pub struct Membership {
     /// Where it runs, for people.
     pub(crate) holder: String,
     pub(crate) serves: BTreeSet<String>,
-    /// Differs from that of members that write rows by other definitions.
+    /// Differs from that of members that write rows by different definitions.
     pub(crate) definitions: String,
     pub(crate) config: Replicas,
     pub(crate) assignment: Assignment,
     pub(crate) metrics: ReplicaMetrics,
     pub(crate) health: Health,
-    /// The time of day, which Leases tell to people.
+    /// The time of day, which Leases show to people.
     pub(crate) time_of_day: fn() -> Timestamp,
     /// Names that no other process will ever have.
     pub(crate) names: fn() -> String,
@@ -55,14 +55,14 @@ pub struct Membership {
 struct OwnLease {
     member: Member,
     record: Record,
-    /// When the request was begun that stored it last.
+    /// When the last request that stored it began.
     renewed: Option<Instant>,
-    /// Whether it was taken away.
+    /// Whether it was deleted.
     gone: bool,
 }
 
 impl Membership {
-    /// A member that could serve these units, and says through `assignment` which of them are its own.
+    /// A member that could serve these units, and reports through `assignment` which of them it may work on.
     ///
     /// # Errors
     /// If a Lease has no room for them.
@@ -92,14 +92,14 @@ impl Membership {
         })
     }
 
-    /// Says here whether it takes part: a process that relies on members without being one is not ready.
+    /// Reports here whether it takes part: a process that relies on members without being one is not ready.
     #[must_use]
     pub fn reporting(self, health: Health) -> Self {
         health.member(Some("it has no Lease yet"));
         Membership { health, ..self }
     }
 
-    /// Says to the others by which definitions of these kinds it writes rows.
+    /// Tells the others by which definitions of these kinds it writes rows.
     #[must_use]
     pub fn writing(self, kinds: &[Kind]) -> Self {
         let mut kinds: Vec<String> =
@@ -108,8 +108,8 @@ impl Membership {
         Membership { definitions: format!("{:016x}", fnv1a(&kinds.join(","))), ..self }
     }
 
-    /// Takes part until `stop` is cancelled; then waits until every unit is stopped, and takes its Lease away, so that no member waits
-    /// for it. If its Lease goes meanwhile, it begins anew, as another member.
+    /// Takes part until `stop` is cancelled; then waits until every unit is stopped, and releases its Lease, so that no member waits
+    /// for it. If its Lease disappears meanwhile, it begins anew, as another member.
     pub async fn run(self, stop: CancellationToken) {
         let mut own = self.begin();
         let mut changed = self.leases.changed();
@@ -128,18 +128,18 @@ impl Membership {
                 }
                 own = self.begin();
                 again = false;
-                // Whatever takes Leases away must not be asked without a pause.
+                // If something keeps deleting Leases, this must not loop without a pause.
                 let _ = stop.run_until_cancelled(tokio::time::sleep(self.config.retry_period)).await;
                 continue;
             }
-            // What it has to claim is claimed at once; if that fails, with the next renewal.
+            // Claims are written at once; if that fails, with the next renewal.
             again = claims_wait && !again;
             if again {
                 continue;
             }
             let next = round + self.config.retry_period;
             let next = own.member.next_end().map_or(next, |end| next.min(end));
-            // Nothing that takes long may keep the units from being stopped.
+            // Nothing slow may delay the stopping of units.
             let until = own.renewed.map(|renewed| renewed + self.config.renew_deadline);
             tokio::select! {
                 biased;
@@ -168,11 +168,11 @@ impl Membership {
         OwnLease { member: Member::new(&record), record, renewed: None, gone: false }
     }
 
-    /// Renews, looks, decides. Returns whether the Lease does not claim yet what it has to.
+    /// Renews, looks, decides. Returns whether the Lease still lacks claims.
     async fn round(&self, own: &mut OwnLease) -> bool {
         self.check_time(own);
         if own.renewed.is_none() && !self.assignment.running().is_empty() {
-            // With a new Lease, what still ends would be allowed to write again.
+            // With a new Lease, units that are still ending could write again.
             return false;
         }
         if own.member.is_new() {
@@ -208,7 +208,7 @@ impl Membership {
     /// Releases the Leases of members that are gone, and removes those that claim nothing, some at once. Others wait for the next round:
     /// the own Lease must not wait.
     ///
-    /// A Lease is released before it is removed, because this may be the only member that has seen it for long enough: one that has
+    /// A Lease is released before it is removed, because this may be the only member that has seen it for long enough: a member that has
     /// just started would wait for the units of a Lease that goes, as it cannot know why.
     async fn clear(&self, stale: &[Record]) {
         let changes = stale.iter().take(OTHERS).map(|record| async move {
@@ -232,7 +232,7 @@ impl Membership {
         }
     }
 
-    /// How long the Lease of a member that has left stays. A Lease counts whole seconds.
+    /// How long the Lease of a member that has left stays. A Lease counts in whole seconds.
     fn notice(&self) -> Duration {
         Duration::from_secs((self.config.retry_period * NOTICE).as_millis().div_ceil(1000) as u64)
     }
@@ -258,7 +258,7 @@ impl Membership {
         self.metrics.units(0);
     }
 
-    /// Says what may be worked on.
+    /// Publishes which units may be worked on.
     fn follow(&self, own: &OwnLease, plan: &MemberPlan) {
         let may_run = if own.renewed.is_some() { plan.may_run.clone() } else { BTreeSet::new() };
         let before: BTreeSet<String> = self.serves.iter().filter(|unit| self.assignment.holds(unit)).cloned().collect();
@@ -312,7 +312,7 @@ impl Membership {
             Ok(leases) => match own.member.listed(leases, asked, Instant::now()) {
                 // Another member has waited for it in vain.
                 Some(stored) if stored.has_left() => own.gone = true,
-                // The answer to a renewal may have been lost: what is stored counts.
+                // The answer to a renewal may have been lost: the stored state counts.
                 Some(Record { uid, version, claims, .. }) => {
                     (own.record.uid, own.record.version, own.record.claims) = (uid, version, claims);
                 }
@@ -328,7 +328,7 @@ impl Membership {
         }
     }
 
-    /// What the API server does within a renewal's time, and before everything has to be stopped.
+    /// A request to the API server within a renewal's time, and before everything has to be stopped.
     async fn in_time<T>(
         &self,
         own: &OwnLease,
@@ -357,7 +357,7 @@ impl Membership {
         let farewell = async {
             let is_last = own.member.plan(&BTreeSet::new(), Instant::now()).living == 1;
             for _ in 0..2 {
-                // Others have to see that it claims nothing. They remove the Lease, if there are any.
+                // Other members, if any, must see that it claims nothing, and then remove the Lease.
                 let done = match is_last {
                     true => self.leases.delete(&own.record).await,
                     false => self.leases.replace(&own.record.left(self.notice())).await.map(drop),
@@ -365,7 +365,7 @@ impl Membership {
                 if done.is_ok() {
                     break;
                 }
-                // It may have another version than the one that is known.
+                // Its version may differ from the known one.
                 self.look(&mut own).await;
             }
         };
@@ -381,7 +381,7 @@ async fn expired(until: Option<Instant>) {
     }
 }
 
-/// Ten letters and digits by chance.
+/// Ten letters and digits at random.
 pub fn random_name() -> String {
     // The hasher of the standard library is seeded by the operating system.
     let mut number = RandomState::new().hash_one(std::process::id());
@@ -393,7 +393,7 @@ pub fn random_name() -> String {
     name
 }
 
-/// Where this process runs, for people: the name of the pod, which is that of its host.
+/// Where this process runs, for people: the name of the pod, which is its host's name.
 pub fn name_of_pod() -> String {
     let host = std::env::var("HOSTNAME").ok().or_else(|| std::fs::read_to_string("/etc/hostname").ok());
     let host = host.map(|host| host.trim().to_owned()).filter(|host| !host.is_empty());
@@ -459,7 +459,7 @@ mod tests {
         }
     }
 
-    /// How many Leases there are after a minute in which a member finds this many of the dead, and whether it lost its own.
+    /// How many Leases exist after a minute in which a member finds this many of dead members, and whether it lost its own.
     async fn removed(dead: u32, deletion: Duration) -> (usize, bool) {
         let server = Arc::new(LeaseServer { leases: Mutex::default(), deletion });
         let (units, metrics) = (BTreeSet::from(["Model".to_owned()]), Metrics::new().unwrap());
@@ -494,7 +494,7 @@ mod tests {
     async fn removing_the_leases_of_the_dead_does_not_cost_the_own_one() {
         assert_eq!(removed(1, Duration::ZERO).await, (1, false));
         assert_eq!(removed(100, Duration::from_secs(1)).await, (1, false));
-        // They are not removed, and that is all.
+        // They are not removed; nothing else happens.
         assert_eq!(removed(20, Duration::from_secs(30)).await, (21, false));
     }
 }

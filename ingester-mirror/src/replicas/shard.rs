@@ -5,7 +5,7 @@ use std::fmt;
 /// One of several parts of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// Its place, from 0.
+    /// Its index, from 0.
     pub(crate) place: u32,
     /// How many there are.
     pub(crate) of: u32,
@@ -15,7 +15,7 @@ impl Shard {
     /// All objects.
     pub(crate) const WHOLE: Shard = Shard { place: 0, of: 1 };
 
-    /// The shards of a kind that has so many.
+    /// The shards of a kind that has this many.
     pub(crate) fn all(of: u32) -> impl Iterator<Item = Shard> {
         (0..of.max(1)).map(move |place| Shard { place, of: of.max(1) })
     }
@@ -29,7 +29,7 @@ impl Shard {
         self.is_whole() || (u128::from(fnv1a(uid)) * u128::from(self.of)) >> 64 == u128::from(self.place)
     }
 
-    /// The same for an API server that has shards (`shardSelector`); one that does not ignores it.
+    /// The same for an API server that has shards (`shardSelector`); others ignore it.
     pub(crate) fn selector(self) -> String {
         let bound = |place: u32| {
             let bound = (u128::from(place) << 64).div_ceil(u128::from(self.of));

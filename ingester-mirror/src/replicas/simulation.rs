@@ -1,4 +1,4 @@
-//! Members of a group in virtual time, with everything that befalls them: kills, freezes, slow and lost answers, an API server that one
+//! Members of a group in virtual time, with everything that happens to them: kills, freezes, slow and lost answers, an API server that one
 //! of them cannot reach, Leases that are deleted by hand. The members are the real ones.
 //!
 //! `MEMBERS_SEEDS=0..5000 cargo test -p ingester-mirror members_agree` runs these seeds.
@@ -26,7 +26,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// By when everything must be as it must be after the last trouble.
+/// By when everything must be in order after the last trouble.
 const REST: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
@@ -59,7 +59,7 @@ struct Process {
     frozen: Frozen,
     /// Until when its requests fail.
     cut_off: Instant,
-    /// Until when it may not know that its Lease was deleted. No other member can know that it works on.
+    /// Until when it may not know that its Lease was deleted. Other members cannot know that it still works.
     robbed: Instant,
     tasks: Vec<AbortHandle>,
     stop: CancellationToken,
@@ -86,7 +86,7 @@ impl World {
         self.0.state.lock().unwrap()
     }
 
-    /// A process begins to work on a unit, or goes on.
+    /// A process begins to work on a unit, or continues.
     fn works(&self, member: usize, unit: &str) {
         let mut state = self.state();
         let others: Vec<usize> = (0..state.members.len())
@@ -125,7 +125,7 @@ struct MemberConnection {
 }
 
 impl MemberConnection {
-    /// Does something at the server, which goes on when the member that asked for it is frozen or dead.
+    /// Does something at the server, which continues if the requesting member is frozen or dead.
     fn ask<'a, T: Send + 'static>(
         &'a self,
         work: impl FnOnce(&mut GroupState) -> Result<T, LeaseError> + Send + 'static,
@@ -147,7 +147,7 @@ impl MemberConnection {
                 let done = work(&mut world.state());
                 world.0.changed.notify_waiters();
                 sleep(back).await;
-                // It was done, and its answer is lost.
+                // It was done, but its answer is lost.
                 if cut_off { Err(LeaseError::Failed("the answer was lost".into())) } else { done }
             });
             done.await.unwrap()
@@ -221,7 +221,7 @@ impl Frozen {
         *self.0.lock().unwrap() = Some(until);
     }
 
-    /// Until when it is frozen, if it is.
+    /// Until when it is frozen, if it is frozen.
     fn thaws(&self) -> Option<Instant> {
         self.0.lock().unwrap().filter(|until| *until > Instant::now())
     }
@@ -234,7 +234,7 @@ impl Frozen {
     }
 }
 
-/// Does not go on while the process is frozen.
+/// Does not continue while the process is frozen.
 pub(crate) async fn freezable<T>(frozen: Frozen, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut thaw = Box::pin(sleep_until(Instant::now()));
@@ -255,7 +255,7 @@ fn units() -> BTreeSet<String> {
 }
 
 thread_local! {
-    /// The next name, for each test its own: names decide which member gets what.
+    /// The next name, unique to each test: names decide which member gets which unit.
     static NAMES: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -287,7 +287,7 @@ fn start(world: &World) {
         assignment: assignment.clone(),
         metrics: Metrics::new().unwrap().replicas(),
         health: Health::new([]),
-        // Five seconds off, one way or the other: nothing may depend on it.
+        // Five seconds fast or slow: nothing may depend on it.
         time_of_day: || {
             let off = SignedDuration::from_millis((NAMES.get() % 10_001) as i64 - 5000);
             Timestamp::UNIX_EPOCH + off
@@ -314,7 +314,7 @@ fn start(world: &World) {
                         break;
                     }
                 }
-                // What has begun is finished, if it may be.
+                // Work that has begun is finished, if that is allowed.
                 sleep(rest).await;
                 if assignment.is_valid() {
                     world.works(number, &unit);
@@ -352,7 +352,7 @@ fn kill(world: &World, number: usize) {
     }
 }
 
-/// Something happens.
+/// One random trouble.
 async fn trouble(world: &World) {
     let (what, member, millis, living) = {
         let mut state = world.state();
@@ -402,7 +402,7 @@ async fn trouble(world: &World) {
     }
 }
 
-/// What is not as it must be at rest.
+/// What is wrong at rest.
 fn wrong(world: &World) -> Option<String> {
     let state = world.state();
     let living: Vec<&Process> = state.members.iter().filter(|node| node.lives && !node.stop.is_cancelled()).collect();
@@ -439,7 +439,7 @@ async fn run(seed: u64) -> Result<Vec<Duration>, (String, Vec<String>)> {
             return Err(failed(violation));
         }
     }
-    // Freezes and cuts end; what was stopped is gone.
+    // Freezes and cuts end; stopped processes are gone.
     sleep(Duration::from_secs(45)).await;
     world.state().calm = true;
     if !world.state().members.iter().any(|node| node.lives && !node.stop.is_cancelled()) {
@@ -461,8 +461,8 @@ async fn run(seed: u64) -> Result<Vec<Duration>, (String, Vec<String>)> {
     }
 }
 
-/// Three members at rest, one of which is killed, and one that starts so many milliseconds later. Returns how long it took from the kill
-/// until every unit had its one holder again.
+/// Three members at rest, one of which is killed, and one that starts this many milliseconds later. Returns how long it took from the kill
+/// until every unit had exactly one holder again.
 async fn killed(seed: u64, later: u64) -> Duration {
     let world = World::new(seed);
     world.state().calm = true;
@@ -482,7 +482,7 @@ async fn killed(seed: u64, later: u64) -> Duration {
             |node: &Process| node.lives && node.assignment.is_valid() && node.assignment.running().contains(unit);
         world.state().members.iter().any(holds)
     };
-    // Members that have not seen the new one yet may take what they give away at once: it is held all the same.
+    // Members that have not seen the new one yet may take units that they then give away at once: these are held all the same.
     while !units().iter().all(held) {
         assert!(begin.elapsed() < REST, "seed {seed}: not all units are held");
         sleep(Duration::from_millis(50)).await;
@@ -509,8 +509,8 @@ mod tests {
     #[test]
     fn units_of_the_dead_wait_no_longer_for_one_that_has_just_started() {
         let Replicas { lease_duration, retry_period, .. } = Replicas::default();
-        // A renewal may be on its way when the member dies, others see it with their next list, and three requests follow.
-        // One that comes at that time makes it one hand-over more, for which a worker here takes up to 1.5 s.
+        // A renewal may be on its way when the member dies, others see that with their next list, and three requests follow.
+        // A member that starts at that time causes one more hand-over, for which a worker here takes up to 1.5 s.
         let most = lease_duration + retry_period + Duration::from_secs(2);
         let (took, seed, later) = longest_wait();
         assert!(took < most, "seed {seed}: {took:?} with one that starts {later} ms after the kill");
@@ -526,7 +526,7 @@ mod tests {
         for seed in seeds.unwrap_or(0..60) {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-            // The names decide which member gets what.
+            // The names decide which member gets which unit.
             NAMES.set(seed * 104_729);
             match runtime.block_on(run(seed)) {
                 Ok(more) => gaps.extend(more),

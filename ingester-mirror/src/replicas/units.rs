@@ -1,12 +1,12 @@
-//! Units as text in a Lease, which has room for 256 KiB of annotations. Many units are few kinds, namespaces and numbers of shards.
+//! Units as text in a Lease, which has room for 256 KiB of annotations. Many units come from few kinds, namespaces and numbers of shards.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// As many units as are read out of a Lease: a program that may write Leases must not fill the memory of the members.
+/// The most units that are read from a Lease: a program that may write Leases must not be able to fill the members' memory.
 const MOST: usize = 1 << 20;
 
-/// Units that differ in their kinds, namespaces and shards, in all combinations; or their names.
+/// All combinations of these kinds, namespaces and shards; or the names of units.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct UnitSet {
@@ -105,7 +105,7 @@ pub(super) fn encode(units: &BTreeSet<String>) -> String {
     serde_json::to_string(&groups).unwrap_or_default()
 }
 
-/// The units that a text names; none if another program wrote it.
+/// The units that a text names; empty if another program wrote it.
 pub(super) fn decode(text: &str) -> BTreeSet<String> {
     let groups: Vec<UnitSet> = serde_json::from_str(text).unwrap_or_default();
     let count = groups.iter().fold(0_usize, |count, group| count.saturating_add(group.count()));
@@ -126,7 +126,7 @@ pub(super) fn encode_some(some: &BTreeSet<String>, of: &BTreeSet<String>) -> Str
     digits.into_iter().filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// The units that such digits name; none if there are as many digits as other units have.
+/// The units that such digits name; empty if the number of digits is that of other units.
 pub(super) fn decode_some(text: &str, of: &BTreeSet<String>) -> BTreeSet<String> {
     let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
     let Some(digits) = digits.filter(|digits| digits.len() == of.len().div_ceil(4)) else { return BTreeSet::new() };

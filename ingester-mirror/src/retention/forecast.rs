@@ -14,12 +14,12 @@ use ingester_store::Store;
 use ingester_store::query::{AskError, Wanted};
 use std::fmt;
 
-/// What becomes of a row by a rule that covers it.
+/// What a rule that covers a row does with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowFate {
-    /// The rule lets it go, and no other one keeps it.
+    /// The rule lets it go, and no other rule keeps it.
     Goes,
-    /// The rule lets it go, and another one keeps it.
+    /// The rule lets it go, but another rule keeps it.
     Held(Held),
     /// The rule keeps it.
     Stays(Stays),
@@ -40,13 +40,13 @@ impl fmt::Display for RowFate {
 pub struct RetentionForecast {
     /// How many rows would be purged.
     pub going: u64,
-    /// How many bytes their objects have, as JSON and as protobuf.
+    /// The total size of their objects in bytes, as JSON and as protobuf.
     pub bytes: u64,
-    /// How many the rule lets go and another one keeps.
+    /// How many rows the rule lets go but another rule keeps.
     pub held: u64,
-    /// How many the rule covers and keeps.
+    /// How many rows the rule covers and keeps.
     pub staying: u64,
-    /// What becomes of each row of the name that was asked about.
+    /// What the rule does with each row of the requested name.
     pub explained: Vec<(Candidate, RowFate)>,
 }
 
@@ -63,7 +63,7 @@ pub fn check(kind: &Kind, rule: &RetentionRule) -> Result<(), PolicyError> {
     places(&rule.rule, &query(rule, Which::All).check(kind.table())?).map(drop)
 }
 
-/// Judges a rule as the mirror does, and changes nothing. `name` is that of the objects whose rows are to be explained.
+/// Judges a rule as the mirror does, and changes nothing. `name` is the name of the objects whose rows are to be explained.
 ///
 /// # Errors
 /// If a rule about the rows cannot be judged about this kind, or the database fails.
@@ -95,7 +95,7 @@ pub async fn forecast(
     }
 }
 
-/// How many bytes the objects of these rows have.
+/// The total size in bytes of the objects of these rows.
 async fn bytes(store: &Store, kind: &Kind, rows: &[Covered]) -> Result<u64, PolicyError> {
     let mut bytes = 0;
     for rows in rows.chunks(CHUNK).filter(|rows| !rows.is_empty()) {
@@ -121,7 +121,7 @@ async fn bytes(store: &Store, kind: &Kind, rows: &[Covered]) -> Result<u64, Poli
     Ok(bytes)
 }
 
-/// The rows of a kind in a store, to be judged alone.
+/// The rows of a kind in a store, only to be judged.
 struct OnlyRead<'s> {
     store: &'s Store,
     kind: &'s Kind,

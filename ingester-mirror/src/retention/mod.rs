@@ -1,5 +1,5 @@
-//! Rows of objects that were deleted long ago are purged, while the mirror runs, and old entries of the log of changes. Rows of evicted
-//! objects are the only copies of these: only a rule that names them purges them. Rejects of objects that are gone are forgotten by every list.
+//! Purges rows of objects that were deleted long ago, and old entries of the log of changes, while the mirror runs. Rows of evicted
+//! objects are the only copies of these: only a rule that names them purges them. Every list removes the rejects of objects that are gone.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, config, metrics, policies, replicas, suspend, unit.
 //!
@@ -10,9 +10,9 @@
 //! | `forecast.rs` | what a rule would purge, for people |
 //!
 //! # Guarantees
-//! - A row goes only if each rule that covers it lets it go, and one of these is enforced.
-//! - A row is purged under its lock, if it still stands where it stood when it was judged: version, state and times.
-//! - Of each group the last rows of a snapshot stay; each round looks at one of its own.
+//! - A row goes only if every rule that covers it lets it go and one of these rules is enforced.
+//! - A row is purged under its lock, if it is unchanged since it was judged: version, state and times.
+//! - Of each group the last rows of a snapshot stay; each round takes a new snapshot.
 //! - A row that a rule exports is in a file that is synced before the row goes.
 
 mod forecast;
@@ -56,14 +56,14 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// How many rows are purged in one transaction.
 const BATCH: usize = 128;
 
-/// What the pause follows where a rule has no age: as if it had this one.
+/// The age from which the pause is computed if a rule has no age.
 const AGELESS: Duration = Duration::from_secs(600);
 
-/// Purges the rows of some kinds and the former versions of their objects, as `retention` of the configuration says, and their entries in the log,
+/// Purges the rows of some kinds and the former versions of their objects, as the configuration's `retention` says, and their entries in the log,
 /// as `changes.retention` does.
 ///
-/// Ages are judged by the database's clock, which has written the times. Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the mirror's.
-/// An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
+/// Ages are judged by the database's clock, which has written the times. Batches are small, and after each comes a pause as long as it took, so the
+/// mirror has at least half of the time. An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
 pub struct RetentionTask {
     /// The database.
     pub store: Arc<Store>,
@@ -73,7 +73,7 @@ pub struct RetentionTask {
     pub live: Live,
     /// Which kinds are suspended.
     pub suspension: Suspension,
-    /// Which kinds are this process's own.
+    /// Which kinds this process leads.
     pub assignment: Assignment,
     /// Where purged rows are counted.
     pub metrics: Metrics,
@@ -103,13 +103,13 @@ impl RetentionTask {
             let ages = |config: &Config| (config.retention.clone(), config.changes.retention);
             let before = ages(&self.live.now());
             let (retention, changes) = &before;
-            // A tenth of the shortest, so that nothing stays much longer than it is meant to.
+            // A tenth of the shortest age, so that no row stays much longer than intended.
             let age = |kind: &Kind| match retention.of(kind) {
                 Some(Kept::For(age)) => Some(age),
                 _ => None,
             };
             let of_rules = retention.rules.iter().map(|rule| rule.rule.after.unwrap_or(AGELESS));
-            // Without a history there is none to wait for.
+            // A kind without a history has no former versions.
             let of_history =
                 self.kinds.iter().filter_map(|kind| retention.of_history(kind)).filter(|age| !age.is_zero());
             let of_kinds = self.kinds.iter().filter_map(age).chain(of_history);
@@ -136,10 +136,10 @@ impl RetentionTask {
             {
                 break;
             }
-            // There is none while the kind is suspended.
+            // While the kind is suspended, there is no permit.
             let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
             let begin = Instant::now();
-            // A database that is silent must not keep the permit: the kind could not be suspended.
+            // A silent database must not hold the permit, or the kind could not be suspended.
             let batch = in_time("purging rows", self.store.purge_older(kind, age)).await?;
             drop(permit);
             *rows += batch.rows;
@@ -152,7 +152,7 @@ impl RetentionTask {
         Ok(())
     }
 
-    /// Purges a kind's rows as the rules say, and counts what they mean.
+    /// Purges a kind's rows as the rules say, and counts the rows that they let go.
     async fn purge_by_rules(&self, kind: &Kind, stop: &CancellationToken) {
         let config = self.live.now();
         let (metrics, leads) = (self.metrics.retention(kind.name()), leads(kind, &config, &self.assignment));
@@ -162,7 +162,7 @@ impl RetentionTask {
             if rules.is_empty() {
                 continue;
             }
-            // What a rule keeps is not known without it.
+            // Without it, it is unknown what a rule keeps.
             if let Some((rule, error)) = wrong(kind, &rules) {
                 tracing::warn!(kind = kind.name(), rule, %error, "Rule not judged: no row of its state is purged");
                 metrics.failed(1);
@@ -216,12 +216,12 @@ impl RetentionTask {
 
 /// The first of these rules that cannot be judged about the kind.
 fn wrong<'r>(kind: &Kind, rules: &'r [RetentionRule]) -> Option<(&'r str, PolicyError)> {
-    // The one without kinds is `retention.deleted`, which is always right.
+    // The rule without kinds is `retention.deleted`, which is always valid.
     let named = rules.iter().filter(|rule| !rule.kinds.is_empty());
     named.filter_map(|rule| Some((rule.rule.name.as_str(), check(kind, rule).err()?))).next()
 }
 
-/// The rows of a kind, for as long as they are to be purged by this task.
+/// The rows of a kind, for as long as this task may purge them.
 struct RowsOfTask<'t> {
     task: &'t RetentionTask,
     kind: &'t Kind,

@@ -16,22 +16,22 @@ use std::path::Path;
 /// How many rows are judged, exported and purged at a time.
 pub(super) const CHUNK: usize = 512;
 
-/// A row that a rule covers: it is of the rule's state, in its namespaces, and meets its `when`.
+/// A row that a rule covers: it has the rule's state, is in its namespaces, and meets its `when`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Covered {
     pub(crate) candidate: Candidate,
-    /// What was judged. A row that stands elsewhere by now is not purged.
+    /// What was judged. A row that has changed since is not purged.
     pub(crate) standing: Standing,
 }
 
 /// Which of the rows that a rule covers are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Which<'a> {
-    /// All of them, as they are at one moment.
+    /// All of them, at one moment.
     All,
-    /// Those of these uids.
+    /// Those with these uids.
     These(&'a [&'a str]),
-    /// A page of those whose time of `since` is not later than this one: the first page, or that of a token.
+    /// A page of those whose `since` is at or before this time: the first page, or that of a token.
     Page { until: Option<Micros>, token: Option<&'a str> },
 }
 
@@ -64,7 +64,7 @@ pub(crate) trait RetainedRows: CoveredRows {
     fn purge<'a>(&'a self, rows: &'a [Covered]) -> BoxFuture<'a, Result<Option<u64>, StoreError>>;
 }
 
-/// Rows with what was judged of them, as the store takes them.
+/// Rows with what was judged, as the store expects them.
 pub(super) fn judged(rows: &[Covered]) -> Vec<(&str, Standing)> {
     rows.iter().map(|row| (&*row.candidate.uid, row.standing)).collect()
 }
@@ -129,7 +129,7 @@ pub(super) async fn covered(
     Ok(Portion { rows, next })
 }
 
-/// Whether a row is in the state of a rule. One whose eviction is not confirmed is in none: its object may still be in the cluster.
+/// Whether a row is in the state of a rule. A row whose eviction is not confirmed has none of the states: its object may still be in the cluster.
 pub(super) fn is_of(state: Retained, standing: Standing) -> bool {
     match state {
         Retained::Deleted => standing.version.deleted && standing.version.eviction == Eviction::None,

@@ -1,6 +1,6 @@
-//! What all rules about a kind's rows in one state say together, and purging by it.
+//! Combines all rules about a kind's rows in one state, and purges by the result.
 //!
-//! A row goes if a rule that is enforced lets it go, and no other rule that covers it keeps it, be that enforced or not. What
+//! A row goes if an enforced rule lets it go and no other rule that covers it, enforced or not, keeps it. What
 //! `retention.deleted` says is one more rule, which covers every row of a deleted object.
 
 use super::rows::{CHUNK, Covered, CoveredRows, RetainedRows, Which};
@@ -25,7 +25,7 @@ pub(super) struct RuleError {
 /// Why a rule purges nothing now.
 #[derive(Debug, thiserror::Error)]
 enum RetentionError {
-    /// It cannot be judged, or another one that may keep its rows cannot.
+    /// It cannot be judged, or another rule that may keep its rows cannot.
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// Its rows cannot be exported.
@@ -36,7 +36,7 @@ enum RetentionError {
     Store(#[from] StoreError),
 }
 
-/// Which rule keeps a row that another one lets go, and why.
+/// Which rule keeps a row that another rule lets go, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     rule: String,
@@ -52,7 +52,7 @@ impl fmt::Display for Held {
     }
 }
 
-/// The rules about rows of a kind in a state, with what `retention.deleted` says as one of them. None if there is no rule.
+/// The rules about rows of a kind in a state, with what `retention.deleted` says as one of them. Empty without a rule.
 pub(crate) fn rules(retention: &Retention, kind: &Kind, state: Retained) -> Vec<RetentionRule> {
     let mut rules: Vec<RetentionRule> = retention.rules_of(kind, state).cloned().collect();
     if !rules.is_empty() && state == Retained::Deleted {
@@ -80,32 +80,32 @@ fn general(kept: Kept) -> RetentionRule {
 /// All rules about a kind's rows in one state, at one time of the database's clock.
 pub(super) struct Together {
     pub(super) rules: Vec<RetentionRule>,
-    /// What each rule with `keepLast` says of the rows that it covers.
+    /// The result of each rule with `keepLast` for the rows that it covers.
     snapshots: Vec<Option<Snapshot>>,
     now: Micros,
 }
 
-/// What a rule says of all rows that it covers.
+/// The result of a rule for all rows that it covers.
 struct Snapshot {
     judgement: Judgement,
     standings: HashMap<Box<str>, Standing>,
-    /// What it lets go.
+    /// The rows that it lets go.
     leaving: HashMap<Box<str>, Standing>,
 }
 
-/// Rows that a rule covers, and what becomes of them.
+/// Rows that a rule covers, and what happens to them.
 #[derive(Debug, Default)]
 pub(super) struct Weighed {
     pub(super) free: Vec<Covered>,
-    /// What the rule lets go, and another one keeps.
+    /// The rows that the rule lets go but another rule keeps.
     pub(super) held: Vec<(Covered, Held)>,
-    /// What the rule keeps.
+    /// The rows that the rule keeps.
     pub(super) staying: Vec<(Covered, Stays)>,
 }
 
 /// How far the rows of a rule are read.
 pub(super) enum Place {
-    /// So many rows of its snapshot.
+    /// This many rows of its snapshot.
     Snapshot(usize),
     /// Up to this token.
     Page(Option<String>),
@@ -113,7 +113,7 @@ pub(super) enum Place {
 }
 
 impl Together {
-    /// Looks at the snapshots of the rules that need one.
+    /// Reads the snapshots of the rules that need one.
     pub(super) async fn begin(
         rows: &dyn CoveredRows,
         rules: Vec<RetentionRule>,
@@ -134,7 +134,7 @@ impl Together {
         if self.snapshots[number].is_some() { Place::Snapshot(0) } else { Place::Page(None) }
     }
 
-    /// The next rows that a rule lets go; with `all`, also those that it keeps. `None` at the end.
+    /// The next rows that a rule lets go; with `all`, those that it keeps, too. `None` at the end.
     pub(super) async fn next(
         &self,
         rows: &dyn CoveredRows,
@@ -194,7 +194,7 @@ impl Together {
         }
         let mut staying = snapshot.judgement.staying.iter();
         let why = staying.find(|(one, _)| one.uid == row.candidate.uid).map(|(_, why)| *why);
-        // Of a row that is none of its snapshot, it is not known whether it is among the last ones.
+        // For a row outside its snapshot, it is unknown whether the row is among the last ones.
         why.or_else(|| rule.keep_last.as_ref().map(|keep| Stays::AmongLast(keep.count)))
     }
 
@@ -243,20 +243,20 @@ fn of_rule(rule: &RetentionRule, error: PolicyError) -> RuleError {
     RuleError { rule: rule.rule.name.clone(), error: error.into() }
 }
 
-/// What came of the rules of a kind in one round.
+/// The result of a kind's rules in one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Applied {
     /// Rows that were purged.
     pub(crate) purged: u64,
-    /// Rows that rules which are enforced let go, and that are still there.
+    /// Rows that enforced rules let go and that are still there.
     pub(crate) waiting: u64,
-    /// Rows that rules which are not enforced would let go; of each rule no more than are judged at once.
+    /// Rows that rules which are not enforced would let go; for each rule at most as many as are judged at once.
     pub(crate) dry: u64,
     /// Rules that purged nothing because of an error.
     pub(crate) failed: u64,
 }
 
-/// Purges what the rules of a kind let go. What fails is said, and left to the next round.
+/// Purges what the rules of a kind let go. A failure is logged, and left to the next round.
 pub(crate) async fn apply(rows: &dyn RetainedRows, kind: &str, rules: Vec<RetentionRule>) -> Applied {
     let mut applied = Applied::default();
     let together = async {
@@ -299,7 +299,7 @@ pub(crate) async fn apply(rows: &dyn RetainedRows, kind: &str, rules: Vec<Retent
     applied
 }
 
-/// Purges what a rule lets go, after it is exported. Returns whether it came to the end.
+/// Exports and then purges what a rule lets go. Returns whether all is done.
 async fn purge(
     rows: &dyn RetainedRows,
     together: &Together,
@@ -342,7 +342,7 @@ async fn count(
     number: usize,
     applied: &mut Applied,
 ) -> Result<(), RuleError> {
-    // For ever is a rule of its own, which lets nothing go.
+    // `retention.deleted` that is not enforced means for ever, which lets nothing go.
     if together.rules[number].kinds.is_empty() {
         return Ok(());
     }

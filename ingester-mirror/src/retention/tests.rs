@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The states of rows, each with its times: so many days ago.
+/// The states of rows, each with its times in days ago.
 enum State {
     Live,
     Deleted(i64),
@@ -63,7 +63,7 @@ async fn store(rows: Vec<RowChange>) -> Store {
     store
 }
 
-/// What the first rule of a configuration would do, with what becomes of each row of this name.
+/// What the first rule of a configuration would do, and what happens to each row of this name.
 async fn foresee(store: &Store, text: &str, name: &str) -> RetentionForecast {
     let retention = retention(text);
     forecast(store, &retention, &MODEL, &retention.rules[0], Some(name)).await.unwrap()
@@ -99,7 +99,7 @@ async fn a_rule_covers_rows_of_its_state_that_meet_it() {
     assert!(evicted.bytes > 300, "{} bytes", evicted.bytes);
     let gold = foresee(&store, &rule("evicted", "when: {labelSelector: tier=gold}"), "evicted").await;
     assert_eq!((counts(&gold), why(&gold)), ([2, 0, 1], "no rule keeps it any more".to_owned()));
-    // One that was evicted before it was deleted is an evicted one.
+    // A row that was evicted before it was deleted counts as evicted.
     assert_eq!(counts(&foresee(&store, &rule("deleted", ""), "").await), [1, 0, 0]);
     let by_deletion = foresee(&store, &rule("evicted", "since: delete_time"), "both").await;
     assert_eq!(counts(&by_deletion), [0, 0, 5]);
@@ -119,7 +119,7 @@ async fn the_last_ones_of_a_group_stay() {
     .await;
     let last = |keys: &str| format!("rules: [{{name: a, kinds: [Model], state: evicted, keepLast: {{{keys}}}}}]");
     let found = foresee(&store, &last("count: 1, by: [namespace]"), "b").await;
-    // Of two that were created at one time, the greater uid is the later one. A live object is no evicted row.
+    // Of two objects with the same creation time, the one with the greater uid counts as later. A live object is not an evicted row.
     assert_eq!((counts(&found), why(&found)), ([2, 0, 2], "no rule keeps it any more".to_owned()));
     let found = foresee(&store, &last("count: 3"), "b").await;
     assert_eq!(counts(&found), [1, 0, 3]);
@@ -141,7 +141,7 @@ async fn a_row_goes_once_every_rule_that_covers_it_lets_it_go() {
     assert!(why(&general).starts_with("`retention.deleted` keeps it: `after` has not passed"), "{}", why(&general));
     let never = foresee(&store, &format!("deleted: 30d, deletedMap: {{Model: 0s}}, {rule}]"), "old").await;
     assert_eq!((counts(&never), why(&never)), ([0, 3, 0], "`retention.deleted` keeps it for ever".to_owned()));
-    // A rule keeps what it covers before it is enforced. What only another state's rule says is none of theirs.
+    // A rule keeps what it covers before it is enforced. A rule for another state does not apply.
     let gold = "{name: gold, kinds: [Model], state: deleted, when: {labelSelector: tier=gold}, after: 365d}";
     let of_evicted = "{name: evicted, kinds: [Model], state: evicted, after: 365d}";
     let both = foresee(&store, &format!("{rule}, {gold}, {of_evicted}]"), "gold").await;
@@ -169,7 +169,7 @@ fn a_rule_that_cannot_be_judged_names_what_is_wrong() {
     assert!(wrong(&MODEL, "keepLast: {count: 1, by: [spec.owner]}").unwrap_err().contains("spec.owner"));
 }
 
-/// Runs retention until the uids of what is left are these, and metrics have these lines.
+/// Runs retention until the remaining rows have these uids, and metrics have these lines.
 async fn run_until(store: &Arc<Store>, text: &str, left: &[&str], lines: &[(&str, u64)]) {
     let text = format!("retention: {{{text}}}");
     let config = Config::parse(&text, &Environment::default(), &KindNames::of(&[MODEL])).unwrap();

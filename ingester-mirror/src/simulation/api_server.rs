@@ -1,4 +1,4 @@
-//! A model of the API server: what it has, and what happens to that.
+//! A model of the API server: its objects, and what happens to them.
 
 use super::checks;
 use super::kinds::Flavour;
@@ -42,7 +42,6 @@ pub(super) struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServerState {
     Up,
-    /// It does not answer.
     Down,
     /// It answers 404 for every custom resource, and is not ready.
     Starting,
@@ -57,7 +56,7 @@ pub(super) enum Streams {
     CutOff,
 }
 
-/// A list whose further pages may be asked for.
+/// A list whose further pages may be requested.
 struct Paged {
     version: u64,
     namespace: Option<&'static str>,
@@ -80,7 +79,7 @@ pub(super) struct ApiServerModel {
     /// Watches of an earlier one end.
     pub(super) epoch: u32,
     pub(super) backups: Vec<(u64, BTreeMap<String, Thing>)>,
-    /// Each object has each version once, unless a restored cluster gives it `again`.
+    /// Each object has a version only once, unless a restored cluster gives it `again`.
     used: HashSet<(String, u64)>,
     uids: u32,
     pub(super) changed: Arc<Notify>,
@@ -115,7 +114,7 @@ impl ApiServerModel {
         }
     }
 
-    /// Whether it answers nothing, not even about what it has itself.
+    /// Whether it answers nothing, not even about its own resources.
     pub(super) fn is_down(&self) -> bool {
         self.state == ServerState::Down
     }
@@ -138,7 +137,7 @@ impl ApiServerModel {
         self.backups.push((self.version, self.things.clone()));
     }
 
-    /// What a request for objects answers if it cannot be served at all.
+    /// The answer to a request for objects if it cannot be served at all.
     pub(super) fn answers(&self) -> Result<(), u16> {
         match self.state {
             ServerState::Up if self.served => Ok(()),
@@ -149,7 +148,7 @@ impl ApiServerModel {
         }
     }
 
-    /// What a request that changes an object answers if it cannot be served: whether the server is ready is not asked.
+    /// The answer to a request that changes an object if it cannot be served: whether the server is ready is not asked.
     pub(super) fn changes(&self) -> Result<(), u16> {
         match self.state {
             ServerState::Starting => Err(404),
@@ -158,14 +157,14 @@ impl ApiServerModel {
     }
 }
 
-/// Whether what is in a namespace belongs to a unit: of one namespace, or of all.
+/// Whether a namespace belongs to a unit, which covers one namespace or all.
 pub(super) fn is_of(unit: Option<&str>, namespace: &str) -> bool {
     unit.is_none_or(|unit| unit == namespace)
 }
 
 /// What happens to objects.
 impl World {
-    /// The object of a name as a look finds it.
+    /// The object with this name, as a look finds it.
     pub(super) fn found(&self, name: &str) -> Option<&Thing> {
         self.server.things.get(name)
     }
@@ -284,7 +283,7 @@ impl World {
         let thing = self.server.things.get(name).cloned().ok_or(404_u16)?;
         let weather = self.weather;
         let finalizers = patched(&thing.metadata(), patch);
-        // What is refused of a patch that was made for an earlier version says nothing about this one.
+        // The refusal of a patch that was made for an earlier version says nothing about this one.
         let is_current = finalizers.is_some();
         if thing.unpatchable.is_some() || self.chance(weather.webhook) {
             let code = thing.unpatchable.unwrap_or_else(|| [409, 422, 500, 503][self.rng.usize(..4)]);

@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a write may be on its way. One that was sent before a restore of the cluster is right about the cluster of that time.
+/// How long a write may be on its way. A write that was sent before a restore of the cluster is correct for the cluster of that time.
 const ON_ITS_WAY: Duration = Duration::from_secs(240);
 
-/// What was true of one object, and when.
+/// The past states of one object, and when they were true.
 #[derive(Default)]
 struct Life {
     /// Its version, and whether its row must be live.
@@ -25,22 +25,22 @@ struct Life {
     ended: HashMap<u64, Instant>,
     /// The versions in which its row was not to be live.
     leaving: BTreeSet<u64>,
-    /// Those of them in which it was to be marked as deleted, and not to be evicted.
+    /// The versions, out of these, in which it was to be marked as deleted and not to be evicted.
     deleted: BTreeSet<u64>,
     /// The last moment at which its row was not to be live.
     left: Option<Instant>,
-    /// It was not there at some moment.
+    /// At some moment the object did not exist.
     gone: bool,
 }
 
-/// What was true of the objects, and when.
+/// The past states of the objects, and when they were true.
 #[derive(Default)]
 pub(super) struct Truth {
     lives: BTreeMap<String, Life>,
     /// The uids that each name has had.
     names: HashMap<String, BTreeSet<String>>,
     restored: Option<Instant>,
-    /// The versions of objects that were stored so that the objects may be let go.
+    /// The versions of objects that were stored so that the objects may be released.
     may_go: HashSet<(String, u64)>,
 }
 
@@ -67,7 +67,7 @@ impl Truth {
         self.names.entry(thing.name.clone()).or_default().insert(thing.uid.clone());
     }
 
-    /// How many things a question may be about that each have a pause of their own: the objects that have had a name, and the
+    /// How many things with separate pauses a question may be about: the objects that have had a name, and the
     /// tasks that read metadata: lists, resyncs, and the round that adds finalizers.
     pub(super) fn askers(&self, key: &str) -> u32 {
         if key.starts_with("list metadata") {
@@ -89,19 +89,19 @@ impl Truth {
         self.restored = Some(Instant::now());
     }
 
-    /// A row is stored by which its object may be let go.
+    /// A row is stored that allows its object to be released.
     pub(super) fn stored(&mut self, uid: &str, version: u64) {
         self.may_go.insert((uid.to_owned(), version));
     }
 
-    /// Whether this version was stored so that the object may be let go, and may have been written over since then by an ingester that has
+    /// Whether this version was stored so that the object may be released, and may have been written over since then by an ingester that has
     /// not found out yet that the cluster went back.
     fn was_stored(&self, uid: &str, version: u64) -> bool {
         let went_back = self.restored.is_some_and(|restored| restored.elapsed() < ON_ITS_WAY);
         went_back && self.may_go.contains(&(uid.to_owned(), version))
     }
 
-    /// The time from which on something must have been true, so that a row since `time` may be replaced for it.
+    /// The time since which something must have been true so that a row since `time` may be replaced because of it.
     fn relevant(&self, time: Instant) -> Instant {
         match self.restored {
             Some(restored) if restored.elapsed() < ON_ITS_WAY => {
@@ -116,7 +116,7 @@ impl Truth {
         self.lives.get(uid).is_none_or(|life| life.gone)
     }
 
-    /// Whether the row of an object, which is gone, was not to be live in its last state.
+    /// Whether the row of an object that is gone was not to be live in its last state.
     fn was_leaving(&self, uid: &str) -> bool {
         let Some(life) = self.lives.get(uid) else { return false };
         let last = life.ended.iter().max_by_key(|(version, ended)| (**ended, **version));
@@ -130,7 +130,7 @@ impl Truth {
         life.now.is_some_and(|(now, _)| now == version) || life.ended.get(&version).is_some_and(|ended| *ended >= time)
     }
 
-    /// Whether the object was to be deleted in this version, which came after the stored one. So it was not evicted in that.
+    /// Whether the object was to be deleted in this version, which came after the stored one. So it was not evicted in the stored version.
     fn outlived(&self, uid: &str, stored: u64, version: u64) -> bool {
         let Some(life) = self.lives.get(uid) else { return false };
         let ended = |version| life.ended.get(&version).filter(|_| life.now.is_none_or(|(now, _)| now != version));
@@ -157,12 +157,12 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     let was = world.truth.was(uid, new.res_version, old.since);
     let newer = new.res_version > stored.res_version;
     let not_earlier = Some(new.res_version).filter(|version| *version >= stored.res_version);
-    // A late write of the last state as an evicted one does not revive the row: it keeps what a tombstone would let be purged.
+    // A late write of the last state as evicted does not revive the row: it keeps a row that could be purged as a tombstone.
     let saved = evicted && new.res_version == stored.res_version;
-    // What a rule had chosen lives again, until it is judged again.
+    // An object that a rule had chosen is live again until it is judged again.
     let reconsidered = world.is_reconsidered(old, new);
     let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
-    // A row that was removed by hand comes again with late events, and then what was looked up before it was removed.
+    // A row that was removed by hand comes again with late events, and then with an object that was looked up before it was removed.
     let again = world.database.by_hand.contains(uid);
     if !stored.deleted && !stored.evicted() && deleted {
         before_mark(world, uid);
@@ -182,9 +182,9 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     }
 }
 
-/// An ingester sweeps so many rows.
+/// An ingester sweeps this many rows.
 pub(super) fn before_sweep(world: &mut World, uids: &[String]) {
-    // That an evicted object is gone, or one that was to be deleted, is what was wanted. A database that took over may lack the rows of
+    // Evicted objects, and those that were to be deleted, are meant to be gone. A database that took over may lack the rows of
     // others, which are not marked.
     let live = |uid: &&String| {
         let version = world.database.rows.get(uid.as_str()).map(KeptRow::version);
@@ -197,7 +197,7 @@ pub(super) fn before_sweep(world: &mut World, uids: &[String]) {
     if live.len() as u64 > SWEEP_LIMIT {
         world.violate(format!("no sweep marks more rows than the limit: {}", live.len()));
     }
-    // A rejected object is looked at for its own sake, too.
+    // A rejected object is looked at for that reason, too.
     let rejected = |uid: &str| world.database.rejects.contains_key(uid);
     let asked: Vec<String> = live.into_iter().filter(|uid| !rejected(uid)).collect();
     for uid in asked {
@@ -248,7 +248,7 @@ fn sql_before_kubernetes(world: &mut World, thing: &Thing) {
     };
     let good = stored.map_or(thing.flavour == Flavour::LeftOut, |stored| {
         if thing.flavour == Flavour::LeftOut {
-            // Whatever the version: its row is from before it was left out.
+            // In any version: its row is from before it was left out.
             stored.evicted() || stored.deleted
         } else if thing.evicts() && !thing.deletes() {
             stored.evicted() && (stored.res_version >= thing.version || world.says_the_same(thing))
@@ -261,7 +261,7 @@ fn sql_before_kubernetes(world: &mut World, thing: &Thing) {
     }
 }
 
-/// What is not as it must be once there was time for everything; `None` if all is well.
+/// What is wrong once there was time for everything; `None` if all is well.
 pub(super) fn at_rest(world: &World) -> Option<String> {
     if world.server.state != ServerState::Up {
         return Some("the API server is not up".into());
@@ -311,7 +311,7 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     }
     let undeletable = thing.undeletable.is_some();
     if world.may_leave_by_rule(thing) && (undeletable || thing.unpatchable.is_some()) {
-        // It has been on its way out since the rule said so.
+        // It has been leaving since the rule chose it.
         return None;
     }
     if thing.unpatchable.is_some() && (thing.is_ours() || thing.stays()) {
@@ -324,7 +324,7 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         return Some("an object that is left out is deleted if that is asked for");
     }
     if thing.flavour == Flavour::LeftOut {
-        // Whether an object is left out is only found out when it changes, so a row that was revived by hand stays: the audit finds it.
+        // Whether an object is left out is only determined when it changes, so a row that was revived by hand stays: the audit finds it.
         let revived = world.database.by_hand.contains(thing.uid.as_str());
         let live = stored.is_some_and(|stored| !stored.deleted && !stored.evicted()) && !revived;
         return live.then_some("an object that is left out has no live row");
@@ -391,8 +391,8 @@ mod tests {
         Row { delete_time, evict_time, ..MODEL.row(&object).unwrap().unwrap() }
     }
 
-    /// What is violated when the row of an object that is gone, which comes again as evicted, is marked as deleted. `outlived`: the
-    /// object was to be deleted after it was to be evicted; otherwise all that is known is that it is gone. `removed`: the row
+    /// What is violated when a row that comes again as evicted, of an object that is gone, is marked as deleted. `outlived`: the
+    /// object was to be deleted after it was to be evicted; otherwise it is only known to be gone. `removed`: the row
     /// had been removed by hand.
     async fn mark(outlived: bool, removed: bool) -> Option<String> {
         let sim = sim();
@@ -434,8 +434,8 @@ mod tests {
         }
     }
 
-    /// What is violated when the row of an object that is not to be deleted any more is marked as deleted: the row of the object's
-    /// state by this index in the state by that, of one to be deleted and one that stays.
+    /// What is violated when the row of an object that is no longer to be deleted is marked as deleted: the row of the object's
+    /// state with the one index, in the state with the other: the one to be deleted, the other to stay.
     fn mark_late(stored: usize, marked: usize) -> Option<String> {
         let sim = sim();
         let mut world = sim.world();

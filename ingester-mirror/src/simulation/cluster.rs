@@ -174,7 +174,7 @@ impl Cluster for Client {
 }
 
 impl Client {
-    /// Opens a streamed list, of what `read` makes of an object's text. It is `cut` off if the server is such a one.
+    /// Opens a streamed list of what `read` returns for each object's text. It is `cut` off if the server cuts streams off.
     async fn open_list<T: 'static>(
         &self,
         key: &'static str,

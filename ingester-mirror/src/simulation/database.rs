@@ -17,10 +17,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How long rows of deleted objects are kept where they are purged.
+/// How long rows of deleted objects are kept if they are purged.
 const AGE: Duration = Duration::from_secs(240);
 
-/// How long they are there at least.
+/// The minimum time for which they exist.
 const LEAST_AGE: Duration = Duration::from_secs(30);
 
 /// A row, and when it was written.
@@ -88,11 +88,11 @@ pub(super) struct Database {
     pub(super) cluster: Option<String>,
     /// Rows that were changed by hand, or that another database lacked.
     pub(super) by_hand: BTreeSet<Box<str>>,
-    /// What each unit wants to sweep, and has swept.
+    /// How many rows each unit wants to sweep, and has swept.
     pub(super) accounts: BTreeMap<String, Account>,
-    /// Counts how often another server has taken over, for each that asks.
+    /// Counts how often another server has taken over, for each caller.
     pub(super) moves: Vec<watch::Sender<u64>>,
-    /// Rows of objects that are gone, and that another database has as they were before they were evicted.
+    /// Rows of objects that are gone, which another database has in their state before the eviction.
     pub(super) lost_evictions: BTreeSet<Box<str>>,
     /// How far its clock is off, in microseconds.
     clock: i64,
@@ -103,7 +103,7 @@ pub(super) struct Database {
     pub(super) purged: BTreeSet<Box<str>>,
 }
 
-/// What another database has that may take over.
+/// The content of another database that may take over.
 pub(super) struct Replica {
     rows: BTreeMap<Box<str>, KeptRow>,
     rejects: BTreeMap<Box<str>, KeptReject>,
@@ -120,7 +120,7 @@ impl Database {
         Replica { rows: self.rows.clone(), rejects: self.rejects.clone(), marked: self.marked.clone() }
     }
 
-    /// A row is purged.
+    /// Purges a row.
     pub(super) fn forget(&mut self, uid: &str) {
         self.marked.remove(uid);
         self.rows.remove(uid);
@@ -140,7 +140,7 @@ impl World {
         Micros(self.micros() + self.database.clock)
     }
 
-    /// Purges rows of objects that were deleted long ago, by the clock of the ingester that asks for it.
+    /// Purges rows of objects that were deleted long ago, by the clock of the requesting ingester.
     pub(super) fn purge(&mut self, who: &str, now: Micros) {
         if !self.database.purges {
             return;
@@ -153,7 +153,7 @@ impl World {
             let uid = &kept.row.uid;
             self.note(who, &format!("purged: {}", kept.told()));
             let age = self.database.marked.get(uid).map_or(AGE, Instant::elapsed);
-            // A time is taken before it is written, which may wait.
+            // A time is taken before its write, which may be delayed.
             if age < LEAST_AGE && !self.database.by_hand.contains(uid) {
                 self.violate(format!("no row is purged before its time: {} after {age:?}", kept.told()));
             }
@@ -161,7 +161,7 @@ impl World {
         }
     }
 
-    /// Another database takes over.
+    /// Lets another database take over.
     pub(super) fn fail_over(&mut self, Replica { rows, rejects, marked }: Replica) {
         let state = |rows: &BTreeMap<Box<str>, KeptRow>, uid: &str| rows.get(uid).map(|kept| kept.row.clone());
         let uids: BTreeSet<Box<str>> = self.database.rows.keys().chain(rows.keys()).cloned().collect();
@@ -287,7 +287,7 @@ impl World {
                     many,
                     ..
                 } = row;
-                // A writer leaves columns alone that it does not know.
+                // A writer does not change columns that it does not know.
                 let mut values = values.into_vec();
                 let known = values.len();
                 values.resize(NEWER.table().columns.len(), Value::Null);
@@ -341,7 +341,7 @@ impl World {
         self.confirmed(&uid);
     }
 
-    /// A row is changed by hand that no object's life depends on.
+    /// Changes a row by hand on which no object's life depends.
     pub(super) fn change_by_hand(&mut self) {
         let uids: Vec<Box<str>> = self
             .database

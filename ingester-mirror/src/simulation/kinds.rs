@@ -72,7 +72,7 @@ pub(super) const NEWER: Kind = {
     Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 2, of_unmarked: 1 })
 };
 
-/// The kind as it is where annotations take objects out of the cluster, or where they do not.
+/// The kind, where annotations take objects out of the cluster, or where they do not.
 pub(super) fn evictable(kind: Kind, evictable: bool) -> Kind {
     if evictable {
         return kind;
@@ -107,7 +107,7 @@ fn decode(object: &Object, values: &mut Values) -> Result<bool, json::Error> {
     Ok(included)
 }
 
-/// The new column has the owner's text, too: so it changes whenever that does.
+/// The new column has the owner's text, too: so it changes whenever the owner does.
 fn decode_newer(object: &Object, values: &mut Values) -> Result<bool, json::Error> {
     let owner = owner(object)?;
     let included = owner.is_some();
@@ -115,7 +115,7 @@ fn decode_newer(object: &Object, values: &mut Values) -> Result<bool, json::Erro
     Ok(included)
 }
 
-/// The owner; `None` of an object that is left out.
+/// The owner; `None` for an object that is left out.
 fn owner(object: &Object) -> Result<Option<String>, json::Error> {
     let (spec, _) = object.parts()?;
     let spec: serde_json::Value =

@@ -1,5 +1,5 @@
 //! Ingesters that share the work: the real members and supervisors, by Leases that the API server's model keeps. They are killed, frozen
-//! and cut off from the API server like everything else here, and what they do to rows is what the mirror does. One that is frozen sends
+//! and cut off from the API server like everything else here, and they write rows as the mirror does. One that is frozen sends
 //! nothing and hears nothing; what it had decided to send is sent when it wakes.
 
 use super::kinds::MODEL;
@@ -26,7 +26,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// One in so many seeds has members.
+/// One in this many seeds has members.
 const SEEDS: u64 = 7;
 
 /// How long a freeze or a cut may take, in milliseconds: shorter and longer than a Lease lasts.
@@ -52,7 +52,7 @@ fn name() -> String {
     format!("{:08x}", (number.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995) & 0xffff_ffff)
 }
 
-/// A time of day that is five seconds off, one way or the other.
+/// A time of day that is five seconds fast or slow.
 fn time_of_day() -> Timestamp {
     let off = i64::try_from(NAMES.get() * 7919 % 10_001).unwrap_or_default() - 5000;
     Timestamp::from_millisecond(off).unwrap_or_default()
@@ -85,11 +85,11 @@ impl KeptLeases {
     }
 }
 
-/// What the rows were that were sent to the database.
+/// The rows that were sent to the database.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub(super) rows: usize,
-    /// Those of them that another ingester had sent before.
+    /// The number of these that another ingester had sent before.
     pub(super) twice: usize,
 }
 
@@ -104,7 +104,7 @@ pub(super) struct Sent {
 type SentState = (Box<str>, u64, u32, bool, bool);
 
 impl World {
-    /// A member is about to write for a unit: no other may.
+    /// Checks that no other member may write for a unit when this one is about to.
     pub(super) fn works(&mut self, member: usize, unit: &str) {
         let others = self.ingesters.iter().enumerate().filter(|(other, ingester)| {
             let holds = |assignment: &Assignment| assignment.is_valid() && assignment.running().contains(unit);
@@ -129,7 +129,7 @@ impl World {
         }
     }
 
-    /// What is not as it must be at rest.
+    /// What is wrong at rest.
     pub(super) fn members_at_rest(&self) -> Option<String> {
         let shards = self.shards?;
         let names = scopes(&[MODEL], &config(Config::default(), shards)).into_iter().map(|scope| scope.name());
@@ -144,7 +144,7 @@ impl World {
     }
 }
 
-/// The configuration of one that shares the work.
+/// The configuration of a member that shares the work.
 pub(super) fn config(mut config: Config, shards: u32) -> Config {
     config.ingester.replicas = Replicas { enabled: true, shards, ..Replicas::default() };
     config
@@ -216,9 +216,9 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
     }
 }
 
-/// What befalls members, until the time of trouble is over.
+/// What happens to members, until the time of trouble is over.
 pub(super) async fn befall(sim: Sim, seed: u64) {
-    // It has its own chance, so that it changes nothing else.
+    // It has its own random numbers, so that it changes nothing else.
     let mut rng = fastrand::Rng::with_seed(seed ^ 0x6d65_6d62);
     while !sim.world().calm {
         tokio::time::sleep(Duration::from_millis(rng.u64(1..20_000))).await;
@@ -258,7 +258,7 @@ pub(super) async fn watch_panics(sim: Sim) {
 }
 
 impl Client {
-    /// Asks the API server for something about Leases. It is done even if the one that asked is killed meanwhile.
+    /// Sends a request about Leases to the API server. It takes effect even if the sender is killed meanwhile.
     fn ask<T: Send + 'static>(
         &self,
         effect: impl FnOnce(&mut KeptLeases) -> Result<T, LeaseError> + Send + 'static,

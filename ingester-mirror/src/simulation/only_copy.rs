@@ -1,4 +1,4 @@
-//! Evicted rows whose objects are gone: each is the only copy. What must hold of them, and what people do with them.
+//! Evicted rows whose objects are gone: each is the only copy. What must hold for them, and what people do with them.
 
 use super::api_server::ServerState;
 use super::database::{KeptRow, text};
@@ -21,10 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The pause between two looks at it.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What only the database has.
+/// State that only the database has.
 #[derive(Default)]
 pub(super) struct OnlyCopies {
-    /// What each row says, by uid.
+    /// The content of each row, by uid.
     rows: BTreeMap<Box<str>, Content>,
     /// When a person decided for the object of a ghost, by uid.
     decided: BTreeMap<Box<str>, Instant>,
@@ -36,7 +36,7 @@ struct Content {
     deleted: bool,
 }
 
-/// What an object says, without what changes on its way out of the cluster.
+/// The content of an object, without the parts that change on its way out of the cluster.
 fn said(text: &str) -> Value {
     let mut object: Value = serde_json::from_str(text).unwrap_or_default();
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -56,19 +56,19 @@ impl OnlyCopies {
         self.rows.contains_key(uid)
     }
 
-    /// The objects for which a person has decided so shortly ago that an ingester may not have seen it.
+    /// The objects for which a person has decided so recently that an ingester may not have seen it.
     pub(super) fn just_decided(&self) -> impl Iterator<Item = &Box<str>> {
         self.decided.iter().filter(|(_, decided)| decided.elapsed() < PATIENCE).map(|(uid, _)| uid)
     }
 
-    /// What a row says is not known any more.
+    /// Forgets what a row says.
     pub(super) fn forget(&mut self, uid: &str) {
         self.rows.remove(uid);
     }
 }
 
 impl World {
-    /// A row says that its object has left the cluster, if it does.
+    /// Remembers whether a row says that its object has left the cluster.
     pub(super) fn confirmed(&mut self, uid: &str) {
         let confirmed = self.database.rows.get(uid).filter(|kept| kept.row.eviction == Eviction::Confirmed);
         let Some(kept) = confirmed.filter(|_| !self.copies.has(uid)) else { return };
@@ -95,10 +95,10 @@ impl World {
         copy.is_some_and(|copy| copy.object == said(&thing.text()))
     }
 
-    /// What is not as it must be with a ghost.
+    /// What is wrong with a ghost.
     pub(super) fn ghost_at_rest(&self, thing: &Thing) -> Option<&'static str> {
         if thing.flavour == Flavour::LeftOut {
-            // It is not read beside its row until it is to be let go: the audit reports it.
+            // It is not compared with its row until it is to be released: the audit reports it.
             return None;
         }
         let refused = thing.unpatchable.is_some() || thing.undeletable.is_some();
@@ -131,7 +131,7 @@ impl World {
         }
     }
 
-    /// The only copy of an object that is not there as it was left.
+    /// The only copy of an object whose row is no longer as it was left.
     pub(super) fn lost_copy(&self) -> Option<String> {
         let kept = |uid: &str, copy: &Content| {
             let row = self.database.rows.get(uid);
@@ -181,7 +181,7 @@ impl World {
 
     /// Decides which of a ghost and its row stays.
     fn decide(&mut self, old: &KeptRow, ghost: Option<Thing>) {
-        // One that is what its row holds is evicted again by itself.
+        // A ghost that equals its row is evicted again automatically.
         let decides = |world: &World, ghost: &Thing| {
             world.server.state == ServerState::Up && ghost.flavour == Flavour::Plain && !world.says_the_same(ghost)
         };
@@ -219,7 +219,7 @@ impl World {
         self.store(row, Some(old.clone()));
     }
 
-    /// Creates an object again out of its row, and deletes the row once the new object has one.
+    /// Creates an object again from its row, and deletes the row once the new object has one.
     fn take_back(&mut self, sim: &Sim, old: &KeptRow) {
         let object: Value = serde_json::from_str(text(&old.row, base::JSON)).unwrap_or_default();
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
@@ -239,7 +239,7 @@ impl World {
     }
 }
 
-/// Deletes the row from which an object was restored, once that has one.
+/// Deletes the row from which an object was restored, once the new object has one.
 async fn finish(sim: Sim, new: String, old: Box<str>) {
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {

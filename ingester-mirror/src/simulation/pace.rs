@@ -1,4 +1,4 @@
-//! How often and how soon an ingester may ask the same again.
+//! How often and how soon an ingester may repeat a request.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,17 +7,17 @@ use tokio::time::Instant;
 /// The least time between a failure and the next attempt.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// How often one ingester may ask the same within a second.
+/// How often one ingester may repeat a request within a second.
 const PER_SECOND: u32 = 20;
 
-/// How often and how soon each ingester asks again.
+/// How often and how soon each ingester repeats a request.
 #[derive(Default)]
 pub(super) struct Pace {
     /// By ingester, life and question: the second, how often in it, and the last failure.
     asked: HashMap<(usize, u32, String), Asked>,
     /// When an ingester learned something of an object, or of all.
     learned: HashMap<(usize, Option<String>), Instant>,
-    /// How long what arrives may wait for an answer of a server before anything is done about it.
+    /// How long an arrival may wait for an answer of a server before anything is done about it.
     waits: Duration,
 }
 
@@ -25,10 +25,10 @@ pub(super) struct Pace {
 struct Asked {
     second: Option<Instant>,
     times: u32,
-    /// How often in it too soon after a failure.
+    /// How often within that second too soon after a failure.
     hasty: u32,
     begun: Option<Instant>,
-    /// When a row was stale whose object this question is about, if that is all that can lead to it.
+    /// When a row of the question's object was stale, if nothing else can lead to the question.
     stale: Option<Instant>,
     stale_before: Option<Instant>,
     failed: Option<Instant>,
@@ -39,7 +39,7 @@ impl Pace {
         Pace { waits, ..Pace::default() }
     }
 
-    /// Returns what is too hasty about a question that is that so many `objects` or tasks may ask, if anything is.
+    /// Returns why a question that this many `objects` or tasks may ask comes too soon or too often, if it does.
     pub(super) fn begin(
         &mut self,
         ingester: usize,
@@ -50,7 +50,7 @@ impl Pace {
     ) -> Option<String> {
         let of_all = self.learned.get(&(ingester, None)).copied();
         let learned = |name: Option<&str>| self.learned.get(&(ingester, name.map(str::to_owned))).copied();
-        // What an event brings is worked on at once, whatever failed before. The words of a question name the objects.
+        // An event's object is worked on at once, whatever failed before. A question's words name the objects.
         let learned = key.split([' ', ',']).map(|word| learned(Some(word))).fold(learned(None), Option::max);
         let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
         if asked.second.is_none_or(|second| now - second >= Duration::from_secs(1)) {
@@ -69,7 +69,7 @@ impl Pace {
         }
         let begun = asked.begun.replace(now)?;
         let failed = asked.failed.take()?;
-        // What arrives while the object is worked on waits until that is done.
+        // An arrival during work on the object waits until that work is done.
         let is_news = learned.is_some_and(|learned| learned + self.waits > begun);
         asked.hasty += u32::from(now - failed < PAUSE && !is_news);
         (asked.hasty >= objects).then(|| format!("asks again after {:?}: {key}", now - failed))
@@ -79,7 +79,7 @@ impl Pace {
         self.asked.entry((ingester, life, key.to_owned())).or_default().failed = Some(now);
     }
 
-    /// A row was stale, and the object needs nothing else that could lead to this question. Only the first time in a while counts: the
+    /// A row was stale, and nothing else about the object can lead to this question. Only the first time in a while counts: the
     /// question that follows another may be due at this very moment.
     pub(super) fn stale(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {
         let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
@@ -87,7 +87,7 @@ impl Pace {
         asked.stale = before.is_none_or(|before| now - before > Duration::from_secs(60)).then_some(now);
     }
 
-    /// Something else than a stale row asks this question, too: a refused request about the same object.
+    /// Not only a stale row leads to this question: a refused request about the same object.
     pub(super) fn wanted(&mut self, ingester: usize, life: u32, key: &str) {
         if let Some(asked) = self.asked.get_mut(&(ingester, life, key.to_owned())) {
             asked.stale = None;

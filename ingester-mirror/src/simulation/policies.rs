@@ -1,4 +1,4 @@
-//! The rule by which objects leave etcd in some seeds: what it means, and what must hold of what it evicts.
+//! The rule by which objects leave etcd in some seeds: which objects it covers, and what must hold for those that it evicts.
 
 use super::database::{KeptRow, text};
 use super::things::{IMMUTABLE, Thing, is_done};
@@ -12,10 +12,10 @@ use ingester_store::guard::Eviction;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How many of the objects that the rule means stay.
+/// How many of the covered objects stay.
 const LAST: usize = 1;
 
-/// What snapshots have said.
+/// The results of snapshots.
 #[derive(Default)]
 pub(super) struct Snapshots {
     /// The objects that were not among the last ones of some snapshot.
@@ -25,12 +25,12 @@ pub(super) struct Snapshots {
 }
 
 impl Snapshots {
-    /// Something else has happened to an object.
+    /// Records that something else has happened to an object.
     pub(super) fn forget(&mut self, uid: &str) {
         self.deleted.remove(uid);
     }
 
-    /// The cluster is another one now.
+    /// Records that the cluster is a different one now.
     pub(super) fn forget_all(&mut self) {
         self.deleted.clear();
     }
@@ -73,7 +73,7 @@ pub(super) fn candidate(kept: &KeptRow) -> Candidate {
 }
 
 impl World {
-    /// The rule's snapshot: the live rows that it means.
+    /// The rule's snapshot: the live rows that it covers.
     pub(super) fn candidates(&mut self, last: usize) -> Vec<Candidate> {
         let is_meant = |kept: &&KeptRow| {
             let version = kept.version();
@@ -89,7 +89,7 @@ impl World {
         snapshot
     }
 
-    /// Whether the rule may take an object out of the cluster as it is now.
+    /// Whether the rule may take an object in its present state out of the cluster.
     pub(super) fn may_leave_by_rule(&self, thing: &Thing) -> bool {
         self.more.policies && thing.is_done() && self.snapshots.beyond.contains(thing.uid.as_str())
     }
@@ -101,21 +101,21 @@ impl World {
         }
     }
 
-    /// Whether a row may not be marked as deleted, because the rule has evicted its object. Where several ingesters follow the cluster at a
+    /// Whether a row may not be marked as deleted, because the rule has evicted its object. If several ingesters follow the cluster at the same
     /// time, those that have not evicted it may mark it.
     pub(super) fn is_evicted_by_rule(&self, uid: &str) -> bool {
         let one = self.ingesters.len() == 1 || self.shards.is_some();
         one && self.snapshots.deleted.contains(uid) && !self.database.by_hand.contains(uid)
     }
 
-    /// Whether an intended eviction is taken back, of a version in which nothing but the rule can have wanted it.
+    /// Whether an intended eviction is taken back in a version in which only the rule can have requested it.
     pub(super) fn is_reconsidered(&self, old: &KeptRow, new: &StoredRow) -> bool {
         let asked = text(&old.row, base::JSON).contains(IMMUTABLE);
         let lives = new.delete_time.is_none() && new.res_version == old.row.res_version;
         self.more.policies && !asked && lives && old.row.eviction == Eviction::Intended
     }
 
-    /// What the rule has left undone, once there was time for everything.
+    /// What the rule has not done although there was time for everything.
     pub(super) fn undone(&self) -> Option<String> {
         if !self.more.policies || self.more.unevictable {
             return None;

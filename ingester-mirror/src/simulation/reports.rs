@@ -1,23 +1,23 @@
-//! What ingesters report: Events, metrics and rejects. What is refused for good must be among it.
+//! What ingesters report: Events, metrics and rejects. Permanent refusals must be among these reports.
 
 use super::things::Thing;
 use super::world::World;
 use crate::metrics::Metrics;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// After how many refusals of one version to one process they must be reported. Each time the process asks whether the object has changed
+/// After how many refusals of one version to one process they must be reported. Each time, the process checks whether the object has changed
 /// meanwhile, which tells it nothing if that fails, or if it has changed by then.
 const REFUSALS: u32 = 5;
 
-/// After how many an object is left without our finalizer.
+/// After how many refusals an object is left without our finalizer.
 const ADDITIONS: u32 = 3;
 
-/// What is asked of the API server about an object.
+/// A request to the API server about an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verb {
-    /// That our finalizer is added.
+    /// To add our finalizer.
     Add,
-    /// That it is removed.
+    /// To remove it.
     Remove,
     Delete,
 }
@@ -34,7 +34,7 @@ pub(super) struct Refusal {
 /// What was refused, and what was reported.
 #[derive(Default)]
 pub(super) struct Reports {
-    /// The refusal whose answer is about to be sent.
+    /// The refusal that is about to be answered.
     answered: Option<Refusal>,
     /// How often each process of an ingester has heard a refusal: the ingester's number, which of its lives, and the refusal.
     heard: BTreeMap<(usize, u32, Refusal), u32>,
@@ -47,7 +47,7 @@ pub(super) struct Reports {
 }
 
 impl World {
-    /// A request is refused for good.
+    /// Records a permanent refusal of a request.
     pub(super) fn refused(&mut self, thing: &Thing, verb: Verb, code: u16) {
         self.reports.answered = Some(Refusal { verb, uid: thing.uid.clone(), version: thing.version, code });
     }
@@ -57,14 +57,14 @@ impl World {
         *self.reports.conflicts.entry((thing.uid.clone(), thing.version)).or_default() += 1;
     }
 
-    /// Whether an object may be left without our finalizer, because adding it to this version was refused so often.
+    /// Whether an object may be left without our finalizer, because adding it to this version was refused often enough.
     pub(super) fn is_left(&self, thing: &Thing) -> bool {
         let conflicts = self.reports.conflicts.get(&(thing.uid.clone(), thing.version));
-        // Restores of etcd may take it away again, which is reported by an Event.
+        // Restores of etcd may remove it again, which an Event reports.
         conflicts.is_some_and(|conflicts| *conflicts >= ADDITIONS) || self.reports.events.contains(&thing.uid)
     }
 
-    /// What was refused again and again, and is reported nowhere.
+    /// Repeated refusals that are not reported anywhere.
     pub(super) fn unreported(&self) -> Option<String> {
         let metrics = self.reports.metrics.as_ref()?;
         let mut rendered = None;
@@ -88,12 +88,12 @@ impl World {
 }
 
 impl Reports {
-    /// Takes the refusal that a request has just caused.
+    /// Takes out the refusal that a request has just caused.
     pub(super) fn take_answered(&mut self) -> Option<Refusal> {
         self.answered.take()
     }
 
-    /// The answer has arrived. One that is lost tells an ingester nothing, and a new process starts to count anew.
+    /// Records that the answer has arrived. A lost one tells an ingester nothing, and a new process starts counting from 0.
     pub(super) fn hear(&mut self, ingester: usize, life: u32, refusal: Refusal) {
         *self.heard.entry((ingester, life, refusal)).or_default() += 1;
     }

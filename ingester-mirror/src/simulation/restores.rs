@@ -1,4 +1,4 @@
-//! What befalls the whole cluster: it is restored from a backup, or loses all of its objects for a while.
+//! What happens to the whole cluster: it is restored from a backup, or loses all of its objects for a while.
 
 use super::things::Thing;
 use super::world::World;
@@ -8,22 +8,22 @@ use tokio::time::Instant;
 /// The versions that a restored cluster gives again to other states of the same objects.
 ///
 /// A version that comes twice looks the same, so only an ingester that knows that the cluster went back can find it. One whose first
-/// list comes after the cluster has reached the newest version that is stored cannot know: what such a list cannot tell is not
-/// asked for.
+/// list comes after the cluster has reached the newest version that is stored cannot know: what such a list cannot show is not
+/// required.
 #[derive(Default)]
 pub(super) struct Again {
     /// Below this version, until all ingesters have listed.
     below: Option<u64>,
     listed: BTreeSet<usize>,
     given: HashSet<(String, u64)>,
-    /// When all had listed the last time. What was sent before is of a time that was lost.
+    /// When all ingesters had last listed. Requests from before that belong to a lost past.
     known: Option<Instant>,
-    /// What nothing can know.
+    /// Facts that nothing can know.
     pub(super) unknowable: HashSet<(String, u64)>,
 }
 
 impl Again {
-    /// The cluster is restored to a version while this is the newest one of the live rows.
+    /// Records that the cluster is restored to a version while this is the newest version of a live row.
     fn begin(&mut self, newest: u64, version: u64) {
         self.give_up();
         self.below = Some(newest).filter(|newest| *newest > version);
@@ -44,7 +44,7 @@ impl Again {
         self.listed.clear();
     }
 
-    /// An ingester has listed, and watches from there on.
+    /// Records that an ingester has listed, and watches from there on.
     pub(super) fn listed(&mut self, ingester: usize, ingesters: usize) {
         self.listed.insert(ingester);
         if self.below.is_some() && self.listed.len() == ingesters {
@@ -53,8 +53,8 @@ impl Again {
         }
     }
 
-    /// What an ingester has sent at this time is written. If it has not listed since the restore, that may be what it received before, and
-    /// by its next list the cluster may have passed what it observed.
+    /// Records that a request that an ingester sent at this time is written. If it has not listed since the restore, it may write what it received
+    /// before, and by its next list the cluster's version may have passed what it observed.
     pub(super) fn written<'u>(
         &mut self,
         ingester: usize,
@@ -69,7 +69,7 @@ impl Again {
     }
 }
 
-/// What befalls the whole cluster.
+/// What happens to the whole cluster.
 impl World {
     /// Brings the cluster back to the state of a backup. Versions are given again from there on.
     pub(super) fn restore(&mut self) {
@@ -85,7 +85,7 @@ impl World {
             self.server.again.begin(self.database.newest(), version);
         }
         self.note("etcd", &format!("restored from v{} to v{version}", self.server.version));
-        // An ingester that has not seen that a person decided for an object, and finds it gone, takes its row for one that has lost its
+        // An ingester that finds an object gone and has not seen a person's decision for it takes its row for one that has lost its
         // eviction.
         self.database.lost_evictions.extend(self.copies.just_decided().cloned());
         for thing in self.server.things.values() {
@@ -117,7 +117,7 @@ impl World {
         (version, things)
     }
 
-    /// The objects are there again, as they were.
+    /// Brings the objects back as they were.
     pub(super) fn find(&mut self, (version, things): (u64, BTreeMap<String, Thing>)) {
         self.note("etcd", &format!("all {} objects are there again", things.len()));
         for thing in things.values() {

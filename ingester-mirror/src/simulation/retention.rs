@@ -1,4 +1,4 @@
-//! The rules by which rows of evicted objects leave the database in some seeds, and what must hold of what they purge.
+//! The rules by which rows of evicted objects leave the database in some seeds, and what must hold for the purged rows.
 
 use super::database::{KeptRow, text};
 use super::policies::{candidate, owner};
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// How long after its eviction a row may go.
 const AFTER: Duration = Duration::from_secs(30);
 
-/// How long after it the row of an object may go that is done: a rule of its own keeps it for longer.
+/// How long after it the row of an object that is done may go: another rule keeps it longer.
 const LONGER: Duration = Duration::from_secs(90);
 
 /// How many rows stay.
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_secs(7);
 /// The name of the rule about objects that are done.
 const DONE: &str = "done";
 
-/// What snapshots have said.
+/// The results of snapshots.
 #[derive(Default)]
 pub(super) struct Judged {
     /// The rows that were not among the last ones of some snapshot.
@@ -63,7 +63,7 @@ fn standing(kept: &KeptRow) -> Standing {
     Standing { version: kept.version(), delete_time: kept.row.delete_time, evict_time: kept.row.evict_time }
 }
 
-/// The rows that the rules are about.
+/// The rows that the rules cover.
 fn confirmed(world: &World) -> impl Iterator<Item = &KeptRow> {
     world.database.rows.values().filter(|kept| kept.row.eviction == Eviction::Confirmed)
 }
@@ -133,7 +133,7 @@ impl RetainedRows for Client {
 }
 
 impl World {
-    /// A rule looks at all rows that it is about.
+    /// A rule takes a snapshot of all rows that it covers.
     fn look_at(&mut self, rows: &[Covered]) {
         for row in rows {
             let later = rows.iter().filter(|other| age(&other.candidate) > age(&row.candidate)).count();
@@ -143,7 +143,7 @@ impl World {
         }
     }
 
-    /// Purges those of these rows that still stand where they stood. Returns how many.
+    /// Purges those of these rows that have not changed. Returns how many.
     fn purge_judged(&mut self, who: &str, rows: &[Covered]) -> u64 {
         let mut purged = 0;
         for row in rows {
@@ -160,7 +160,7 @@ impl World {
         purged
     }
 
-    /// An ingester purges a row by a rule.
+    /// Checks the purge of a row by a rule.
     fn before_purge(&mut self, kept: &KeptRow) {
         let (told, uid) = (kept.told(), &kept.row.uid);
         if self.more.dry {
@@ -179,7 +179,7 @@ impl World {
         }
     }
 
-    /// What enforced rules have left undone, once there was time for everything.
+    /// What enforced rules have not done although there was time for everything.
     pub(super) fn unpurged(&self) -> Option<String> {
         if !self.more.rules || self.more.dry {
             return None;

@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How long after a backfill rows of older definitions are looked for again.
+/// How long after a backfill to search again for rows of older definitions.
 const BACKFILL: Duration = Duration::from_secs(60);
 
 /// The pause between two purges.
@@ -39,7 +39,7 @@ impl Client {
         }
     }
 
-    /// Whether the database may be used for the cluster; an error if one of the two does not tell.
+    /// Whether the database may be used for the cluster; an error if one of the two does not answer.
     pub(super) async fn is_own_database(&self) -> Result<bool, ()> {
         let found = self.request(Service::ApiServer, "identity".into(), |world| world.cluster()).await.map_err(drop)?;
         let claimed = found.clone();
@@ -303,7 +303,7 @@ impl Rows for Client {
 
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
         async move {
-            // More objects than the limit are never there.
+            // There are never more objects than the limit.
             self.query("evicted lately", unit.to_owned(), |_| 0).await
         }
         .boxed()
@@ -314,7 +314,7 @@ impl Rows for Client {
     }
 
     fn moves(&self) -> watch::Receiver<u64> {
-        // One for each, because a channel wakes several receivers in an order of its own, and a seed is to give one history.
+        // One for each, because a channel wakes several receivers in an unspecified order, and a seed must give one history.
         let (sender, moves) = watch::channel(0);
         self.sim.world().database.moves.push(sender);
         moves

@@ -27,7 +27,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// By when everything must be as it must be, once the trouble is over.
+/// By when everything must be in order after the trouble.
 const REST: Duration = Duration::from_secs(900);
 
 /// How long it must stay so.
@@ -39,17 +39,17 @@ const REQUESTS: (usize, usize) = (40, 40);
 /// How many more for an object that may not be deleted or whose finalizers may not be changed: that is tried again and again.
 const REFUSED: usize = 20;
 
-/// How many more where rules about rows are judged: ten rounds, each with the time, a snapshot, and pages with what other rules say of them.
+/// How many more where rules about rows are judged: ten rounds, each with the time, a snapshot, and pages with the results of other rules for them.
 const ROUNDS: usize = 10 * 7;
 
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct RunOutcome {
-    /// What was not as it must be.
+    /// What was wrong.
     pub(crate) violation: Option<String>,
     pub(crate) history: Vec<String>,
     pub(super) requests: usize,
-    /// What members sent to the database.
+    /// The rows that members sent to the database.
     pub(super) tally: Tally,
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
 
 async fn all(sim: &Sim, troubles: Troubles) {
     users::act(sim.clone(), troubles).await;
-    // What has begun, ends.
+    // Begun requests end.
     tokio::time::sleep(Duration::from_secs(20)).await;
     while sim.world().lost {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -180,9 +180,9 @@ struct Setup {
     deletion_delay: Duration,
     /// The longest life of an ingester, in milliseconds.
     kills: Option<u64>,
-    /// Whether there are two releases: each start is of the one or the other.
+    /// Whether there are two releases: each start uses one of them.
     releases: bool,
-    /// Whether there is trouble with clusters: each start asks which one it is, and there is a low limit for sweeps.
+    /// Whether there is trouble with clusters: each start asks which cluster it is, and the limit for sweeps is low.
     clusters: bool,
     more: More,
     /// Whether rows are compared from time to time.
@@ -354,7 +354,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
     }
 }
 
-/// One whose Events the world hears.
+/// A publisher whose Events the world receives.
 fn publisher(sim: &Sim, metrics: &Metrics) -> Publisher {
     let sim = sim.clone();
     Publisher::telling(metrics, move |uid| {

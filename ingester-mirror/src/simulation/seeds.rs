@@ -1,4 +1,4 @@
-//! Which seeds are run, and what is said of a run.
+//! Which seeds are run, and how a run is reported.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
@@ -11,14 +11,14 @@ pub(crate) const SEEDS: Range<u64> = 0..2000;
 /// Seeds with histories that need many coincidences.
 pub(crate) const RARE: [u64; 4] = [2197, 3221, 6530, 8777];
 
-/// Seeds beyond those in which something was found once. They are good for as long as the models stay as they are.
+/// Seeds beyond those in which something was found once. They are useful as long as the models stay unchanged.
 #[rustfmt::skip]
 pub(super) const KEPT: [u64; 11] = [
-    // The deletion of an object that is left out failed while an older event of it waited: it was never tried again.
+    // The deletion of an object that is left out failed while an older event of it waited, and was never retried.
     4045,
     // A write that was under way for a minute came after the resync that would have undone it.
     6518,
-    // The deletion of an object, whose evicted row was of an earlier version, left no trace.
+    // The deletion of an object whose evicted row had an earlier version left no trace.
     49917,
     // A row that was revived by hand was forgotten, because the cluster did not answer when its object was to be looked at.
     141598,
@@ -34,11 +34,11 @@ pub(super) const KEPT: [u64; 11] = [
     774123, 907058,
 ];
 
-/// The same, of seeds that have all troubles.
+/// The same, for seeds that have all troubles.
 pub(super) const KEPT_TODAY: [u64; 2] = [
     // Patches of earlier versions, which a webhook refused, were taken for refusals of the present one, which nothing reports.
     71085,
-    // The version of a row was read again soon by one task after another one had failed to: a worker, and the comparison of evictions.
+    // The version of a row was read again soon after a failure by another task: a worker, and the comparison of evictions.
     80822,
 ];
 
@@ -60,7 +60,7 @@ pub(crate) fn named() -> Option<Range<u64>> {
     Some(from.parse().unwrap()..to.parse().unwrap())
 }
 
-/// The one seed that a variable of the environment names: its history is to be shown.
+/// The one seed that a variable of the environment names: its history is printed.
 pub(crate) fn shown() -> Option<u64> {
     Some(std::env::var("SIMULATION_SEED").ok()?.parse().unwrap())
 }

@@ -18,22 +18,22 @@ const BOOKMARK: Duration = Duration::from_secs(60);
 /// After how much silence the client ends a streamed list.
 const STREAM_SILENCE: Duration = Duration::from_secs(30);
 
-/// After how many objects a stream is cut off where something between server and client does that.
+/// After how many objects a stream is cut off if something between server and client cuts streams off.
 pub(super) const CUT_OFF: usize = 2;
 
 /// A streamed list that is being read.
 pub(super) struct Streaming {
     pub(super) key: &'static str,
-    /// What is still to be sent of what was there when it was asked for: uid, name and text of each object.
+    /// The objects still to be sent, from those that existed at the request: uid, name and text of each object.
     pub(super) objects: VecDeque<(String, String, Box<str>)>,
     /// Everything up to this version was sent, or is in `objects`.
     pub(super) version: u64,
-    /// The version of the list, once that is known: of one that goes on, what happens until all objects are sent belongs to it.
+    /// The version of the list, once it is known: changes until all objects are sent belong to a list that continues.
     pub(super) until: Option<u64>,
     pub(super) epoch: u32,
     /// How many objects are sent before it is cut off.
     pub(super) left: Option<usize>,
-    /// When the connection is lost without anybody noticing.
+    /// When the connection is lost unnoticed.
     pub(super) dies: Option<Instant>,
     /// The longest time between two objects, in milliseconds: the server may have much to do.
     pub(super) pause: u64,
@@ -41,7 +41,7 @@ pub(super) struct Streaming {
 }
 
 impl Streaming {
-    /// What comes next; `None` at the end, which may be too early. An error is a status code, and the end.
+    /// The next item; `None` at the end, which may be too early. An error is a status code, and the end.
     pub(super) async fn next(&mut self, client: &Client) -> Option<Result<Listed<Box<str>>, u16>> {
         if self.ended {
             return None;
@@ -69,7 +69,7 @@ impl Streaming {
         sent.map(|sent| sent.map(|(_, listed)| listed))
     }
 
-    /// What comes next, with uid and name of its object, and after which time.
+    /// The next item, with uid and name of its object, and after which time.
     fn step(&mut self, client: &Client) -> (Option<Result<Sent, u16>>, Duration) {
         let mut world = client.sim.world();
         let weather = world.weather;
@@ -110,7 +110,7 @@ impl Streaming {
     }
 }
 
-/// What a streamed list sends, with uid and name of its object.
+/// An item of a streamed list, with uid and name of its object.
 type Sent = (Vec<String>, Listed<Box<str>>);
 
 /// An open watch.
@@ -123,7 +123,7 @@ pub(super) struct Watching {
     pub(super) lag: Duration,
     /// When the last bookmark was sent.
     pub(super) bookmark: Instant,
-    /// When the connection is lost without anybody noticing.
+    /// When the connection is lost unnoticed.
     pub(super) dies: Option<Instant>,
     pub(super) ended: bool,
 }

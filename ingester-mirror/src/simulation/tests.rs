@@ -23,7 +23,7 @@ impl Done {
     }
 }
 
-/// Runs seeds until one fails. Returns that with its history, and what was done.
+/// Runs seeds until one fails. Returns the failed one with its history, and what was done.
 fn first_failure(seeds: Range<u64>) -> (Option<(u64, String)>, Done) {
     let part = |thread: u64| {
         let mut done = Done::default();
@@ -62,7 +62,7 @@ fn nothing_is_lost_in_any_history() {
         again(failure);
     }
     assert!(requests > 10_000, "only {requests} requests");
-    // Leases make it rare that two write the same; the guard makes it safe.
+    // Leases make it rare that two members write the same row; the guard makes it safe.
     let share = tally.twice as f64 / tally.rows.max(1) as f64;
     println!("members sent {} rows, {:.1} % of them after another one had sent the same", tally.rows, 100.0 * share);
 }

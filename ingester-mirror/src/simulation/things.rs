@@ -1,4 +1,4 @@
-//! An object of the API server's model, and what a patch makes of it.
+//! An object of the API server's model, and the effect of a patch.
 
 use super::kinds::{Flavour, MODEL};
 use ingester_core::value::Micros;
@@ -31,9 +31,9 @@ pub(super) struct Thing {
     /// The status with which it refuses its deletion by an ingester.
     pub(super) undeletable: Option<u16>,
     pub(super) namespace: &'static str,
-    /// The uid of its owner. Without that it is collected as garbage.
+    /// The uid of its owner. Without its owner it is collected as garbage.
     pub(super) owned_by: Option<String>,
-    /// It stays for a while after it was deleted, whatever its finalizers, as a Pod that is being stopped.
+    /// It stays for a while after it was deleted, whatever its finalizers, like a Pod that is being stopped.
     pub(super) lingers: bool,
 }
 
@@ -92,22 +92,22 @@ impl Thing {
         self.deleting && self.evictable
     }
 
-    /// Whether its eviction is.
+    /// Whether its eviction is requested.
     pub(super) fn evicts(&self) -> bool {
         self.immutable && self.evictable
     }
 
-    /// Whether the rule means it: its condition holds.
+    /// Whether the rule covers it: its condition holds.
     pub(super) fn is_done(&self) -> bool {
         is_done(&self.owner.to_string())
     }
 
-    /// Whether its row must be live as long as nothing changes.
+    /// Whether its row must be live while nothing changes.
     pub(super) fn stays(&self) -> bool {
         self.deletion.is_none() && !self.deletes() && self.flavour != Flavour::LeftOut
     }
 
-    /// Whether nothing is to be done about it but to write its row.
+    /// Whether nothing but writing its row is to be done.
     pub(super) fn needs_nothing(&self) -> bool {
         self.stays() && !self.evicts() && self.unpatchable.is_none() && self.flavour == Flavour::Plain
     }
@@ -133,7 +133,7 @@ impl Thing {
     }
 }
 
-/// Whether the rule means objects with this text in the column `owner`.
+/// Whether the rule covers objects with this text in the column `owner`.
 pub(super) fn is_done(owner: &str) -> bool {
     owner.ends_with(['2', '3', '7'])
 }

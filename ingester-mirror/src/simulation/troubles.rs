@@ -6,7 +6,7 @@ pub(super) struct Troubles {
     pub(super) actions: u32,
     /// The mean pause between two actions, in milliseconds.
     pub(super) pause: u64,
-    /// In hundredths of the actions.
+    /// In percent of the actions.
     pub(super) servers: u32,
     pub(super) hands: bool,
     pub(super) restores: bool,
@@ -36,10 +36,10 @@ impl Troubles {
     }
 }
 
-/// Further troubles. A seed has some of them by a chance of their own, so that they change nothing about the seeds without them.
+/// Further troubles. A seed has some of them from separate random numbers, so that they change nothing in the seeds without them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct More {
-    /// The cluster is restored with a revision that goes on: its objects are those of a backup, and no version comes twice.
+    /// The cluster is restored with a revision that continues: its objects are those of a backup, and no version comes twice.
     pub(super) bumps: bool,
     /// The cluster is restored, and gives versions that it has given before to other states of the same objects.
     pub(super) reuse: bool,
@@ -55,7 +55,7 @@ pub(super) struct More {
     pub(super) retention: bool,
     /// Another database takes over, which lacks the last commits.
     pub(super) failovers: bool,
-    /// The objects are in two namespaces, each with a unit of its own.
+    /// The objects are in two namespaces, each with its own unit.
     pub(super) namespaces: bool,
     /// Objects have owners, and are collected as garbage without them.
     pub(super) owners: bool,
@@ -73,14 +73,14 @@ pub(super) struct More {
     pub(super) dry: bool,
     /// Some objects stay for a while after they were deleted.
     pub(super) lingers: bool,
-    /// Each start makes the tables.
+    /// Each start creates the tables.
     pub(super) tables: bool,
 }
 
-/// One in so many seeds has none of them.
+/// One in this many seeds has none of them.
 const WITHOUT: u32 = 4;
 
-/// One in so many of the others has each.
+/// Each trouble is in one of this many of the other seeds.
 const EACH: u32 = 4;
 
 impl More {
@@ -89,7 +89,7 @@ impl More {
         if rng.u32(..WITHOUT) == 0 {
             return More { tables: true, ..More::default() };
         }
-        // What only a resync finds is left out where there is none.
+        // Troubles that only a resync finds are left out without resyncs.
         let (unaided, members) = (seed % 4 == 1, super::members::are_in(seed));
         let mut some = |may: bool| rng.u32(..EACH) == 0 && may;
         More {
@@ -105,7 +105,7 @@ impl More {
             owners: some(true),
             crashes: some(true),
             lags: some(true),
-            // By their number, so that seeds that were kept for histories with evictions go on having them.
+            // By their number, so that seeds that were kept for histories with evictions still have them.
             unevictable: seed % 8 == 4,
             policies: seed % 8 == 6,
             rules: seed % 8 == 2,

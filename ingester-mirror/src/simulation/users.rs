@@ -1,4 +1,4 @@
-//! Users who change objects, and what befalls the servers.
+//! Users who change objects, and what happens to the servers.
 
 use super::api_server::{ServerState, Streams};
 use super::kinds::Flavour;
@@ -14,10 +14,10 @@ const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 /// A finalizer of another program.
 const OTHER: &str = "example.com/other";
 
-/// How many rows a sweep may mark in any case, where the API server loses objects.
+/// How many rows a sweep may mark in any case, if the API server loses objects.
 pub(super) const SWEEP_LIMIT: u64 = 1;
 
-/// What is there before the first ingester starts.
+/// The objects that exist before the first ingester starts.
 pub(super) fn begin(world: &mut World) {
     for name in NAMES {
         if world.rng.bool() {
@@ -106,7 +106,7 @@ fn befall(sim: &Sim, world: &mut World, troubles: Troubles) {
     }
 }
 
-/// What befalls a seed with further troubles.
+/// What happens in a seed with further troubles.
 fn befall_more(sim: &Sim, world: &mut World) {
     let more = world.more;
     if (more.bumps || more.reuse || more.ghosts) && world.dice.u32(..12) == 0 {
@@ -126,7 +126,7 @@ fn befall_more(sim: &Sim, world: &mut World) {
     }
 }
 
-/// Another database takes over, which lacks what is committed from now on for a while.
+/// Another database takes over, which lacks the commits of a while from now on.
 async fn fail_over(sim: Sim, lost: Duration, down: Duration) {
     let replica = sim.world().database.replica();
     tokio::time::sleep(lost).await;
@@ -213,7 +213,7 @@ async fn withdraw(sim: Sim, pause: Duration) {
     }
 }
 
-/// A user does something with the object of a name.
+/// A user changes the object with this name.
 fn change(world: &mut World, name: &str) {
     if world.server.state != ServerState::Up || !world.server.served || world.lost {
         return;
@@ -241,7 +241,7 @@ fn change(world: &mut World, name: &str) {
             None if !terminating => thing.finalizers.push(OTHER.to_owned()),
             None => return,
         },
-        // A user does not want to wait for us.
+        // A user who does not want to wait for us.
         _ if terminating => thing.finalizers.retain(|finalizer| finalizer != FINALIZER),
         _ => thing.label = None,
     }
@@ -272,7 +272,7 @@ fn create(world: &mut World, name: &str) {
     });
 }
 
-/// With which status every patch and every deletion of an object by an ingester is refused for good, if they are.
+/// The status with which every patch and every deletion of an object by an ingester is refused for good, if it is.
 fn forbidden(world: &mut World) -> (Option<u16>, Option<u16>) {
     if !world.more.forbidden {
         return (None, None);

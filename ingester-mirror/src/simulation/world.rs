@@ -1,4 +1,4 @@
-//! The world around the ingesters: one source of chance, one history, one time. And how a request gets from an ingester to a server.
+//! The world around the ingesters: one source of random numbers, one history, one time. Also how a request gets from an ingester to a server.
 
 use super::api_server::ApiServerModel;
 use super::checks::Truth;
@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-/// How likely what goes wrong, in thousandths of a request.
+/// How likely each failure is, in thousandths of requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weather {
     /// The API server, or the connection to it.
@@ -30,7 +30,7 @@ pub(super) struct Weather {
     pub(super) slow: u32,
     /// An admission webhook refuses a patch.
     pub(super) webhook: u32,
-    /// A watch breaks, or says nothing any more.
+    /// A watch breaks, or goes silent.
     pub(super) watch: u32,
     /// The ingester is killed just before or after its request takes effect.
     pub(super) kill: u32,
@@ -52,7 +52,7 @@ impl Weather {
 }
 
 impl Weather {
-    /// Writes and patches succeed, and soon.
+    /// Writes and patches succeed soon.
     fn without_resyncs(self) -> Self {
         // Many lists.
         Weather { database: 0, slow: 0, webhook: 0, watch: self.watch.max(50), ..self }
@@ -67,15 +67,15 @@ pub(super) struct Ingester {
     pub(super) abort: Option<AbortHandle>,
     /// How far its clock is off, in microseconds.
     pub(super) clock: i64,
-    /// Whether it is of the next release.
+    /// Whether it is the next release.
     pub(super) newer: bool,
-    /// It began with a configuration that names another cluster, which has no objects.
+    /// It started with a configuration that names another cluster, which has no objects.
     pub(super) elsewhere: bool,
-    /// Its next life begins with one.
+    /// Its next life starts with such a configuration.
     pub(super) misled: bool,
     /// It knows in this life that the database is its cluster's.
     pub(super) identified: bool,
-    /// What it may work on, if it shares the work.
+    /// The units that it may work on, if it shares the work.
     pub(super) assignment: Option<Assignment>,
     pub(super) health: Option<Health>,
     pub(super) frozen: Frozen,
@@ -86,7 +86,7 @@ pub(super) struct Ingester {
 pub(super) struct World {
     pub(super) rng: fastrand::Rng,
     pub(super) more: More,
-    /// The chance of the further troubles.
+    /// The random numbers of the further troubles.
     pub(super) dice: fastrand::Rng,
     pub(super) copies: OnlyCopies,
     pub(super) reports: Reports,
@@ -113,7 +113,7 @@ pub(super) struct World {
     pub(super) requests: usize,
     /// Into how many shards the kind is split, if the ingesters share the work.
     pub(super) shards: Option<u32>,
-    /// What they sent to the database then.
+    /// The rows that they then sent to the database.
     pub(super) sent: Sent,
 }
 
@@ -121,7 +121,7 @@ pub(super) struct World {
 #[derive(Clone)]
 pub(super) struct Sim {
     world: Arc<Mutex<World>>,
-    /// Something is not as it must be.
+    /// Something is wrong.
     pub(super) violated: Arc<Notify>,
 }
 
@@ -160,12 +160,12 @@ impl Sim {
         Sim { world: Arc::new(Mutex::new(world)), violated: Arc::new(Notify::new()) }
     }
 
-    /// The world, for as long as nothing is awaited.
+    /// The world, which must not be held across an `await`.
     pub(super) fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks whether anything was violated, and says so.
+    /// Checks whether anything was violated, and reports it.
     pub(super) fn report(&self) {
         if self.world().violation.is_some() {
             self.violated.notify_one();
@@ -192,7 +192,7 @@ impl World {
         self.history.push(format!("{seconds:9.3} {who:5} {what}"));
     }
 
-    /// Something is not as it must be. The first such thing counts.
+    /// Records that something is wrong. The first such record counts.
     pub(super) fn violate(&mut self, what: String) {
         self.note("CHECK", &what);
         self.violation.get_or_insert(what);
@@ -202,22 +202,22 @@ impl World {
         !self.calm && self.rng.u32(..1000) < thousandths
     }
 
-    /// From 1 to so many milliseconds.
+    /// From 1 to this many milliseconds.
     pub(super) fn up_to(&mut self, milliseconds: u64) -> Duration {
         Duration::from_millis(self.rng.u64(1..=milliseconds))
     }
 
-    /// The API server that an ingester asks.
+    /// The API server that an ingester uses.
     pub(super) fn server_of(&self, ingester: usize) -> &ApiServerModel {
         if self.ingesters[ingester].elsewhere { &self.other } else { &self.server }
     }
 
-    /// The Leases of the API server that an ingester asks.
+    /// The Leases of the API server that an ingester uses.
     pub(super) fn leases_of(&mut self, ingester: usize) -> &mut KeptLeases {
         if self.ingesters[ingester].elsewhere { &mut self.other.leases } else { &mut self.server.leases }
     }
 
-    /// Ends an ingester as the kernel does: nothing of it goes on but what it has sent already.
+    /// Ends an ingester as the kernel does: only the requests that it has already sent continue.
     pub(super) fn kill(&mut self, ingester: usize, life: u32) {
         let state = &self.ingesters[ingester];
         if state.life == life
@@ -230,7 +230,7 @@ impl World {
     }
 }
 
-/// What a request is sent to.
+/// The server that a request is sent to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Service {
     ApiServer,
@@ -240,16 +240,16 @@ pub(super) enum Service {
 /// How long an ingester waits for an answer of the API server.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a request may be under way: longer than anybody waits for its answer.
+/// How long a request may be under way: longer than any sender waits for its answer.
 pub(super) const LONG: Duration = Duration::from_secs(70);
 
-/// What becomes of a request.
+/// The outcome of a request.
 pub(super) struct Fate {
     pub(super) before: Duration,
     pub(super) after: Duration,
-    /// It fails without an effect.
+    /// It fails without effect.
     pub(super) fails: bool,
-    /// It has its effect, and its answer is lost.
+    /// It takes effect, but its answer is lost.
     pub(super) is_lost: bool,
     /// The ingester is killed before, or after, the effect.
     pub(super) kills: Option<bool>,
@@ -292,13 +292,13 @@ impl Client {
         };
         let (mut before, mut after) = (world.up_to(10), world.up_to(10));
         if world.chance(weather.slow) {
-            // Longer than anybody waits, or a little less.
+            // Longer than any sender waits, or a little less.
             let long = world.up_to(LONG.as_secs() * 1000);
             if world.rng.bool() { before = long } else { after = long }
         }
         let (mut fails, mut is_lost) = (world.chance(trouble), world.chance(trouble / 2));
         if self.is_cut_off(&world) && service == Service::ApiServer {
-            // What was under way when the cut came may have arrived.
+            // Requests that were under way at the cut may have arrived.
             fails |= world.rng.u32(..4) > 0;
             is_lost = true;
         }
@@ -306,7 +306,7 @@ impl Client {
         Fate { before, after, fails, is_lost, kills }
     }
 
-    /// Sends a request: after a while it has its `effect`, and after another while the answer is there. An error is a status code, 0
+    /// Sends a request: after a while it has its `effect`, and after another the answer arrives. An error is a status code, 0
     /// for no answer. What was sent takes effect even if its sender is killed meanwhile.
     ///
     /// `key` says what must not be sent again at once if it fails.
@@ -376,7 +376,7 @@ impl Client {
         answer
     }
 
-    /// Units do not know what the others ask.
+    /// Units do not know each other's requests.
     fn of_unit(&self, key: &str) -> String {
         let unit = self.namespace.unwrap_or(&self.unit);
         if unit.is_empty() { key.to_owned() } else { format!("{key} ({unit})") }
@@ -394,12 +394,12 @@ impl Client {
         self.sim.report();
     }
 
-    /// What must not be tried again at once.
+    /// A request that must not be retried at once.
     pub(super) fn failed(&self, key: &str) {
         self.sim.world().pace.failed(self.ingester, self.life, &self.of_unit(key), Instant::now());
     }
 
-    /// A row was stale whose object is looked at next, after a pause.
+    /// A row was stale; its object is looked at next, after a pause.
     pub(super) fn stale(&self, key: &str) {
         self.sim.world().pace.stale(self.ingester, self.life, &self.of_unit(key), Instant::now());
     }
@@ -409,7 +409,7 @@ impl Client {
         self.sim.world().pace.wanted(self.ingester, self.life, &self.of_unit(&format!("look {name}")));
     }
 
-    /// The ingester learns something new of an object, or of all.
+    /// The ingester learns something new about an object, or about all.
     pub(super) fn learns(&self, name: Option<&str>) {
         self.sim.world().pace.learns(self.ingester, name, Instant::now());
     }

@@ -1,4 +1,4 @@
-//! What a template means in a value.
+//! Finds the results of a template in a value.
 
 use super::TemplateError;
 use super::parse::{Slice, Step};
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 /// The results of one expression.
 type Results<'a> = Vec<Cow<'a, Tree>>;
 
-/// Finds the results of each expression. With `missing`, a field that is not there has no result, else it is an error.
+/// Finds the results of each expression. With `missing`, a missing field has no result, otherwise it is an error.
 pub(super) fn find<'a>(steps: &[Step], tree: &'a Tree, missing: bool) -> Result<Vec<Results<'a>>, TemplateError> {
     Finder { missing, ..Finder::default() }.all(steps, 0, Cow::Borrowed(tree))
 }
@@ -21,12 +21,12 @@ fn error<T>(message: impl Into<String>) -> Result<T, TemplateError> {
 #[derive(Default)]
 struct Finder {
     missing: bool,
-    /// Ranges that begin with the expression at hand, and those that it is in.
+    /// Ranges that begin with the current expression, and those that contain it.
     begun: usize,
     within: usize,
     /// Ends that were met and belong to a range further out.
     ended: usize,
-    /// The place of the last end, among all expressions.
+    /// The index of the last end, among all expressions.
     last_end: Option<usize>,
 }
 
@@ -209,7 +209,7 @@ fn order(left: &Tree, right: &Tree) -> Result<Option<Ordering>, TemplateError> {
     }
 }
 
-/// The values in a collection. A text has its bytes.
+/// The values in a collection. A text contains its bytes.
 fn children(value: Cow<'_, Tree>) -> Results<'_> {
     match value {
         Cow::Borrowed(Tree::List(values)) => values.iter().map(Cow::Borrowed).collect(),

@@ -1,7 +1,7 @@
 //! kubectl's JSONPath templates: text with expressions in braces, which are paths of fields, indexes and slices, unions, wildcards,
-//! recursion, filters, and `range ... end`. `parse.rs` reads a template, `find.rs` finds what it means in an object.
+//! recursion, filters, and `range ... end`. `parse.rs` reads a template, `find.rs` finds its results in an object.
 //!
-//! The rules, odd ones too, are those of `k8s.io/client-go/util/jsonpath`. Where Go goes through a map in any order, this goes by key.
+//! The rules, odd ones too, are those of `k8s.io/client-go/util/jsonpath`. Go traverses a map in any order; this code goes by key.
 //!
 //! May use: json, tree.
 
@@ -18,7 +18,7 @@ pub struct Template {
     steps: Vec<Step>,
 }
 
-/// Why a template cannot be read, or what it asks for cannot be had.
+/// Why a template cannot be read, or cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError(pub(crate) String);
 
@@ -39,10 +39,10 @@ impl Template {
         Ok(Template { steps: parse::parse(text)? })
     }
 
-    /// What it prints for a value. A field that is not there prints nothing, as kubectl has it by default.
+    /// Its output for a value. A missing field prints nothing, which is kubectl's default.
     ///
     /// # Errors
-    /// When it asks for what the value cannot have, such as an element of a text.
+    /// When it does not fit the value, for example an element of a text.
     pub fn print(&self, tree: &Tree) -> Result<String, TemplateError> {
         let mut out = String::new();
         for results in find::find(&self.steps, tree, true)? {
@@ -52,7 +52,7 @@ impl Template {
         Ok(out)
     }
 
-    /// What it finds in a value, as Go prints it in a line, each result on its own.
+    /// Its results in a value, each as Go prints it in a line.
     ///
     /// # Errors
     /// As [`Template::print`].
@@ -61,7 +61,7 @@ impl Template {
         Ok(results.iter().flatten().map(|found| found.sprint()).collect())
     }
 
-    /// What it finds in a value.
+    /// Its results in a value.
     ///
     /// # Errors
     /// As [`Template::print`].
@@ -88,7 +88,7 @@ impl Template {
             [Step::List(path)] if path.len() >= 2 && is_items(&path[..2]) => {
                 let plain = |step: &Step| matches!(step, Step::Field(_));
                 let rest = &path[2..];
-                // What follows gives at most one result an item, each of which is found without the others.
+                // The rest gives at most one result per item, and each is found without the others.
                 rest.iter()
                     .all(plain)
                     .then(|| ByItem { template: Template { steps: vec![Step::List(rest.to_vec())] }, separator: " " })
@@ -101,14 +101,14 @@ impl Template {
 /// A template for the items of a list.
 #[derive(Debug)]
 pub struct ByItem {
-    /// What is printed for an item; nothing if it has no results.
+    /// The output for an item; empty if it has no results.
     template: Template,
-    /// What is printed between two items that have results.
+    /// The output between two items with results.
     pub separator: &'static str,
 }
 
 impl ByItem {
-    /// What is printed for an item; `None` if it has no results.
+    /// The output for an item; `None` if it has no results.
     ///
     /// # Errors
     /// As [`Template::print`].

@@ -73,7 +73,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Takes so many bytes.
+    /// Takes this many bytes.
     fn take(&mut self, len: usize) -> &'a str {
         let (head, tail) = self.rest.split_at(len);
         self.rest = tail;
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a name to its end. A backslash takes a character in that would end it.
+    /// Reads a name to its end. A backslash includes a character that would otherwise end it.
     fn field(&mut self) -> Step {
         let mut escaped = false;
         let end = self.rest.find(|character| {
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         let parts = start.and_then(|start| {
             let (left, rest) = text.split_at(start);
             let mut len = rest.find(|c| !is_operator(c)).unwrap_or(rest.len());
-            // Something is left for the right side.
+            // Something must remain for the right side.
             if len == rest.len() {
                 len -= 1;
             }
@@ -272,7 +272,7 @@ fn is_terminator(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
 }
 
-/// What a text in quotes means, by Go's escapes; `None` if it breaks their rules.
+/// The value of a text in quotes, by Go's escapes; `None` if it breaks their rules.
 fn unquote(text: &str, quote: char) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut characters = text.chars();

@@ -1,4 +1,4 @@
-//! The columns that a kind's rows are shown in: those of a table, those of a spreadsheet, and those that somebody names.
+//! The columns in which a kind's rows are shown: those of a table, those of a spreadsheet, and those that a caller names.
 
 use ingester_core::age::age;
 use ingester_core::nearest::nearest;
@@ -8,13 +8,13 @@ use ingester_sql::query::States;
 use ingester_store::query::{FoundRow, STATE_PLACES};
 use serde_json::{Value as Json, json};
 
-/// The indexed columns that a table shows to everybody. It shows the others with `-o wide`.
+/// How many indexed columns a table always shows. It shows the others with `-o wide`.
 const MOST: usize = 4;
 
-/// What stands before the name of a column that is the row's own, where an indexed column has the name.
+/// The prefix of the name of a row's own column if an indexed column has that name.
 const OWN: &str = "Row_";
 
-/// A column that rows are shown in.
+/// A column in which rows are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerColumn {
     shows: Shows,
@@ -33,15 +33,15 @@ enum Shows {
     Age(usize),
 }
 
-/// Why there is no such column.
+/// Why a column is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table} has no column `{name}`{} It has {}", suggestion(.meant.as_deref()), .known.join(", "))]
 pub struct UnknownColumn {
-    /// The table that was looked through.
+    /// The table that was searched.
     pub table: String,
-    /// The name that is not there.
+    /// The unknown name.
     pub name: String,
-    /// The name that was most likely meant.
+    /// The most similar name.
     pub meant: Option<String>,
     /// The names of all its columns.
     pub known: Vec<String>,
@@ -61,7 +61,7 @@ pub fn of_table(table: &Table, states: States) -> Vec<AnswerColumn> {
     all(table).into_iter().filter(is_shown).collect()
 }
 
-/// The columns of a spreadsheet: everything that a row has but its text, and times instead of ages.
+/// The columns of a spreadsheet: all of a row except its text, with times instead of ages.
 pub fn of_spreadsheet(table: &Table) -> Vec<AnswerColumn> {
     let hidden = [base::GROUP_VER, base::EVICT_CONFIRMED, base::INGEST_VERSION];
     let is_shown = |column: &AnswerColumn| match column.shows {
@@ -72,7 +72,7 @@ pub fn of_spreadsheet(table: &Table) -> Vec<AnswerColumn> {
     all(table).into_iter().filter(is_shown).collect()
 }
 
-/// The column of this name as it is printed, in upper or lower case; else of this name in the table, or with what is at this path
+/// The column of this name as it is printed, in upper or lower case; otherwise of this name in the table, or with the value at this path
 /// (`spec.owner.name`). `row_state`, `row_age`, `row_deleted` and `row_version` are the row's own in every kind.
 ///
 /// # Errors
@@ -155,7 +155,7 @@ impl AnswerColumn {
         self.shows == Shows::Value(base::NAME)
     }
 
-    /// The places of what has to be read for it.
+    /// The indexes of the columns that must be read for it.
     pub fn places(&self) -> &[usize] {
         match &self.shows {
             Shows::Value(place) | Shows::Age(place) => std::slice::from_ref(place),
@@ -196,18 +196,18 @@ impl AnswerColumn {
         json!({"name": self.title, "type": ty, "format": format, "description": description, "priority": priority})
     }
 
-    /// The cell of a row, whose [places](Self::places) were read; null where it has no value. Ages are those at `now`.
+    /// The cell of a row whose [places](Self::places) were read; null without a value. Ages are those at `now`.
     pub fn cell(&self, row: &FoundRow, now: Micros) -> Json {
         match self.shows {
             Shows::State => row.state().into(),
-            // Everything was created once, and some of it is deleted.
+            // Every object was created, and some are deleted.
             Shows::Age(base::DELETE_TIME) => row.time(base::DELETE_TIME).map(|time| age(Some(time), now)).into(),
             Shows::Age(place) => age(row.time(place), now).into(),
             Shows::Value(place) => match row.get(place) {
                 None | Some(Value::Null) => Json::Null,
                 Some(Value::Bool(value)) => (*value).into(),
                 Some(Value::Int(value)) => (*value).into(),
-                // A version is a text in Kubernetes, and clients have no integers above those of 64 bits with a sign.
+                // A version is a text in Kubernetes, and clients have no integers beyond signed 64 bits.
                 Some(Value::UInt(value)) if place == base::RES_VERSION => value.to_string().into(),
                 Some(Value::UInt(value)) => i64::try_from(*value).map_or_else(|_| value.to_string().into(), Json::from),
                 Some(Value::Double(value)) => (*value).into(),
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(name("age"), is("AGE", "AGE"));
         assert_eq!(name("Row_Version"), is("row_version", "row_version"));
         assert_eq!(name("res_version"), is("Row_Row_Version", "row_row_version"));
-        // In every kind.
+        // These exist in every kind.
         let plain = table_with(&["a"]);
         for (own, title) in [("row_state", "State"), ("row_age", "Age"), ("row_deleted", "Deleted"), ("row_uid", "UID")]
         {

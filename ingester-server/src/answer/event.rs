@@ -1,4 +1,4 @@
-//! The objects of a watch's events: a row's, what is known of an object without its row, a bookmark's.
+//! The objects of a watch's events: from a row, from what is known of an object without its row, or of a bookmark.
 
 use super::columns::AnswerColumn;
 use super::object::at_version;
@@ -23,12 +23,12 @@ pub struct Bare<'a> {
 }
 
 impl Renderer {
-    /// From now on, ages are those of this moment: a watch lasts long.
+    /// From now on, ages are computed at this moment, because a watch lasts long.
     pub fn refresh(&mut self) {
         self.now = Micros::now();
     }
 
-    /// The object of a row. With a version, it says that it has this one, whatever the stored text says. A table has its columns only
+    /// The object of a row. A given version replaces that of the stored text. A table has its columns only
     /// with `columns`: clients keep those of the first event.
     pub fn of_event(&self, row: &FoundRow, version: Option<u64>, columns: bool) -> String {
         let mut rest = Rest::default();
@@ -52,11 +52,11 @@ impl Renderer {
         if !namespace.is_empty() {
             metadata["namespace"] = namespace.into();
         }
-        // Clients with types take no object without a spec.
+        // Typed clients do not accept an object without a spec.
         self.made(json!({"metadata": metadata, "spec": {}}), name, version, columns)
     }
 
-    /// A bookmark at this version. The one after the initial events says so.
+    /// A bookmark at this version. The bookmark after the initial events is marked as such.
     pub fn bookmark(&self, version: u64, ends_initial_events: bool) -> String {
         let mut metadata = json!({"resourceVersion": version.to_string(), "creationTimestamp": null});
         if ends_initial_events {
@@ -65,7 +65,7 @@ impl Renderer {
         self.made(json!({"metadata": metadata}), "", version, false)
     }
 
-    /// This object, as one of the kind.
+    /// This object, with the kind's `apiVersion` and `kind`.
     fn made(&self, mut object: Json, name: &str, version: u64, columns: bool) -> String {
         (object["kind"], object["apiVersion"]) = (self.kind.kind().into(), self.kind.api_version().into());
         let cell = |column: &AnswerColumn| if column.is_name() { Json::from(name) } else { Json::Null };
@@ -74,7 +74,7 @@ impl Renderer {
         self.end_event(&Rest { version, ..Rest::default() }, out)
     }
 
-    /// Writes an item with these cells and this object, of which the form takes what it shows.
+    /// Writes an item with these cells and this object; the form uses the parts that it shows.
     fn item(&self, cells: Vec<Json>, object: Json, out: &mut String) {
         let partial = |object: Json| {
             let metadata = &object["metadata"];

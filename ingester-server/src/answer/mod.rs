@@ -1,5 +1,5 @@
-//! Rows as a client wants to have them: objects, tables, metadata. Rows in, values and text out. What the server answers is made of
-//! the same parts as what `ingester get` prints, so that the two cannot differ.
+//! Rows as a client wants to have them: objects, tables, metadata. Rows in, values and text out. The server's answers are made from
+//! the same parts as the output of `ingester get`, so that the two cannot differ.
 //!
 //! | file | what it has |
 //! |---|---|

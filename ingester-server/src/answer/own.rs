@@ -1,10 +1,10 @@
-//! What is this server's own, such as saved queries, in the forms in which objects are answered.
+//! The server's own objects, such as saved queries, in the same forms as other objects.
 
 use crate::request::accept::Form;
 use crate::request::parameters::Include;
 use serde_json::{Value as Json, json};
 
-/// Objects of a kind that is this server's own. All of them are in memory.
+/// Objects of one of this server's own kinds. All of them are in memory.
 pub struct OwnObjects {
     /// `mirror.michelangelo.api/v1`
     pub api_version: &'static str,
@@ -20,7 +20,7 @@ impl OwnObjects {
     /// All of them.
     pub fn list(&self, form: Form, include: Include) -> Json {
         let items = || self.objects.iter().map(|(object, _)| object);
-        // Clients take an empty version for none at all.
+        // Clients treat an empty version as no version at all.
         let metadata = json!({"resourceVersion": "1"});
         match form {
             Form::Objects => json!({
@@ -35,7 +35,7 @@ impl OwnObjects {
         }
     }
 
-    /// The first one, as an answer that is one object; `None` if there is none.
+    /// The first one, as an answer that is one object; `None` without objects.
     pub fn first(&self, form: Form, include: Include) -> Option<Json> {
         let (object, _) = self.objects.first()?;
         Some(match form {

@@ -12,7 +12,7 @@ use ingester_store::query::{FoundRow, STATE_PLACES, ShownState, Wanted, metadata
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 
-/// How rows of a kind are written.
+/// Writes the rows of a kind.
 #[derive(Clone, Debug)]
 pub struct Renderer {
     pub(super) kind: Kind,
@@ -20,7 +20,7 @@ pub struct Renderer {
     pub(super) include: Include,
     pub(super) columns: Vec<AnswerColumn>,
     skip: Vec<String>,
-    /// What a list says instead of the highest version of its rows.
+    /// The version of a list, instead of the highest one of its rows.
     version: Option<u64>,
     pub(super) now: Micros,
 }
@@ -37,7 +37,7 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// Takes note of a row.
+    /// Notes the version of a row.
     pub fn see(&mut self, row: &FoundRow) {
         if let Some(Value::UInt(version)) = row.get(base::RES_VERSION) {
             self.version = self.version.max(*version);
@@ -46,13 +46,13 @@ impl Rest {
 }
 
 impl Renderer {
-    /// The form of answers with rows in these states, without the fields at the paths of `skip`.
+    /// The form of answers with rows in these states, without the fields at the paths in `skip`.
     pub fn new(kind: Kind, form: Form, include: Include, states: States, skip: Vec<String>) -> Self {
         let columns = if form == Form::Table { of_table(kind.table(), states) } else { Vec::new() };
         Renderer { kind, form, include, columns, skip, version: None, now: Micros::now() }
     }
 
-    /// Lists say that they have this version; with `None`, the highest one of their rows.
+    /// Lists have this version; with `None`, the highest one of their rows.
     pub fn at(&mut self, version: Option<u64>) {
         self.version = version;
     }
@@ -68,7 +68,7 @@ impl Renderer {
         Wanted { places, labels: false }
     }
 
-    /// What comes before the first row of a list.
+    /// The text before the first row of a list.
     pub fn begin(&self) -> String {
         match self.form {
             Form::Objects => {
@@ -87,10 +87,10 @@ impl Renderer {
         }
     }
 
-    /// What comes after the last row of a list.
+    /// The text after the last row of a list.
     pub fn end(&self, rest: &Rest) -> String {
         let mut metadata = Map::new();
-        // Clients take an empty version for none at all.
+        // Clients treat an empty version as no version at all.
         let version = self.version.unwrap_or(rest.version.max(1));
         metadata.insert("resourceVersion".into(), version.to_string().into());
         if let Some(next) = &rest.next {
@@ -158,7 +158,7 @@ impl Renderer {
     }
 }
 
-/// The metadata of a row's object, without the cost of the whole object.
+/// The metadata of a row's object, without reading the whole object.
 fn of_row<'r>(kind: &Kind, row: &'r FoundRow) -> Cow<'r, str> {
     metadata(row.text(base::JSON)).map_or("{}".into(), |(_, text)| ShownState::of(kind, row).metadata(text))
 }

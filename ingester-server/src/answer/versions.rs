@@ -1,4 +1,4 @@
-//! Versions of an object, and what differs between two of them.
+//! Versions of an object, and the differences between two of them.
 
 use ingester_core::Kind;
 use ingester_core::schema::base;
@@ -7,32 +7,32 @@ use json_patch::Patch;
 use json_patch::jsonptr::Pointer;
 use serde_json::Value;
 
-/// What the API server changes with every write, or its field managers do.
+/// Fields that the API server or its field managers change with every write.
 const ALWAYS: [&str; 3] = [".metadata.resourceVersion", ".metadata.generation", ".metadata.managedFields"];
 
-/// The object of a version, with when it was there, and with the paths of what differs from the version before it. Its text and the
+/// The object of a version, with the time of its validity, and with the paths that differ from the version before it. Its text and the
 /// [places](super::STATE_PLACES) of its state were read.
 pub fn version(kind: &Kind, version: &ObjectVersion, changed: &[String]) -> String {
     let shown = ShownState::of_version(kind, version);
     shown.object_with(version.row.text(base::JSON), changed).into_owned()
 }
 
-/// The JSON patch (RFC 6902) that makes one object of the other. A text that is not JSON counts as null.
+/// The JSON patch (RFC 6902) that turns one object into the other. A text that is not JSON counts as null.
 pub fn patch(from: &str, to: &str) -> Patch {
     json_patch::diff(&parsed(from), &parsed(to))
 }
 
-/// The paths of what differs between two objects: `.spec.replicas`, `.metadata.labels["example.com/team"]`, `.spec.list[0]`. Each once.
+/// The paths that differ between two objects: `.spec.replicas`, `.metadata.labels["example.com/team"]`, `.spec.list[0]`. Each once.
 pub fn changed(from: &str, to: &str) -> Vec<String> {
     let (from, to) = (parsed(from), parsed(to));
     let patch = json_patch::diff(&from, &to);
     let mut paths: Vec<String> = patch.0.iter().map(|step| path(step.path(), [&from, &to])).collect();
-    // What is taken out of a list is taken out at one place, again and again.
+    // Several items that are removed from a list are removed at the same index, one after the other.
     paths.dedup();
     paths
 }
 
-/// Whether a path is that of what changes with every write.
+/// Whether the field at a path changes with every write.
 pub fn changes_always(path: &str) -> bool {
     ALWAYS
         .iter()

@@ -5,19 +5,19 @@ use ingester_core::Kind;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
-/// What can be done with every object.
+/// The verbs for every object.
 const READING: [&str; 2] = ["get", "list"];
 
-/// What can be done with them where the database has a log of changes.
+/// The verbs for them if the database has a log of changes.
 const WATCHING: &str = "watch";
 
-/// What can be done with evicted objects.
+/// The verbs for evicted objects.
 const WRITING: [&str; 4] = ["delete", "deletecollection", "patch", "update"];
 
-/// What can be done with what is this server's own.
+/// The verbs for this server's own objects.
 const LISTED: [&str; 2] = ["get", "list"];
 
-/// What clients find under a plural.
+/// A resource, which clients find under a plural.
 struct Resource {
     group: String,
     version: String,
@@ -56,7 +56,7 @@ impl Resource {
         }
     }
 
-    /// What is this server's own, and in no namespace.
+    /// This server's own resources, which have no namespace.
     fn own((group, version): (&str, &str), kind: &str, plural: &str, verbs: &[&'static str]) -> Self {
         Resource {
             group: group.to_owned(),
@@ -113,7 +113,7 @@ impl Resource {
     }
 }
 
-/// What a server of these kinds has.
+/// The resources of a server for these kinds.
 fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
     let outer = (OUTER_GROUP, OUTER_VERSION);
     let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::of(kind, writable, watchable)).collect();
@@ -122,7 +122,7 @@ fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
     for review in SelfReview::ALL {
         all.push(Resource::own((review.group(), "v1"), review.kind(), review.plural(), &["create"]));
     }
-    // The kinds may have them themselves.
+    // The kinds may include them.
     if !all.iter().any(|resource| resource.group.is_empty() && resource.plural == "namespaces") {
         let namespaces = Resource::own(("", "v1"), "Namespace", "namespaces", &LISTED);
         all.push(Resource { short: vec!["ns".into()], ..namespaces });
@@ -130,7 +130,7 @@ fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
     all
 }
 
-/// The documents of discovery by their paths; the aggregated ones have a star behind it.
+/// The documents of discovery by their paths; those of the aggregated ones end with a star.
 pub(super) fn documents(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<(String, Json)> {
     let all = resources(kinds, writable, watchable);
     let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<&Resource>>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the server has, as Kubernetes' clients ask for it: versions, groups, resources, schemas. Made once, from the kinds alone: so kinds
+//! What the server offers, as Kubernetes' clients request it: versions, groups, resources, schemas. Made once, only from the kinds: so kinds
 //! whose CRD is gone from the cluster are served, too.
 //!
 //! | file | what it has |
@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest as _, Sha512};
 use std::collections::BTreeMap;
 
-/// The Kubernetes version whose API this is.
+/// The Kubernetes version whose API this server has.
 const VERSION: (&str, &str) = ("1", "36");
 
 /// A document with its hash.
@@ -28,7 +28,7 @@ const VERSION: (&str, &str) = ("1", "36");
 pub struct Document {
     /// The JSON.
     pub text: String,
-    /// What changes whenever the text does, in quotes, as `ETag` has it.
+    /// A hash of the text in quotes, for `ETag`.
     pub etag: String,
 }
 
@@ -43,13 +43,13 @@ impl Document {
 /// All documents.
 #[derive(Clone, Debug)]
 pub struct Documents {
-    /// By their path. The aggregated ones have a star behind it.
+    /// By their path. Those of the aggregated ones end with a star.
     by_path: BTreeMap<String, Document>,
 }
 
 impl Documents {
-    /// The documents of a server for these kinds. Where `writable` is false, no verb that writes is among their verbs; where
-    /// `watchable` is false, `watch` is not.
+    /// The documents of a server for these kinds. If `writable` is false, they have no verbs that write; if
+    /// `watchable` is false, they lack `watch`.
     pub fn new(kinds: &[Kind], writable: bool, watchable: bool) -> Self {
         let mut documents = Documents { by_path: BTreeMap::new() };
         let (major, minor) = VERSION;
@@ -86,7 +86,7 @@ impl Documents {
         self.by_path.insert(path.to_owned(), Document::of(json));
     }
 
-    /// The document of this path, aggregated where there is such a form and it is wanted.
+    /// The document of this path, in its aggregated form if that exists and is wanted.
     pub fn get(&self, target: &Target<'_>, aggregated: bool) -> Option<&Document> {
         let of = |group: &str| if group.is_empty() { "api".to_owned() } else { format!("apis/{group}") };
         let path = match target {

@@ -1,5 +1,5 @@
 //! Schemas of the kinds, as `kubectl explain` reads them, and whether their objects can be patched, which `kubectl edit`, `replace` and
-//! `apply` look for. A kind without a CRD of ours has no schema: its objects are any objects.
+//! `apply` look for. A kind without a CRD of ours has no schema: any object is valid.
 
 use ingester_core::Kind;
 use serde_json::{Map, Value as Json, json};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The name of the schema of every object's metadata.
 const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// What a document is made of.
+/// The parts of a document.
 #[derive(Default)]
 struct Parts {
     schemas: Map<String, Json>,
@@ -73,10 +73,10 @@ fn name(kind: &Kind) -> String {
     parts.join(".")
 }
 
-/// The parameters of a patch. kubectl edits, replaces and applies objects of those kinds only whose patch has both.
+/// The parameters of a patch. kubectl edits, replaces and applies only objects of kinds whose patch has both.
 const OF_PATCH: [&str; 2] = ["dryRun", "fieldValidation"];
 
-/// The paths at which a kind's objects are, which is how clients find its schema, and whether objects can be changed.
+/// The paths of a kind's objects. By these, clients find its schema and whether objects can be changed.
 fn operations(kind: &Kind, answer: &Json, parameter: impl Fn(&str) -> Json, writable: bool) -> Vec<(String, Json)> {
     let (group, version) = (group_path(kind), kind.plural());
     let place = if kind.namespaced() { "namespaces/{namespace}/" } else { "" };
@@ -124,7 +124,7 @@ fn schema(kind: &Kind, metadata: &Json) -> Json {
     schema
 }
 
-/// What every object's metadata has, of what is of use in SQL.
+/// The fields of every object's metadata that are useful in SQL.
 fn metadata() -> Json {
     let text = |description: &str| json!({"type": "string", "description": description});
     let texts = |description: &str| json!({"type": "object", "additionalProperties": {"type": "string"}, "description": description});

@@ -44,7 +44,7 @@ fn both_discoveries_say_the_same() {
 
 #[test]
 fn our_own_group_has_no_verb_that_deletes() {
-    // The namespace controller would delete through it.
+    // The namespace controller would use it to delete.
     let own = document("/apis/mirror.michelangelo.api/v1", false);
     let resources = own["resources"].as_array().unwrap();
     assert_eq!(resources.iter().map(|resource| &resource["name"]).collect::<Vec<_>>(), ["parameters", "queries"]);

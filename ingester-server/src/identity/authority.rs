@@ -1,4 +1,4 @@
-//! Who signed a client's certificate, and whose it is.
+//! Which authority signed a client's certificate, and whose certificate it is.
 
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject as _;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-/// The certificates of those who sign clients' certificates.
+/// The certificates of the authorities that sign clients' certificates.
 #[derive(Clone)]
 pub struct Authority(Arc<dyn ClientCertVerifier>);
 
@@ -21,7 +21,7 @@ pub struct AuthorityError(String);
 /// Whose a certificate is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Subject {
-    /// The last common name, as Go reads it; may be empty.
+    /// The last common name, as in Go; may be empty.
     pub(super) name: String,
     pub(super) organizations: Vec<String>,
 }
@@ -30,7 +30,7 @@ impl Authority {
     /// Reads certificates in PEM.
     ///
     /// # Errors
-    /// If there is none, or one cannot be used.
+    /// If there are no certificates, or one cannot be used.
     pub fn from_pem(pem: &[u8]) -> Result<Self, AuthorityError> {
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(pem) {
@@ -46,7 +46,7 @@ impl Authority {
             .map_err(|error| AuthorityError(format!("there is no certificate: {error}")))
     }
 
-    /// Whose the certificate is, if it was signed here, for clients, and is valid now.
+    /// Whose certificate it is, if this authority signed it, for clients, and it is valid now.
     pub(super) fn verified(&self, chain: &[CertificateDer<'static>], now: UnixTime) -> Result<Subject, rustls::Error> {
         let (own, between) = chain.split_first().ok_or(rustls::Error::NoCertificatesPresented)?;
         self.0.verify_client_cert(own, between, now)?;

@@ -1,4 +1,4 @@
-//! Answers that hold for some seconds. Who asks for one that somebody else is already waiting for waits, too.
+//! Answers that are valid for some seconds. Concurrent callers with the same question share one request.
 
 use super::review::ReviewError;
 use std::collections::HashMap;
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The SHA-256 of what was asked, so that neither tokens nor long lists of groups are kept.
+/// The SHA-256 of what was asked, so that neither tokens nor long lists of groups are stored.
 pub(super) type Key = [u8; 32];
 
-/// The most answers. When there are more, those that no longer hold are forgotten, and if that is not enough, all.
+/// The most answers. Beyond that, expired ones are forgotten, and if that is not enough, all.
 const MOST: usize = 4096;
 
 /// Answers by what was asked.
@@ -19,15 +19,15 @@ pub(super) struct Cache<T> {
     most: usize,
 }
 
-/// The place of one answer. Who has locked it is asking.
+/// The slot of one answer. The caller that holds its lock is asking.
 type Slot<T> = tokio::sync::Mutex<Option<Answer<T>>>;
 
 #[derive(Debug)]
 struct Answer<T> {
-    /// When it came.
+    /// When it arrived.
     at: Instant,
     what: Result<T, ReviewError>,
-    /// Until when it holds; an error holds for those who were waiting for it.
+    /// Until when it is valid; an error is valid for the callers that were waiting for it.
     until: Instant,
 }
 
@@ -36,12 +36,12 @@ impl<T: Clone> Cache<T> {
         Cache { slots: Mutex::default(), most: MOST }
     }
 
-    /// The answer and whether it was known; otherwise asks. `holds` says for how long the answer does.
+    /// Returns the answer and whether it was known; otherwise asks. `holds` says how long the answer is valid.
     ///
     /// If a caller gives up, the next one asks again.
     ///
     /// # Errors
-    /// If nobody can say.
+    /// If the answer cannot be obtained.
     pub(super) async fn get(
         &self,
         key: Key,
@@ -54,7 +54,7 @@ impl<T: Clone> Cache<T> {
         if let Some(known) = &*answer {
             let fits = match &known.what {
                 Ok(_) => Instant::now() < known.until,
-                // It came while this caller was waiting: asking again would take as long again.
+                // It arrived while this caller was waiting: asking again would take as long again.
                 Err(_) => asked < known.at,
             };
             if fits {
@@ -78,7 +78,7 @@ impl<T: Clone> Cache<T> {
                 Ok(answer) => answer.as_ref().is_some_and(|answer| now < answer.until),
                 Err(_) => true,
             });
-            // Removing one by one, with as many always left, would look at all of them for each request.
+            // Removing one at a time from a full cache would scan all of them for each request.
             if slots.len() > self.most / 2 {
                 slots.clear();
             }

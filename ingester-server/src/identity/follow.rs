@@ -1,4 +1,4 @@
-//! Reads again whom to believe: the ConfigMap of the front proxy, and the file of the users' authority.
+//! Rereads the trusted authorities: the ConfigMap of the front proxy, and the file of the users' authority.
 
 use super::Identity;
 use super::authority::{Authority, AuthorityError};
@@ -9,22 +9,22 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Where the API server says who its front proxy is.
+/// Where the API server publishes its front proxy.
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
 
-/// The first pause before a front proxy that could not be read is read again. Each further one is twice as long.
+/// The first pause before a front proxy that could not be read is read again. Each further pause is twice as long.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// How long the API server may take for an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Whom to believe, and where it is said.
+/// The sources of the trusted authorities.
 #[derive(Clone)]
 pub struct Sources {
-    /// The cluster whose API server is the front proxy; `None` if there is none.
+    /// The cluster whose API server is the front proxy; `None` without a front proxy.
     pub proxy: Option<Client>,
-    /// Whether the front proxy is needed: then it is an error if the API server does not say who it is.
+    /// Whether the front proxy is needed: then it is an error if the API server does not name it.
     pub required: bool,
     /// The file of the authority that signs users' certificates.
     pub users: Option<PathBuf>,
@@ -41,9 +41,9 @@ impl std::fmt::Debug for Sources {
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// Everything.
+    /// Both.
     All,
-    /// Not who is the front proxy, which is not [required](Sources::required). It is to be read again soon.
+    /// Not the front proxy, which is not [required](Sources::required). It is read again soon.
     WithoutProxy,
 }
 
@@ -55,7 +55,7 @@ pub enum FollowError {
     File {
         /// Which file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: std::io::Error,
     },
     /// Its content.
@@ -63,10 +63,10 @@ pub enum FollowError {
     Authority {
         /// Which file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: AuthorityError,
     },
-    /// The API server does not answer, or not to us.
+    /// The API server does not answer, or refuses our request.
     #[error(
         "the ConfigMap {NAMESPACE}/{NAME} cannot be read: {0} (bind the Role extension-apiserver-authentication-reader in \
          {NAMESPACE} to the server's service account)"
@@ -128,7 +128,7 @@ impl Sources {
         Ok(FrontProxy::read(&data)?)
     }
 
-    /// Reads both again and again until `stop` is cancelled; `last` is what was read before.
+    /// Reads both again and again until `stop` is cancelled; `last` is what was read last.
     pub async fn follow(self, identity: Identity, mut last: Read, stop: CancellationToken) {
         if self.proxy.is_none() && self.users.is_none() {
             return;

@@ -1,10 +1,10 @@
-//! Who calls, and what they may.
+//! Authenticates callers, and checks what they may do.
 //!
 //! May use: caller, metrics, places, status.
 //!
-//! Nobody is believed by default. A caller is known by one of these, in this order, as in Kubernetes' delegated authentication:
-//! the headers of a front proxy that has proven itself by its certificate, a client certificate, a token that the API server
-//! knows. What they may do, the API server says, too. If it cannot be asked, nothing is allowed.
+//! No caller is trusted by default. A caller is authenticated by one of these, in this order, as in Kubernetes' delegated authentication:
+//! the headers of a front proxy that has proven itself by its certificate, a client certificate, or a token that the API server
+//! knows. The API server also decides what they may do. If it cannot be asked, nothing is allowed.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -54,49 +54,49 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// How long it holds that somebody may do something.
+/// How long a positive answer about rights is cached.
 const ALLOWED: Duration = Duration::from_secs(10);
 
-/// How long it holds that somebody may not.
+/// How long a negative answer about rights is cached.
 const DENIED: Duration = Duration::from_secs(5);
 
-/// How long it holds whose a token is.
+/// How long the user of a token is cached.
 const KNOWN: Duration = Duration::from_secs(10);
 
-/// How long it holds that a token is nobody's.
+/// How long a rejected token is cached.
 const UNKNOWN: Duration = Duration::from_secs(5);
 
-/// The most questions to the API server about what somebody may do, at a time. One user asks at most half of them.
+/// The most concurrent questions to the API server about rights. One user may have at most half of them.
 const REVIEWS: usize = 32;
 
-/// The most questions about tokens at a time, and how many of them are about tokens that were known some minutes ago. So invented
-/// tokens, each of which is a question, do not keep the answers about the others from being renewed.
+/// The most concurrent questions about tokens, and how many of them are reserved for tokens that were valid some minutes ago. So invented
+/// tokens, each of which costs a question, do not prevent the answers about the others from being renewed.
 const TOKENS: usize = 16;
 const OF_RECENT: usize = 1;
 
-/// The group of all who are known.
+/// The group of all authenticated callers.
 const AUTHENTICATED: &str = "system:authenticated";
 
-/// The group and the user of those who are not. Only a front proxy may say so.
+/// The group and the user of unauthenticated callers. Only a front proxy may name them.
 const UNAUTHENTICATED: &str = "system:unauthenticated";
 const ANONYMOUS: &str = "system:anonymous";
 
-/// Who calls where nobody is asked who they are.
+/// The caller if authentication is off.
 const UNCHECKED: &str = "ingester:insecure-loopback";
 
-/// In which headers front proxies usually say who calls.
+/// The headers in which front proxies usually name the caller.
 const USUAL: &str = "x-remote-";
 
-/// How clients ask to be taken for somebody else.
+/// The headers by which clients request impersonation.
 const IMPERSONATE: &str = "impersonate-";
 
-/// Says who calls, and what they may. Clones share everything.
+/// Authenticates callers, and checks what they may do. Clones share everything.
 #[derive(Clone)]
 pub struct Identity(Arc<Inner>);
 
 struct Inner {
     rates: Rates,
-    /// `None`: nobody is asked who they are, and everybody may do everything.
+    /// `None`: callers are not authenticated, and may do everything.
     checked: Option<Checked>,
 }
 
@@ -121,8 +121,8 @@ impl fmt::Debug for Identity {
 }
 
 impl Identity {
-    /// Asks this reviewer. Tokens must be for one of `audiences`; without any, for the API server. Certificates are believed once
-    /// [`Identity::trust_proxy`] and [`Identity::trust_users`] say whose.
+    /// Asks this reviewer. Tokens must be for one of `audiences`; without any, for the API server. Certificates are trusted once
+    /// [`Identity::trust_proxy`] and [`Identity::trust_users`] say which.
     pub fn new(reviewer: impl Reviewer + 'static, audiences: Vec<String>, rate: Rate, metrics: Metrics) -> Self {
         let checked = Checked {
             reviewer: Box::new(reviewer),
@@ -140,30 +140,30 @@ impl Identity {
         Identity(Arc::new(Inner { rates: Rates::new(rate), checked: Some(checked) }))
     }
 
-    /// Asks nobody: whoever calls may do everything. Only for a port that nobody else can reach.
+    /// Does not authenticate: every caller may do everything. Only for a port that others cannot reach.
     pub fn unchecked() -> Self {
         Identity(Arc::new(Inner { rates: Rates::new(Rate { per_second: 0, burst: 0 }), checked: None }))
     }
 
-    /// From now on believes this front proxy; with `None`, none.
+    /// From now on trusts this front proxy; with `None`, no front proxy.
     pub fn trust_proxy(&self, proxy: Option<FrontProxy>) {
         if let Some(checked) = &self.0.checked {
             *checked.proxy.write().unwrap_or_else(PoisonError::into_inner) = proxy.map(Arc::new);
         }
     }
 
-    /// From now on takes holders of this authority's certificates for users, as Kubernetes does: the common name is the user, the
-    /// organizations are the groups. With `None`, nobody.
+    /// From now on accepts holders of this authority's certificates as users, as Kubernetes does: the common name is the user, the
+    /// organizations are the groups. With `None`, it accepts no certificates of users.
     pub fn trust_users(&self, authority: Option<Authority>) {
         if let Some(checked) = &self.0.checked {
             *checked.users.write().unwrap_or_else(PoisonError::into_inner) = authority;
         }
     }
 
-    /// Who calls. Afterwards the request has no header that says so, and no token, whoever calls and whatever comes out.
+    /// Authenticates the caller. In any case, the request then has no token and no header that names the caller.
     ///
     /// # Errors
-    /// 401 if nobody knows; 403 if they want to be taken for somebody else; 429 if too many tokens are being asked about; 500 or 503 if
+    /// 401 if the caller is unknown; 403 for impersonation; 429 if too many tokens are being asked about; 500 or 503 if
     /// the API server cannot be asked.
     pub async fn authenticate(&self, parts: &mut Parts, peer: &Peer) -> Result<Caller, Status> {
         let Some(checked) = &self.0.checked else {
@@ -189,10 +189,10 @@ impl Identity {
         Ok(authenticated(caller))
     }
 
-    /// Takes one of the requests that the caller may make in a second.
+    /// Takes one of the requests that the caller may send in a second.
     ///
     /// # Errors
-    /// 429 if there is none left.
+    /// 429 if no request is left.
     pub fn admit(&self, caller: &Caller) -> Result<(), Status> {
         self.0.rates.take(&caller.user).map_err(|pause| {
             let seconds = u32::try_from(pause.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
@@ -203,14 +203,14 @@ impl Identity {
     /// Whether the caller may do that.
     ///
     /// # Errors
-    /// 403 if not, in the words of the API server; 500 or 503 if it cannot be asked.
+    /// 403 if not, as the API server words it; 500 or 503 if it cannot be asked.
     pub async fn authorize(&self, caller: &Caller, attributes: &Attributes) -> Result<(), Status> {
         let Some(checked) = &self.0.checked else { return Ok(()) };
         let access = checked.access(caller, attributes).await?;
         if access.allowed { Ok(()) } else { Err(forbidden(caller, attributes, &access.reason)) }
     }
 
-    /// Whether the caller may do what they ask about themselves.
+    /// Whether the caller may do what they ask in a review about themselves.
     ///
     /// # Errors
     /// 500 or 503 if the API server cannot be asked.
@@ -224,7 +224,7 @@ impl Identity {
         }
     }
 
-    /// Whether the caller may do that besides what was asked for; if not, why.
+    /// Whether the caller may also do that, besides the request itself; if not, why.
     ///
     /// # Errors
     /// 500 or 503 if the API server cannot be asked.
@@ -238,7 +238,7 @@ impl Identity {
 }
 
 impl Checked {
-    /// Whose the token is.
+    /// The user of the token.
     async fn holder(&self, token: &str) -> Result<Caller, Status> {
         let holds = |caller: &Option<Arc<Caller>>| if caller.is_some() { KNOWN } else { UNKNOWN };
         let key = digest([token.as_bytes()]);
@@ -257,10 +257,10 @@ impl Checked {
         }
     }
 
-    /// Waits for a place for a question about a token, if it was known some minutes ago.
+    /// Waits for a place for a question about a token, if the token was valid some minutes ago.
     ///
     /// # Errors
-    /// If there is none, and it was not.
+    /// If no place is free, and it was not valid.
     async fn turn(&self, token: &Key) -> Result<Option<SemaphorePermit<'_>>, ReviewError> {
         match self.token_reviews.try_acquire() {
             Ok(turn) => Ok(Some(turn)),
@@ -278,7 +278,7 @@ impl Checked {
         self.asked(caller, key(caller, attributes), ask).await
     }
 
-    /// The answer to a question about a caller's rights that has this key, which is asked unless its answer is known.
+    /// The answer to the question about a caller's rights with this key; asks unless the answer is cached.
     async fn asked(
         &self,
         caller: &Caller,
@@ -306,7 +306,7 @@ impl Checked {
     }
 }
 
-/// Who calls by the peer's certificate: in the word of a front proxy, or by itself.
+/// The caller by the peer's certificate: as a front proxy says, or the peer itself.
 fn by_certificate(
     proxy: Option<&FrontProxy>,
     users: Option<&Authority>,
@@ -345,7 +345,7 @@ fn bearer(headers: &HeaderMap) -> Option<String> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| token.to_owned())
 }
 
-/// Removes what says who calls.
+/// Removes the headers that name the caller.
 fn strip(headers: &mut HeaderMap, proxy: Option<&FrontProxy>) {
     let said: Vec<HeaderName> = headers
         .keys()
@@ -363,7 +363,7 @@ fn strip(headers: &mut HeaderMap, proxy: Option<&FrontProxy>) {
     }
 }
 
-/// The caller in the group of those who are known, as Kubernetes adds it.
+/// The caller with the group of authenticated callers, as Kubernetes adds it.
 fn authenticated(mut caller: Caller) -> Caller {
     let told = caller.groups.iter().any(|group| group == AUTHENTICATED || group == UNAUTHENTICATED);
     if !told && caller.user != ANONYMOUS {
@@ -372,7 +372,7 @@ fn authenticated(mut caller: Caller) -> Caller {
     caller
 }
 
-/// The digest of these texts. Their lengths are in it, so that no others have the same.
+/// The digest of these texts. It includes their lengths, so that other texts do not have the same.
 fn digest<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> Key {
     let mut digest = Sha256::new();
     for text in texts {
@@ -399,7 +399,7 @@ fn key(caller: &Caller, attributes: &Attributes) -> Key {
     digest(texts)
 }
 
-/// 403, as the API server says it.
+/// 403, as the API server words it.
 fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
     let Attributes { verb, group, resource, subresource, namespace, name, .. } = attributes;
     let whole = if subresource.is_empty() { resource.clone() } else { format!("{resource}/{subresource}") };
@@ -409,7 +409,7 @@ fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
     };
     let user = &caller.user;
     let why = format!("User {user:?} cannot {} resource {whole:?} in API group {group:?} {place}", verb.as_str());
-    // The API server does the same, so that no browser takes it for a page.
+    // The API server does the same, so that browsers do not take it for a page.
     let mut why = why.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     if !reason.is_empty() {
         why = format!("{why}: {reason}");
@@ -419,7 +419,7 @@ fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
 
 /// The API server could not be asked.
 fn unreviewed(what: &str, error: &ReviewError) -> Status {
-    // Whoever sends invented tokens would fill the log.
+    // A sender of invented tokens would fill the log.
     if !matches!(error, ReviewError::TooMany) {
         tracing::warn!(%error, "Cannot check {what}");
     }

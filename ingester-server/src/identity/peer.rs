@@ -9,8 +9,8 @@ use std::sync::Arc;
 pub struct Peer {
     /// Its address.
     pub address: SocketAddr,
-    /// The certificates that it presented, its own first; empty if it presented none. It has proven that it has the key of its own,
-    /// and nothing else: who signed it is for [`Identity`](super::Identity) to find out.
+    /// The certificates that it presented, its own first; empty if it presented none. It has proven that it has the key of its own certificate,
+    /// and nothing else: [`Identity`](super::Identity) checks who signed that.
     pub certificates: Arc<[CertificateDer<'static>]>,
 }
 

@@ -1,4 +1,4 @@
-//! The front proxy: the API server, which has authenticated a request and says in its headers who calls.
+//! The front proxy: the API server, which has authenticated a request and names the caller in its headers.
 
 use super::authority::{Authority, AuthorityError};
 use super::peer::Peer;
@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use rustls::pki_types::UnixTime;
 use std::collections::BTreeMap;
 
-/// Whose word is taken, and in which headers it is: the ConfigMap `kube-system/extension-apiserver-authentication`.
+/// The trusted front proxy, and the headers that it uses: the ConfigMap `kube-system/extension-apiserver-authentication`.
 #[derive(Clone, Debug)]
 pub struct FrontProxy {
     authority: Authority,
@@ -27,22 +27,22 @@ pub enum FrontProxyError {
     /// The certificates of the authority.
     #[error("requestheader-client-ca-file: {0}")]
     Authority(#[from] AuthorityError),
-    /// A key that is no list of texts in JSON, or no list of names of headers.
+    /// A key that is not a JSON list of texts, or not a list of names of headers.
     #[error("{0} is not a list of names in JSON")]
     List(&'static str),
-    /// Nobody could be named.
+    /// No header names the user.
     #[error("requestheader-username-headers names no header")]
     NoUser,
 }
 
-/// What a front proxy says of a request.
+/// What a front proxy says about a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// Nothing: it is no front proxy, or it names nobody.
+    /// Nothing: the peer is not a front proxy, or it names no user.
     Nothing,
-    /// The caller's name is one that no front proxy may have.
+    /// The caller's name is one that a front proxy must not use.
     Refused(String),
-    /// This one calls.
+    /// This is the caller.
     Caller(Caller),
 }
 
@@ -50,12 +50,12 @@ impl FrontProxy {
     /// Reads the data of the ConfigMap; `None` if the API server has no front proxy.
     ///
     /// # Errors
-    /// If it cannot be understood. It then says nothing about who may be believed.
+    /// If it cannot be understood. It then does not say which proxies are trusted.
     pub fn read(data: &BTreeMap<String, String>) -> Result<Option<Self>, FrontProxyError> {
         let Some(pem) = data.get("requestheader-client-ca-file") else { return Ok(None) };
         let list = |key: &'static str| -> Result<Vec<String>, FrontProxyError> {
             let Some(text) = data.get(key).filter(|text| !text.trim().is_empty()) else { return Ok(Vec::new()) };
-            // Go writes `null` for a list that was never made.
+            // Go writes `null` for a list that was never created.
             let list: Option<Vec<String>> = serde_json::from_str(text).map_err(|_| FrontProxyError::List(key))?;
             Ok(list.unwrap_or_default())
         };
@@ -78,7 +78,7 @@ impl FrontProxy {
         if proxy.users.is_empty() { Err(FrontProxyError::NoUser) } else { Ok(Some(proxy)) }
     }
 
-    /// Who calls, in the word of the peer, if it is a front proxy. Otherwise its headers are not looked at.
+    /// The caller as the peer says, if it is a front proxy. Otherwise its headers are ignored.
     pub(super) fn says(&self, headers: &HeaderMap, peer: &Peer, now: UnixTime) -> Said {
         let subject = match self.authority.verified(&peer.certificates, now) {
             Ok(subject) => subject,
@@ -101,7 +101,7 @@ impl FrontProxy {
         for (name, value) in headers {
             let prefix = self.extras.iter().find_map(|prefix| name.as_str().strip_prefix(prefix.as_str()));
             if let Some(key) = prefix {
-                // As in Kubernetes, a key that is not encoded well is taken as it is.
+                // As in Kubernetes, a key with a wrong encoding is used as it is.
                 let decoded = percent_decode_str(key).decode_utf8();
                 let key = decoded.map_or_else(|_| key.to_owned(), std::borrow::Cow::into_owned);
                 extra.entry(key).or_default().push(text(value));
@@ -110,14 +110,14 @@ impl FrontProxy {
         Said::Caller(Caller { user, uid: first(&self.uids), groups: groups.collect(), extra })
     }
 
-    /// Whether the header is one of those in which a front proxy says who calls.
+    /// Whether the header is one of those in which a front proxy names the caller.
     pub(super) fn owns(&self, name: &HeaderName) -> bool {
         [&self.users, &self.uids, &self.groups].iter().any(|names| names.contains(name))
             || self.extras.iter().any(|prefix| name.as_str().starts_with(prefix.as_str()))
     }
 }
 
-/// The text of a header. Bytes that are no text stay apart from those that are.
+/// The text of a header. Bytes that are not text stay distinct from text.
 fn text(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }

@@ -1,11 +1,11 @@
-//! How many requests a caller may make in a second.
+//! How many requests a caller may send in a second.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The most callers that are remembered. One that is forgotten begins anew.
+/// The most callers that are remembered. A forgotten caller starts afresh.
 const MOST: usize = 4096;
 
 /// How many requests of one caller are answered.
@@ -18,7 +18,7 @@ pub struct Rate {
 }
 
 impl Default for Rate {
-    /// As much as kubectl asks for in its worst moments, several times.
+    /// Several times what kubectl sends in its worst moments.
     fn default() -> Self {
         Rate { per_second: 100, burst: 400 }
     }
@@ -43,7 +43,7 @@ impl Rates {
         Rates { rate, most: MOST, callers: Mutex::default() }
     }
 
-    /// Takes one request of the caller's. `Err` says when there is one again.
+    /// Takes one request of the caller's. `Err` says when the next one is available.
     pub(super) fn take(&self, caller: &str) -> Result<(), Duration> {
         if self.rate.per_second == 0 {
             return Ok(());
@@ -54,7 +54,7 @@ impl Rates {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         if !callers.contains_key(caller) {
             if callers.len() >= self.most {
-                // Who has everything left need not be remembered.
+                // A caller with a full allowance need not be remembered.
                 callers.retain(|_, left| refilled(left) < burst);
                 if callers.len() > self.most / 2 {
                     callers.clear();

@@ -1,4 +1,4 @@
-//! The tokens that were known some minutes ago.
+//! The tokens that were valid some minutes ago.
 
 use super::cache::Key;
 use std::collections::HashMap;
@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// For how long a token counts as one that was known.
+/// For how long a token counts as recently valid.
 const MINUTES: Duration = Duration::from_secs(600);
 
-/// The most tokens. When there are more, those that no longer count are forgotten, and if that is not enough, all.
+/// The most tokens. Beyond that, those that no longer count are forgotten, and if that is not enough, all.
 const MOST: usize = 16 << 10;
 
-/// When each token was known last.
+/// When each token was last known to be valid.
 #[derive(Debug)]
 pub(super) struct Recent {
     known: Mutex<HashMap<Key, Instant>>,
@@ -28,12 +28,12 @@ impl Recent {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the token was known some minutes ago.
+    /// Whether the token was valid some minutes ago.
     pub(super) fn has(&self, token: &Key) -> bool {
         self.known().get(token).is_some_and(|at| at.elapsed() < MINUTES)
     }
 
-    /// The API server says whether the token is known.
+    /// Records whether the token is valid, as the API server says.
     pub(super) fn learn(&self, token: Key, is_known: bool) {
         let mut known = self.known();
         if !is_known {

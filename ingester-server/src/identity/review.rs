@@ -1,4 +1,4 @@
-//! What the API server says of a token, and of what somebody may do.
+//! Reviews by the API server: of tokens, and of rights.
 
 use crate::caller::{Attributes, Caller};
 use futures::future::BoxFuture;
@@ -13,9 +13,9 @@ use std::time::Duration;
 /// How long the API server may take for an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Says who has a token, and who may do what.
+/// Reviews tokens and rights.
 pub trait Reviewer: Send + Sync {
-    /// Who has the token: `None` if nobody has it, or if it is for none of `audiences`. Without audiences, it must be for the API
+    /// The user of the token: `None` if it is invalid, or not for any of `audiences`. Without audiences, it must be for the API
     /// server.
     fn token<'a>(
         &'a self,
@@ -30,7 +30,7 @@ pub trait Reviewer: Send + Sync {
         attributes: &'a Attributes,
     ) -> BoxFuture<'a, Result<Access, ReviewError>>;
 
-    /// Whether the caller may do what they ask about in their own words. Without an answer of its own, a reviewer allows nothing.
+    /// Whether the caller may do what their own review asks about. By default, a reviewer allows nothing.
     fn own_access<'a>(
         &'a self,
         _caller: &'a Caller,
@@ -40,7 +40,7 @@ pub trait Reviewer: Send + Sync {
     }
 }
 
-/// Whether somebody may do something.
+/// Whether a caller may do something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Whether they may.
@@ -49,13 +49,13 @@ pub struct Access {
     pub reason: String,
 }
 
-/// The API server did not say.
+/// The API server gave no answer.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ReviewError {
     /// It does not answer, or not now.
     #[error("the API server does not answer: {0}")]
     Unavailable(String),
-    /// It does not let us ask.
+    /// It does not allow us to ask.
     #[error(
         "the API server refuses the review: {0} (bind the ClusterRole system:auth-delegator to the server's service account)"
     )]
@@ -81,7 +81,7 @@ impl From<kube::Error> for ReviewError {
 pub struct ApiServer(Client);
 
 impl ApiServer {
-    /// That of this client, whose user needs the ClusterRole `system:auth-delegator`.
+    /// The API server of this client, whose user needs the ClusterRole `system:auth-delegator`.
     pub fn new(client: Client) -> Self {
         ApiServer(client)
     }
@@ -92,7 +92,7 @@ impl ApiServer {
         let reviews = Api::all(self.0.clone());
         let answer = in_time(reviews.create(&PostParams::default(), &question)).await?;
         let status = answer.status.unwrap_or_default();
-        // An explicit refusal is above everything else.
+        // An explicit refusal overrides everything else.
         let allowed = status.allowed && status.denied != Some(true);
         Ok(Access { allowed, reason: status.reason.unwrap_or_default() })
     }
@@ -144,7 +144,7 @@ impl Reviewer for ApiServer {
     }
 }
 
-/// Who has the token, if it is for one of the audiences. An API server that says no audience knows none but its own.
+/// The user of the token, if it is for one of the audiences. An API server that names no audience knows only its own.
 fn holder(review: TokenReview, audiences: &[String]) -> Option<Caller> {
     let status = review.status.filter(|status| status.authenticated == Some(true))?;
     let meant = status.audiences.unwrap_or_default();
@@ -160,7 +160,7 @@ fn holder(review: TokenReview, audiences: &[String]) -> Option<Caller> {
     })
 }
 
-/// The review of an access.
+/// The SubjectAccessReview of an access.
 fn question(caller: &Caller, attributes: &Attributes) -> SubjectAccessReview {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let resource = ResourceAttributes {
@@ -177,7 +177,7 @@ fn question(caller: &Caller, attributes: &Attributes) -> SubjectAccessReview {
     own_question(caller, &question)
 }
 
-/// The review of what a caller asks about themselves: it is about this caller, whatever they ask.
+/// The review of what a caller asks about themselves: it is always about this caller.
 fn own_question(caller: &Caller, question: &SelfSubjectAccessReviewSpec) -> SubjectAccessReview {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let spec = SubjectAccessReviewSpec {

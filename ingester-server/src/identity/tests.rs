@@ -1,4 +1,4 @@
-//! Who is believed.
+//! Which callers are trusted.
 
 use super::{Access, Authority, FrontProxy, Identity, KNOWN, Peer, Rate, ReviewError, Reviewer, Sources};
 use crate::caller::{Attributes, Caller, Verb};
@@ -16,7 +16,7 @@ use std::time::Duration;
 struct Known {
     asked: Arc<Mutex<Vec<String>>>,
     down: Arc<Mutex<Option<ReviewError>>>,
-    /// Tokens that begin with `slow` wait for it.
+    /// Tokens that begin with `slow` wait for this.
     go: Arc<tokio::sync::Semaphore>,
 }
 
@@ -295,14 +295,14 @@ async fn invented_tokens_keep_nobody_who_is_known_from_being_answered() {
     let mut waiting = futures::future::join_all(headers.iter().map(|headers| world.who(headers, None)));
     assert!(futures::poll!(&mut waiting).is_pending());
     assert_eq!(world.server.asked(), 16);
-    // One more is not asked about, and waits for nobody.
+    // One more is refused at once, without a question.
     let response = world.who(&[("authorization", "Bearer more")], None).await.unwrap_err().response();
     assert_eq!((response.status().as_u16(), &response.headers()["retry-after"]), (429, &1.into()));
     assert_eq!(world.server.asked(), 16);
-    // Who is known already is let in, and may do what they may.
+    // A known caller is admitted, with their rights.
     assert_eq!(world.who(&[("authorization", "Bearer good")], None).await.unwrap(), known);
     world.identity.authorize(&known, &attributes(Verb::List, "ml", "")).await.unwrap();
-    // So is who was known until now, about whom it is asked again: only the reserved question lets them in.
+    // So is a caller whose answer has just expired: only the reserved question admits them.
     tokio::time::advance(KNOWN + Duration::from_secs(1)).await;
     assert_eq!(world.identity.0.checked.as_ref().unwrap().token_reviews.available_permits(), 0);
     let again =
@@ -464,7 +464,7 @@ async fn a_port_without_authentication_asks_nobody() {
     identity.admit(&caller).unwrap();
 }
 
-/// An API server that answers with its front proxy from the third question on; `wrong` is what it says before.
+/// An API server that answers with its front proxy from the third question on; `wrong` is what it answers before.
 fn config_maps(authority: &fixture::Authority, wrong: u16) -> (kube::Client, Arc<Mutex<usize>>) {
     let asked = Arc::<Mutex<usize>>::default();
     let map = serde_json::json!({
@@ -504,7 +504,7 @@ async fn a_front_proxy_that_was_not_read_is_read_again_after_a_second() {
         }
         let after = begin.elapsed();
         assert!(after >= Duration::from_secs(1) && after < Duration::from_secs(2), "{after:?}");
-        // From then on as often as before.
+        // From then on at the normal interval.
         tokio::time::sleep(Duration::from_secs(50)).await;
         assert_eq!(*asked.lock().unwrap(), 3);
         stop.cancel();

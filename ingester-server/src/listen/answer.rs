@@ -1,4 +1,4 @@
-//! One request to its answer, within the limits.
+//! Answers one request within the limits.
 
 use super::connection::Shared;
 use super::connections::Open;
@@ -25,8 +25,8 @@ use std::time::Duration;
 use tokio::time::Sleep;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// The most bytes that the connection is given at a time. It asks for more while it has little to send, so that an answer is there until
-/// almost all of it is sent, and its time is looked at again and again.
+/// The most bytes that the connection is given at a time. It requests more while it has little to send, so that an answer exists until
+/// almost all of it is sent, and its time is checked repeatedly.
 const PORTION: usize = 64 << 10;
 
 /// Answers a request, or says why not.
@@ -55,11 +55,11 @@ pub(super) async fn answer<H: Handler>(
     log.answered(response.status());
     open.called(log.known_user());
     drop(log);
-    // By these nobody has become known.
+    // These do not authenticate any caller.
     let is_unknown =
         is_open || matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     if is_unknown && matches!(shared.security, Security::Tls(_)) {
-        // Whoever is not known keeps no connection.
+        // An unauthenticated caller does not keep a connection.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     if response.status() == StatusCode::REQUEST_TIMEOUT {
@@ -86,7 +86,7 @@ pub(super) async fn answer<H: Handler>(
     }))
 }
 
-/// The answer, if there is one in this time.
+/// The answer, if it comes within this time.
 async fn within(time: Duration, answer: impl Future<Output = Response<Body>>) -> Response<Body> {
     match tokio::time::timeout(time, AssertUnwindSafe(answer).catch_unwind()).await {
         Ok(Ok(response)) => response,
@@ -96,10 +96,10 @@ async fn within(time: Duration, answer: impl Future<Output = Response<Body>>) ->
     }
 }
 
-/// Looks at what can be seen in the headers.
+/// Checks what the headers show.
 fn checked(request: &Request<Incoming>, shared: &Shared) -> Result<(), Status> {
     let limits = &shared.limits;
-    // Name, colon, blank, value, end of line.
+    // Name, colon, blank, value, line end.
     let lines = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     let line =
         request.method().as_str().len() + request.uri().path_and_query().map_or(1, |path| path.as_str().len()) + 11;
@@ -120,22 +120,22 @@ fn checked(request: &Request<Incoming>, shared: &Shared) -> Result<(), Status> {
     }
 }
 
-/// An answer's body. While it is there, its request counts.
+/// An answer's body. While it exists, its request counts.
 pub(super) struct Answer {
     body: Body,
-    /// What the body has given, and the connection has not taken.
+    /// Bytes that the body has produced and the connection has not taken.
     rest: Bytes,
-    /// What only waits has a time of its own.
+    /// Answers that only wait have their own time.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// What only waits ends when the server does.
+    /// Answers that only wait end when the server does.
     stop: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    /// What its user has taken for it.
+    /// The place that its user has taken for it.
     _place: Option<Place>,
     _counted: Counted,
     ends: Ends,
 }
 
-/// The next request may come.
+/// The next request may arrive.
 struct Ends(Arc<Phase>);
 
 impl Drop for Ends {
@@ -165,7 +165,7 @@ impl hyper::body::Body for Answer {
                 None => return Poll::Ready(None),
             }
         }
-        // A copy: a part would keep all of it in memory for as long as the connection has it.
+        // A copy: a slice would keep the whole buffer in memory for as long as the connection holds it.
         let length = self.rest.len().min(PORTION);
         let portion = Bytes::copy_from_slice(&self.rest[..length]);
         self.rest.advance(length);

@@ -22,12 +22,12 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-/// How long, and how much, a client may go on sending after the last answer. Without reading it, the operating system would throw the
-/// answer away.
+/// How long, and how much, a client may go on sending after the last answer. If that is not read, the operating system discards the
+/// answer.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 4 << 20;
 
-/// What all connections share.
+/// State that all connections share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) limits: Limits,
@@ -51,7 +51,7 @@ impl<H: Handler> Connection<H> {
     pub(super) async fn run(self) {
         let Connection { stream, address, open, shared, handler } = self;
         let _counted = shared.metrics.connection();
-        // An answer is written at once. If this fails, it is slower.
+        // Answers are sent at once. If this fails, they are slower.
         let _ = stream.set_nodelay(true);
         let limits = &shared.limits;
         let stream = Watched::new(stream, open.phase().clone(), limits.head, limits.idle, limits.stalled);
@@ -63,7 +63,7 @@ impl<H: Handler> Connection<H> {
                         .await;
                 }
                 Security::Tls(config) => {
-                    // On the heap: a connection without a handshake does not keep the place for one.
+                    // On the heap: a connection without a handshake does not hold memory for one.
                     let handshake = Box::pin(TlsAcceptor::from(config.clone()).accept(stream));
                     let stream = match tokio::time::timeout(limits.handshake, handshake).await {
                         Ok(Ok(stream)) => stream,
@@ -90,7 +90,7 @@ async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, reque
     let (limits, stop, address) = (requests.shared.limits, requests.shared.stop.clone(), requests.peer.address);
     requests.open.phase().head();
     let mut connection = http1::Builder::new()
-        // What is a little too much gets an answer that says so.
+        // A request that is a little too large gets an answer that says so.
         .max_headers(2 * limits.headers)
         .max_buf_size((2 * limits.header_bytes).max(8192))
         .serve_connection(TokioIo::new(stream), requests);
@@ -119,7 +119,7 @@ async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, reque
         }
         Ok::<_, std::io::Error>(())
     };
-    // Whoever is gone already needs no end.
+    // A client that is gone needs no shutdown.
     let _ = tokio::time::timeout(LINGER, Box::pin(last)).await;
 }
 
@@ -138,7 +138,7 @@ impl<H: Handler> hyper::service::Service<Request<Incoming>> for Requests<H> {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         if !self.open.phase().busy() {
-            // It came too late, and is not begun: the connection is about to end.
+            // The request came too late and is not begun: the connection is about to end.
             return Box::pin(std::future::pending());
         }
         let (open, shared) = (self.open.clone(), self.shared.clone());

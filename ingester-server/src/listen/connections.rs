@@ -1,10 +1,10 @@
-//! The connections that are open, and which of them gives way to a new one when there are as many as there may be.
+//! The connections that are open, and which of them gives way to a new one at the limit.
 //!
-//! One for which nothing is done gives way, in this order: one without a caller (nothing has come yet, or nothing that said who
-//! calls), then one of the caller who has most of them; among these, the one that has been so for longest. A caller who has more than
+//! An idle one gives way, in this order: one without a caller (nothing has come yet, or nothing that authenticated
+//! one), then one of the caller who has most of them; among these, the one that has been idle for longest. A caller who has more than
 //! half of all loses more: after the connections that wait for a request, those whose request has only begun to come, then those that
-//! are sent an answer which holds no place. So who only connects, who connects again and again, and who sends or takes slowly, keeps
-//! no one out. A share of the connections per address would not help: behind a proxy all have one.
+//! are sent an answer which holds no place. So clients that only connect, that connect repeatedly, or that send or receive slowly, keep
+//! no other client out. A share of the connections per address would not help: behind a proxy all have one.
 
 use super::watched::{Idle, Phase, WaitsFor};
 use std::cmp::Reverse;
@@ -12,7 +12,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// The connections that are open.
 #[derive(Debug)]
 pub(super) struct Connections {
     most: usize,
@@ -29,12 +28,12 @@ struct All {
 #[derive(Debug)]
 struct One {
     phase: Arc<Phase>,
-    /// Who has called last.
+    /// The last caller.
     caller: Option<Arc<str>>,
     end: CancellationToken,
 }
 
-/// A connection that may be.
+/// A connection that is admitted.
 #[derive(Debug)]
 pub(super) struct Admitted {
     pub(super) open: Open,
@@ -42,7 +41,7 @@ pub(super) struct Admitted {
     pub(super) instead: bool,
 }
 
-/// A connection that is open as long as this is there.
+/// A connection that is open while this exists.
 #[derive(Debug)]
 pub(super) struct Open {
     of: Arc<Connections>,
@@ -52,7 +51,7 @@ pub(super) struct Open {
 }
 
 impl Connections {
-    /// So many at the same time.
+    /// This many at the same time.
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Connections { most, open: Mutex::default() })
     }
@@ -61,7 +60,7 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new one, which ends with `end` or when it gives way; `None` if none gives way to it.
+    /// A new one, which ends with `end` or when it gives way; `None` if no other one gives way to it.
     pub(super) fn admit(self: &Arc<Self>, end: &CancellationToken) -> Option<Admitted> {
         let mut all = self.all();
         let is_full = all.by_number.len() >= self.most;
@@ -96,14 +95,14 @@ impl All {
         };
         let mut idle: Vec<(_, Idle)> = self.by_number.iter().filter_map(candidate).collect();
         idle.sort_unstable_by_key(|(order, _)| *order);
-        // Unless it has been asked something at this very moment.
+        // Unless a request arrived at this very moment.
         let closes = |&((_, _, number), seen): &(_, Idle)| {
             self.by_number.get(&number).filter(|one| one.phase.close(seen)).map(|_| number)
         };
         idle.iter().find_map(closes)
     }
 
-    /// Which connections give way before others: the least first, and `None` does not. `own` is how many its caller has.
+    /// The order in which connections give way: the lowest first; `None` does not. `own` is how many its caller has.
     fn rank(&self, own: Option<usize>, waits_for: WaitsFor) -> Option<(Reverse<usize>, WaitsFor)> {
         match (own, waits_for) {
             // Its answer is short.
@@ -116,7 +115,7 @@ impl All {
 }
 
 impl Open {
-    /// What it waits for.
+    /// Its phase.
     pub(super) fn phase(&self) -> &Arc<Phase> {
         &self.phase
     }
@@ -126,7 +125,7 @@ impl Open {
         &self.end
     }
 
-    /// A request has come, from this caller if that is known.
+    /// A request has come, from this caller if known.
     pub(super) fn called(&self, caller: Option<Arc<str>>) {
         if let (Some(caller), Some(one)) = (caller, self.of.all().by_number.get_mut(&self.number)) {
             one.caller = Some(caller);
@@ -160,7 +159,7 @@ mod tests {
             self.connections.admit(&self.end).map(|admitted| admitted.open)
         }
 
-        /// One that has been answered, and waits for the next request.
+        /// A connection that has its answer, and waits for the next request.
         fn of(&self, caller: &str) -> Open {
             let open = self.open().unwrap();
             assert!(open.phase().busy());
@@ -213,7 +212,7 @@ mod tests {
         let eve = [world.of("eve"), world.of("eve"), world.of("eve")];
         ada.phase().head();
         bob.phase().head();
-        // A large answer that holds no place, a request that trickles in, and one that is worked on.
+        // A large answer that holds no place, a request that trickles in, and one that is being processed.
         eve[0].phase().answers();
         eve[1].phase().head();
         assert!(eve[2].phase().busy());
@@ -221,7 +220,7 @@ mod tests {
         assert_eq!(eve.each_ref().map(|open| open.end().is_cancelled()), [false, true, false]);
         assert!(!ada.end().is_cancelled() && !bob.end().is_cancelled());
         drop(new);
-        // Three of five again: now the answer goes, not the work.
+        // Three of five again: now the answer gives way, not the work.
         let third = world.of("eve");
         assert!(third.phase().busy());
         let _new = world.open().unwrap();
@@ -239,7 +238,7 @@ mod tests {
         assert!(others.iter().all(|open| open.phase().busy()));
         assert!(world.open().is_none());
         assert!(eve.iter().chain(&others).all(|open| !open.end().is_cancelled()));
-        // An answer to a caller who is not known is no reason either.
+        // An answer to an unauthenticated caller does not protect a connection, either.
         let world = World::new(1);
         let unknown = world.open().unwrap();
         unknown.phase().answers();

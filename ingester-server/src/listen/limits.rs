@@ -5,13 +5,13 @@ use std::time::Duration;
 /// What a client may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The most connections. For one more, one that asks nothing is closed, else that one.
+    /// The most connections. For one more, an idle one is closed, otherwise the new one.
     pub connections: usize,
-    /// The most bytes of a request's line and headers: 431. Beyond the double, the answer has no body.
+    /// The most bytes of a request's line and headers: 431. Beyond twice that, the answer has no body.
     pub header_bytes: usize,
-    /// The most headers of a request: 431. A front proxy sends one for each group of the caller.
+    /// The most headers of a request: 431. A front proxy sends a header for each group of the caller.
     pub headers: usize,
-    /// The most bytes of a request's body, as the API server has it: 413.
+    /// The most bytes of a request's body, as in the API server: 413.
     pub body_bytes: usize,
     /// How long TLS may take.
     pub handshake: Duration,
@@ -21,13 +21,13 @@ pub struct Limits {
     pub body: Duration,
     /// How long a connection may wait for its next request.
     pub idle: Duration,
-    /// How long until a request's answer begins: 504.
+    /// How long a request's answer may take to begin: 504.
     pub request: Duration,
-    /// How long an answer may take from its begin to its end.
+    /// How long an answer may take from its beginning to its end.
     pub answer: Duration,
-    /// How long a client may read nothing of what is there for it.
+    /// How long a client may read nothing of what is ready for it.
     pub stalled: Duration,
-    /// How long requests may take once the server is to stop.
+    /// How long requests may take once the server stops.
     pub grace: Duration,
 }
 

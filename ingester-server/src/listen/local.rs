@@ -1,18 +1,18 @@
-//! Which requests a port without authentication takes.
+//! Which requests a port without authentication accepts.
 //!
-//! Who reaches the port may do everything, so only programs of this machine may reach it. A page in a browser of this machine is not
+//! Any client that reaches the port may do everything, so only programs on this machine may reach it. A page in a browser on this machine is not
 //! one of them: it comes from elsewhere, and could reach the port by a name that leads here. Pages of other ports of this machine are
-//! other programs' pages, and may show what somebody else has written.
+//! other programs' pages, and may show foreign content.
 
 use crate::status::{Reason, Status};
 use http::StatusCode;
 use http::header::{HOST, HeaderMap, ORIGIN};
 use http::uri::{Authority, Uri};
 
-/// In which relation the page that makes a request stands to this server: browsers write it, and pages cannot change it.
+/// How the page that sends a request relates to this server: browsers set this header, and pages cannot change it.
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
-/// Refuses a request that names another host, or that a page of another origin makes.
+/// Refuses a request that names another host, or that a page of another origin sends.
 pub(super) fn check(uri: &Uri, headers: &HeaderMap) -> Result<(), Status> {
     let mut hosts = headers.get_all(HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
@@ -36,7 +36,7 @@ pub(super) fn check(uri: &Uri, headers: &HeaderMap) -> Result<(), Status> {
 }
 
 fn is_local(host: &Authority) -> bool {
-    // Nothing in front of it: `localhost@elsewhere` is elsewhere.
+    // No user information before it: `localhost@elsewhere` is elsewhere.
     !host.as_str().contains('@') && matches!(host.host(), "localhost" | "127.0.0.1" | "[::1]")
 }
 

@@ -2,8 +2,8 @@
 //!
 //! May use: access, body, identity, metrics, places, request, status.
 //!
-//! A connection is one HTTP/1.1 request at a time. Everything that a client can let wait has a time, everything that it can send has a
-//! size, and whatever there can be many of has a number.
+//! A connection carries one HTTP/1.1 request at a time. Everything that a client can delay has a time limit, everything that it can send a
+//! size limit, and everything that can be many a number limit.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -43,29 +43,29 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The pause after a connection could not be accepted, as when the process has no file left.
+/// The pause after a failure to accept a connection, for example without a free file descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Listens, and does not answer yet, so that an address that is not available is found before any work begins.
+/// Listens without answering yet, so that an unavailable address is found before any work begins.
 #[derive(Debug)]
 pub struct Listener {
     tcp: TcpListener,
     security: Security,
 }
 
-/// How a connection is made.
+/// How connections are established.
 #[derive(Clone, Debug)]
 pub(crate) enum Security {
     /// With TLS.
     Tls(Arc<rustls::ServerConfig>),
-    /// Without, for programs of this machine only.
+    /// Without TLS, only for programs on this machine.
     Loopback,
 }
 
 /// What answers requests.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers one request, and notes in `log` what is to be written about it. It is dropped if the client goes away, and if it takes
-    /// too long. A [`Place`](crate::places::Place) among the answer's extensions is held until the answer is sent.
+    /// Answers one request, and notes in `log` what the access log is to say about it. It is dropped if the client goes away, and if it takes
+    /// too long. A [`Place`](crate::places::Place) in the answer's extensions is held until the answer is sent.
     fn answer(
         &self,
         request: Request<Body>,
@@ -123,7 +123,7 @@ impl Listener {
         self.tcp.local_addr()
     }
 
-    /// Answers requests until `stop` is cancelled. Then nobody is let in, and whoever is being answered gets that answer, for as
+    /// Answers requests until `stop` is cancelled. Then new connections are refused, and answers under way may finish, for as
     /// long as [`Limits::grace`] says.
     pub async fn serve(self, limits: Limits, metrics: Metrics, handler: impl Handler, stop: CancellationToken) {
         let Listener { tcp, security } = self;

@@ -24,13 +24,13 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_util::sync::CancellationToken;
 
-/// Far more than anything here takes.
+/// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// More than the operating system keeps of an answer.
+/// More than the operating system buffers of an answer.
 const LARGE: usize = 24 << 20;
 
-/// Within a test's patience.
+/// Short enough for a test.
 fn short() -> Limits {
     let time = Duration::from_millis(300);
     Limits {
@@ -52,7 +52,7 @@ struct World {
     stop: CancellationToken,
     serving: JoinHandle<()>,
     metrics: Metrics,
-    /// Requests whose handler was begun, and those whose handler is there still.
+    /// Requests whose handler has begun, and those whose handler still exists.
     begun: Arc<AtomicUsize>,
     held: Arc<AtomicUsize>,
     /// Ends the requests to `/wait`.
@@ -61,7 +61,7 @@ struct World {
     folder: TempDir,
 }
 
-/// Counts a handler while it is there.
+/// Counts a handler while it exists.
 struct Held(Arc<AtomicUsize>);
 
 impl Drop for Held {
@@ -159,7 +159,7 @@ impl World {
     }
 }
 
-/// What the paths of the test's server do.
+/// The behaviour of the test server's paths.
 async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: Held) -> Response<Body> {
     let path = request.uri().path().to_owned();
     match path.as_str() {
@@ -191,7 +191,7 @@ async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: Held
     Response::new(Body::from(format!("{} {path}", request.method())))
 }
 
-/// A stream that counts while it is there.
+/// A stream that counts while it exists.
 struct HeldStream<S>(S, #[allow(dead_code, reason = "it counts")] Held);
 
 impl<S: futures::Stream + Unpin> futures::Stream for HeldStream<S> {
@@ -215,7 +215,7 @@ fn write(folder: &TempDir, certificate: &Certificate) {
     std::fs::write(key, &certificate.key_pem).unwrap();
 }
 
-/// What is sent until the end, as text. A connection that was reset has ended, too.
+/// The text that is sent until the end. A connection that was reset has ended, too.
 async fn all(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the server closes");
@@ -227,7 +227,7 @@ async fn one(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), path: &str) -> 
     asked(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n"), stream).await
 }
 
-/// The same for a user who is known.
+/// The same for a known user.
 async fn one_of(user: &str, stream: &mut (impl AsyncRead + AsyncWrite + Unpin), path: &str) -> String {
     asked(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nuser: {user}\r\n\r\n"), stream).await
 }
@@ -284,7 +284,7 @@ async fn headers_that_are_too_large_are_refused() {
         assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
         assert!(answer.contains(r#""kind":"Status""#) && answer.contains("the headers are too large"), "{answer}");
     }
-    // Beyond the double, nobody reads them to their end.
+    // Beyond twice that, the server does not read them to their end.
     let lines: String = (0..10_000).map(|n| format!("x-header-of-this-number-{n}: and its value\r\n")).collect();
     let long = "y".repeat(10 << 20);
     for headers in [lines, format!("x: {long}\r\n")] {
@@ -330,7 +330,7 @@ async fn slow_clients_are_let_go() {
     let world = World::loopback(short()).await;
     let begin = Instant::now();
     assert_eq!(all(&mut world.connect().await).await, "", "it says nothing");
-    // It says a little again and again, which does not help.
+    // It keeps sending a little, which does not help.
     let mut stream = world.connect().await;
     let closed = async {
         for byte in b"GET / HTTP/1.1\r\nhost: localhost\r\nx: ".iter().chain(std::iter::repeat(&b'y')) {
@@ -341,7 +341,7 @@ async fn slow_clients_are_let_go() {
         }
     };
     tokio::time::timeout(PATIENCE, closed).await.expect("it is closed");
-    // It has an answer, and says nothing more; or begins, and does not end.
+    // It has an answer and sends nothing more; or it begins a request and does not end it.
     for begun in ["", "GET /again HTTP/1.1\r\n"] {
         let mut stream = world.connect().await;
         one(&mut stream, "/").await;
@@ -378,7 +378,7 @@ async fn who_does_not_read_is_let_go() {
     }
 }
 
-/// How much of the large answer somebody gets who reads slowly: for some seconds, but never nothing for long.
+/// How much of the large answer a slow reader gets, who reads for some seconds without long pauses.
 async fn read_slowly(stream: &mut TcpStream) -> usize {
     stream.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\nuser: ada\r\n\r\n").await.unwrap();
     let (mut chunk, mut all) = (vec![0; 256 << 10], 0);
@@ -412,7 +412,7 @@ async fn an_answer_counts_until_it_is_sent() {
     assert!(all >= LARGE, "it is cut off after {all}");
     assert!(end - begin > time, "nothing would have cut it off");
 
-    // Its time is over though it comes in one part.
+    // Its time ends although it comes in one part.
     let world = World::with_places(Limits { answer: time / 4, ..limits }, 1).await;
     let all = read_slowly(&mut world.connect().await).await;
     assert!(all < LARGE, "{all}");
@@ -441,7 +441,7 @@ async fn a_request_that_takes_too_long_is_told_so() {
     let answer = world.ask(&format!("GET /never HTTP/1.1\r\n{CLOSE}")).await;
     assert!(answer.starts_with("HTTP/1.1 504 ") && answer.contains("the request took too long"), "{answer}");
     assert_eq!(world.held.load(Ordering::SeqCst), 0);
-    // An answer that does not end breaks off, so that nobody takes it for the whole.
+    // An answer that does not end breaks off, so that clients do not take it for complete.
     let world = World::loopback(Limits { answer: Duration::from_millis(300), ..Limits::default() }).await;
     let answer = world.ask(&format!("GET /endless HTTP/1.1\r\n{CLOSE}")).await;
     assert!(answer.starts_with("HTTP/1.1 200 ") && !answer.ends_with("\r\n0\r\n\r\n"));
@@ -482,12 +482,12 @@ async fn idle_connections_give_way_to_new_ones() {
     assert!(one_of("ada", &mut known, "/").await.starts_with("HTTP/1.1 200 "));
     let mut silent = world.connect().await;
     until("three are there", || world.count("ingester_serve_connections ") == 3.0).await;
-    // One that has asked nothing goes first, however long the other has been idle.
+    // A connection without a request goes first, however long the other has been idle.
     let mut new = world.connect().await;
     assert_eq!(all(&mut silent).await, "");
     assert!(one_of("ada", &mut known, "/").await.starts_with("HTTP/1.1 200 "));
     assert!(one_of("eve", &mut new, "/").await.starts_with("HTTP/1.1 200 "));
-    // Then the one that has been idle for longest.
+    // Then the one that has been idle longest.
     let mut newer = world.connect().await;
     assert_eq!(all(&mut known).await, "");
     assert!(one_of("bob", &mut newer, "/").await.starts_with("HTTP/1.1 200 "));
@@ -521,7 +521,7 @@ async fn who_only_waits_keeps_nobody_from_being_answered() {
     assert_eq!(world.count("ingester_serve_requests_in_flight "), 3.0);
     drop(following.pop());
     until("nothing is held for who has gone", || world.held.load(Ordering::SeqCst) == 2).await;
-    // The end does not wait for them, who hear a proper end.
+    // The shutdown does not wait for them, and they get a proper end.
     world.stop.cancel();
     tokio::time::timeout(Limits::default().grace / 2, world.serving).await.unwrap().unwrap();
     for mut stream in following {
@@ -585,7 +585,7 @@ async fn a_client_shows_a_certificate_if_it_has_one() {
         let answer = one(&mut stream, "/peer").await;
         assert!(answer.ends_with(&format!("{count} certificates")), "{answer}");
     }
-    // TLS is not for everybody.
+    // Clients without TLS are refused.
     let mut plain = world.connect().await;
     plain.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
     let answer = all(&mut plain).await;
@@ -606,7 +606,7 @@ async fn who_is_not_known_keeps_no_connection() {
         let answer = one(&mut stream, path).await;
         assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
         assert_eq!(all(&mut stream).await, "", "{path}");
-        // Who may do everything is known.
+        // A caller who may do everything counts as authenticated.
         let mut stream = local.connect().await;
         for _ in 0..2 {
             assert!(!one(&mut stream, path).await.contains("connection: close"), "{path}");
@@ -626,7 +626,7 @@ async fn a_handshake_has_its_time() {
 async fn a_certificate_is_replaced_while_the_server_works() {
     let world = World::tls(Limits::default()).await;
     let presented = async || {
-        // A new client each time: one that comes again is not shown the certificate again.
+        // A new client each time: a returning one is not shown the certificate again.
         let stream = world.securely(&world.client(None)).await;
         stream.get_ref().1.peer_certificates().unwrap()[0].clone()
     };

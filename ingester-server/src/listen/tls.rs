@@ -1,4 +1,4 @@
-//! The server's certificate, and the question for the client's.
+//! The server's certificate, and the request for the client's.
 
 use crate::metrics::Metrics;
 use rustls::client::danger::HandshakeSignatureValid;
@@ -22,7 +22,7 @@ pub struct Tls {
     files: Files,
     certificate: Arc<Certificate>,
     config: Arc<ServerConfig>,
-    /// The digest of what was last read, whether or not it could be used.
+    /// The digest of the files that were last read, usable or not.
     read: [u8; 32],
 }
 
@@ -40,10 +40,10 @@ pub enum TlsError {
     File {
         /// Which file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: std::io::Error,
     },
-    /// A file is not what it should be.
+    /// A file has the wrong content.
     #[error("{} has no {what} in PEM", path.display())]
     Pem {
         /// Which file.
@@ -51,14 +51,14 @@ pub enum TlsError {
         /// What it should have.
         what: &'static str,
     },
-    /// Certificate and key do not fit each other, or are of a kind that is not known.
+    /// Certificate and key do not match, or are of an unknown kind.
     #[error("the certificate in {} cannot be used with the key in {}: {error}", certificate.display(), key.display())]
     Unusable {
         /// The file of the certificate.
         certificate: PathBuf,
         /// The file of its key.
         key: PathBuf,
-        /// Why not.
+        /// The reason.
         error: rustls::Error,
     },
     /// TLS itself.
@@ -91,15 +91,15 @@ impl Tls {
         self.config.clone()
     }
 
-    /// Looks at the files every so often until `stop` is cancelled, and presents what is in them when they have changed. A
-    /// certificate that cannot be used is logged, and the last one kept.
+    /// Checks the files regularly until `stop` is cancelled, and presents their new content when they have changed. A
+    /// certificate that cannot be used is logged, and the last one stays.
     pub async fn follow(mut self, every: Duration, metrics: Metrics, stop: CancellationToken) {
         while stop.run_until_cancelled(tokio::time::sleep(every)).await.is_some() {
             let files = self.files.clone();
             let text = tokio::task::spawn_blocking(move || files.text()).await;
             let text = match text {
                 Ok(Ok(text)) => text,
-                // They are being replaced. If they stay away, this is said once.
+                // They are being replaced. If they stay away, this is logged once.
                 Ok(Err(error)) => {
                     if self.read != [0; 32] {
                         tracing::warn!(%error, "The certificate is kept");
@@ -184,7 +184,7 @@ impl ResolvesServerCert for Certificate {
     }
 }
 
-/// Asks for a certificate, and takes any whose key the client has. Who signed it is looked at with each request, because it may be
+/// Asks for a certificate, and takes any whose key the client has. Its signer is checked with each request, because it may be
 /// another authority's by then, or have expired.
 #[derive(Debug)]
 struct AnyClient(Arc<CryptoProvider>);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// What a connection is waiting for. Its task alone changes it, until it is [closed](Phase::close).
+/// What a connection is waiting for. Only its task changes it, until it is [closed](Phase::close).
 #[derive(Debug, Default)]
 pub(super) struct Phase {
     now: AtomicU32,
@@ -19,21 +19,21 @@ pub(super) struct Phase {
     begun: AtomicU64,
 }
 
-/// For TLS, which has its own time.
+/// For TLS, which has its own time limit.
 const NEW: u32 = 0;
-/// For the server: no time runs here.
+/// For the server: no time limit.
 const BUSY: u32 = 1;
 /// For the rest of a request's headers.
 const HEAD: u32 = 2;
 /// For the next request.
 const REST: u32 = 3;
-/// For nothing: it is answered that it is to wait.
+/// For nothing: its answer only waits.
 const WAITS: u32 = 4;
-/// For its end, because its place is another's.
+/// For its end, because another one has its place.
 const CLOSED: u32 = 5;
-/// For the client to take an answer that holds no place: no time of this file runs here.
+/// For the client to take an answer that holds no place: no time limit of this file applies.
 const ANSWERS: u32 = 6;
-/// The other bits count the changes, so that each begins a time of its own.
+/// The other bits count the changes, so that each phase begins its own time.
 const CHANGE: u32 = 8;
 
 /// Counts the phases of all connections.
@@ -43,15 +43,15 @@ static PHASES: AtomicU64 = AtomicU64::new(0);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Idle {
     seen: u32,
-    /// When it began: what is smaller began earlier.
+    /// When it began: a smaller value is earlier.
     pub(super) begun: u64,
     pub(super) waits_for: WaitsFor,
 }
 
-/// What a connection waits for while nothing is done for it, in the order in which those of one caller give way.
+/// What an idle connection waits for, in the order in which those of one caller give way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WaitsFor {
-    /// A request, of which nothing has come.
+    /// A request that has not begun to arrive.
     Request,
     /// The rest of the handshake or of a request's headers.
     Head,
@@ -60,19 +60,19 @@ pub(super) enum WaitsFor {
 }
 
 impl Phase {
-    /// Whether the phase is another now: not if the connection is closed.
+    /// Sets the phase; returns whether it changed: not if the connection is closed.
     fn enter(&self, phase: u32) -> bool {
         self.begun.store(PHASES.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         let next = |now: u32| (now % CHANGE != CLOSED).then_some((now - now % CHANGE).wrapping_add(CHANGE) | phase);
         self.now.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 
-    /// The connection is there.
+    /// The connection is open.
     pub(super) fn begin(&self) {
         self.enter(NEW);
     }
 
-    /// The server works. `false`: it must not any more, because the connection is closed.
+    /// The server works. `false`: it must stop, because the connection is closed.
     pub(super) fn busy(&self) -> bool {
         self.enter(BUSY)
     }
@@ -82,12 +82,12 @@ impl Phase {
         self.enter(WAITS);
     }
 
-    /// What is answered holds no place, such as a document of discovery.
+    /// The answer holds no place, such as a document of discovery.
     pub(super) fn answers(&self) {
         self.enter(ANSWERS);
     }
 
-    /// Since when nothing is done for the connection; `None` while something is.
+    /// Since when the connection is idle; `None` while it is not.
     pub(super) fn idle(&self) -> Option<Idle> {
         let seen = self.now.load(Ordering::Relaxed);
         let waits_for = match seen % CHANGE {
@@ -105,7 +105,7 @@ impl Phase {
         self.now.compare_exchange(idle.seen, closed, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// A request is to come now.
+    /// A request must come now.
     pub(super) fn head(&self) {
         self.enter(HEAD);
     }
@@ -127,7 +127,7 @@ pub(super) struct Watched<S> {
     /// The end of the phase for which it was set.
     timer: Option<Pin<Box<Sleep>>>,
     set_for: u32,
-    /// While the client does not take what is there for it.
+    /// The time while the client does not take what is ready for it.
     stall: Option<Pin<Box<Sleep>>>,
     ended: bool,
 }
@@ -142,7 +142,7 @@ impl<S> Watched<S> {
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, what)))
     }
 
-    /// Whether the time of the phase is over; otherwise the task is woken when it is.
+    /// Whether the time of the phase has expired; otherwise the task is woken when it does.
     fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
         let phase = self.phase.now.load(Ordering::Relaxed);
         let time = match phase % CHANGE {
@@ -225,7 +225,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // After an answer, hyper does not read before something has come: the time for the next request begins here.
+        // After an answer, hyper does not read until something has arrived: the time for the next request begins here.
         if self.is_over(cx) {
             return self.end("no request came");
         }

@@ -1,6 +1,6 @@
-//! The memory for lists that are read and sent: one budget for the process, of which no user has more than a half. Lists that find it
-//! in use wait: next is the list of the user who holds the least, and of those the first one. Lists that read whole tables come after
-//! all others, and have a quarter of it at most.
+//! The memory for lists that are read and sent: one budget for the process, of which each user has at most half. Lists that find it
+//! in use wait: the next one is the first list of the user who holds the least. Lists that read whole tables come after
+//! all others, and have at most a quarter of it.
 
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use tokio::sync::oneshot;
 /// The unit of the budget, in bytes.
 const UNIT: usize = 1024;
 
-/// What all lists together may have in memory.
+/// The memory that all lists together may use.
 pub(super) static LISTS: Budget = Budget::new(128 << 20);
 
-/// The bytes with which a page ends, so that many fit.
+/// The size in bytes at which a page ends, so that many pages fit.
 pub(super) const PAGE: usize = 4 << 20;
 
-/// What reading a list takes. For a page: its rows, those read beyond its end, its text. For a whole list: a portion's rows or their
+/// The memory for reading a list. For a page: its rows, those read beyond its end, its text. For a whole list: a portion's rows or their
 /// text, a text that waits, a text that is being sent.
 pub(super) const READING: usize = 3 * PAGE;
 
@@ -25,7 +25,7 @@ pub(super) const READING: usize = 3 * PAGE;
 pub enum Cost {
     /// A key leads to its rows.
     Keyed,
-    /// It may read a whole table, its texts, or all that it counts.
+    /// It may read a whole table, its texts, or all rows that it counts.
     Whole,
 }
 
@@ -38,13 +38,13 @@ pub(super) struct Budget {
 
 #[derive(Debug)]
 struct Shares {
-    /// Units that are free.
+    /// Free units.
     free: usize,
-    /// The units that each user holds, of those who hold any.
+    /// The units of each user who holds any.
     held: BTreeMap<Arc<str>, usize>,
     /// The units that lists of [`Cost::Whole`] hold.
     whole: usize,
-    /// In the order in which they came.
+    /// In order of arrival.
     waiting: Vec<Waiting>,
 }
 
@@ -56,7 +56,7 @@ struct Waiting {
 }
 
 impl Budget {
-    /// A budget of so many bytes, at least [`READING`].
+    /// A budget of this many bytes, at least [`READING`].
     pub(super) const fn new(bytes: usize) -> Self {
         let units = bytes / UNIT;
         Budget {
@@ -65,12 +65,12 @@ impl Budget {
         }
     }
 
-    /// Waits for what reading a list of this user takes.
+    /// Waits for the memory to read a list of this user.
     pub(super) async fn reading(&'static self, user: &str, cost: Cost) -> Share {
         let (admitted, share) = oneshot::channel();
         self.shares().waiting.push(Waiting { user: user.into(), cost, admitted });
         self.admit();
-        // Each that waits is admitted in the end.
+        // Every waiter is admitted in the end.
         share.await.unwrap_or_else(|_| Share { budget: self, user: user.into(), cost, units: 0 })
     }
 
@@ -85,12 +85,12 @@ impl Budget {
                 shares.take(&user, cost, units(READING));
                 (admitted, Share { budget: self, user, cost, units: units(READING) })
             };
-            // If it does not wait any more, its share comes back, and another is admitted. Without the lock, which that needs.
+            // If the waiter is gone, its share comes back and admits another one. Outside the lock, which that needs.
             drop(admitted.send(share));
         }
     }
 
-    /// The bytes that nobody holds.
+    /// The free bytes.
     #[cfg(test)]
     pub(super) fn left(&self) -> usize {
         self.shares().free * UNIT
@@ -102,7 +102,7 @@ impl Budget {
 }
 
 impl Shares {
-    /// The place of the next one that may go on.
+    /// The index of the next waiter that may go on.
     fn next(&self, all: usize) -> Option<usize> {
         let reading = units(READING);
         if self.free < reading {
@@ -137,7 +137,7 @@ impl Shares {
     }
 }
 
-/// What a list holds of a [`Budget`] while this is there.
+/// The share of a [`Budget`] that a list holds while this exists.
 #[derive(Debug)]
 pub(crate) struct Share {
     budget: &'static Budget,
@@ -147,7 +147,7 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Gives back all but this.
+    /// Gives back all but this many bytes.
     pub(super) fn shrink(&mut self, bytes: usize) {
         let more = self.units.saturating_sub(units(bytes));
         if more > 0 {
@@ -157,7 +157,7 @@ impl Share {
         }
     }
 
-    /// A text that holds its length until the last part of it is gone.
+    /// A text that holds its length in the budget until its last part is dropped.
     pub(super) fn hold(mut self, text: String) -> Bytes {
         let text = text.into_boxed_str();
         self.shrink(text.len());
@@ -258,7 +258,7 @@ mod tests {
         drop(waiting);
         drop(held);
         assert_eq!(budget.left(), 10 * READING);
-        // Admitted, and gone before it knows.
+        // Admitted, but dropped before it notices.
         let (held, mut waiting) = admitted(budget, "a", Cost::Keyed, 6);
         assert!(waiting[0].as_mut().now_or_never().is_none());
         drop(held);

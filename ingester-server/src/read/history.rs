@@ -16,19 +16,19 @@ use ingester_store::query::{AskError, HistoryPage, Life, Limits, ObjectVersion, 
 /// The most versions of a page.
 const MOST: usize = 100;
 
-/// Whose history is asked for.
+/// The object whose history is requested.
 pub(crate) struct HistoryOf<'r> {
     pub(crate) user: &'r str,
     pub(crate) kind: &'r Kind,
     pub(crate) name: &'r str,
-    /// The objects of this name that may be seen.
+    /// The visible objects of this name.
     pub(crate) objects: Query,
 }
 
-/// A list of the versions, the latest first, in pages; or the one version that is asked for.
+/// A list of the versions, the latest first, in pages; or the one version that is requested.
 ///
 /// # Errors
-/// 404 if nothing has had the name, or there is no such version; 400 for a broken token, and if several versions have the number; else the
+/// 404 if no object has had the name, or the version does not exist; 400 for a broken token, and if several versions have the number; otherwise the
 /// [`Status`] of the failure.
 pub(crate) async fn history(
     store: &Store,
@@ -68,7 +68,7 @@ pub(crate) async fn history(
             .ok_or_else(|| Status::bad_request("continue: it is not of this history: begin again without it"))?,
     };
     let page = store.history(kind, &life.uid, &wanted, (limit, token), limits).await.map_err(failed)?;
-    // What differs in the last one, the first of the next page tells.
+    // The first version of the next page tells how the last one differs.
     let after = match page.next.as_deref() {
         Some(next) => store.history(kind, &life.uid, &wanted, (1, Some(next)), limits).await.map_err(failed)?.versions,
         None => Vec::new(),
@@ -86,14 +86,14 @@ pub(crate) async fn history(
     Ok(json(Body::from(share.hold(text))))
 }
 
-/// Where a page begins: `TOKEN@UID`, of which the token is empty at the begin of an object.
+/// Where a page begins: `TOKEN@UID`, whose token is empty at the beginning of an object.
 fn begin<'l, 't>(lives: &'l [Life], token: &'t str) -> Option<(&'l Life, Option<&'t str>)> {
     let (token, uid) = token.split_once('@')?;
     let life = lives.iter().find(|life| &*life.uid == uid)?;
     Some((life, Some(token).filter(|token| !token.is_empty())))
 }
 
-/// The token of the next page: of the same object, or of the one that had the name before.
+/// The token of the next page: for the same object, or for the one that had the name before.
 fn next(lives: &[Life], life: &Life, page: &HistoryPage) -> Option<String> {
     if let Some(token) = &page.next {
         return Some(format!("{token}@{}", life.uid));

@@ -1,4 +1,4 @@
-//! Positions in the log of changes, as the versions of lists.
+//! Positions in the log of changes, which are the versions of lists.
 
 use super::of_store;
 use crate::status::Status;
@@ -11,26 +11,26 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a request waits for a position that is not there yet, as an API server does, and how often it looks.
+/// How long a request waits for a position that does not exist yet, as in an API server, and how often it looks.
 const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The log of changes of a server's database. Clones share its connections.
 #[derive(Clone)]
 pub struct Log {
-    /// Where entries and rows are read.
+    /// The store where entries and rows are read.
     pub(crate) reads: Arc<Store>,
-    /// Where entries are numbered.
+    /// The store where entries are numbered.
     writes: Arc<Store>,
 }
 
 impl Log {
-    /// That of a database. `writes` is where writers write; `reads` may be a replica of it.
+    /// The log of a database. `writes` is where writers write; `reads` may be a replica of it.
     pub fn new(reads: Arc<Store>, writes: Arc<Store>) -> Self {
         Log { reads, writes }
     }
 
-    /// Whether the database has one now.
+    /// Whether the database has a log now.
     ///
     /// # Errors
     /// 503 if the database does not answer.
@@ -38,12 +38,12 @@ impl Log {
         self.reads.has_changes().await.map_err(failed)
     }
 
-    /// The last position of what is committed.
+    /// The last committed position.
     pub(crate) async fn number(&self, table: &'static Table) -> Result<Position, Status> {
         self.writes.number_changes(table).await.map_err(failed)
     }
 
-    /// The last position that can be read. Where there is none, the log begins.
+    /// The last readable position; if there is none, the beginning of the log.
     pub(crate) async fn head(&self, table: &'static Table) -> Result<Position, Status> {
         match self.reads.last_position(table).await.map_err(failed)? {
             Some(position) => Ok(position),
@@ -51,7 +51,7 @@ impl Log {
         }
     }
 
-    /// The entries behind a position, at most so many. They are complete if the position [is known](Log::knows) afterwards.
+    /// The entries after a position, at most this many. They are complete if the position [is known](Log::knows) afterwards.
     pub(crate) async fn changes(
         &self,
         table: &'static Table,
@@ -61,7 +61,7 @@ impl Log {
         self.reads.changes_after(table, after, limit).await.map_err(failed)
     }
 
-    /// Whether everything that is committed can be read, at least after a moment.
+    /// Whether all commits can be read, at least after a moment.
     pub(crate) async fn is_whole(&self, table: &'static Table) -> Result<bool, Status> {
         let last = self.number(table).await?;
         let begin = Instant::now();
@@ -79,13 +79,13 @@ impl Log {
         self.reads.is_known(table, position).await.map_err(failed)
     }
 
-    /// Waits for a moment until a position can be read. A version that is not one was served as an object's, so it is there.
+    /// Waits for a moment until a position can be read. A version that is not a position was served as an object's version, so it exists.
     ///
     /// # Errors
-    /// 504 if it cannot, as an API server says it; 503 if the database does not answer.
+    /// 504 if it cannot, as in an API server; 503 if the database does not answer.
     pub(crate) async fn reached(&self, table: &'static Table, version: Option<u64>) -> Result<(), Status> {
         let Some(wanted) = version.and_then(Position::of_version) else { return Ok(()) };
-        // Most often it is there.
+        // Usually it can be read.
         if self.head(table).await? < wanted {
             self.is_whole(table).await?;
             let last = self.head(table).await?;
@@ -96,14 +96,14 @@ impl Log {
         Ok(())
     }
 
-    /// The position at which a watch begins that names a version, which it has seen; `None` if it is not in the log any more. For an
-    /// object's version that is behind the lowest entry with it: a client that was sent an event with this version was sent what comes
-    /// before that entry, and what it says, or a later entry says it again.
+    /// The position at which a watch begins from a version that its client has seen; `None` if it is not in the log any more. For an
+    /// object's version, this is after the lowest entry with it: a client that was sent an event with this version was sent the entries
+    /// before that entry, and that entry itself, unless a later one repeats it.
     pub(crate) async fn seen(&self, table: &'static Table, version: u64) -> Result<Option<Position>, Status> {
         if let Some(found) = self.find(table, version).await? {
             return Ok(Some(found));
         }
-        // It may be committed and not be read yet.
+        // It may be committed but not readable yet.
         self.is_whole(table).await?;
         self.find(table, version).await
     }
@@ -137,9 +137,9 @@ impl std::fmt::Debug for Log {
 /// What the pages of a list have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum When {
-    /// They are of now. The position in the log that is the version of all of them, if there is a log.
+    /// The present. With a log, the position that is the version of all pages.
     Now(Option<Position>),
-    /// They are of this moment, also if the client says how long ago that was.
+    /// This moment, even if the client says how long ago it was.
     At(Micros),
 }
 
@@ -152,7 +152,7 @@ impl When {
         }
     }
 
-    /// The token of the next page, which has it before a dot.
+    /// The token of the next page, after the version or moment and a dot.
     pub(super) fn in_token(self, token: &str) -> String {
         match self {
             When::Now(Some(position)) => format!("{:x}.{token}", position.version()),
@@ -172,7 +172,7 @@ pub(super) fn of_moment(at: Micros, token: Option<String>) -> (When, Option<Stri
     (When::At(at), token)
 }
 
-/// The version of a list, and the token of its next page: all pages say the same.
+/// The version of a list, and the token of its next page: all pages have the same version.
 pub(super) async fn of_list(
     log: Option<&Log>,
     kind: &Kind,
@@ -187,7 +187,7 @@ pub(super) async fn of_list(
     match log {
         Some(log) if token.is_none() => {
             log.reached(kind.table(), version).await?;
-            // Before the rows are read: what comes after it is in them, or in a later entry.
+            // Taken before the rows are read: later changes are in the rows, or in a later entry.
             Ok((When::Now(Some(log.head(kind.table()).await?)), None))
         }
         _ => Ok((When::Now(None), token)),

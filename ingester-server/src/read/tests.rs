@@ -1,4 +1,4 @@
-//! How much memory lists take, what they cost, and that they end with their clients.
+//! How much memory lists take, what they cost, and whether they end with their clients.
 
 use super::budget::{Budget, PAGE, READING};
 use super::{Cost, When, cost, limits_of, list_within};
@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Far more than anything here takes.
+/// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Of each object.
@@ -70,7 +70,7 @@ async fn asked(
     list_within((budget, "ann", cost), (store, When::Now(None)), models(), parameters, Form::Objects, limits).await
 }
 
-/// A list of the objects before this name, and of no others: but to find that out takes the database many steps for each.
+/// A list of only the objects before this name; but the database needs many steps for each to find that out.
 fn slow(before: &str) -> Parameters {
     let pattern = format!("%{}y%", "x".repeat(30));
     let unlike = || Filter::field("spec.unknown", Test::Like(pattern.clone()));
@@ -104,7 +104,7 @@ async fn a_page_holds_its_text_until_it_is_gone() {
     assert_eq!(READING + PAGE - budget.left(), held, "a part is all of it");
     drop(part);
     assert_eq!(budget.left(), READING + PAGE);
-    // The others are on the next one.
+    // The others are on the next page.
     let rest = list(budget, &store, &format!("limit=500&continue={token}")).await;
     let rest: Json = serde_json::from_slice(&rest.into_body().collect().await.unwrap().to_bytes()).unwrap();
     let items = |page: &Json| page["items"].as_array().unwrap().len();
@@ -145,11 +145,11 @@ async fn a_whole_list_holds_memory_while_it_is_read_and_sent() {
     drop(body);
     assert_eq!(budget.left(), READING);
 
-    // Whoever goes away midway leaves nothing.
+    // A client that leaves midway leaves nothing behind.
     drop(list(budget, &large, "").await);
     until("all is given back", || budget.left() == READING).await;
 
-    // What is read as a whole holds no more than its text.
+    // An answer that is read as a whole holds only its text.
     let body = list(budget, &small, "").await.into_body();
     until("it is read", || budget.left() > 0).await;
     let held = READING - budget.left();

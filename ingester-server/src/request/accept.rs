@@ -2,7 +2,7 @@
 
 use crate::status::Status;
 
-/// In which form objects are answered.
+/// The form in which objects are returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// As they are stored.
@@ -13,7 +13,7 @@ pub enum Form {
     Partial,
 }
 
-/// What is offered, for those who accept none of it.
+/// The offered types, for clients that accept none of them.
 pub const OFFERED: &str = "application/json, application/json;as=Table;g=meta.k8s.io;v=v1, \
                            application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, \
                            application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -57,7 +57,7 @@ fn clauses(accept: &str) -> Vec<Clause<'_>> {
 /// The form of objects for a client that sends this `Accept`; an empty one accepts everything.
 ///
 /// # Errors
-/// 406 if it accepts nothing that is offered. Kubernetes' clients list several forms, and take the first that there is.
+/// 406 if it accepts nothing that is offered. Kubernetes' clients list several forms, and take the first available one.
 pub fn form(accept: &str) -> Result<Form, Status> {
     if accept.trim().is_empty() {
         return Ok(Form::Objects);

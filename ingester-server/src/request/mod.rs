@@ -1,4 +1,4 @@
-//! What a request asks for: its path, its parameters, the media types that it accepts. Text in, values out.
+//! Parses a request: its path, its parameters, the media types that it accepts. Text in, values out.
 //!
 //! | file | what it reads |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Names that Kubernetes gives to objects and namespaces.
 //!
-//! A database may find more under a name than the API server was asked about: MariaDB and MySQL compare texts without the blanks at
-//! their ends, so it would find `ml` for `ml%20`, after a review of the namespace `ml `. So no other name is looked for at all.
+//! A database may find more under a name than the API server was asked about: MariaDB and MySQL ignore trailing blanks when they compare
+//! texts, so they would find `ml` for `ml%20`, after a review of the namespace `ml `. So invalid names are never searched for.
 
 /// The longest name of an object, in bytes.
 const NAME: usize = 253;
@@ -9,7 +9,7 @@ const NAME: usize = 253;
 /// The longest name of a namespace.
 const NAMESPACE: usize = 63;
 
-/// Whether it can be the name of a namespace: an RFC 1123 label.
+/// Whether this can be the name of a namespace: an RFC 1123 label.
 pub fn is_namespace(name: &str) -> bool {
     let is_end = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     let bytes = name.as_bytes();
@@ -19,7 +19,7 @@ pub fn is_namespace(name: &str) -> bool {
         && bytes.iter().all(|byte| is_end(Some(byte)) || *byte == b'-')
 }
 
-/// Whether it can be the name of an object. Kinds have rules of their own, of which this is the widest: that of a segment of a path,
+/// Whether this can be the name of an object. Kinds have their own rules, of which this is the widest: that of a segment of a path,
 /// without white space around it.
 pub fn is_name(name: &str) -> bool {
     let wrong = |c: char| matches!(c, '/' | '%' | '\\') || c.is_control();

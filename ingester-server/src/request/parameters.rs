@@ -13,7 +13,7 @@ use ingester_sql::query::{
 };
 use std::collections::BTreeMap;
 
-/// What is asked for, besides the path.
+/// What a request asks for, besides the path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters {
     /// Which objects, in which order. The path adds namespace and name.
@@ -22,44 +22,44 @@ pub struct Parameters {
     pub limit: Option<usize>,
     /// The most objects of the whole answer, as a saved query or a pseudo-label says.
     pub most: Option<usize>,
-    /// Where the page begins.
+    /// The token with which the page begins.
     pub token: Option<String>,
     /// Whether the objects are to be counted.
     pub count: bool,
-    /// Not older than this version. A watch begins there.
+    /// The answer must not be older than this version. A watch begins there.
     pub version: Option<u64>,
-    /// Which version of an object is asked for, of its history.
+    /// The requested version of an object, from its history.
     pub of_version: Option<u64>,
-    /// How changes are to be followed, if they are.
+    /// How to follow changes, if this is a watch.
     pub watch: Option<Watch>,
-    /// What of each object a table has.
+    /// Which part of each object a table has.
     pub include: Include,
-    /// Rows that are left out at the beginning, as the reference system has it.
+    /// Rows that are skipped at the beginning, as in the reference system.
     pub offset: u64,
-    /// Paths of fields that the answer is to do without.
+    /// Paths of fields to leave out of the answer.
     pub skip: Vec<String>,
-    /// A saved query that is asked.
+    /// The saved query, if any.
     pub saved: Option<Saved>,
     /// `dryRun`, for requests that change something.
     pub dry_run: Vec<String>,
-    /// What the client is to be told.
+    /// Warnings to the client.
     pub warnings: Vec<String>,
     /// Values for the parameters of a saved query, until all of them are read.
     pub(crate) of_query: Vec<(String, String)>,
 }
 
-/// A saved query that is asked.
+/// A saved query of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saved {
     /// Its name.
     pub name: String,
     /// Values for its parameters.
     pub parameters: Vec<(String, String)>,
-    /// What else is asked. It narrows the query.
+    /// Further conditions. They narrow the query.
     pub ask: Ask,
 }
 
-/// What of each object a table has.
+/// Which part of each object a table has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Include {
     /// Nothing.
@@ -77,7 +77,7 @@ const OURS: [&str; 4] = ["count", "listOptionsExt", "query", "limit"];
 /// What the names of a saved query's parameters begin with.
 const OF_QUERY: &str = "param.";
 
-/// Parameters of Kubernetes that are read elsewhere, or mean nothing here.
+/// Parameters of Kubernetes that are read elsewhere, or have no meaning here.
 const OTHERS: [&str; 15] = [
     "version",
     "continue",
@@ -102,7 +102,7 @@ const OF_DELETION: [&str; 3] = ["propagationPolicy", "gracePeriodSeconds", "orph
 /// Reads the parameters of a request for objects of a kind with this name.
 ///
 /// # Errors
-/// 400 where a parameter cannot be understood, 422 for options that are not valid: each as the API server has it.
+/// 400 if a parameter cannot be parsed, 422 for invalid options: each as in the API server.
 pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
     let mut given: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (key, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -167,11 +167,11 @@ fn refused(error: KeyError) -> Status {
     Status::bad_request(error.to_string())
 }
 
-/// Refuses a name that no object and no namespace has: rights are asked about as it is written, and a database may find others.
+/// Refuses a name that no object or namespace can have: rights are checked for the name as written, and a database may find others.
 fn has_names(filter: &Filter) -> Result<(), Status> {
     let Filter::Field { field, test: Test::Equal(Value::Text(name)) } = filter else { return Ok(()) };
     let is_one = match &**field {
-        // Nothing has it, in any database.
+        // No object has it, in any database.
         _ if name.is_empty() => true,
         "metadata.name" => is_name(name),
         "metadata.namespace" => is_namespace(name),
@@ -185,7 +185,7 @@ fn has_names(filter: &Filter) -> Result<(), Status> {
 }
 
 impl Parameters {
-    /// A parameter that is a key of the question, which goes into `ask`, or one of our own.
+    /// A parameter that is a key of the question, which goes into `ask`, or one of ours.
     fn own(
         &mut self,
         ask: &mut Ask,
@@ -233,9 +233,9 @@ impl Parameters {
             "limit" => {
                 let text = one()?;
                 let limit: i64 = text.parse().map_err(|_| wrong(format!("`{text}` is not a whole number")))?;
-                // As the API server: what is not positive is no limit.
+                // As in the API server, a number that is not positive means no limit.
                 let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
-                // That of the URL is of a page, and kubectl asks for all pages.
+                // The URL's limit is for a page, and kubectl requests all pages.
                 match spelling {
                     Spelling::PseudoLabel => self.most = limit,
                     _ => self.limit = limit,
@@ -253,7 +253,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// A label selector, with the parameters that are in it.
+    /// A label selector, with the parameters in it.
     fn labels(&mut self, ask: &mut Ask, key: &AskKey, selector: &str, kind: &str) -> Result<(), Status> {
         let (filters, parameters) = parse_label_selector_with_parameters(selector, &format!("{OUTER_GROUP}/"))
             .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?;

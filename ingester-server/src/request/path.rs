@@ -6,23 +6,23 @@ use ingester_core::Kind;
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
-/// The group of what is this server's own.
+/// The API group of this server's own resources.
 pub const OUTER_GROUP: &str = ingester_core::marks::shown::GROUP;
 
 /// The version of [`OUTER_GROUP`].
 pub const OUTER_VERSION: &str = "v1";
 
-/// Where everything is served a second time, so that the server can be an APIService.
+/// The path under which everything is served a second time, so that the server can be an APIService.
 pub const OUTER_PREFIX: &str = "/apis/mirror.michelangelo.api/v1/resources";
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target<'p> {
     /// `/healthz`, `/livez`, `/readyz`: whether the server works.
     Health(&'p str),
     /// `/version`
     Version,
-    /// `/`: which paths there are.
+    /// `/`: the list of paths.
     Root,
     /// `/api`: the versions of the core group.
     Core,
@@ -40,9 +40,9 @@ pub enum Target<'p> {
     OpenApiV3Group(Cow<'p, str>, Cow<'p, str>),
     /// The saved queries, or one of them.
     Queries(Option<Cow<'p, str>>),
-    /// What can be asked in a label selector, or one of these parameters.
+    /// The parameters for label selectors, or one of them.
     Parameters(Option<Cow<'p, str>>),
-    /// A review that callers ask for about themselves.
+    /// A review that callers request about themselves.
     SelfReview(SelfReview),
     /// The namespaces that have objects, or one of them. [`Target::among`] finds out.
     Namespaces(Option<Cow<'p, str>>),
@@ -51,7 +51,7 @@ pub enum Target<'p> {
 }
 
 impl Target<'_> {
-    /// The same for a server of these kinds: unless it has Kubernetes' namespaces as a kind, they are its own.
+    /// The same for a server of these kinds: unless it has Kubernetes' namespaces as a kind, namespaces are its own resource.
     pub fn among(self, kinds: &[Kind]) -> Self {
         match self {
             Target::Objects(objects) if objects.are_namespaces() && objects.kind(kinds).is_none() => {
@@ -62,12 +62,12 @@ impl Target<'_> {
     }
 }
 
-/// A review that callers ask for about themselves.
+/// A review that callers request about themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelfReview {
     /// Whether they may do something.
     Access,
-    /// All that they may do.
+    /// Everything that they may do.
     Rules,
     /// Who they are.
     User,
@@ -117,7 +117,7 @@ pub struct Objects<'p> {
     pub namespace: Option<Cow<'p, str>>,
     /// The object's name; `None` for all of them.
     pub name: Option<Cow<'p, str>>,
-    /// What of the object.
+    /// The subresource.
     pub subresource: Option<Cow<'p, str>>,
 }
 
@@ -140,7 +140,7 @@ impl Objects<'_> {
 /// Reads the path of a request. What is below [`OUTER_PREFIX`] means the same as without it.
 ///
 /// # Errors
-/// 404 for a path that no Kubernetes server has. So is every path with an empty part, with `.` or `..`, with a slash that is
+/// 404 for a path that no Kubernetes server has. This includes every path with an empty part, with `.` or `..`, with a slash that is
 /// written as `%2f`, or with a name that Kubernetes would refuse: nothing is guessed about them.
 pub fn parse(path: &str) -> Result<Target<'_>, Status> {
     let inner = match path.strip_prefix(OUTER_PREFIX) {
@@ -151,7 +151,7 @@ pub fn parse(path: &str) -> Result<Target<'_>, Status> {
         "" if !path.is_empty() => Ok(""),
         _ => Err(status),
     })?;
-    // One slash at the end is what many clients add.
+    // Many clients add one slash at the end.
     let inner = inner.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(inner);
     let parts: Vec<Cow<'_, str>> = match inner {
         "" => Vec::new(),
@@ -211,7 +211,7 @@ fn objects<'p>(group: Cow<'p, str>, version: Cow<'p, str>, rest: &[Cow<'p, str>]
     Ok(Objects { group, version, plural: plural.clone(), namespace, name, subresource })
 }
 
-/// A part of a path, decoded; `None` if it is none.
+/// A decoded segment of a path; `None` if it is not valid.
 fn part(text: &str) -> Option<Cow<'_, str>> {
     let decoded = percent_decode_str(text).decode_utf8().ok()?;
     let wrong = |c: char| c == '/' || c == '%' || c == '\\' || c.is_control();

@@ -1,16 +1,16 @@
-//! `watch`, `resourceVersion` and what belongs to them: which combinations the API server takes, and what it says of the others.
+//! `watch`, `resourceVersion` and related parameters: which combinations the API server accepts, and how it refuses the others.
 
 use crate::status::{Cause, Status};
 use std::time::Duration;
 
-/// How changes are to be followed.
+/// How to follow changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// For how long at most.
+    /// The maximum duration.
     pub time: Option<Duration>,
     /// Whether bookmarks are wanted.
     pub bookmarks: bool,
-    /// Whether the watch is to begin with what there is. `None`: if it names no version to begin at.
+    /// Whether the watch begins with the present objects. `None`: if it names no version to begin at.
     pub initial: Option<bool>,
 }
 
@@ -19,7 +19,7 @@ pub(super) trait Last<'a>: Fn(&str) -> Option<&'a str> {}
 
 impl<'a, F: Fn(&str) -> Option<&'a str>> Last<'a> for F {}
 
-/// How changes are to be followed; `None` if they are not.
+/// How to follow changes; `None` if this is not a watch.
 ///
 /// # Errors
 /// 400 for a time that is not a number.
@@ -45,15 +45,15 @@ fn is_watch<'a>(last: &impl Last<'a>) -> bool {
     last("watch").is_some_and(is_true)
 }
 
-/// As the API server reads a flag: everything but these two is true, also the `True` that Python's client sends.
+/// Reads a flag as the API server does: everything except these two is true, even the `True` that Python's client sends.
 pub fn is_true(text: &str) -> bool {
     !matches!(text, "false" | "0")
 }
 
-/// `resourceVersion`, once it is known to fit what stands beside it.
+/// `resourceVersion`, after a check that it fits the other parameters.
 ///
 /// # Errors
-/// 400 if it is not a number, 422 where it does not fit, 410 for an exact version: SQL has only the present state.
+/// 400 if it is not a number, 422 if it does not fit, 410 for an exact version: SQL has only the present state.
 pub(super) fn version<'a>(last: &impl Last<'a>) -> Result<Option<u64>, Status> {
     let text = last("resourceVersion");
     let wrong = |text: &str| Status::bad_request(format!("Invalid value: {text:?}: resourceVersion is a number"));
@@ -68,7 +68,7 @@ pub(super) fn version<'a>(last: &impl Last<'a>) -> Result<Option<u64>, Status> {
     Ok(version)
 }
 
-/// What the API server finds wrong with the options of a list.
+/// The API server's errors about the options of a list.
 fn of_list<'a>(last: &impl Last<'a>, version: Option<u64>) -> Vec<Cause> {
     let mut causes = Vec::new();
     if let Some(wanted) = last("resourceVersionMatch") {
@@ -92,7 +92,7 @@ fn of_list<'a>(last: &impl Last<'a>, version: Option<u64>) -> Vec<Cause> {
     causes
 }
 
-/// The same of a watch.
+/// The same for a watch.
 fn of_watch<'a>(last: &impl Last<'a>) -> Vec<Cause> {
     let (wanted, initial) = (last("resourceVersionMatch"), last(INITIAL));
     let mut causes = Vec::new();
@@ -115,7 +115,7 @@ fn of_watch<'a>(last: &impl Last<'a>) -> Vec<Cause> {
     causes
 }
 
-/// What clients are told that want the initial events of a server without them: they list instead. Without an answer they would wait
+/// The answer to clients that request initial events from a server without them: they then list instead. Without an answer they would wait
 /// for ever for the end of these events.
 pub fn without_initial_events(why: &str) -> Status {
     invalid(vec![forbidden(INITIAL, &format!("sendInitialEvents is forbidden for watch: {why}"))])
@@ -134,7 +134,7 @@ fn unsupported(value: &str, supported: &str) -> Cause {
     Cause { reason: "FieldValueNotSupported".into(), message, field: MATCH.into() }
 }
 
-/// 422, as the API server says it.
+/// 422, as the API server words it.
 fn invalid(causes: Vec<Cause>) -> Status {
     let said: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
     let said = if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) };

@@ -1,4 +1,4 @@
-//! The API server, as restoring asks it.
+//! The API server, as restoring uses it.
 
 use super::object::Owner;
 use crate::status::{Cause, Details, Reason, Status};
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How long the API server may take for an answer.
 const TIME: Duration = Duration::from_secs(30);
 
-/// The field manager of what is created.
+/// The field manager of created objects.
 const CREATES: &str = "ingester-restore";
 
 /// The field manager of a status that is written. Another one than that of the object, so that the managed fields say whether the
@@ -26,12 +26,12 @@ pub(super) struct Cluster {
     api: Api<DynamicObject>,
 }
 
-/// What became of an owner.
+/// Whether an owner still exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ownership {
-    /// It is there.
+    /// It exists.
     There,
-    /// It is not: for this reason, or nobody can see it.
+    /// It does not, for this reason, or it cannot be seen.
     Gone(&'static str),
 }
 
@@ -72,7 +72,7 @@ impl Cluster {
         }
     }
 
-    /// Whether an owner of an object of this namespace is there.
+    /// Whether an owner of an object in this namespace exists.
     ///
     /// # Errors
     /// If the API server does not answer.
@@ -112,7 +112,7 @@ async fn in_time<T>(asked: impl Future<Output = T>) -> Result<T, Status> {
     answer.map_err(|_| Status::timeout(format!("the cluster's API server did not answer within {TIME:?}")))
 }
 
-/// The API server's own answer, as it is; else that it does not answer.
+/// The API server's own answer, unchanged; otherwise that it does not answer.
 fn status(error: kube::Error) -> Status {
     let kube::Error::Api(answer) = error else {
         tracing::warn!(%error, "The API server does not answer");

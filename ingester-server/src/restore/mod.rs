@@ -1,20 +1,20 @@
-//! Back into the cluster: creates an object from the row of one that was evicted or deleted.
+//! Restores objects into the cluster: creates an object from the row of an evicted or deleted one.
 //!
 //! | file | what it has |
 //! |---|---|
 //! | `object.rs` | the object that is created, out of the stored text |
 //! | `cluster.rs` | the API server |
 //!
-//! A former version of an object is restored in the same way, also if its row was purged; but that of an evicted object goes back into its row.
+//! A former version of an object is restored in the same way, even if its row was purged; but a version of an evicted object goes back into its row.
 //!
 //! # Flow
-//! 1. The row: of several with the name, one that is evicted before one that is deleted, then the newest; or that of a uid.
+//! 1. The row: of several with the name, an evicted one before a deleted one, then the newest; or the row of a given uid.
 //! 2. The name must be free in the cluster. If the object that has it was restored from this row, only the rest is done: so the same
 //!    request can be repeated, also after a crash between any two steps.
 //! 3. The object is created with the annotation `RestoredFrom`, then its status is written, if it has a subresource. A
 //!    status that could not be written is a failure: the old row stays, and the same request tries again. The managed fields of
 //!    the object say whether the status was written.
-//! 4. Once the mirror has stored the new object, the old row is marked as deleted. If that takes too long, the old row stays, and the
+//! 4. Once the mirror has stored the new object, the old row is marked as deleted. If this takes too long, the old row stays, and the
 //!    answer says so.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, answer, former, status, write.
@@ -45,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The pause between two looks at the new row.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What is to be restored.
+/// What to restore.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The namespace; empty for any, and for objects without one.
@@ -54,43 +54,43 @@ pub struct Wanted<'a> {
     pub name: &'a str,
     /// The uid of the row.
     pub uid: Option<&'a str>,
-    /// Whether anything is to be created.
+    /// Whether to create anything, or only try.
     pub effect: Effect,
     /// How long to wait for the mirror to store the new object.
     pub patience: Duration,
-    /// Who asks, as it is written into the object.
+    /// The caller, as it is written into the object.
     pub by: Option<&'a str>,
-    /// Whether the status is to be restored as well; else why it is left out.
+    /// Whether to restore the status as well; otherwise why it is left out.
     pub status: Result<(), &'a str>,
     /// Which rows may be seen.
     pub former: Reach,
-    /// The text of a version of the object with this uid, instead of that of its row.
+    /// The text of a version of the object with this uid, instead of its row's text.
     pub version: Option<&'a str>,
 }
 
 /// What was restored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restored {
-    /// The object as it is in the cluster now; of a dry run, as it would be.
+    /// The object as it is in the cluster now; in a dry run, as it would be.
     pub object: Value,
     /// The uid of the row that it came from.
     pub from: Box<str>,
-    /// It was restored before: nothing was written to the cluster.
+    /// It had been restored before: nothing was written to the cluster.
     pub before: bool,
-    /// Nothing is left to do: the old row is marked as deleted. Always so of a dry run.
+    /// Nothing is left to do: the old row is marked as deleted. Always set for a dry run.
     pub finished: bool,
-    /// It is in SQL, and not in the cluster: the object was evicted.
+    /// It is in SQL but not in the cluster: the object was evicted.
     pub in_sql: bool,
     /// What the caller should know.
     pub warnings: Vec<String>,
 }
 
-/// Who asks for an object to be restored.
+/// The caller who restores an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker<'a> {
     /// The user.
     pub user: &'a str,
-    /// Whether they may write the status of the object; else why not.
+    /// Whether they may write the status of the object; otherwise why not.
     pub status: Result<(), &'a str>,
 }
 
@@ -121,13 +121,13 @@ pub async fn post(
 /// Restores an object.
 ///
 /// # Errors
-/// [`Status`]: 404 without such a row; 409 if a live object has the name, or the old one has not left yet; 422 for a kind whose objects
-/// are evicted at once, or that prunes them; what the API server says of the object; 503 and 504 if it does not answer.
+/// [`Status`]: 404 without such a row; 409 if a live object has the name, or the old object has not left yet; 422 for a kind whose objects
+/// are evicted at once, or that prunes them; the API server's errors about the object; 503 and 504 if it does not answer.
 pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: Wanted<'_>) -> Result<Restored, Status> {
     restore_noting(store, client, kind, wanted, |_| ()).await
 }
 
-/// The same; `note` gets the uid of the row as soon as it is known, whatever becomes of the restore.
+/// The same; `note` gets the uid of the row as soon as it is known, whatever the outcome.
 async fn restore_noting(
     store: &Store,
     client: kube::Client,
@@ -215,7 +215,7 @@ fn ensure_restorable(kind: &Kind, name: &str) -> Result<(), Status> {
     Err(Status::invalid(message, Vec::new()).about(resource, name))
 }
 
-/// What is restored, of which uid, and whether its object is leaving the cluster.
+/// The restored version, its uid, and whether its object is leaving the cluster.
 async fn begin(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Result<(Box<str>, Restorable, bool), Status> {
     if let (Some(uid), Some(version)) = (wanted.uid, wanted.version) {
         let object = Restorable::read(kind, uid, version).map_err(Status::internal)?;
@@ -226,7 +226,7 @@ async fn begin(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Result<(Box<st
     Ok((uid, read(kind, &stored)?, stored.eviction == Eviction::Intended))
 }
 
-/// Restores a version of an object that was evicted into its row. `None` for one that was deleted, or purged: it goes into the cluster.
+/// Restores a version of an object that was evicted into its row. `None` if the object was deleted or purged: it goes into the cluster.
 ///
 /// # Errors
 /// 409 for a live object, and for one that is leaving the cluster.
@@ -252,7 +252,7 @@ async fn in_sql(
     Ok(Some(Restored { object, from, before, finished: true, in_sql: true, warnings: Vec::new() }))
 }
 
-/// Leaves out the status where the caller may not write it.
+/// Leaves out the status if the caller may not write it.
 fn leave_out_status(object: &mut Restorable, wanted: Wanted<'_>, warnings: &mut Vec<String>) {
     if let Err(why) = wanted.status
         && object.without_status()
@@ -265,7 +265,7 @@ fn leave_out_status(object: &mut Restorable, wanted: Wanted<'_>, warnings: &mut 
 /// has no subresource for the status.
 ///
 /// # Errors
-/// What the API server says. The object is there then, and the same request writes its status.
+/// The API server's error. The object exists then, and the same request writes its status.
 async fn with_status(
     cluster: &Cluster,
     name: &str,
@@ -274,7 +274,7 @@ async fn with_status(
     dry_run: bool,
 ) -> Result<(Value, bool), Status> {
     if dry_run {
-        // What the next request would write.
+        // The status that the next request would write.
         object["status"] = status.clone();
         return Ok((object, false));
     }
@@ -298,7 +298,7 @@ async fn source(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Result<Box<st
     let target = Target { kind, namespace, name };
     match find(store, target, uid, gone, former).await {
         Ok(found) => Ok(found.uid),
-        // Is it there at all?
+        // Does it exist at all?
         Err(status) if status.reason == Reason::NotFound => {
             find(store, target, uid, States::LIVE, former).await?;
             let plural = kind.plural();
@@ -321,8 +321,8 @@ fn read(kind: &Kind, stored: &StoredRow) -> Result<Restorable, Status> {
     Restorable::read(kind, &stored.uid, json_of(stored)).map_err(Status::internal)
 }
 
-/// The uid of the row from which the object that has the name was restored, if that is the row that is wanted: the one that was found,
-/// or, where no uid is given, any of this name.
+/// The uid of the row from which the object that has the name was restored, if that is the wanted row: the one that was found,
+/// or, without a given uid, any with this name.
 async fn of_this_name(
     store: &Store,
     kind: &Kind,
@@ -363,12 +363,12 @@ fn live(resource: Resource<'_>, name: &str) -> Status {
     Status::failure(StatusCode::CONFLICT, Reason::AlreadyExists, message).about(resource, name)
 }
 
-/// Somebody else was faster.
+/// Another writer was faster.
 fn raced(error: Status, resource: Resource<'_>, name: &str) -> Status {
     if error.reason == Reason::AlreadyExists { live(resource, name) } else { error }
 }
 
-/// Leaves out owners that are gone; returns what to say of them.
+/// Leaves out owners that are gone; returns warnings about them.
 async fn keep_owners(cluster: &Cluster, object: &mut Restorable, namespace: &str) -> Result<Vec<String>, Status> {
     let (mut keep, mut warnings) = (Vec::new(), Vec::new());
     for owner in object.owners() {
@@ -417,7 +417,7 @@ async fn finish(store: &Store, kind: &Kind, wanted: Wanted<'_>, restored: &mut R
     Ok(())
 }
 
-/// As objects are shown: without the fields' managers.
+/// As objects are shown: without `managedFields`.
 fn shown(mut object: Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");

@@ -6,7 +6,7 @@ use ingester_core::marks::{Mark, Marks};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// What the API server gives an object: the new one gets its own.
+/// Fields that the API server sets: the new object gets its own.
 const GIVEN: [&str; 8] = [
     "uid",
     "resourceVersion",
@@ -18,7 +18,7 @@ const GIVEN: [&str; 8] = [
     "selfLink",
 ];
 
-/// Finalizers of the garbage collector, which mean only that the old object was being deleted, as ours does.
+/// Finalizers of the garbage collector, which, like ours, only show that the old object was being deleted.
 const OF_GARBAGE_COLLECTOR: [&str; 2] = ["foregroundDeletion", "orphan"];
 
 /// An object that is to be created.
@@ -26,7 +26,7 @@ const OF_GARBAGE_COLLECTOR: [&str; 2] = ["foregroundDeletion", "orphan"];
 pub(super) struct Restorable {
     object: Map<String, Value>,
     marks: &'static Marks,
-    /// The uid of the object that it was.
+    /// The uid of the former object.
     pub(super) from: Box<str>,
     pub(super) namespace: String,
     pub(super) name: String,
@@ -104,7 +104,7 @@ impl Restorable {
         }
     }
 
-    /// Writes down who asked for it.
+    /// Records the caller in it.
     pub(super) fn asked_by(&mut self, user: &str) {
         let name = self.marks.name(Mark::RestoredBy).to_string();
         if let Some(Value::Object(annotations)) = self.metadata().and_then(|metadata| metadata.get_mut("annotations")) {
@@ -117,7 +117,7 @@ impl Restorable {
         self.object.get("status")
     }
 
-    /// The status; `None` if there is none, or an empty one.
+    /// The status; `None` if it is missing or empty.
     pub(super) fn status(&self) -> Option<&Value> {
         self.object.get("status").filter(|status| !is_empty(status))
     }
@@ -133,18 +133,18 @@ impl Restorable {
     }
 }
 
-/// What an object in the cluster has of the status that it is to get.
+/// Whether an object in the cluster has the status that it is to get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatusIs {
     /// It was written.
     Written,
     /// It was not.
     Missing,
-    /// There is another one, of another writer. Ours was never written, or every field of it was changed since.
+    /// It has a different one, from another writer. Ours was never written, or all of its fields were changed since.
     Anothers,
 }
 
-/// What an object has of this status. The API server says who wrote which fields (`managedFields`).
+/// Whether an object has this status. `managedFields` say who wrote which fields.
 pub(super) fn status_of(there: &Value, wanted: &Value, writer: &str) -> StatusIs {
     let status = &there["status"];
     let is_writer = |entry: &Value| entry["manager"] == writer;

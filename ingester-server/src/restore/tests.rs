@@ -1,4 +1,4 @@
-//! Restoring into a cluster that is a map of objects by their paths.
+//! Restoring into a cluster that is a map from paths to objects.
 
 use super::{Asker, Wanted, post, restore};
 use crate::former::Reach;
@@ -30,13 +30,13 @@ struct Fake {
     objects: Arc<Mutex<BTreeMap<String, Value>>>,
     store: Arc<Store>,
     mirrored: bool,
-    /// What becomes of the next request that writes a status.
+    /// What happens to the next request that writes a status.
     fault: Arc<Mutex<Option<Fault>>>,
     /// The field managers of the writes, in their order.
     managers: Arc<Mutex<Vec<String>>>,
 }
 
-/// What becomes of a request instead of its work.
+/// What happens to a request instead of its work.
 #[derive(Clone, Copy)]
 enum Fault {
     /// It is answered with this code.
@@ -112,7 +112,7 @@ impl Fake {
                     ("resourceVersion".to_owned(), json!("100")),
                     ("managedFields".to_owned(), json!([])),
                 ]);
-                // It has a subresource of its own.
+                // It has its own subresource.
                 object.as_object_mut().unwrap().remove("status");
                 if !dry_run {
                     self.put(&path, object.clone());
@@ -245,7 +245,7 @@ async fn a_restore_that_was_killed_before_the_status_is_completed_by_the_next_on
 
 #[tokio::test]
 async fn a_status_that_was_changed_after_the_restore_is_kept() {
-    // By a repeat after a complete one, and where a controller was faster than the repeat.
+    // By a repeat after a complete restore, and if a controller was faster than the repeat.
     for (complete, warnings) in [(true, 0), (false, 1)] {
         let fake = Fake::new(true).await;
         fake.evicted(&object("old")).await;
@@ -303,7 +303,7 @@ async fn an_evicted_object_comes_back_and_its_row_is_marked_as_deleted() {
 async fn a_deleted_object_comes_back_too() {
     let fake = Fake::new(false).await;
     fake.write(&object("old"), |row| Row { delete_time: Some(Micros(0)), ..row }).await;
-    // Nobody waits for a mirror: the old row is marked as deleted already.
+    // It does not wait for a mirror: the old row is already marked as deleted.
     assert_eq!(fake.post(&Options::default()).await.unwrap()["metadata"]["uid"], "new");
 }
 
@@ -342,14 +342,14 @@ async fn a_live_object_of_the_name_is_never_replaced() {
     let status = fake.post(&Options::default()).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (409, Reason::AlreadyExists));
     assert!(status.message.contains("nothing is restored over a live object"), "{status}");
-    // Nor one that was restored from another row than the one that is asked for.
+    // Nor an object that was restored from a row other than the requested one.
     let mut from_another = other.clone();
     from_another["metadata"]["annotations"] = json!({"michelangelo/RestoredFrom": "another"});
     fake.put(&path(), from_another.clone());
     assert_eq!(fake.post(&Options::default()).await.unwrap_err().reason, Reason::AlreadyExists);
     assert_eq!(fake.has(&path()), Some(from_another));
     assert!(!fake.deleted("old").await);
-    // The very object is still there.
+    // The same object is still there.
     fake.put(&path(), object("old"));
     assert_eq!(fake.post(&Options::default()).await.unwrap_err().reason, Reason::Conflict);
 
@@ -367,7 +367,7 @@ async fn what_would_be_evicted_at_once_or_is_incomplete_is_not_restored() {
     let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("leaves the cluster as soon as it is stored"), "{status}");
-    // Nor what would come back incomplete.
+    // Nor an object that would come back incomplete.
     let kind = model().pruning(&[".spec.token"]);
     let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
@@ -430,7 +430,7 @@ async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evict
     let text = version.to_string();
     let of_version = Wanted { name: "a", namespace: "ml", version: Some(&text), ..of_old() };
 
-    // There is no row any more.
+    // The row is gone.
     let fake = Fake::new(true).await;
     let restored = restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
     assert!(restored.finished && !restored.in_sql, "{restored:?}");
@@ -440,7 +440,7 @@ async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evict
     fake.write(&object("old"), |row| Row { delete_time: Some(Micros(0)), ..row }).await;
     restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
     assert_eq!(fake.has(&path()).unwrap()["metadata"]["annotations"]["note"], "then");
-    // Once more: it is there, and says which version it may be.
+    // Once more: it exists, and the answer names its possible version.
     let again = restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
     assert!(again.before && again.warnings.iter().any(|warning| warning.contains("another version")), "{again:?}");
 

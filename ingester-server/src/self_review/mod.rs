@@ -1,10 +1,10 @@
-//! Reviews that callers ask for about themselves: who they are, and what they may. `kubectl auth` and dashboards ask for them.
+//! Reviews that callers request about themselves: who they are, and what they may do. `kubectl auth` and dashboards send them.
 //!
 //! | file | what it has |
 //! |---|---|
 //! | `protobuf.rs` | a review in Kubernetes' protobuf, which kubectl sends from 1.32 on |
 //!
-//! What a caller may is asked of the API server in the caller's name, whoever the review names: it has no field for a user.
+//! The API server is asked about the caller's own rights in every case: the review has no field for a user.
 //!
 //! May use: body, caller, identity, request, status.
 

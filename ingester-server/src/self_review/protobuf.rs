@@ -1,21 +1,21 @@
-//! A review in Kubernetes' protobuf. Its few fields are texts and messages of texts; everything else is passed over.
+//! A review in Kubernetes' protobuf. Its few fields are texts and messages of texts; everything else is skipped.
 
 use crate::request::path::SelfReview;
 use serde_json::{Map, Value as Json, json};
 
-/// What Kubernetes' protobuf begins with. A message `runtime.Unknown` follows: type and raw text of the object.
+/// The prefix of Kubernetes' protobuf. A message `runtime.Unknown` follows: type and raw text of the object.
 const MAGIC: &[u8] = b"k8s\0";
 
 const NOT_PROTOBUF: &str = "it is not Kubernetes' protobuf";
 
-/// A field that is read of a message: its number, its name in JSON, and what it has.
+/// A field to read from a message: its number, its name in JSON, and its content.
 type Field = (u64, &'static str, Has);
 
 #[derive(Clone, Copy)]
 enum Has {
     Text,
     Message(&'static [Field]),
-    /// What would be another question without it.
+    /// A field without which the question would be a different one.
     Unreadable,
 }
 
@@ -121,7 +121,7 @@ mod tests {
 
     fn review(kind: &str, spec: &[u8]) -> Vec<u8> {
         let types = [field(1, b"authorization.k8s.io/v1"), field(2, kind.as_bytes())].concat();
-        // Metadata come first, and a number and a double are passed over.
+        // Metadata come first, and a number and a double are skipped.
         let raw =
             [field(1, b""), field(2, spec), vec![3 << 3, 0xac, 0x02], [&[4 << 3 | 1][..], &[0; 8]].concat()].concat();
         [MAGIC.to_vec(), field(1, &types), field(2, &raw), field(3, b""), field(4, b"")].concat()

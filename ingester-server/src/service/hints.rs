@@ -1,4 +1,4 @@
-//! What a client that finds nothing should know.
+//! Hints for clients that find nothing.
 
 use super::Inner;
 use crate::former::Reach;
@@ -13,13 +13,13 @@ use ingester_core::Kind;
 use ingester_sql::query::{Filter, Query, States, Test};
 use ingester_store::query::{Limits, Wanted};
 
-/// Whether nothing but a name and states are asked for.
+/// Whether a request asks only for a name and states.
 pub(super) fn by_name_alone(query: &Query) -> bool {
     query.filters.is_empty() && query.uids.is_empty()
 }
 
 impl Inner {
-    /// The answer about an object, which is asked for by its name alone in these states. If it is not found, the error says if the name is that of
+    /// The answer about an object that is requested only by its name, in these states. If it is not found, the error says whether the name is that of
     /// an object in another state, which the caller may read by the same right.
     pub(super) async fn or_hint(
         &self,
@@ -53,7 +53,7 @@ impl Inner {
         status
     }
 
-    /// A warning where a label selector finds nothing, and has a label that is called as a parameter is.
+    /// A warning if a label selector finds nothing, and has a label with the name of a parameter.
     pub(super) async fn lacks_prefix(&self, kind: &Kind, query: &Query, limits: Limits) -> Option<String> {
         let name = query.filters.iter().find_map(|filter| match filter {
             Filter::Label { key, test: Test::Equal(_) | Test::In(_) } if is_parameter(key) => Some(key),

@@ -1,4 +1,4 @@
-//! What is this server's own, and no object of a kind: saved queries, parameters, namespaces, and reviews of the caller's own rights.
+//! This server's own resources, which are not objects of a kind: saved queries, parameters, namespaces, and reviews of the caller's own rights.
 
 use super::{Inner, is_watch, of_text, only_name, text_of};
 use crate::answer::OwnObjects;
@@ -18,10 +18,10 @@ use ingester_declare::saved::{Parameter, SavedQuery};
 use ingester_sql::query::{AskKey, Meaning, Spelling, States};
 use serde_json::{Value as Json, json};
 
-/// The version of what is this server's own.
+/// The version of this server's own resources.
 const API_VERSION: &str = "mirror.michelangelo.api/v1";
 
-/// Parameters that are no keys of a question, with what their values are and do.
+/// Parameters that are not keys of a question, with their values and effects.
 const OTHERS: [(&str, &str, &str); 4] = [
     ("count", "boolean", "Count the objects: remainingItemCount of the first page"),
     ("limit", "integer", "The most objects of the whole answer, whatever the number of pages"),
@@ -50,7 +50,7 @@ impl Inner {
         answered(all, "queries", name, parts)
     }
 
-    /// What can be asked in a label selector: the parameters, with those of the saved queries; or one of them.
+    /// The parameters for label selectors, with those of the saved queries; or one of them.
     pub(super) fn parameters(&self, name: Option<&str>, parts: &Parts) -> Result<Response<Body>, Status> {
         let keys = AskKey::all().iter().filter_map(|key| {
             let name = key.name(Spelling::PseudoLabel)?;
@@ -81,7 +81,7 @@ impl Inner {
         answered(all, "parameters", name, parts)
     }
 
-    /// A review that a caller asks for about themselves.
+    /// A review that a caller requests about themselves.
     pub(super) async fn self_review(
         &self,
         review: SelfReview,
@@ -106,7 +106,7 @@ impl Inner {
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         let sources = &self.sources;
-        // Where former objects may be hidden, they say nothing of their namespaces.
+        // If former objects may be hidden, they do not count for their namespaces.
         let states = match sources.former {
             FormerObjects::Granted => States::default(),
             FormerObjects::OlderHidden(_) | FormerObjects::Hidden => States::LIVE,
@@ -138,7 +138,7 @@ impl Inner {
     }
 }
 
-/// What is asked of namespaces: of the one with this name, or of the only one that the parameters let through.
+/// The namespace in question: the one with this name, or the only one that the parameters allow.
 pub(super) fn about_namespaces(name: Option<&str>, parts: &Parts) -> Attributes {
     let query = parts.uri.query().unwrap_or_default();
     let only = || parameters::parse(query, "").ok().as_ref().and_then(only_name).unwrap_or_default();
@@ -212,7 +212,7 @@ fn parameter(
     (object, cells)
 }
 
-/// What the values of a key are, in the words of saved queries.
+/// The type of a key's values, in the words of saved queries.
 fn type_of(key: &AskKey) -> &'static str {
     match key.meaning() {
         Meaning::Namespaces | Meaning::Uids | Meaning::States => "list",
@@ -222,7 +222,7 @@ fn type_of(key: &AskKey) -> &'static str {
     }
 }
 
-/// What fits into a cell.
+/// The part that fits into a cell.
 fn first_line(text: &str) -> Json {
     text.lines().next().unwrap_or_default().into()
 }

@@ -18,7 +18,7 @@ use ingester_sql::query::{Query, States};
 use ingester_store::query::VersionError;
 use std::sync::Arc;
 
-/// Who reads what, once it is known that they may.
+/// A caller's read, after authorization.
 pub(super) struct Reading<'r> {
     pub(super) caller: &'r Caller,
     pub(super) attributes: &'r Attributes,
@@ -27,13 +27,13 @@ pub(super) struct Reading<'r> {
     pub(super) name: &'r str,
     pub(super) form: Form,
     pub(super) cost: read::Cost,
-    /// The states that were asked for, before former objects were left out.
+    /// The requested states, before former objects were left out.
     pub(super) states: States,
     pub(super) former: Reach,
 }
 
 impl Inner {
-    /// The answer. `by_name` are the states in which an object was asked for, if by nothing but its name.
+    /// The answer. `by_name` are the states in which an object was requested, if only by its name.
     pub(super) async fn read(
         self: &Arc<Self>,
         of: Reading<'_>,
@@ -81,7 +81,7 @@ impl Inner {
         }
     }
 
-    /// The versions of what has had a name.
+    /// The versions of the objects that have had a name.
     pub(super) async fn history(
         &self,
         caller: &Caller,
@@ -100,7 +100,7 @@ impl Inner {
         read::history(&self.sources.reads, of, parameters, self.sources.limits).await
     }
 
-    /// Why an answer about a moment may lack an object that may be seen: which one, and why.
+    /// A warning that an answer about a moment may lack a visible object: which one, and why.
     async fn unknown_at(
         &self,
         kind: &Kind,
@@ -116,7 +116,7 @@ impl Inner {
         Some((format!("{object}{}", life.name), why))
     }
 
-    /// The log of changes, for those who read.
+    /// The log of changes, for readers.
     async fn changes(&self) -> Result<Option<&Log>, Status> {
         match &self.sources.watches {
             Some(hub) if hub.log().is_there().await? => Ok(Some(hub.log())),
@@ -134,7 +134,7 @@ impl Inner {
         }
     }
 
-    /// Whether the caller may go on watching: whether they have the right, and see what they saw of former objects.
+    /// Whether the caller may continue to watch: whether they still have the right, and still see the same former objects.
     fn standing(
         self: &Arc<Self>,
         caller: &Caller,
@@ -159,7 +159,7 @@ impl Inner {
     }
 }
 
-/// What has, or had, a name; all of them without one.
+/// The objects that have, or had, a name; without a name, all of them.
 fn named(namespace: &str, name: Option<&str>) -> Query {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     Query {

@@ -1,4 +1,4 @@
-//! Who is answered what, over a database in memory.
+//! The answers to callers, over a database in memory.
 
 mod former;
 mod history;
@@ -206,7 +206,7 @@ async fn everybody_reads_what_they_may_read_in_the_cluster() {
     ] {
         assert_eq!(ask(&service, "GET", path, &ada).await.0, 403, "{path}");
     }
-    // Whoever may read certain names may list just those.
+    // A caller who may read certain names may list just those.
     assert_eq!(ask(&service, "GET", &format!("{MODELS}/a"), &eve).await.0, 200);
     assert_eq!(ask(&service, "GET", &format!("{MODELS}/b"), &eve).await.0, 403);
     assert_eq!(ask(&service, "GET", MODELS, &eve).await.0, 403);
@@ -219,7 +219,7 @@ async fn everybody_reads_what_they_may_read_in_the_cluster() {
             "{selector}"
         );
     }
-    // Two names are none.
+    // Two names do not count as one.
     let both = format!("{MODELS}?fieldSelector=metadata.name%3Db&fieldSelector=metadata.name%3Da");
     let (code, list) = ask(&service, "GET", &both, &eve).await;
     assert!(code == 403 || names(&list).is_empty(), "{code} {list}");
@@ -392,7 +392,7 @@ async fn warnings_are_headers_and_large_answers_are_compressed() {
         let response = listed(&path).await;
         assert_eq!(response.headers()["content-encoding"], "gzip");
         let body = response.into_body().collect().await.unwrap().to_bytes();
-        // A whole answer ends with its length before it was compressed.
+        // A complete answer ends with its length before compression.
         let length = u32::from_le_bytes(*body.last_chunk().unwrap());
         assert!(length > 500, "{path}: {length}");
     }

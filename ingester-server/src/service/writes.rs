@@ -1,4 +1,4 @@
-//! Writes. Each is a task of its own: once begun it goes on to its end, whatever becomes of its connection or of the time for an
+//! Writes. Each is its own task: once begun, it runs to its end, whatever happens to its connection or to the time for an
 //! answer, and so does its line in the access log. It keeps its user's place until then.
 
 use super::Inner;
@@ -25,25 +25,25 @@ pub(super) struct Write {
     /// What a collection's deletion selects.
     pub(super) query: Query,
     pub(super) options: write::Options,
-    /// Who asks.
+    /// The caller.
     pub(super) user: String,
-    /// Whether they may write the status of what is restored; else why not.
+    /// Whether they may write the status of a restored object; otherwise why not.
     pub(super) status: Result<(), String>,
     /// The body's type.
     pub(super) content: Option<String>,
     pub(super) body: Bytes,
 }
 
-/// The writes that have begun.
+/// The writes under way.
 #[derive(Default)]
 pub(super) struct Writes {
     tasks: TaskTracker,
-    /// Cancelled when what is not finished is given up.
+    /// Cancelled when unfinished writes are given up.
     end: CancellationToken,
 }
 
 impl Writes {
-    /// Begins a write, and waits for its end. It does not end if this does.
+    /// Begins a write, and waits for its end. It continues if this future is dropped.
     ///
     /// # Errors
     /// Those of the write; 503 if the server ends before it.
@@ -69,7 +69,7 @@ impl Writes {
         }
     }
 
-    /// Waits for all of them, so long at most. What is not finished then is given up, and its line says so.
+    /// Waits for all of them, at most this long. Then unfinished writes are given up, and their lines say so.
     pub(super) async fn finish(&self, patience: Duration) {
         self.tasks.close();
         if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
@@ -91,9 +91,9 @@ impl Inner {
         place: Place,
         log: &AccessLog,
     ) -> Result<write::Answer, Status> {
-        // Without its client, a deletion that still waits for its turn is not begun.
+        // If its client has gone, a deletion that still waits for its turn is not begun.
         let turn = match write.verb {
-            // It counts what it selects, and so it costs what such a list does.
+            // It counts the objects that it selects, so it costs as much as such a list.
             Verb::DeleteCollection => Some(read::turn(&write.user, read::Cost::Whole).await),
             _ => None,
         };
@@ -106,10 +106,10 @@ impl Inner {
         self.writes.run(log, place, work).await
     }
 
-    /// Does what a request wants to be changed.
+    /// Carries out the change of a request.
     ///
     /// # Errors
-    /// The [`Status`] of what it is about; 405 or 503 if this server changes nothing.
+    /// The [`Status`] of the failure; 405 or 503 if this server changes nothing.
     async fn write(&self, request: &Write) -> Result<write::Answer, Status> {
         let Write { verb, kind, namespace, name, query, options, user, status, content, body } = request;
         let target = write::Target { kind, namespace, name };

@@ -1,4 +1,4 @@
-//! An entry of the log, and what it says of an object beside the row as it is now.
+//! An entry of the log, and what it says about an object beside its present row.
 
 use ingester_core::schema::base;
 use ingester_sql::query::States;
@@ -10,13 +10,13 @@ use std::collections::{HashMap, HashSet};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) change: Change,
-    /// Whether the object is new to those who were sent everything before.
+    /// Whether the object is new to clients that were sent everything before.
     pub(super) is_new: bool,
-    /// Whether a later entry that was read with it is about the same version.
+    /// Whether a later entry, read together with it, has the same version.
     is_repeated: bool,
 }
 
-/// The entries of what was read at a time.
+/// The entries that were read together.
 pub(super) fn entries(changes: Vec<Change>) -> Vec<Entry> {
     let mut last = HashMap::new();
     for change in &changes {
@@ -30,11 +30,11 @@ pub(super) fn entries(changes: Vec<Change>) -> Vec<Entry> {
     changes.into_iter().map(entry).collect()
 }
 
-/// The states between which a user's change of an evicted row and a change in the cluster are not told apart by their entries.
+/// The states for which entries do not distinguish a user's change of an evicted row from a change in the cluster.
 const LIVING: States = States { evicted: true, ..States::LIVE };
 
 impl Entry {
-    /// Whether it has the row as it is now, and no later entry has.
+    /// Whether it has the present row, and no later entry has it.
     pub(super) fn has(&self, row: Option<&FoundRow>) -> bool {
         !self.is_repeated && self.is_of(row)
     }
@@ -48,8 +48,8 @@ impl Entry {
         }
     }
 
-    /// The state before it, by the row as it is now. An object may also have had none: what was evicted or deleted before the mirror saw it
-    /// begins like this.
+    /// The state before it, by the present row. An object may also have had none: objects that were evicted or deleted before the mirror saw them
+    /// begin like this.
     pub(super) fn state_before(&self, row: Option<&FoundRow>) -> States {
         match self.change.what {
             What::Inserted | What::Reset => States::NONE,
@@ -66,19 +66,19 @@ impl Entry {
         }
     }
 
-    /// The states before it that are rare: a row that is no longer of the cluster was written again.
+    /// The rare states before it: a row that no longer belongs to the cluster was written again.
     pub(super) fn rarely_before(&self, row: Option<&FoundRow>) -> States {
         match self.change.what {
-            // An import may evict what was live.
+            // An import may evict a live object.
             What::Evicted => States { live: true, ..States::DELETED },
             What::Evicting => States { evicted: true, ..States::DELETED },
-            // A later row does not tell whether it was evicted.
+            // A later row does not show whether it was evicted.
             What::Deleted => States { evicted: !self.is_of(row), ..States::DELETED },
             _ => States::NONE,
         }
     }
 
-    /// The state behind it.
+    /// The state after it.
     pub(super) fn state_after(&self) -> States {
         match self.change.what {
             What::Inserted | What::Revived => States::LIVE,
@@ -90,20 +90,20 @@ impl Entry {
     }
 }
 
-/// The first entries of objects that were not sent, because the row was a later one.
+/// The first entries of objects that were not sent, because the row was already later.
 #[derive(Debug, Default)]
 pub(super) struct Skipped(HashSet<Box<str>>);
 
-/// How many are remembered.
+/// How many of these are remembered.
 const MOST: usize = 10_000;
 
 impl Skipped {
-    /// The entry, as those see it who were not sent the object's first one.
+    /// The entry as seen by clients that were not sent the object's first one.
     pub(super) fn complete(&mut self, mut entry: Entry, row: Option<&FoundRow>) -> Entry {
         entry.is_new |= self.0.remove(&entry.change.uid);
         if entry.is_new && row.is_some() && !entry.has(row) {
             if self.0.len() >= MOST {
-                // Objects are then said to be modified that are new.
+                // New objects are then reported as modified.
                 self.0.clear();
             }
             self.0.insert(entry.change.uid.clone());

@@ -1,4 +1,4 @@
-//! What the database is asked about changed objects: one question for the rows, and one for each distinct selector.
+//! The questions to the database about changed objects: one for the rows, and one for each distinct selector.
 
 use crate::read::{refused, resource};
 use crate::status::Status;
@@ -10,16 +10,16 @@ use ingester_store::query::{AskError, FoundRow, Limits, Wanted};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What is read of each row besides what is shown.
+/// The columns that are read of each row besides the shown ones.
 const PLACES: [usize; 6] =
     [base::NAMESPACE, base::NAME, base::RES_VERSION, base::CREATE_TIME, base::DELETE_TIME, base::EVICT_TIME];
 
-/// What was found.
+/// The result.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The rows by their uids.
     pub(super) rows: HashMap<Box<str>, Arc<FoundRow>>,
-    /// The uids that each question selects.
+    /// The uids that each selector matches.
     pub(super) selected: Vec<HashSet<Box<str>>>,
 }
 
@@ -31,8 +31,8 @@ pub(super) struct Question<'a> {
 
 /// Finds the objects of these uids. `places`: the columns that are shown.
 ///
-/// Selections are asked before rows are read: versions only grow, so a row that then still is at an entry's version was at that version
-/// when it was selected.
+/// Selectors are evaluated before rows are read: versions only grow, so a row that is then still at an entry's version was at that version
+/// when the selector was evaluated.
 ///
 /// # Errors
 /// The [`Status`] of a failure of the database.
@@ -73,7 +73,7 @@ async fn rows_of(
     let asked = store.ask_about(kind, query, limits)?;
     let mut reader = asked.reader(wanted, None)?;
     let mut rows = Vec::new();
-    // As many as there are uids at most.
+    // At most as many as there are uids.
     loop {
         let portion = reader.next().await?;
         if portion.is_empty() {

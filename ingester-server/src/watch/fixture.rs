@@ -3,7 +3,7 @@
 use ingester_core::value::Micros;
 use ingester_store::changes::{Change, Position, What};
 
-/// The entry at this place.
+/// The entry at this position.
 pub(super) fn change(place: u64, uid: &str, res_version: u64, what: What) -> Change {
     let position = Position::of_version(1 << 62 | place).unwrap();
     let (namespace, name) = ("ml".into(), uid.into());

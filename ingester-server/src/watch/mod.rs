@@ -1,4 +1,4 @@
-//! Watches: what has become of a kind's objects, as it happens, out of the log of changes.
+//! Watches: changes of a kind's objects as they happen, from the log of changes.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -12,22 +12,22 @@
 //! May use: ingester-core, ingester-sql, ingester-store, status, metrics, request, answer, body, places, read, former.
 //!
 //! # Guarantees
-//! - A client that resumes at the version of any event that it was sent, or at a list's or a bookmark's, misses nothing. What it is sent
-//!   twice is harmless.
-//! - An object that is selected is sent by the entry that has its row as it is now. Entries are read before rows, from the same
-//!   database: where a row is a later one, a later entry brings it.
-//! - An object that is not selected now is sent as deleted by the first entry behind which that may be so, whatever the row is: a client
-//!   that resumes between two entries is sent by the later ones what they say alone.
-//! - What a watcher has may be more than what was selected at its position: a list reads rows after its position, and a version
-//!   may be that of several entries. So up to a position (`is_certain_from`), an object that is not selected is sent as deleted wherever it
-//!   may have been selected before, and not only if the reader remembers it.
-//! - That position is the log's last one at a moment when the reader has passed all that the watcher can have read by itself. Each row at
+//! - A client that resumes at the version of any event that it was sent, or at a list's or a bookmark's, misses nothing. Events that it is sent
+//!   twice are harmless.
+//! - A selected object is sent by the entry that has its present row. Entries are read before rows, from the same
+//!   database: if a row is later than an entry, a later entry brings it.
+//! - An object that is not selected now is sent as deleted by the first entry after which that may be so, whatever the row is: a client
+//!   that resumes between two entries gets only what the later ones say.
+//! - A watcher may have more objects than were selected at its position: a list reads rows after its position, and a version
+//!   may belong to several entries. So up to a position (`is_certain_from`), an object that is not selected is sent as deleted wherever it
+//!   may have been selected before, not only if the reader remembers it.
+//! - That position is the log's last one at a moment when the reader has passed everything that the watcher can have read by itself. Each row at
 //!   which the reader had looked was committed by then: so an object that the watcher has is remembered, or has left by an entry up to that
-//!   position, which sends it as deleted. The end of what the watcher has read would not do: the reader comes to the entries before that
-//!   end afterwards, and may find the row as an entry behind it has left it, and then remembers nothing that the later entry could end.
+//!   position, which sends it as deleted. The end of what the watcher has read would not suffice: the reader comes to the entries before that
+//!   end later, may find the row as an entry after that end left it, and then remembers nothing that the later entry could end.
 //! - No object is sent as deleted before the bookmark that ends initial events, because clients do not expect that. If one was withheld,
-//!   everything since the list is sent behind it, and the bookmark's version lies before that.
-//! - A watcher that is too slow is ended, and nothing is left out before that.
+//!   everything since the list is sent after it, and the bookmark's version lies before that.
+//! - A watcher that is too slow is ended; until then it gets everything.
 
 mod entry;
 mod find;
@@ -56,7 +56,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio_util::task::AbortOnDropHandle;
 
-/// What watches may cost.
+/// The limits of watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchLimits {
     /// The most watches at a time. One user has at most half of them.
@@ -65,11 +65,11 @@ pub struct WatchLimits {
     pub bytes: usize,
     /// How often a bookmark is sent.
     pub bookmarks: Duration,
-    /// How often it is asked again whether the caller may watch.
+    /// How often the caller's right to watch is checked again.
     pub rights: Duration,
-    /// How long a watch lasts that says nothing of it: so long at least, and twice as long at most.
+    /// How long a watch without its own time limit lasts: at least this long, and at most twice as long.
     pub time: Duration,
-    /// How long the log is not read while nothing has happened.
+    /// The pause between reads of the log while nothing happens.
     pub poll: Duration,
     /// The most entries that are read at a time.
     pub batch: usize,
@@ -109,7 +109,7 @@ struct Running {
 }
 
 impl Hub {
-    /// Watches of what is in this log.
+    /// Watches over this log.
     pub fn new(log: Log, limits: WatchLimits, metrics: Metrics) -> Self {
         let places = Places::of_watches(limits.watches);
         Hub(Arc::new(Shared { log, limits, places, metrics, readers: Mutex::default() }))
@@ -142,7 +142,7 @@ impl Shared {
         readers.insert(name, Running { joins, _task: task });
     }
 
-    /// Forgets the reader of a kind, unless somebody has joined it just now.
+    /// Forgets the reader of a kind, unless a watcher has just joined it.
     fn leave(&self, kind: &Kind, joining: &UnboundedReceiver<Join>) -> bool {
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         let leaves = joining.is_empty();

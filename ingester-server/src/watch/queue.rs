@@ -1,4 +1,4 @@
-//! What waits for one watcher. It never drops an event: a watcher that is too slow is ended, and goes on where it was.
+//! The events that wait for one watcher. No event is dropped: a watcher that is too slow is ended, and resumes where it was.
 
 use super::entry::Entry;
 use super::selection::Sent;
@@ -11,19 +11,19 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// A change with the row that it has left. All watchers share it.
+/// A change with the row after it. All watchers share it.
 #[derive(Debug)]
 pub(super) struct Settled {
     pub(super) entry: Entry,
     pub(super) row: Option<Arc<FoundRow>>,
-    /// The version at which a client resumes behind it.
+    /// The version at which a client resumes after it.
     pub(super) version: u64,
-    /// Whether the stored text says another version.
+    /// Whether the stored text has a different version.
     pub(super) says_other: bool,
 }
 
 impl Settled {
-    /// An entry with its row. An object without a version, of a file, has the position of its entry for one.
+    /// An entry with its row. An object without a version, from a file, gets the position of its entry as one.
     pub(super) fn new(entry: Entry, row: Option<Arc<FoundRow>>) -> Self {
         let version = match entry.change.res_version {
             0 => entry.change.position.version(),
@@ -33,7 +33,7 @@ impl Settled {
         Settled { entry, row, version, says_other }
     }
 
-    /// About how many bytes it takes.
+    /// Roughly how many bytes it takes.
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.row.as_ref().map_or(0, |row| row.text(base::JSON).len())
     }
@@ -44,7 +44,7 @@ impl Settled {
 pub(super) enum End {
     /// Its time is over.
     Time,
-    /// The client does not take what is there for it.
+    /// The client does not take what is ready for it.
     Slow,
     /// The client has gone.
     Gone,
@@ -58,7 +58,7 @@ impl From<Status> for End {
     }
 }
 
-/// What is next.
+/// The next item.
 #[derive(Debug)]
 pub(super) enum Next {
     /// Everything up to the position that was [awaited](Queue::awaits) was added.
@@ -81,7 +81,7 @@ struct Waiting {
     most: usize,
     /// Everything up to here is sent or waits.
     reached: Position,
-    /// Told once this is reached.
+    /// Notified once this is reached.
     awaited: Option<Position>,
     end: Option<End>,
 }
@@ -93,7 +93,7 @@ impl Waiting {
 }
 
 impl Queue {
-    /// A queue for what comes behind a position, of so many bytes at most.
+    /// A queue for events after a position, of at most this many bytes.
     pub(super) fn new(reached: Position, most: usize) -> Self {
         let waiting = Waiting { events: VecDeque::new(), bytes: 0, most, reached, awaited: None, end: None };
         Queue { waiting: Mutex::new(waiting), changed: Notify::new() }
@@ -103,12 +103,12 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on it may have so many bytes.
+    /// From now on it may have this many bytes.
     pub(super) fn limit(&self, most: usize) {
         self.waiting().most = most;
     }
 
-    /// Adds an event. One fits, however large it is.
+    /// Adds an event. A single event fits, however large it is.
     pub(super) fn push(&self, sent: Sent, settled: &Arc<Settled>) {
         let bytes = settled.bytes();
         let mut waiting = self.waiting();
@@ -140,7 +140,7 @@ impl Queue {
         self.waiting().awaited = Some(position);
     }
 
-    /// Ends it. What waits is not sent: the client has not passed it.
+    /// Ends it. Waiting events are not sent: the client resumes before them.
     pub(super) fn end(&self, end: End) {
         let mut waiting = self.waiting();
         waiting.end.get_or_insert(end);

@@ -1,4 +1,4 @@
-//! The one task a kind that reads the log for all its watchers, while there are any.
+//! The one task per kind that reads the log for all of the kind's watchers, while there are any.
 
 use super::Shared;
 use super::entry::{Entry, Skipped, entries};
@@ -18,7 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// How long the database may fail until watches end: clients ask again then, and are told.
+/// How long the database may fail until watches end: clients then ask again, and get the error.
 const FAILING: Duration = Duration::from_secs(60);
 
 /// The pause after a failure.
@@ -29,16 +29,16 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Watcher {
     pub(super) queue: Queue,
     pub(super) selector: Arc<Selector>,
-    /// What it has been sent, or has listed, up to here.
+    /// The version up to which it was sent events, or has listed.
     from: Position,
-    /// The version of the position behind which it has what was selected when the reader looked last, and nothing else.
+    /// The version of the position after which it has exactly what was selected when the reader last looked.
     certain_from: AtomicU64,
-    /// The places of the columns that it shows.
+    /// The indexes of the columns that it shows.
     places: Vec<usize>,
 }
 
 impl Watcher {
-    /// Behind this position it has what was selected when the reader looked last, and nothing else.
+    /// After this position it has exactly what was selected when the reader last looked.
     pub(super) fn is_certain_from(&self, position: Position) {
         self.certain_from.store(position.version(), Ordering::Relaxed);
     }
@@ -52,7 +52,7 @@ impl Watcher {
 #[derive(Debug)]
 pub(super) struct Join {
     pub(super) selection: Selection,
-    /// What it has been sent up to now.
+    /// The position up to which it was sent events.
     pub(super) from: Position,
     pub(super) places: Vec<usize>,
     /// The most bytes that wait for it.
@@ -60,7 +60,7 @@ pub(super) struct Join {
     pub(super) joined: oneshot::Sender<Joined>,
 }
 
-/// What a watcher is given: from this position on, everything is in its queue.
+/// The answer to a watcher: from this position on, everything is in its queue.
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) watcher: Arc<Watcher>,
@@ -69,7 +69,7 @@ pub(super) struct Joined {
 
 /// The reader of a kind.
 pub(super) struct Reader {
-    /// Not held, so that the server's end is not kept from coming.
+    /// Not held, so that the server can end.
     shared: Weak<Shared>,
     kind: Kind,
     limits: Limits,
@@ -84,13 +84,13 @@ struct Group {
     watchers: Vec<Arc<Watcher>>,
 }
 
-/// What has become of the log.
+/// The result of reading the log.
 pub(super) enum Step {
-    /// There may be more.
+    /// There may be more entries.
     More,
-    /// There is nothing for now.
+    /// There are no entries for now.
     Done,
-    /// It cannot be read on from the position.
+    /// It cannot be read from the position on.
     Lost(&'static str),
 }
 
@@ -100,7 +100,7 @@ impl Reader {
         Reader { shared: Arc::downgrade(shared), kind, limits, joining, groups, skipped }
     }
 
-    /// Reads until nobody watches any more.
+    /// Reads until there are no watchers any more.
     pub(super) async fn run(mut self) {
         let mut position = None;
         let mut failing: Option<Instant> = None;
@@ -148,7 +148,7 @@ impl Reader {
         }
     }
 
-    /// Takes in those who join meanwhile: many that begin do not wait for a look at the log each.
+    /// Admits those that join meanwhile, so that many new watchers do not each wait for a read of the log.
     async fn pause(&mut self, pause: Duration, at: Position) {
         let until = Instant::now() + pause;
         while let Ok(Some(join)) = tokio::time::timeout_at(until, self.joining.recv()).await {
@@ -156,13 +156,13 @@ impl Reader {
         }
     }
 
-    /// Finds where the log ends now.
+    /// Finds the present end of the log.
     async fn begin(&mut self, shared: &Shared, position: &mut Option<Position>) -> Result<Step, Status> {
         *position = Some(shared.log.head(self.kind.table()).await?);
         Ok(Step::More)
     }
 
-    /// Takes in those who join, and forgets those who have gone.
+    /// Admits watchers that join, and forgets those that have gone.
     pub(super) fn admit(&mut self, at: Position) {
         while let Ok(join) = self.joining.try_recv() {
             self.take(join, at);
@@ -173,7 +173,7 @@ impl Reader {
         self.groups.retain(|group| !group.watchers.is_empty());
     }
 
-    /// Takes in a watcher: it is sent what lies behind this position.
+    /// Admits a watcher: it is sent what comes after this position.
     fn take(&mut self, Join { selection, from, places, bytes, joined }: Join, at: Position) {
         let known = self.groups.iter().position(|group| group.selector.selection == selection);
         let group = known.unwrap_or_else(|| {
@@ -204,12 +204,12 @@ impl Reader {
         self.skipped = Skipped::default();
     }
 
-    /// Lets those who join go: they are told that there is no answer.
+    /// Dismisses the watchers that join: they learn that there is no answer.
     fn refuse(&mut self) {
         while self.joining.try_recv().is_ok() {}
     }
 
-    /// Reads what comes behind the position, and sends it.
+    /// Reads the entries after the position, and sends them.
     pub(super) async fn step(
         &mut self,
         shared: &Shared,
@@ -225,7 +225,7 @@ impl Reader {
         }
         let changes = shared.log.changes(table, at, shared.limits.batch).await?;
         let Some(last) = changes.last().map(|change| change.position) else {
-            // A replica does not have it yet; or a server that was made the primary does not have the position.
+            // A replica does not have it yet; or a server that became the primary does not have the position.
             let is_known = shared.log.knows(table, at).await?;
             return Ok(if is_known { Step::Done } else { Step::Lost(LOST) });
         };
@@ -237,7 +237,7 @@ impl Reader {
         let mut held = entries(changes);
         held.retain(is_held);
         let (found, asked) = self.find(shared, &held).await?;
-        // What was read is complete if the position is known afterwards.
+        // The entries are complete if the position is known afterwards.
         if !shared.log.knows(table, at).await? {
             return Ok(Step::Lost(LOST));
         }
@@ -251,7 +251,7 @@ impl Reader {
         Ok(step)
     }
 
-    /// Finds the objects of these entries. Returns the place of the answer of each distinct question, too.
+    /// Finds the objects of these entries. Also returns the index of the answer to each distinct question.
     async fn find(&self, shared: &Shared, held: &[Entry]) -> Result<(Found, HashMap<usize, usize>), Status> {
         let mut asked: HashMap<usize, usize> = HashMap::new();
         let mut wanted: Vec<(&Query, BTreeSet<&str>)> = Vec::new();
@@ -280,7 +280,7 @@ impl Reader {
         Ok((found, asked))
     }
 
-    /// Sends what an entry says to those who select its object.
+    /// Sends an entry to the watchers that select its object.
     fn send(&mut self, entry: Entry, found: &Found, asked: &HashMap<usize, usize>) {
         let row = found.rows.get(&entry.change.uid).cloned();
         let entry = self.skipped.complete(entry, row.as_deref());
@@ -303,18 +303,18 @@ impl Reader {
     }
 }
 
-/// What is the same for selectors that ask the same.
+/// A key that is the same for selectors with the same question.
 fn address(rest: &Arc<Query>) -> usize {
     Arc::as_ptr(rest).addr()
 }
 
-/// Why a watch ends in whose log something is missing.
+/// The end of a watch whose log lacks something.
 pub(super) const BEGINS_ANEW: &str = "the log of changes was reset: list again";
 
-/// Why a watch ends whose position is not in the log any more.
+/// The end of a watch whose position is not in the log any more.
 pub(super) const LOST: &str = "too old resource version: the log of changes no longer has it";
 
-/// Whether a row is selected: by its state, else by what the database said of its selector.
+/// Whether a row is selected: by its state, otherwise by the database's answer to its selector.
 pub(super) fn is_selected(selection: &Selection, row: Option<&FoundRow>, selected: Option<&HashSet<Box<str>>>) -> bool {
     match (row, selected) {
         (None, _) => false,

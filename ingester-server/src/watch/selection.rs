@@ -1,4 +1,4 @@
-//! What a watcher is sent: where objects are, which is decided by the log's entries alone, and which of them, which the database is asked.
+//! Decides what a watcher is sent: its scope by the log's entries alone, and the objects within it by questions to the database.
 
 use super::entry::Entry;
 use crate::former::Reach;
@@ -11,19 +11,19 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// What a watcher selects. Watchers with equal ones share it.
+/// What a watcher selects. Watchers with equal selections share one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Selection {
     scope: Scope,
-    /// What is asked of the database about those in the scope.
+    /// The question to the database about the objects in the scope.
     pub(super) rest: Query,
     /// Former objects that were created before this time are not shown.
     since: Option<Micros>,
-    /// Whether some objects are not shown to the caller, whatever they ask for.
+    /// Whether some objects are not shown to the caller, whatever they request.
     is_narrowed: bool,
 }
 
-/// Which objects an entry of the log may be about.
+/// The objects that an entry of the log may be about.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Scope {
     namespaces: Vec<String>,
@@ -53,15 +53,15 @@ impl Scope {
     }
 }
 
-/// What is sent of an object.
+/// The event that is sent for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub(super) event: EventType,
-    /// Its metadata alone, as the log has them.
+    /// Only its metadata, from the log.
     pub(super) bare: bool,
 }
 
-/// As Kubernetes names them.
+/// The type, as in Kubernetes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventType {
     Added,
@@ -83,22 +83,22 @@ impl EventType {
     }
 }
 
-/// What is known when an entry is looked at.
+/// The knowledge at the time of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen<'a> {
     pub(super) entry: &'a Entry,
-    /// As it is now.
+    /// The present row.
     pub(super) row: Option<&'a FoundRow>,
-    /// Whether the row, as it is now, is selected.
+    /// Whether the present row is selected.
     pub(super) matches: bool,
-    /// Whether it was, when it was looked at last. Only where [`Selection::is_by_state`] is false.
+    /// Whether it was selected at the last look. Only if [`Selection::is_by_state`] is false.
     pub(super) had: bool,
     /// Whether it has been sent since, by an entry with its row.
     pub(super) was_sent: bool,
 }
 
 impl Selection {
-    /// That of a query, which was narrowed to what the caller may see.
+    /// The selection of a query, which was narrowed to what the caller may see.
     pub(super) fn new(query: Query, reach: Reach) -> Self {
         let Query { namespaces, names, uids, states, filters, order: _, scan, at: _ } = query;
         let mut scope = Scope { namespaces, names, uids, equal: Vec::new() };
@@ -154,12 +154,12 @@ impl Selection {
         query
     }
 
-    /// What is sent of what was seen. `certain`: a watcher has exactly those objects that were selected when they were looked at last;
+    /// The event for what was seen. `certain`: a watcher has exactly the objects that were selected at the last look;
     /// otherwise it may have others, because what it has was read later than its position, or its position is a lower bound.
     ///
-    /// An object that is selected is sent by the entry that has its row as it is now; other entries are passed over, because that one
-    /// follows. An object that is not selected now is sent as deleted by the first entry behind which that may be so, whatever the row is:
-    /// so a client that resumes between two entries is sent by the later ones what they say alone.
+    /// A selected object is sent by the entry that has its present row; other entries are skipped, because that one
+    /// follows. An object that is not selected now is sent as deleted by the first entry after which that may be so, whatever the row is:
+    /// so a client that resumes between two entries gets only what the later ones say.
     pub(super) fn sent(&self, seen: Seen<'_>, certain: bool) -> Option<Sent> {
         let Seen { entry, row, matches, had, was_sent } = seen;
         let has_row = entry.has(row);
@@ -179,11 +179,11 @@ impl Selection {
             return None;
         }
         let mut rarely = entry.rarely_before(row);
-        // Of what is hidden, nothing is said on a suspicion.
+        // For hidden objects, nothing is sent on suspicion.
         rarely.live &= !self.is_narrowed;
         let before = entry.state_before(row).or(rarely);
         let may_have = !certain && intersects(before, self.shown(row));
-        // A client with types decodes the whole object, or passes over its deletion: it has one, even if that has changed again.
+        // A typed client decodes the whole object, or ignores its deletion: so it gets the present one, even if that has changed again.
         let bare = self.is_narrowed || row.is_none();
         (had || may_have).then_some(Sent { event: EventType::Deleted, bare })
     }
@@ -206,20 +206,20 @@ fn intersects(one: States, other: States) -> bool {
 #[derive(Debug)]
 pub(super) struct Selector {
     pub(super) selection: Selection,
-    /// The same for all selectors that ask the database for the same.
+    /// The same for all selectors with the same question to the database.
     pub(super) rest: Arc<Query>,
     matched: Mutex<Matched>,
     /// Set once it is known which objects are selected.
     pub(super) learned: tokio::sync::OnceCell<()>,
 }
 
-/// The objects that were selected when they were looked at last.
+/// The objects that were selected at the last look.
 #[derive(Debug)]
 struct Matched {
     uids: HashSet<u128>,
-    /// Those of them that were not sent yet, because the row was a later one.
+    /// The objects, out of these, that were not sent yet, because the row was already later.
     unsent: HashSet<u128>,
-    /// What was decided while they are read.
+    /// The decisions made while they are read.
     meanwhile: Option<HashMap<u128, bool>>,
 }
 
@@ -243,7 +243,7 @@ impl Selector {
         self.matched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the object was selected, and was sent as such; from now on it is, or it is not. `sends`: the entry has its row.
+    /// Whether the object was selected, and was sent as such; sets both from now on. `sends`: the entry has its row.
     pub(super) fn replace(&self, uid: &str, matches: bool, sends: bool) -> (bool, bool) {
         if self.selection.is_by_state() {
             return (false, false);
@@ -261,7 +261,7 @@ impl Selector {
         (had, had && !was_unsent)
     }
 
-    /// These objects are selected, but for what was decided since they were read.
+    /// These objects are selected, except for decisions since they were read.
     pub(super) fn learn(&self, read: Learning) {
         let mut matched = self.matched();
         matched.uids = read.0;
@@ -280,7 +280,7 @@ impl Selector {
 pub(super) struct Learning(HashSet<u128>);
 
 impl Learning {
-    /// Adds one. Returns how many there are.
+    /// Adds one. Returns the number of objects.
     pub(super) fn add(&mut self, uid: &str) -> usize {
         self.0.insert(number(uid));
         self.0.len()

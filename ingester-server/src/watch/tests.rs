@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Far more than anything here takes.
+/// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// As by default, with a bookmark at almost every moment.
@@ -52,7 +52,7 @@ struct World {
     store: Arc<Store>,
     hub: Hub,
     metrics: Metrics,
-    /// The last version of an object that nothing else is about.
+    /// The latest version, of an object that no test is about.
     last: AtomicU64,
 }
 
@@ -61,7 +61,7 @@ fn row(uid: &str, version: u64, labels: &Json) -> Row {
     row_in("ml", uid, version, labels)
 }
 
-/// Its name is its uid up to a dot: `a.2` has the name of `a`.
+/// The name is the uid up to a dot: `a.2` has the name of `a`.
 fn row_in(namespace: &str, uid: &str, version: u64, labels: &Json) -> Row {
     let (name, _) = uid.split_once('.').unwrap_or((uid, ""));
     let object = json!({
@@ -102,12 +102,12 @@ impl World {
         self.write(evicted).await;
     }
 
-    /// Its eviction is intended, and not confirmed.
+    /// Its eviction is intended, but not confirmed.
     async fn evicting(&self, name: &str, version: u64) {
         self.write(Row { evict_time: Some(Micros(1)), ..row(name, version, &json!({})) }).await;
     }
 
-    /// A user labels it, if it is evicted and still there.
+    /// A user labels it, if it is evicted and still exists.
     async fn changed_by_a_user(&self, name: &str, is_of_a: bool) {
         let labels = json!({"team": if is_of_a { "a" } else { "b" }});
         let edit = |stored: &StoredRow| Ok::<_, Infallible>(Some(row(name, stored.res_version + 1, &labels)));
@@ -139,7 +139,7 @@ impl World {
         self.try_watch(query, |_| {}).await.unwrap_or_else(|status| panic!("{query}: {status}"))
     }
 
-    /// A watch that has come to where changes are.
+    /// A watch that has reached live changes.
     async fn live_watch(&self, query: &str) -> Events {
         self.live_watch_by(query, &|_| {}).await
     }
@@ -236,7 +236,7 @@ impl Events {
         tokio::time::timeout(PATIENCE, line).await.expect("no event in time")
     }
 
-    /// What the next one says that is not a bookmark.
+    /// The text of the next event that is not a bookmark.
     async fn said(&mut self) -> String {
         loop {
             match self.next().await {
@@ -247,7 +247,7 @@ impl Events {
         }
     }
 
-    /// The next ones that say something of these objects.
+    /// The next events about these objects.
     async fn all<const N: usize>(&mut self) -> [String; N] {
         let mut all = Vec::new();
         while all.len() < N {
@@ -256,7 +256,7 @@ impl Events {
         all.try_into().unwrap()
     }
 
-    /// What is there by now, and nothing else: an object that is written last tells.
+    /// The pending events, and nothing else: an object that is written last marks the end.
     async fn until(&mut self, world: &World, name: &str) -> Vec<String> {
         world.live(name, world.version(), json!({"last": "yes", "team": "a"})).await;
         let mut all = Vec::new();
@@ -286,13 +286,13 @@ async fn a_watch_begins_with_what_there_is_and_goes_on_with_what_becomes_of_it()
     world.evicted("a", 6).await;
     assert_eq!(events.said().await, "MODIFIED a 6");
     world.swept("d", 9).await;
-    // The row's text has the version before.
+    // The row's text has the previous version.
     assert_eq!(events.said().await, "DELETED d 9");
     world.deleted("e", 10).await;
     assert_eq!(world.store.purge(models(), Micros(2)).await.unwrap().rows, 3);
     let told = events.until(&world, "last").await;
     assert!(told.iter().all(|event| event == "DELETED e 10"), "purged rows are no news: {told:?}");
-    // An evicted object exists as long as its row.
+    // An evicted object exists as long as its row exists.
     world.purged("b").await;
     assert_eq!(events.said().await, "DELETED b 2");
 }
@@ -307,11 +307,11 @@ async fn initial_events_end_with_a_bookmark_that_says_so() {
     let bookmark = events.next().await.unwrap();
     assert_eq!((&*bookmark.0, &bookmark.1["kind"]), ("BOOKMARK", &json!("Model")));
     assert_eq!(bookmark.1["metadata"]["annotations"], json!({"k8s.io/initial-events-end": "true"}));
-    // From there on, another watch goes on.
+    // Another watch resumes from there.
     let mut later = world.watch(&format!("resourceVersion={}", bookmark.version())).await;
     world.live("b", 2, json!({})).await;
     assert_eq!([events.said().await, later.said().await], ["ADDED b 2", "ADDED b 2"]);
-    // Without what there is.
+    // Without initial events.
     let mut new = world.watch("sendInitialEvents=false&resourceVersionMatch=NotOlderThan").await;
     world.live("c", 3, json!({})).await;
     assert_eq!(new.said().await, "ADDED c 3");
@@ -344,7 +344,7 @@ async fn a_deletion_comes_behind_the_bookmark_that_ends_initial_events() {
         // With it the log is read.
         let mut other = world.live_watch(&format!("resourceVersion={}", world.list().await)).await;
         let mut events = world.watch(&format!("{initial}{selector}")).await;
-        // All of them are read by now, and the last ones wait to be taken.
+        // All of them are read by now, and the last ones wait to be sent.
         assert_eq!(events.said().await, "ADDED a 1");
         if selector.is_empty() {
             world.deleted("a", 6).await;
@@ -364,7 +364,7 @@ async fn a_deletion_comes_behind_the_bookmark_that_ends_initial_events() {
             }
         }
         assert_eq!(said, ["ADDED b 2", "ADDED c 3", "ADDED d 4", "ADDED e 5", "MODIFIED b 7", "DELETED a 6"]);
-        // Who takes no more than the bookmark is told it afterwards.
+        // A client that stops at the bookmark gets it afterwards.
         let mut later = world.watch(&format!("resourceVersion={}{selector}", bookmark.unwrap())).await;
         assert_eq!(later.all().await, ["DELETED a 6", "MODIFIED b 7"]);
     }
@@ -432,7 +432,7 @@ async fn an_evicted_object_that_a_user_changes_is_changed_for_those_who_select_i
     assert_eq!(events.said().await, "MODIFIED a 4");
     world.changed_by_a_user("a", false).await;
     assert_eq!(events.said().await, "DELETED a 5");
-    // Who comes later is told that it has left, too.
+    // A later client is told that it has left, too.
     assert_eq!(world.watch(&query).await.said().await, "DELETED a 4");
 }
 
@@ -485,7 +485,7 @@ async fn a_version_that_the_log_does_not_have_is_expired_at_once() {
         assert!(events.next().await.is_none());
     }
     assert!(world.metrics.render().contains("ingester_serve_watches_ended_total{reason=\"expired\"} 4"));
-    // A list that is not older than what is not there yet.
+    // A list that must not be older than a version which does not exist yet.
     let wanted = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=";
     let status = world.try_watch(&format!("{wanted}{}", list + 1), |_| {}).await.err().unwrap();
     assert_eq!(status.message, format!("Timeout: Too large resource version: {}, current: {list}", list + 1));
@@ -605,11 +605,11 @@ async fn former_objects_that_the_caller_may_not_see_are_not_sent() {
     world.live("a", 1, json!({})).await;
     world.evicted("old", 2).await;
     let hidden = |request: &mut Request| request.reach = Reach::Live;
-    // Younger than all of them.
+    // Younger than all the others.
     let young = |request: &mut Request| request.reach = Reach::Since(Micros::now());
     for change in [&hidden as &dyn Fn(&mut Request), &young] {
         let query = format!("resourceVersion={}", world.list().await);
-        // Before and after it has come to where changes are.
+        // Before and after it has reached live changes.
         let mut early = world.try_watch(&query, change).await.unwrap();
         let mut events = world.live_watch_by(&query, change).await;
         let version = world.version();
@@ -627,7 +627,7 @@ async fn former_objects_that_the_caller_may_not_see_are_not_sent() {
         let told = events.until(&world, &format!("last-{version}")).await;
         assert!(told.is_empty(), "{told:?}");
     }
-    // What was live is seen to leave, without what it was.
+    // A live object is reported as gone, without its content.
     let list = world.list().await;
     let mut events = world.live_watch_by(&format!("resourceVersion={list}"), &hidden).await;
     world.evicted("a", world.version()).await;

@@ -1,4 +1,4 @@
-//! One watch from its begin to its end: what there is, what has become of it up to now, what becomes of it.
+//! One watch from its beginning to its end: initial events, changes up to now, live changes.
 
 use super::entry::{Skipped, entries};
 use super::find::{Question, find};
@@ -32,51 +32,51 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-/// How many times as much may wait for a watcher that is not at its place in the log yet.
+/// The factor by which more may wait for a watcher that has not reached its position in the log yet.
 const JOINING: usize = 4;
 
-/// Says whether the caller may still watch.
+/// Checks whether the caller may still watch.
 pub type Standing = Box<dyn Fn() -> BoxFuture<'static, Result<(), Status>> + Send + Sync>;
 
-/// What a watch is about.
+/// The request of a watch.
 pub struct Request {
     /// The kind.
     pub kind: Kind,
-    /// Who watches.
+    /// The caller.
     pub user: String,
-    /// What is selected, narrowed to what the caller may see, and since when.
+    /// The selection, narrowed to what the caller may see, and its start.
     pub parameters: Parameters,
-    /// What of former objects the caller may see.
+    /// The former objects that the caller may see.
     pub reach: Reach,
-    /// In which form objects are sent.
+    /// The form in which objects are sent.
     pub form: Form,
-    /// What the begin costs the database.
+    /// What the beginning costs the database.
     pub cost: Cost,
-    /// What bounds statements.
+    /// The limits of statements.
     pub limits: Limits,
     /// Held until the watch waits for changes.
     pub place: Place,
-    /// Asked again while it lasts.
+    /// Checked again while the watch lasts.
     pub standing: Standing,
 }
 
 /// Where a watch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begin {
-    /// With what there is, read behind this position.
+    /// With initial events, read after this position.
     Initial(Position),
-    /// Behind this position.
+    /// After this position.
     At(Position),
-    /// It cannot.
+    /// It cannot begin.
     Expired(&'static str),
 }
 
 impl Hub {
-    /// Begins a watch: an answer whose body has an event a line.
+    /// Begins a watch: an answer whose body has one event per line.
     ///
     /// # Errors
-    /// 400 for what can be listed and not be watched, 429 for one watch too many, 503 and 504 if the database does not answer, or does not
-    /// have the version yet. Everything else is the watch's last event.
+    /// 400 for requests that can be listed but not watched, 429 for one watch too many, 503 and 504 if the database does not answer, or does not
+    /// have the version yet. Any other failure is the watch's last event.
     pub async fn watch(&self, request: Request) -> Result<Response<Body>, Status> {
         let Parameters { most, offset, watch, version, .. } = &request.parameters;
         if most.is_some() || *offset > 0 {
@@ -113,7 +113,7 @@ impl Hub {
             let _held = (place, counted);
             follower.run(begin, working, standing).await;
         }));
-        // Fused, because what compresses asks once more after the end.
+        // Fused, because the compressor polls once more after the end.
         let lines = stream::unfold((receiver, following), |(mut receiver, following)| async {
             let line = receiver.recv().await?;
             Some((Ok::<_, std::io::Error>(line), (receiver, following)))
@@ -126,7 +126,7 @@ impl Hub {
     }
 }
 
-/// A time up to this one, by chance, so that the watches of a server do not end together.
+/// A random time up to this one, so that the watches of a server do not end together.
 fn between(time: Duration) -> Duration {
     let chance = RandomState::new().hash_one(0_u8) % 1024;
     time * u32::try_from(chance).unwrap_or(0) / 1024
@@ -147,9 +147,9 @@ impl Shared {
     }
 }
 
-/// Which events are sent of what has become of objects. Clients do not expect a deletion before the bookmark that ends what there is, and
-/// kube's watcher passes it over: it comes behind that bookmark. Everything else comes there once more, because clients know objects by
-/// their names: what was created under the name of a deleted object must not go with it.
+/// The events that are sent for changes. Clients do not expect a deletion before the bookmark that ends the initial events, and
+/// kube's watcher ignores it: it comes after that bookmark. Everything else comes there once more, because clients know objects by
+/// their names: a new object must not disappear with a deleted one of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     All,
@@ -169,9 +169,9 @@ struct Follower {
     /// Whether the client has the columns of a table.
     has_columns: bool,
     bookmarks: bool,
-    /// Whether a bookmark ends what there is.
+    /// Whether a bookmark ends the initial events.
     ends_initial: bool,
-    /// Whether that bookmark comes before a deletion which lies behind what there is.
+    /// Whether that bookmark comes before a deletion that follows the initial events.
     withheld: bool,
     deadline: Instant,
     sender: mpsc::Sender<Bytes>,
@@ -208,27 +208,27 @@ impl Follower {
         };
         let selection = Selection::new(self.query.clone(), self.reach);
         let told = if self.ends_initial { Told::ButDeletions } else { Told::All };
-        // Most of it before the reader keeps anything for this watcher.
+        // Catches up on most of it before the reader keeps anything for this watcher.
         let caught_up = self.catch_up(&selection, from, None, told).await?;
-        // To join takes until the reader looks at the log again, and a user has few shares.
+        // Joining takes until the reader next looks at the log, and a user has few shares.
         drop(share);
         let Joined { watcher, at } = self.join(selection.clone(), caught_up).await?;
-        // Ends what waits for it, whatever comes.
+        // Ends the watcher's queue in any case.
         let _ends = Ends(watcher.clone());
         let share = read::turn(&self.user, self.cost).await;
         self.learn(&watcher.selector).await?;
         self.catch_up(&selection, caught_up, Some(at), told).await?;
         if self.ends_initial {
-            // Who resumes there is told the deletions, too.
+            // A client that resumes there is sent the deletions, too.
             let ends = if self.withheld { from } else { at };
             let bookmark = self.renderer.bookmark(ends.version(), true);
             self.send(EventType::Bookmark, line(EventType::Bookmark, &bookmark)).await?;
         }
         if self.withheld {
-            // The reader sends nothing of what lies before the place where this watcher joined it.
+            // The reader sends nothing from before the position where this watcher joined it.
             self.catch_up(&selection, from, Some(at.max(caught_up)), Told::All).await?;
         }
-        // All that this watcher can have read lies before. What the reader remembers is not of that place yet.
+        // Everything that this watcher can have read comes before this. The reader's memory has not reached that position yet.
         watcher.queue.awaits(self.shared.log.number(self.kind.table()).await?);
         watcher.queue.limit(self.shared.limits.bytes);
         drop((share, place));
@@ -236,8 +236,8 @@ impl Follower {
         self.live(&watcher).await
     }
 
-    /// Sends what there is, but for what was changed behind the position, which is sent afterwards: a client that resumes at the version
-    /// of one of these events must not pass a change of an object that was read before it.
+    /// Sends the initial events, except objects that changed after the position, which are sent afterwards: a client that resumes at the version
+    /// of one of these events must not miss a change of an object that was read before it.
     async fn initial(&mut self, position: Position) -> Result<(), End> {
         let (shared, kind) = (self.shared.clone(), self.kind);
         let refused = |error| refused(error, resource(&kind).of());
@@ -258,7 +258,7 @@ impl Follower {
                 changed.extend(entries.into_iter().map(|entry| entry.uid));
             }
             for row in rows.into_iter().filter(|row| !changed.contains(row.uid())) {
-                // An object of a file has no version at which a client could resume. Behind a replica that is late, none has.
+                // An object from a file has no version at which a client could resume. Behind a late replica, no object has one.
                 let version = (!is_whole || version(&row) == 0).then(|| position.version());
                 let object = self.renderer.of_event(&row, version, !self.has_columns);
                 self.send(EventType::Added, line(EventType::Added, &object)).await?;
@@ -266,8 +266,8 @@ impl Follower {
         }
     }
 
-    /// Sends what has become of objects behind one position and up to another, else for as long as there is much. Returns where it has
-    /// come to.
+    /// Sends the changes after one position and up to another, otherwise for as long as there are many. Returns how far it has
+    /// come.
     async fn catch_up(
         &mut self,
         selection: &Selection,
@@ -315,7 +315,7 @@ impl Follower {
         Ok(at)
     }
 
-    /// Ends the watch if what was read behind a position may not be complete.
+    /// Ends the watch if the entries that were read after a position may be incomplete.
     async fn knows(&self, position: Position) -> Result<(), End> {
         match self.shared.log.knows(self.kind.table(), position).await? {
             true => Ok(()),
@@ -332,7 +332,7 @@ impl Follower {
         joining.await.map_err(|_| Status::unavailable("the log of changes cannot be read at present").into())
     }
 
-    /// Reads which objects are selected, if no other watcher of the selector has.
+    /// Reads which objects are selected, unless another watcher of the selector has done so.
     async fn learn(&self, selector: &Selector) -> Result<(), End> {
         if selector.selection.is_by_state() {
             return Ok(());
@@ -365,7 +365,7 @@ impl Follower {
         Ok(selector.learned.get_or_try_init(learn).await.map(drop)?)
     }
 
-    /// Asks again and again whether the caller may watch.
+    /// Checks repeatedly whether the caller may watch.
     fn stands(&self, watcher: Arc<Watcher>, standing: Standing) -> AbortOnDropHandle<()> {
         let pause = self.shared.limits.rights;
         AbortOnDropHandle::new(tokio::spawn(async move {
@@ -374,7 +374,7 @@ impl Follower {
                 tokio::time::sleep(pause).await;
                 match standing().await {
                     Ok(()) => unanswered = 0,
-                    // The API server may be back at the next time; without an answer nothing is allowed for long.
+                    // The API server may be back at the next check; without an answer nothing is allowed for long.
                     Err(status) if is_unanswered(&status) && unanswered == 0 => unanswered += 1,
                     Err(status) => return watcher.queue.end(status.into()),
                 }
@@ -382,7 +382,7 @@ impl Follower {
         }))
     }
 
-    /// Sends what comes until the time is over.
+    /// Sends live changes until the time is over.
     async fn live(&mut self, watcher: &Watcher) -> Result<(), End> {
         let pause = self.shared.limits.bookmarks;
         let mut bookmarks = tokio::time::interval_at(Instant::now() + pause, pause);
@@ -398,7 +398,7 @@ impl Follower {
                         let at = settled.entry.change.at;
                         self.shared.metrics.watch_lag(&self.kind.plural(), Micros::now().0.saturating_sub(at.0));
                     }
-                    // What the reader has looked at up to now was committed by now.
+                    // Everything that the reader has looked at so far is committed by now.
                     Next::Reached => watcher.is_certain_from(self.shared.log.number(self.kind.table()).await?),
                     Next::End(end) => return Err(end),
                 },
@@ -438,12 +438,12 @@ impl Follower {
     }
 }
 
-/// Whether the API server did not say.
+/// Whether the API server gave no answer.
 fn is_unanswered(status: &Status) -> bool {
     matches!(status.reason, Reason::ServiceUnavailable | Reason::TooManyRequests | Reason::InternalError)
 }
 
-/// Ends what waits for a watcher that goes.
+/// Ends the queue of a watcher that leaves.
 struct Ends(Arc<Watcher>);
 
 impl Drop for Ends {
@@ -452,7 +452,7 @@ impl Drop for Ends {
     }
 }
 
-/// An event as it is sent.
+/// The text of an event as it is sent.
 fn line(event: EventType, object: &str) -> Bytes {
     Bytes::from(format!("{{\"type\":\"{}\",\"object\":{object}}}\n", event.as_str()))
 }

@@ -1,4 +1,4 @@
-//! What a new state of an evicted object changes, and whether it may: labels and annotations, nothing else.
+//! Checks the changes in a new state of an evicted object: only labels and annotations may change.
 
 use super::text::{Changeable, Pairs};
 use crate::answer::ShownState;
@@ -9,13 +9,13 @@ use ingester_core::marks::Mark;
 use ingester_core::object::{ManagedFields, Object};
 use serde_json::{Map, Value};
 
-/// The most bytes of all annotations of an object, keys and values, as of the API server.
+/// The most bytes of all annotations of an object, keys and values, as in the API server.
 const MOST_ANNOTATIONS: usize = 256 << 10;
 
 /// The most fields that an error names.
 const MOST_CAUSES: usize = 16;
 
-/// Fields of the metadata that the server keeps: a client may leave them out.
+/// Metadata fields that the server keeps: a client may leave them out.
 const SERVERS_OWN: [&str; 6] =
     ["uid", "creationTimestamp", "generation", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"];
 
@@ -47,7 +47,7 @@ pub(super) fn is_object_of(kind: &Kind, object: &Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// The object of a PUT with what its client may leave out.
+/// The object of a PUT, completed with the fields that its client may leave out.
 pub(super) fn completed(object: &Value, stored: &Value) -> Value {
     let mut object = object.clone();
     if is_absent(object.get("status"))
@@ -58,7 +58,7 @@ pub(super) fn completed(object: &Value, stored: &Value) -> Value {
     with_metadata(object, stored, SERVERS_OWN.into_iter().chain(["name", "namespace"]))
 }
 
-/// The patched object with what the server keeps in its metadata, where the patch has taken it away: `kubectl apply` does so when a manifest
+/// The patched object with the metadata fields that the server keeps, if the patch removed them: `kubectl apply` does so when a manifest
 /// had it once.
 pub(super) fn with_own_metadata(object: Value, stored: &Value) -> Value {
     with_metadata(object, stored, SERVERS_OWN)
@@ -96,7 +96,7 @@ pub(super) fn changed(
     let mut old = pairs(&before);
     let mut new =
         Changeable { labels: causes.pairs(&after, "labels"), annotations: causes.pairs(&after, "annotations") };
-    // Clients send back what they were shown.
+    // Clients send back what they received.
     for annotations in [&mut old.annotations, &mut new.annotations] {
         annotations.retain(|key, _| !ShownState::is_shown_by(key));
     }
@@ -115,19 +115,19 @@ pub(super) fn pairs_of_version(kind: &Kind, stored: &Value, version: &Value) -> 
         pairs
     };
     let mut new = of(version);
-    // It was evicted since, and stays so.
+    // It was evicted since, and stays evicted.
     let marks: Vec<Mark> = Mark::KEPT.into_iter().chain([Mark::Immutable]).collect();
     keep_marks(kind, &marks, &of(stored), &mut new);
     new
 }
 
-/// The labels and annotations of what is stored, in which nothing is wrong that can be mended here.
+/// The labels and annotations of the stored object, whose errors, if any, cannot be fixed here.
 fn pairs(metadata: &Map<String, Value>) -> Changeable {
     let pairs = |name| Causes(Vec::new()).pairs(metadata, name);
     Changeable { labels: pairs("labels"), annotations: pairs("annotations") }
 }
 
-/// The annotations that are these marks are those of before.
+/// Keeps the previous annotations that are these marks.
 fn keep_marks(kind: &Kind, marks: &[Mark], old: &Changeable, new: &mut Changeable) {
     let kept = |key: &str| marks.iter().any(|mark| kind.marks().is(*mark, key));
     new.annotations.retain(|key, _| !kept(key));
@@ -135,7 +135,7 @@ fn keep_marks(kind: &Kind, marks: &[Mark], old: &Changeable, new: &mut Changeabl
         .extend(old.annotations.iter().filter(|(key, _)| kept(key)).map(|(key, value)| (key.clone(), value.clone())));
 }
 
-/// What a client should know of an object that was changed.
+/// Warnings for a client about a changed object.
 pub(super) fn warnings(kind: &Kind, text: &str) -> Vec<String> {
     let object = Object::parse(text, ManagedFields::Keep).ok();
     let asked = object.and_then(|object| kind.marks().asked(&object.meta().annotations, Mark::Deleting));
@@ -175,7 +175,7 @@ fn is_the_same(
     Ok(())
 }
 
-/// Whether the writer saw the stored version, if it says which one it saw.
+/// Whether the writer saw the stored version, if it names one.
 fn is_of_version(resource: Resource<'_>, name: &str, version: u64, after: &Map<String, Value>) -> Result<(), Status> {
     let seen = match after.get("resourceVersion") {
         None | Some(Value::Null) => return Ok(()),
@@ -197,7 +197,7 @@ fn is_of_version(resource: Resource<'_>, name: &str, version: u64, after: &Map<S
     Ok(())
 }
 
-/// What is wrong with an object, field by field.
+/// The errors of an object, field by field.
 struct Causes(Vec<Cause>);
 
 impl Causes {
@@ -256,7 +256,7 @@ impl Causes {
         }
     }
 
-    /// Every field that differs and may not.
+    /// Every field that differs but must not.
     fn differences(
         &mut self,
         kind: &Kind,
@@ -265,7 +265,7 @@ impl Causes {
         before: &Map<String, Value>,
         after: &Map<String, Value>,
     ) {
-        // An object that was stored in an older version of its kind may be written back as this one.
+        // An object that was stored in an older version of its kind may be written back in this one.
         let same_version = wanted.get("apiVersion").and_then(Value::as_str) == Some(&kind.api_version());
         let empty = Map::new();
         let top = |object: &Value, other: &Map<String, Value>| -> Map<String, Value> {
@@ -305,7 +305,7 @@ impl Causes {
     }
 }
 
-/// Whether two values mean the same. Typed clients write zero values where nothing is stored, and numbers in their own way; spec and
+/// Whether two values mean the same. Typed clients write zero values where nothing is stored, and format numbers in their own way; spec and
 /// status stay as they are stored anyway.
 fn same(stored: &Value, wanted: &Value) -> bool {
     match (stored, wanted) {

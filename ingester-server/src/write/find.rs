@@ -20,11 +20,11 @@ pub(crate) struct Found {
     pub(crate) evicted: bool,
 }
 
-/// The newest row of this name among those in these states that may be seen; with a uid, that one. An empty namespace or name is any: of a kind without
-/// namespaces, and where there is a uid.
+/// The newest visible row of this name in these states; with a uid, that row. An empty namespace or name matches any: for a kind without
+/// namespaces, and with a uid.
 ///
 /// # Errors
-/// 404 if there is none.
+/// 404 if there is no such row.
 pub(crate) async fn find(
     store: &Store,
     target: Target<'_>,
@@ -51,7 +51,7 @@ pub(crate) async fn find(
         if rows.is_empty() {
             break;
         }
-        // What exists comes before what was deleted.
+        // Existing objects precede deleted ones.
         let age = |row: &FoundRow| (row.time(base::DELETE_TIME).is_none(), row.time(base::CREATE_TIME), version(row));
         newest = newest.into_iter().chain(rows).max_by_key(age);
     }
@@ -83,12 +83,12 @@ pub(crate) fn live(resource: Resource<'_>, name: &str) -> Status {
     Status::failure(StatusCode::METHOD_NOT_ALLOWED, Reason::MethodNotAllowed, message).about(resource, name)
 }
 
-/// A query that cannot be asked.
+/// The status of a query that cannot be asked.
 pub(crate) fn wrong(error: QueryError) -> Status {
     Status::bad_request(error.for_request())
 }
 
-/// A query without an answer.
+/// The status of a query without an answer.
 pub(crate) fn unanswered(kind: &Kind) -> impl Fn(AskError) -> Status {
     let (group, plural) = (kind.group(), kind.plural());
     move |error| read::refused(error, Resource { group, plural: &plural })

@@ -1,4 +1,4 @@
-//! Writes to evicted objects, which live in SQL alone: PATCH, PUT, DELETE, and DELETE of a collection.
+//! Writes to evicted objects, which exist only in SQL: PATCH, PUT, DELETE, and DELETE of a collection.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `find.rs` | the row that a name means |
 //! | `version.rs` | an object as it was in a former version |
 //!
-//! Clients change only labels and annotations. A live object is written where it lives: in the cluster.
+//! Clients change only labels and annotations. A live object is written in the cluster.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, access, answer, body, former, read, status.
 
@@ -37,13 +37,13 @@ pub use options::Options;
 use options::{DeleteOptions, Preconditions};
 use serde::Serialize;
 
-/// The most bytes of an object that is changed: etcd takes no request that is larger.
+/// The most bytes of an object that is changed: etcd does not accept larger requests.
 const MOST_TEXT: usize = 3 << 19;
 
-/// How often a collection is read again because objects of it were changed meanwhile.
+/// How often a collection is read again because some of its objects were changed meanwhile.
 const ROUNDS: usize = 5;
 
-/// What is answered with 200.
+/// An answer with 200.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The body, in JSON.
@@ -68,7 +68,7 @@ impl Target<'_> {
         read::resource(self.kind)
     }
 
-    /// The uid of the row that is to be changed.
+    /// The uid of the row to change.
     async fn uid(self, store: &Store, options: &Options) -> Result<Box<str>, Status> {
         let Found { uid, .. } = find(store, self, options.uid.as_deref(), States::default(), options.former).await?;
         options.note(|log| log.uid(&uid));
@@ -79,7 +79,7 @@ impl Target<'_> {
 /// PATCH of an object.
 ///
 /// # Errors
-/// [`Status`], as the API server says it: 400 and 422 for a patch or an object that is not valid, 404, 405 for a live object, 409 for
+/// [`Status`], as in the API server: 400 and 422 for an invalid patch or object, 404, 405 for a live object, 409 for
 /// another version, 413, 415 for another type of patch.
 pub async fn patch(
     store: &Store,
@@ -134,8 +134,8 @@ pub async fn delete(
     Ok(Answer { body: success(details), warnings: Vec::new() })
 }
 
-/// DELETE of a collection: all evicted objects of the query. Live ones are left, and a warning says how many. To search and to count has
-/// the time of a list that may read a whole table.
+/// DELETE of a collection: all evicted objects of the query. Live ones stay, and a warning says how many. Searching and counting have
+/// the time limit of a list that may read a whole table.
 ///
 /// # Errors
 /// [`Status`]: 400 if the query cannot be asked, 415, 422, 500, 503, 504.
@@ -149,13 +149,13 @@ pub async fn delete_collection(
 ) -> Result<Answer, Status> {
     let asked = DeleteOptions::read(options, content_type, limited(body)?)?;
     if asked.preconditions != Preconditions::default() {
-        // Of one object each; nothing is deleted that does not fulfil them.
+        // For each object; objects that do not fulfil them are not deleted.
         let message = "preconditions are those of one object: delete it by its name, or leave them out";
         return Err(Status::bad_request(message));
     }
     options.note(|log| log.count(0));
     let limits = read::limits_of(Cost::Whole, store.limits());
-    // Of the states that are asked for, and no others.
+    // Only objects in the requested states.
     let States { live, evicted, .. } = query.states;
     let among = |states: States| Query { states, ..query.clone() };
     let mut changed = 0;
@@ -212,7 +212,7 @@ async fn change(
     let uid = target.uid(store, options).await?;
     let edit = |stored: &StoredRow| {
         let object: serde_json::Value = serde_json::from_str(json_of(stored)).map_err(Status::internal)?;
-        // A patch is of what its client was shown.
+        // A patch applies to the object as its client saw it.
         let shown = ShownState::evicted(stored.evict_time).object(json_of(stored));
         let wanted = wanted(&serde_json::from_str(&shown).map_err(Status::internal)?)?;
         let version = stored.res_version;
@@ -222,7 +222,7 @@ async fn change(
         let next = version.checked_add(1).ok_or_else(|| Status::internal("there is no higher resourceVersion"))?;
         let text = text::rewritten(json_of(stored), next, &pairs).map_err(Status::internal)?;
         if text.len() > MOST_TEXT && text.len() > json_of(stored).len() {
-            // The API server would not take it back.
+            // The API server would not accept it back.
             return Err(Status::too_large(MOST_TEXT));
         }
         row(kind, stored, text).map(Some)
@@ -247,12 +247,12 @@ fn done<T>(target: Target<'_>, changed: Changed<T, Status>) -> Result<T, Status>
         Changed::Refused(status) => Err(status),
         Changed::NotEvicted => Err(find::live(resource.of(), name)),
         Changed::Leaving => Err(leaving(resource.of(), name)),
-        // An unchanged row is no answer to what marks it as deleted.
+        // For a deletion, an unchanged row is not a success.
         Changed::NotFound | Changed::Deleted | Changed::Unchanged(_) => Err(Status::not_found(resource.of(), name)),
     }
 }
 
-/// The new row of a stored object. Where the object cannot be decoded, its columns stay as they are: neither spec nor status has
+/// The new row of a stored object. If the object cannot be decoded, its columns stay as they are: neither spec nor status has
 /// changed.
 fn row(kind: &Kind, stored: &StoredRow, text: String) -> Result<Row, Status> {
     let object = Object::parse(text, ManagedFields::Prune).map_err(Status::internal)?;
@@ -271,7 +271,7 @@ fn row(kind: &Kind, stored: &StoredRow, text: String) -> Result<Row, Status> {
     Ok(row)
 }
 
-/// 409: the object may still change in the cluster, and what is written now would be written over.
+/// 409: the object may still change in the cluster, which would overwrite a write now.
 pub(crate) fn leaving(resource: Resource<'_>, name: &str) -> Status {
     let why = "it is leaving the cluster and may still change there; try again when it has left it";
     Status::conflict(resource, name, why)
@@ -293,7 +293,7 @@ fn limited(body: &[u8]) -> Result<&[u8], Status> {
     if body.len() > MOST { Err(Status::too_large(MOST)) } else { Ok(body) }
 }
 
-/// `metav1.Status` of what was done.
+/// `metav1.Status` of a success.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Success<'a> {

@@ -7,22 +7,22 @@ use crate::status::{Cause, Resource, Status};
 use ingester_store::Effect;
 use serde::Deserialize;
 
-/// The parameters of a write that mean anything here. Others of Kubernetes (`fieldManager`, `fieldValidation`, `propagationPolicy`,
+/// The parameters of a write that have a meaning here. Others of Kubernetes (`fieldManager`, `fieldValidation`, `propagationPolicy`,
 /// `gracePeriodSeconds`) are accepted and without effect: an evicted object has no dependents and nothing waits for it.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Every value of `dryRun`.
     pub dry_run: Vec<String>,
-    /// The uid, where several rows have the name.
+    /// The uid, if several rows have the name.
     pub uid: Option<String>,
     /// Which former objects the caller may see.
     pub former: Reach,
-    /// Where it is noted what is written.
+    /// The access log, which notes what is written.
     pub log: Option<AccessLog>,
 }
 
 impl Options {
-    /// Whether anything is to be written. `of` is the name of the options in Kubernetes, for errors.
+    /// Whether to write, or only try. `of` is the name of the options in Kubernetes, for errors.
     pub(crate) fn effect(&self, of: &str) -> Result<Effect, Status> {
         Ok(self.noted(effect(&self.dry_run, of)?))
     }
@@ -61,14 +61,14 @@ fn unsupported(of: &str, field: &str, reason: &str, what: String) -> Status {
     Status::invalid(message, vec![cause]).about(group, "")
 }
 
-/// `metav1.DeleteOptions`, as far as it means anything here.
+/// `metav1.DeleteOptions`, as far as it has a meaning here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeleteOptions {
     pub(crate) preconditions: Preconditions,
     pub(crate) effect: Effect,
 }
 
-/// What must hold of the object that is deleted.
+/// The conditions that the deleted object must fulfil.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Preconditions {
@@ -88,7 +88,7 @@ struct Body {
 }
 
 impl DeleteOptions {
-    /// Those of the body, else those of the URL.
+    /// The options of the body, otherwise those of the URL.
     pub(crate) fn read(options: &Options, content_type: Option<&str>, body: &[u8]) -> Result<Self, Status> {
         const OF: &str = "DeleteOptions";
         if body.iter().all(u8::is_ascii_whitespace) {
@@ -118,14 +118,14 @@ impl DeleteOptions {
 const POLICIES: [&str; 4] = ["", "Background", "Foreground", "Orphan"];
 
 impl Preconditions {
-    /// Whether they hold of this row.
+    /// Whether they hold for this row.
     pub(crate) fn hold(&self, of: Resource<'_>, name: &str, uid: &str, res_version: u64) -> Result<(), Status> {
         if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
             let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
             return Err(Status::conflict(of, name, &why));
         }
         let Some(wanted) = &self.resource_version else { return Ok(()) };
-        // As text: a version that is no number is none that the object has.
+        // As text: an object never has a version that is not a number.
         if *wanted != res_version.to_string() {
             let why = format!(
                 "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({res_version}). The object might have been modified"

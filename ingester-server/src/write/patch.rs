@@ -1,7 +1,7 @@
 //! JSON patches (RFC 6902) and merge patches (RFC 7386), applied to an object.
 //!
-//! A JSON patch may test anything, and change only labels and annotations, one value or all of them. So its cost is that of its own
-//! text: what it copies is bounded, and nothing nests.
+//! A JSON patch may test anything, and change only labels and annotations, one value or all of them. So its cost is limited by its own
+//! text: copies are bounded, and nothing nests.
 
 use crate::body::{media_type, unknown_format};
 use crate::status::{Cause, Reason, Status};
@@ -14,10 +14,10 @@ const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
-/// The most operations of a JSON patch, as of the API server.
+/// The most operations of a JSON patch, as in the API server.
 const MOST_OPERATIONS: usize = 10_000;
 
-/// The most bytes that a JSON patch may copy, as of the API server.
+/// The most bytes that a JSON patch may copy, as in the API server.
 const MOST_COPIED: usize = 3 << 20;
 
 /// A patch.
@@ -78,7 +78,7 @@ impl Patch {
     }
 }
 
-/// As the API server answers a patch that does not apply; the cause says why.
+/// The API server's answer to a patch that does not apply; the cause says why.
 fn unprocessable(place: usize, operation: &PatchOperation, why: &dyn std::fmt::Display) -> Status {
     let message = format!("operation {place} ({}): {why}", name(operation));
     let cause = Cause { reason: "UnexpectedServerResponse".to_owned(), message: message.clone(), field: String::new() };
@@ -97,7 +97,7 @@ fn name(operation: &PatchOperation) -> String {
     format!("{word} {}", operation.path())
 }
 
-/// Refuses an operation that changes anything but labels and annotations, or makes something else of them than texts.
+/// Refuses an operation that changes anything but labels and annotations, or that makes them anything but texts.
 fn allowed(object: &Value, operation: &PatchOperation, copied: &mut usize) -> Result<(), &'static str> {
     match operation {
         PatchOperation::Test(_) => Ok(()),
@@ -107,7 +107,7 @@ fn allowed(object: &Value, operation: &PatchOperation, copied: &mut usize) -> Re
         PatchOperation::Move(moved) => {
             place(&moved.from)?;
             let value = resolve(object, &moved.from)?;
-            // What is moved is looked through each time, so it counts as what is copied does.
+            // Moved values are traversed each time, so they count like copied ones.
             *copied += bytes(value);
             if *copied > MOST_COPIED {
                 return Err("the patch copies too much");
@@ -127,7 +127,7 @@ fn resolve<'v>(object: &'v Value, from: &Pointer) -> Result<&'v Value, &'static 
     from.resolve(object).map_err(|_| "\"from\" path is invalid")
 }
 
-/// What a path means.
+/// The meaning of a path.
 enum Place {
     /// All labels, or all annotations.
     Pairs,
@@ -178,7 +178,7 @@ mod tests {
         })
     }
 
-    /// Paths of the object, and of what is not there.
+    /// Paths within the object, and paths that do not exist.
     fn path() -> impl Strategy<Value = String> {
         let token = prop::sample::select(vec![
             "metadata",
@@ -217,7 +217,7 @@ mod tests {
             .prop_map(|(op, path, from, value)| json!({"op": op, "path": path, "from": from, "value": value}))
     }
 
-    /// What no patch may change.
+    /// The parts that a patch must not change.
     fn fixed(mut object: Value) -> Value {
         let metadata = object["metadata"].as_object_mut().unwrap();
         for name in ["labels", "annotations", "resourceVersion"] {
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Any JSON, with the names that mean something.
+    /// Any JSON, with the names that have a meaning.
     fn anything() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![value(), Just(json!("5")), Just(json!(""))];
         let key = prop::sample::select(vec![
@@ -275,7 +275,7 @@ mod tests {
         let inner = leaf.prop_recursive(4, 24, 4, move |inner| {
             prop::collection::btree_map(key.clone(), inner, 0..4).prop_map(|members| json!(members))
         });
-        // Half of them are such as a client sends.
+        // Half of them are typical of clients.
         let labels = prop::collection::btree_map("[a-c]", prop::sample::select(vec![json!("x"), json!(null)]), 0..3);
         prop_oneof![inner, labels.prop_map(|labels| json!({"metadata": {"labels": labels, "name": "a"}}))]
     }

@@ -323,7 +323,7 @@ async fn a_patch_that_is_too_large_is_refused_before_it_is_applied() {
     let (code, status) = told(json_patch(&store, &json!(many)).await);
     let message = "The allowed maximum operations in a JSON patch is 10000, got 10001";
     assert_eq!((code, status["message"].as_str()), (413, Some(message)));
-    // What is copied is counted, however short the patch is.
+    // Copies are counted, however short the patch is.
     let mut copies = vec![json!({"op": "add", "path": "/metadata/annotations/0", "value": "x".repeat(100 << 10)})];
     copies.extend((1..60).map(
         |i| json!({"op": "copy", "from": "/metadata/annotations/0", "path": format!("/metadata/annotations/{i}")}),
@@ -331,7 +331,7 @@ async fn a_patch_that_is_too_large_is_refused_before_it_is_applied() {
     let (code, status) = told(json_patch(&store, &json!(copies)).await);
     assert_eq!(code, 422);
     assert!(status["message"].as_str().unwrap().contains("copies too much"), "{status}");
-    // So is what is moved: it is looked through each time.
+    // So are moves: the value is traversed each time.
     let pairs: serde_json::Map<String, Json> = (0..1000).map(|i| (format!("k{i}"), json!("x".repeat(1000)))).collect();
     let mut moves = vec![json!({"op": "add", "path": "/metadata/annotations", "value": pairs})];
     for _ in 0..20 {
@@ -487,7 +487,7 @@ async fn a_collection_is_deleted_but_for_what_is_live_or_not_selected() {
         let store = &store;
         async move { delete_collection(store, model(), &query, &Options::default(), None, b"").await.unwrap() }
     };
-    // What is not asked for is left, whatever its state.
+    // Objects that were not requested stay, whatever their state.
     for states in [States::LIVE, States::DELETED] {
         all(Query { states, ..query("third=1") }).await;
         assert_eq!(count(query("third=1")).await, 50);

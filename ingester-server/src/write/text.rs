@@ -1,4 +1,4 @@
-//! The text of an object with other labels and annotations. All else stays as it is stored, byte by byte: no number is written in
+//! The text of an object with other labels and annotations. Everything else stays as it is stored, byte by byte: numbers are not written in
 //! another way.
 
 use ingester_core::json::{Error, Reader, TokenKind};
@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 /// Labels or annotations.
 pub(super) type Pairs = BTreeMap<String, String>;
 
-/// What of an object can be changed.
+/// The changeable parts of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Changeable {
     pub(super) labels: Pairs,
     pub(super) annotations: Pairs,
 }
 
-/// `text` with this resourceVersion, these labels and annotations. What has none is left out.
+/// `text` with this resourceVersion, these labels and annotations. Missing ones are left out.
 pub(super) fn rewritten(text: &str, version: u64, pairs: &Changeable) -> Result<String, Error> {
     let mut reader = Reader::new(text);
     let mut members = Vec::new();
@@ -60,7 +60,7 @@ fn object(members: &[(String, String)]) -> String {
 }
 
 fn json(value: &impl serde::Serialize) -> String {
-    // Text and maps of text are always written.
+    // Text and maps of text can always be written.
     serde_json::to_string(value).unwrap_or_default()
 }
 

@@ -1,5 +1,5 @@
-//! An evicted object as it was in a former version: content, labels and annotations of then, in a later version than that of now. What the API
-//! server set stays, and so do the annotations that hold it in SQL.
+//! An evicted object as it was in a former version: with the content, labels and annotations of that time, but with a version later than the present
+//! one. What the API server set stays, and so do the annotations that hold it in SQL.
 
 use super::{Target, check, done, failed, json_of, row, text};
 use crate::answer::ShownState;
@@ -8,7 +8,7 @@ use ingester_store::query::metadata;
 use ingester_store::{Changed, Effect, Store, StoredRow};
 use serde_json::Value;
 
-/// The object after that, and whether anything had to be changed.
+/// The object after the change, and whether a change was needed.
 ///
 /// # Errors
 /// [`Status`]: 404, 405 for a live object, 409 for one that is leaving the cluster, 422 for content that cannot be stored, 500.

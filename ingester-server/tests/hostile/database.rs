@@ -1,4 +1,4 @@
-//! Requests that take the database long.
+//! Requests that are slow in the database.
 
 use crate::log::lines;
 use crate::world::{Database, MODELS, SLOW, Setup, World, served_in_spite_of, until, within_a_second};
@@ -11,8 +11,8 @@ fn large(database: Database) -> Setup {
     Setup { database, objects: 4000, size: 100, ..Setup::default() }
 }
 
-/// The time that her work takes without an attack, while others have as many processors as the scans that are read at a time. So the
-/// difference is what she waits for the server, and not for the machine.
+/// The time that her work takes without an attack, while others use as many processors as the concurrent scans. So the
+/// difference is her wait for the server, and not for the machine.
 async fn alone_beside_scans(world: &World) -> Duration {
     let over = Arc::new(AtomicBool::new(false));
     for _ in 0..2 {
@@ -73,7 +73,7 @@ async fn lists_whose_clients_go_leave_nothing_behind() {
             let limit = if number % 2 == 0 { "&limit=5" } else { "" };
             held.push(world.send("eve", "GET", &(SLOW.to_owned() + limit), "").await);
         }
-        // As long as they stay.
+        // While they stay.
         tokio::time::sleep(Duration::from_millis(150)).await;
         drop(held);
         within_a_second("no connection is in use", async || world.reads.connections().used == 0).await;

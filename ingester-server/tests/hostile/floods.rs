@@ -40,7 +40,7 @@ async fn slow_bodies_of_one_user_keep_no_other_out() {
             String::from_utf8_lossy(&answer).split(' ').nth(1).unwrap_or("0").to_owned()
         });
     }
-    // What is too much is refused at once.
+    // Excess requests are refused at once.
     until("110 are refused", async || lines("eve").iter().filter(|line| line["code"] == "429").count() == 110).await;
     served_in_spite_of(&world, alone).await;
     let mut codes: BTreeMap<String, usize> = BTreeMap::new();
@@ -57,7 +57,7 @@ async fn slow_bodies_of_one_user_keep_no_other_out() {
 async fn a_flood_of_one_user_keeps_no_other_out() {
     let world = World::new(Limits::default(), 200, 20).await;
     let alone = world.median("ada").await;
-    // They hold their places for as long as the API server does not say whether they may.
+    // They hold their places until the API server says whether they may.
     let mut held = Vec::new();
     for _ in 0..300 {
         held.push(world.send("eve", "GET", &format!("{MODELS}/slow"), "").await);
@@ -91,7 +91,7 @@ async fn unknown_tokens_keep_no_one_out_who_is_known() {
         World::new(Limits { connections: 300, request: Duration::from_secs(20), ..Limits::default() }, 200, 20).await;
     let alone = world.median("ada").await;
     let begin = Instant::now();
-    // All connections are taken by those who say nothing, and by tokens about which the API server says nothing.
+    // All connections are taken by silent clients, and by tokens about which the API server does not answer.
     let mut held = Vec::new();
     for number in 0..600 {
         match number % 3 {
@@ -101,7 +101,7 @@ async fn unknown_tokens_keep_no_one_out_who_is_known() {
     }
     served_in_spite_of(&world, alone).await;
     assert!(world.count("ingester_serve_connections_refused_total{reason=\"idle\"}") >= 100.0);
-    // After seconds it is asked again whose her token is, while all questions but one are about the tokens of others.
+    // After seconds the owner of her token is checked again, while all questions but one are about the tokens of others.
     let asked = world.count("ingester_serve_reviews_total{result=\"yes\",review=\"token\"}");
     let more = Cell::new(0);
     until("it is asked again whose her token is", async || {
@@ -130,7 +130,7 @@ async fn health_and_discovery_need_no_place() {
     for user in ["eve", "bob", "kim", "joe"] {
         held.push(world.send(user, "GET", &format!("{MODELS}/slow"), "").await);
     }
-    // She asks only then: a question of hers before that could take the place of one of them, which would not try again.
+    // She asks only then: an earlier question could take the place of one of theirs, which would not be retried.
     until("all places are taken", async || world.holding() == 4).await;
     assert_eq!(world.ask("ada", "GET", MODELS, "").await, 429);
     for path in ["/healthz", "/livez", "/readyz", "/version"] {
@@ -145,10 +145,10 @@ async fn health_and_discovery_need_no_place() {
     until("a place is free", async || world.ask("ada", "GET", MODELS, "").await == 200).await;
 }
 
-/// So many connections are few.
+/// Few connections.
 const FEW: usize = 12;
 
-/// A request of hers that is answered, on a connection that stays open and takes little at a time.
+/// A request of hers with an answer, on a connection that stays open and takes little at a time.
 async fn known_connection(world: &World) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -162,14 +162,14 @@ async fn known_connection(world: &World) -> TcpStream {
     stream
 }
 
-/// The next request of which comes slowly.
+/// Connections whose next request comes slowly.
 async fn slow_head(world: &World) -> TcpStream {
     let mut stream = known_connection(world).await;
     stream.write_all(b"GET /apis HTTP/1.1\r\nhost:").await.unwrap();
     stream
 }
 
-/// On which documents are asked for again and again, and none is taken.
+/// Connections that request documents again and again, without taking any.
 async fn slow_reader(world: &World) -> TcpStream {
     let mut stream = known_connection(world).await;
     let one = "GET /openapi/v2 HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer eve\r\n\r\n";
@@ -183,7 +183,7 @@ async fn connections_of_a_known_user_keep_no_other_out() {
     let world = World::of(Setup { limits, ..Setup::default() }).await;
     let mut held = Vec::new();
     for round in 0..20 {
-        // All of them, and more: each of these takes the place of an earlier one.
+        // All of them, and more: each takes the place of an earlier one.
         for _ in 0..FEW {
             held.push(if round % 2 == 0 { slow_head(&world).await } else { slow_reader(&world).await });
         }

@@ -1,4 +1,4 @@
-//! What is written about each request.
+//! The log line of each request.
 
 use crate::log::{lines, shown};
 use crate::world::{MODELS, Setup, World, until};
@@ -53,14 +53,14 @@ async fn every_request_has_its_line() {
         assert_eq!(shown(&lines("ada")[before], &FIELDS), *expected, "{method} {path}");
     }
     assert_eq!(lines("ada").len(), requests.len());
-    // Nothing that a client has chosen makes a line long.
+    // No client can make a line long.
     assert_eq!(world.ask("ada", "GET", &m(&"n".repeat(5000)), "").await, 404);
     assert_eq!(world.ask("", "GET", &m(&"n".repeat(5000)), "").await, 401);
     until("both have a line", async || lines("ada").len() + lines("").len() == requests.len() + 2).await;
     let long = [lines("ada").pop().unwrap(), lines("").pop().unwrap()]
         .map(|line| line.values().map(String::len).sum::<usize>());
     assert!(long.iter().all(|length| *length < 700), "{long:?}");
-    // Health is of no interest, and discovery only where it is refused.
+    // Health requests do not matter, and discovery only when it is refused.
     for (user, path) in [("", "/healthz"), ("", "/readyz"), ("", "/version"), ("ada", "/apis"), ("ada", "/openapi/v2")]
     {
         assert_eq!(world.ask(user, "GET", path, "").await, 200, "{path}");
@@ -85,7 +85,7 @@ async fn what_is_refused_or_takes_too_long_has_its_line() {
     assert_eq!(line("429"), "patch michelangelo.api models - ml m0 - - - 429");
 }
 
-/// A cluster without objects. Each that is created gets the uid of a row that is there, as if the mirror had stored it at once. The
+/// A cluster without objects. Each new object gets the uid of an existing row, as if the mirror had stored it at once. The
 /// status of `m3` cannot be written.
 fn cluster() -> kube::Client {
     let service = tower::service_fn(|request: Request<kube::client::Body>| async move {

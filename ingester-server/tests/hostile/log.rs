@@ -51,7 +51,7 @@ pub(crate) fn lines(user: &str) -> Vec<Line> {
     lines.iter().filter(|line| line.get("user").map_or("", String::as_str) == user).cloned().collect()
 }
 
-/// What a line has in these fields; `-` for nothing.
+/// A line's values of these fields; `-` for no value.
 pub(crate) fn shown(line: &Line, fields: &[&str]) -> String {
     let values: Vec<&str> = fields
         .iter()

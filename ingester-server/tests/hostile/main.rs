@@ -1,6 +1,6 @@
-//! Two users, one of them hostile: the other is served. And what is written about each of their requests.
+//! Two users, one of them hostile: the other is still served. Also the log lines of their requests.
 //!
-//! One test after the other, because some measure times, and all read one log.
+//! One test after the other, because some measure times, and all read the same log.
 //!
 //! | file | what it has |
 //! |---|---|

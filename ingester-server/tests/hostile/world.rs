@@ -29,19 +29,19 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-/// Far more than anything here takes.
+/// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) const MODELS: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
 
-/// What takes the database seconds.
+/// A query that takes the database seconds.
 pub(crate) const SLOW: &str = "/apis/michelangelo.api/v2/namespaces/ml/models?query=slow";
 
-/// One test at a time.
+/// Lets one test run at a time.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-/// An API server that knows everybody whose token has no `?` in it, and lets them do everything. It never says whose the other tokens
-/// are, and never what somebody may do with an object called `slow`: it counts how often it was asked that.
+/// An API server that knows each caller whose token has no `?`, and allows them everything. It never answers about other
+/// tokens, nor about rights to an object called `slow`: it counts how often it was asked that.
 struct Cluster(Arc<AtomicUsize>);
 
 impl Reviewer for Cluster {
@@ -65,23 +65,23 @@ impl Reviewer for Cluster {
     }
 }
 
-/// Where the objects are.
+/// The place of the objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Database {
     /// In memory, with one connection for everything.
     Memory,
-    /// In a file of SQLite, which `ingester serve` reads on connections of their own.
+    /// In a file of SQLite, which `ingester serve` reads on separate connections.
     File,
     /// In MariaDB.
     MariaDb,
 }
 
-/// What a server is made of.
+/// The settings of a server.
 pub(crate) struct Setup {
     pub(crate) database: Database,
-    /// So many evicted models.
+    /// The number of evicted models.
     pub(crate) objects: usize,
-    /// So many bytes each.
+    /// The size of each in bytes.
     pub(crate) size: usize,
     /// How long the database may take for a statement.
     pub(crate) time: Duration,
@@ -114,7 +114,7 @@ struct Stores {
 }
 
 impl Stores {
-    /// Those of `ingester serve`.
+    /// The stores of `ingester serve`.
     async fn of(database: Database, query_time: Duration) -> Self {
         let folder = matches!(database, Database::File).then(|| tempfile::tempdir().unwrap());
         let url = match (database, &folder) {
@@ -164,7 +164,7 @@ pub(crate) fn models() -> &'static Kind {
     find(KINDS, "michelangelo.api/v2", "Model").unwrap()
 }
 
-/// An evicted model of so many bytes.
+/// An evicted model of this many bytes.
 fn model(number: usize, size: usize) -> RowChange {
     let object = json!({
         "apiVersion": "michelangelo.api/v2", "kind": "Model",
@@ -178,7 +178,7 @@ fn model(number: usize, size: usize) -> RowChange {
     RowChange::Row(row)
 }
 
-/// A saved query for models whose text is like no text: to find that out takes the database many steps for each.
+/// A saved query for models whose text matches nothing: the database needs many steps for each to find that out.
 fn slow() -> (String, String) {
     let unlike = json!({"field": "spec.unknown", "like": format!("%{}y%", "x".repeat(30))});
     let query = json!({"name": "slow", "kind": "Model", "scan": true, "filter": {"any": vec![unlike; 60]}});
@@ -186,14 +186,14 @@ fn slow() -> (String, String) {
 }
 
 impl World {
-    /// A server of so many evicted models.
+    /// A server with this many evicted models.
     pub(crate) async fn new(limits: Limits, places: usize, objects: usize) -> Self {
         World::of(Setup { limits, places, objects, ..Setup::default() }).await
     }
 
     pub(crate) async fn of(setup: Setup) -> Self {
         let turn = TURN.lock().await;
-        // The next test begins when all tasks of this one are gone, also if it fails: their lines would be taken for its own.
+        // The next test begins when all tasks of this one are gone, even if it fails: their lines would be taken for its own.
         tokio::spawn(async move {
             let _turn = turn;
             std::future::pending::<()>().await;
@@ -249,19 +249,19 @@ impl World {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// Sends a request, on a connection of its own.
+    /// Sends a request, on its own connection.
     pub(crate) async fn send(&self, user: &str, method: &str, path: &str, body: &str) -> TcpStream {
         let mut stream = self.connect().await;
         stream.write_all(request(user, method, path, body).as_bytes()).await.unwrap();
         stream
     }
 
-    /// A request to its answer: the code.
+    /// Sends a request and returns the answer's code.
     pub(crate) async fn ask(&self, user: &str, method: &str, path: &str, body: &str) -> u16 {
         answered(&mut self.send(user, method, path, body).await).await
     }
 
-    /// What a user does who means no harm: the time that it takes.
+    /// How long the work of a harmless user takes.
     async fn work(&self, user: &str) -> Duration {
         let begin = Instant::now();
         for number in 0..10 {
@@ -322,19 +322,19 @@ pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
     }
 }
 
-/// Waits for a condition, a second at most.
+/// Waits for a condition, at most a second.
 pub(crate) async fn within_a_second(what: &str, condition: impl AsyncFn() -> bool) {
     tokio::time::timeout(Duration::from_secs(1), until(what, condition)).await.expect(what);
 }
 
-/// What one user does while another does harm: as fast as before, up to three times the time, and each request has its line.
+/// One user's work during another user's attack: at most three times as slow as before, and each request has its line.
 pub(crate) async fn served_in_spite_of(world: &World, alone: Duration) {
     let attacked = world.median("ada").await;
     assert!(attacked <= alone * 3, "{attacked:?} under attack, {alone:?} alone");
     assert_eq!(world.ask("", "GET", "/readyz", "").await, 200);
     assert_eq!(world.ask("", "GET", "/version", "").await, 200);
     assert_eq!(world.ask("ada", "GET", "/apis", "").await, 200);
-    // Twice five runs of ten times three.
+    // Two times five runs, each of ten times three requests.
     until("every request of hers has its line", async || lines("ada").len() == 300).await;
     assert!(lines("ada").iter().all(|line| line["code"] == "200"));
 }

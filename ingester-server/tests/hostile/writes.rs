@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::Semaphore;
 
-/// While it is there, the only connection that writes is in use.
+/// While it exists, the only connection for writes is in use.
 struct Occupied(Arc<Semaphore>);
 
 impl Drop for Occupied {
@@ -90,7 +90,7 @@ async fn a_write_that_was_given_up_keeps_its_place_to_its_end() {
     assert_eq!(world.ask("eve", "GET", &format!("{MODELS}/m1"), "").await, 404, "it is deleted");
 }
 
-/// A request of this number, whose connection closes at some moment: within the request, before its answer, or after.
+/// A request of this number, whose connection closes at a random moment: within the request, before its answer, or after.
 async fn closes_at_random(world: &World, number: usize) {
     let dice = |of: &str| {
         let mut hasher = DefaultHasher::new();

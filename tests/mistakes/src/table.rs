@@ -1,14 +1,14 @@
-//! The mistakes, and how each is made. `build.rs` reads this, and so do the tests.
+//! The mistakes, and the edits that make each. `build.rs` reads this, and so do the tests.
 
 use FoundIn::{HandOvers, Histories};
 
 /// A mistake that the mirror once made.
 pub(crate) struct Mistake {
     pub(crate) name: &'static str,
-    /// What happens then.
+    /// Its effect.
     pub(crate) what: &'static str,
     pub(crate) found_in: FoundIn,
-    /// All of them together make it.
+    /// All of these edits together make it.
     pub(crate) edits: &'static [Edit],
 }
 
@@ -24,9 +24,9 @@ pub(crate) enum FoundIn {
 pub(crate) struct Edit {
     /// Its path within `ingester-mirror/src`.
     pub(crate) file: &'static str,
-    /// The text of exactly one place in it. It may be broken into other lines there.
+    /// A text that is in exactly one place of the file. Its line breaks may differ there.
     pub(crate) before: &'static str,
-    /// What is there instead: the same, unless `MADE`, which says whether the mistake is made.
+    /// The replacement: it does the same, unless `MADE`, which says whether the mistake is made.
     pub(crate) after: &'static str,
 }
 

@@ -24,7 +24,7 @@ fn find(mistake: usize) -> Result<String, String> {
             let rare = RARE.into_iter().chain(RARE_TODAY).filter(|_| named().is_none());
             let seed = rare.chain(named().unwrap_or(SEEDS)).find(|seed| is_found(Some(mistake), *seed));
             let seed = seed.ok_or_else(|| format!("{name} is not found: {what}"))?;
-            // Otherwise it is not this mistake that is found.
+            // Otherwise the simulation found something other than this mistake.
             if is_found(None, seed) {
                 return Err(format!("seed {seed} fails without {name}, too"));
             }
@@ -35,7 +35,7 @@ fn find(mistake: usize) -> Result<String, String> {
             let (mistaken, ..) = longest_wait();
             make(None);
             let (usual, ..) = longest_wait();
-            // Units of the dead wait for a second Lease to run out.
+            // Units of dead members wait for a second Lease to expire.
             if mistaken < usual + Duration::from_secs(10) {
                 return Err(format!("{name} is not found: units wait for {mistaken:?} with it, {usual:?} without"));
             }

@@ -1,4 +1,4 @@
-//! Kinds of somebody else's: a custom resource of our own, a built-in of Kubernetes and a custom resource of another
+//! The kinds of another program: a custom resource of our own, a built-in of Kubernetes and a custom resource of another
 //! project, beside the kinds of the Michelangelo API. Each is one annotated struct and one line in [`KINDS`].
 
 use ingester_core::GeneratedSql;

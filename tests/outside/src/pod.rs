@@ -4,20 +4,20 @@
 use ingester_core::Ingestable;
 use serde::Deserialize;
 
-/// What matters of a pod. Only pods that belong to something are mirrored: the others nobody asks about later.
+/// The parts of a pod that matter. Only pods that belong to something are mirrored, because the others are of no interest later.
 #[derive(Ingestable, Deserialize, Debug, Default)]
 #[ingest(group = "", version = "v1", kind = "Pod", plural = "pods", namespaced)]
 #[ingest(table = "pod_facts", filter = has_owner)]
 #[serde(default)]
 pub struct Pod {
-    /// Its metadata, beyond what every kind has in columns.
+    /// Its metadata, besides the columns of every kind.
     #[index(column = "owner_uid", with = owner_uid)]
     pub metadata: PodMetadata,
-    /// What was asked for.
+    /// The desired state.
     #[index(column = "node", path = "node_name")]
     #[index(column = "image", with = first_image)]
     pub spec: PodSpec,
-    /// What became of it.
+    /// The observed state.
     #[index(column = "phase", path = "phase")]
     #[index(column = "host_ip", path = "host_ip", json = "hostIP", type = "VARCHAR(45)")]
     #[index(column = "pod_ip", path = "pod_ip", json = "podIP", type = "VARCHAR(45)")]
@@ -48,7 +48,7 @@ pub struct OwnerReference {
 pub struct PodSpec {
     /// The node; absent until one is found.
     pub node_name: Option<String>,
-    /// What runs in it.
+    /// Its containers.
     pub containers: Vec<Container>,
 }
 
@@ -78,7 +78,7 @@ fn has_owner(pod: &Pod) -> bool {
     !pod.metadata.owner_references.is_empty()
 }
 
-/// The controller where there is one, else the first owner.
+/// The controller, if there is one, otherwise the first owner.
 fn owner_uid(metadata: &PodMetadata) -> Option<&str> {
     let owners = &metadata.owner_references;
     owners.iter().find(|owner| owner.controller).or(owners.first()).map(|owner| owner.uid.as_str())

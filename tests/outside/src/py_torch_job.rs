@@ -5,15 +5,15 @@ use ingester_core::wire::Time;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What matters of a training job.
+/// The parts of a training job that matter.
 #[derive(Ingestable, Deserialize, Debug, Default)]
 #[ingest(group = "kubeflow.org", version = "v1", kind = "PyTorchJob", plural = "pytorchjobs", namespaced)]
 #[serde(default)]
 pub struct PyTorchJob {
-    /// What was asked for.
+    /// The desired state.
     #[index(column = "replicas", with = replicas)]
     pub spec: PyTorchJobSpec,
-    /// What became of it.
+    /// The observed state.
     #[index(column = "state", with = state)]
     #[index(column = "start_time", path = "start_time")]
     #[index(column = "completion_time", path = "completion_time")]
@@ -32,7 +32,7 @@ pub struct PyTorchJobSpec {
 #[derive(Deserialize, Debug, Default)]
 #[serde(default)]
 pub struct ReplicaSpec {
-    /// How many; the operator takes an absent number for one.
+    /// How many; to the operator, an absent number means one.
     pub replicas: Option<i32>,
 }
 
@@ -42,7 +42,7 @@ pub struct ReplicaSpec {
 pub struct JobStatus {
     /// What has happened, the latest last.
     pub conditions: Vec<JobCondition>,
-    /// When the operator took it up.
+    /// When the operator began to handle it.
     pub start_time: Option<Time>,
     /// When it ended.
     pub completion_time: Option<Time>,

@@ -1,4 +1,4 @@
-//! What the annotated structs of this crate produce: tables, rows, CRDs, and a program that imports their objects.
+//! The output of this crate's annotated structs: tables, rows, CRDs, and a program that imports their objects.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
@@ -49,7 +49,7 @@ fn a_custom_resource_of_our_own_has_its_tables() {
     let keys: Vec<_> = kind.table().keys.iter().map(|key| names(key.columns())).collect();
     assert!(keys.contains(&vec!["dataset_namespace", "dataset_name"]), "{keys:?}");
     assert!(keys.contains(&vec!["namespace", "phase"]), "{keys:?}");
-    // A column of many values has a table of its own.
+    // A column of many values has its own table.
     let many: Vec<String> = kind.table().many.iter().map(|many| format!("{} {}", many.name, many.ty())).collect();
     assert_eq!(many, ["tags VARCHAR(255)"]);
 }
@@ -101,7 +101,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     run_program(Path::new(env!("CARGO_BIN_EXE_outside")), folder, arguments)
 }
 
-/// Runs a program in `folder`, away from whatever database the caller's environment names.
+/// Runs a program in `folder`, without the database of the caller's environment.
 fn run_program(program: &Path, folder: &Path, arguments: &[&str]) -> Output {
     program_in(program, folder, arguments).output().expect("the program runs")
 }
@@ -238,7 +238,7 @@ fn each_column_knows_where_its_value_is() {
         paths("PyTorchJob"),
         ["replicas of spec", "state of status", "status.startTime", "status.completionTime"]
     );
-    // What a function makes of a value is not the value.
+    // The result of a function is not the value itself.
     assert_eq!(kind("Pod").table().by_path("spec"), None);
 }
 
@@ -266,7 +266,7 @@ fn the_program_lists_its_own_kinds() {
         }
     }
 
-    // Kinds of others have no CRD here.
+    // Kinds of other projects have no CRD here.
     let crds = output(folder.path(), &["crds"]);
     let names: Vec<&str> = crds.lines().filter_map(|line| line.strip_prefix("  name: ")).collect();
     assert_eq!(names.len(), crd_specs::KINDS.len() + 1);
@@ -342,13 +342,13 @@ fn tables_follow_the_structs_of_a_program_without_migrations() {
     assert_eq!(query(folder.path(), "SELECT provider, ingest_version FROM node"), ["kind://a|2"]);
     assert_eq!(run("2", &["schema", "diff"]).0, Some(0));
     assert_eq!(run("2", &["schema", "verify"]).0, Some(0));
-    // In the third one it has values of another kind.
+    // In the third release it has values of another type.
     let (code, said) = run("3", &["import", "node.json"]);
     assert!(code == Some(2) && said.contains("make it with `ingester schema apply`"), "{said}");
     let (code, said) = run("3", &["schema", "apply"]);
     assert!(code == Some(2) && said.contains("`ingester schema apply --allow-destructive` makes them"), "{said}");
     assert_eq!(query(folder.path(), "SELECT provider FROM node"), ["kind://a"]);
-    // The first one goes on beside it.
+    // The first release continues beside it.
     let (code, said) = run("1", &["import", "node.json"]);
     assert_eq!(code, Some(0), "{said}");
 }

@@ -1,4 +1,4 @@
-//! This crate's objects, read from Rust: by the example that the README shows, and from a store in memory.
+//! Reads this crate's objects from Rust: with the example in the README, and from a store in memory.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
@@ -57,7 +57,7 @@ fn objects_are_asked_for_by_the_handles_of_their_own_kinds() {
         assert_eq!(failed().filter(Experiment::tags().contains("nlp")).count().await?, 2);
         assert_eq!(failed().filter(Experiment::tags().contains_any(["second", "third"])).count().await?, 1);
         assert_eq!(store.query::<Experiment>().field_selector("spec.tags=third")?.count().await?, 1);
-        // A column that a `path` or a function gives takes any value, and is asked by its path as well.
+        // A column with a `path` or a function accepts any value, and can be queried by its path as well.
         assert_eq!(failed().filter(Experiment::owner().eq("ada")).count().await?, 2);
         assert_eq!(store.query::<Pod>().filter(Pod::host_ip().eq("10.0.0.7")).count().await?, 1);
         assert_eq!(store.query::<Pod>().field_selector("status.hostIP=10.0.0.7")?.count().await?, 1);

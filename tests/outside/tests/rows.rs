@@ -1,4 +1,4 @@
-//! The rows of this crate's kinds, as a kind's own tests look at them, and what such a test says when it fails.
+//! The rows of this crate's kinds, as a kind's own tests check them, and the messages of such a test when it fails.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
@@ -130,7 +130,7 @@ fn what_is_wrong_with_an_object_is_said_as_to_users() {
     let said = error::<Experiment>(&text);
     assert!(said.starts_with("ml.example.com/v1 Experiment ml/churn: status.phase: "), "{said}");
     assert!(said.contains("Lost") && said.contains("Succeeded"), "{said}");
-    // A type that the API server would refuse, as in a file that somebody has edited.
+    // A type that the API server would refuse, as in a file that was edited by hand.
     let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, ownerReferences: [{uid: 7}]}";
     let said = error::<Pod>(text);
     assert!(said.starts_with("v1 Pod a: metadata.ownerReferences[0].uid: "), "{said}");
@@ -149,7 +149,7 @@ fn what_is_wrong_with_an_object_is_said_as_to_users() {
     );
 }
 
-/// What a test says when it panics.
+/// The message of a test that panics.
 fn panic_of(test: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let panicked = std::panic::catch_unwind(test).unwrap_err();
     panicked.downcast_ref::<String>().unwrap().clone()

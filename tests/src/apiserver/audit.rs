@@ -29,7 +29,7 @@ impl fmt::Display for Access {
 /// The requests of [`SERVICE_ACCOUNT`] since the server's first start, across restarts.
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
-    /// All requests, whatever the answer.
+    /// All requests, regardless of the answer.
     pub used: BTreeSet<Access>,
     /// The requests that RBAC did not allow.
     pub forbidden: BTreeSet<Access>,
@@ -49,7 +49,7 @@ pub(super) fn flags(home: &Path) -> Result<[OsString; 2]> {
     let (file, folder) = (home.join("audit-policy.yaml"), home.join(FOLDER));
     fs::write(&file, policy.to_string()).context("writing the audit policy")?;
     fs::create_dir(&folder).context("making the folder of the audit log")?;
-    // After 100 MB the log continues in another file of this folder. None is ever removed.
+    // After 100 MB the log continues in another file of this folder. These files are never removed.
     Ok([path_option("--audit-policy-file", &file), path_option("--audit-log-path", &folder.join("audit.log"))])
 }
 
@@ -58,7 +58,7 @@ impl ApiServer {
     /// shortly after it ended. To see all of them, stop the client first.
     ///
     /// # Errors
-    /// When the audit log cannot be read; the modern edition has none.
+    /// When the audit log cannot be read; the modern edition has no audit log.
     pub fn audit(&self) -> Result<Audit> {
         let mut audit = Audit::default();
         for file in fs::read_dir(self.folder().join(FOLDER)).context("reading the folder of the audit log")? {

@@ -13,12 +13,12 @@ use crate::http;
 #[derive(Debug)]
 pub struct Snapshot(TempDir);
 
-/// What etcd says of its file, in bytes.
+/// Etcd's report about its file, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtcdSize {
     /// The whole file, which its quota is about.
     pub file: u64,
-    /// What of it is in use.
+    /// The part in use.
     pub used: u64,
 }
 
@@ -29,7 +29,7 @@ impl ApiServer {
     /// # Errors
     /// When the files cannot be copied, or one of the servers does not become ready again.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        // The API server has no data of its own, so it may be killed.
+        // The API server has no own data, so it may be killed.
         self.kill()?;
         self.etcd().stop()?;
         let copy = tempfile::Builder::new().prefix("snapshot-").tempdir_in(self.folder()).context("making a folder")?;
@@ -48,7 +48,7 @@ impl ApiServer {
         self.restart()
     }
 
-    /// [`restore`](Self::restore), with so many more revisions before the API server is back, as
+    /// [`restore`](Self::restore), with this many more revisions before the API server is back, as
     /// `etcdutl snapshot restore --bump-revision` makes them: resourceVersions do not go back.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl ApiServer {
         revision.parse().with_context(|| format!("etcd's revision {revision}"))
     }
 
-    /// How large etcd's file is.
+    /// The size of etcd's file.
     ///
     /// # Errors
     /// When etcd does not answer as expected.

@@ -10,7 +10,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 
 use super::ApiServer;
 
-/// The user name of the service account `ingester` in the namespace `ingester`, as RBAC and the audit log have it.
+/// The user name of the service account `ingester` in the namespace `ingester`, as in RBAC and the audit log.
 pub const SERVICE_ACCOUNT: &str = "system:serviceaccount:ingester:ingester";
 
 /// Fixed tokens are safe here: the server listens on 127.0.0.1 and lives as long as a test.

@@ -1,4 +1,4 @@
-//! The CRDs on real API servers: they accept them, and keep everything that clients send. Those of `crd = "strict"` refuse what the
+//! The CRDs on real API servers: they accept them, and keep everything that clients send. CRDs of `crd = "strict"` refuse objects that the
 //! structs cannot read.
 
 mod strict;

@@ -1,4 +1,4 @@
-//! `#[ingest(crd = "strict")]`: the CRD asks of objects what the struct asks, so what the API server accepts is decoded.
+//! `#[ingest(crd = "strict")]`: the CRD has the struct's requirements, so objects that the API server accepts can be decoded.
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
@@ -88,7 +88,7 @@ pub struct OrderStatus {
     pub attempts: Option<i32>,
 }
 
-/// The same spec under the CRD of other kinds.
+/// The same spec with a CRD that is not strict.
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "strict.example.com", version = "v1", kind = "LooseOrder", plural = "looseorders", namespaced)]
 #[serde(rename_all = "camelCase")]
@@ -127,18 +127,18 @@ fn a_strict_crd_keeps_required_fields_defaults_nulls_and_columns() -> Result<()>
     for optional in ["remark", "due", "invoice"] {
         ensure!(spec["properties"][optional]["nullable"] == json!(true), "{optional}: {spec}");
     }
-    // Formats of integers are no ranges to an API server.
+    // Formats of integers do not limit the range for an API server.
     let range = |field: &str| ["minimum", "maximum"].map(|end| spec["properties"][field][end].as_f64());
     ensure!(range("pieces") == [Some(f64::from(i32::MIN)), Some(f64::from(i32::MAX))], "{spec}");
     ensure!(range("boxes") == [Some(0.0), Some(f64::from(u32::MAX))], "{spec}");
     ensure!(version["additionalPrinterColumns"][0]["jsonPath"] == json!(".spec.customer"), "{version}");
-    // Other kinds have nothing of that but their columns.
+    // The CRDs of other kinds have only their columns.
     let loose = serde_json::to_string(&LOOSE_ORDER.crd())?;
     ensure!(["\"required\"", "\"default\"", "\"nullable\""].iter().all(|word| !loose.contains(word)), "{loose}");
     Ok(())
 }
 
-/// Every custom resource is without a status at first, whatever the struct asks of it.
+/// Every custom resource is without a status at first, whatever the struct requires of it.
 #[test]
 fn a_status_that_nobody_has_written_yet_has_no_values() -> Result<()> {
     let row = |status: Option<Json>| {
@@ -241,7 +241,7 @@ fn values() -> Vec<Json> {
     values
 }
 
-/// The places of all values in an object.
+/// The paths of all values in an object.
 fn places(value: &Json, place: &str, into: &mut Vec<String>) {
     let inner: Vec<(String, &Json)> = match value {
         Json::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), value)).collect(),
@@ -255,7 +255,7 @@ fn places(value: &Json, place: &str, into: &mut Vec<String>) {
     }
 }
 
-/// Puts a value where another one is, or takes that away.
+/// Replaces a value by another one, or removes it.
 fn change(spec: &mut Json, place: &str, value: Option<&Json>) {
     let (parent, name) = place.rsplit_once('/').unwrap_or_default();
     match (spec.pointer_mut(parent), value) {
@@ -267,7 +267,7 @@ fn change(spec: &mut Json, place: &str, value: Option<&Json>) {
             }
         }
         (Some(Json::Array(elements)), None) => drop(elements.pop()),
-        // An earlier change has taken the place away.
+        // An earlier change has removed the path.
         _ => {}
     }
 }
@@ -277,12 +277,12 @@ struct Orders {
     made: usize,
     accepted: usize,
     refused: usize,
-    /// What the API server accepts and we cannot read.
+    /// Objects that the API server accepts but we cannot decode.
     wrong: Vec<String>,
 }
 
 impl Orders {
-    /// Creates an order and decodes what the server has made of it. Tells whether it was accepted.
+    /// Creates an order and decodes the server's result. Returns whether it was accepted.
     async fn create(&mut self, spec: &Json) -> Result<Option<String>> {
         self.made += 1;
         let name = format!("order-{}", self.made);
@@ -307,7 +307,7 @@ impl Orders {
                 }
                 Ok(Some(text))
             }
-            // Of a value that does not fit its field; of a number that Go cannot read.
+            // About a value that does not fit its field; about a number that Go cannot read.
             Err(kube::Error::Api(status)) if [400, 422].contains(&status.code) => {
                 self.refused += 1;
                 Ok(None)
@@ -352,7 +352,7 @@ async fn accepts_what_is_decoded(client: &Client) -> Result<()> {
     change(&mut without, "/fallback", Some(&Json::Null));
     orders.create(&without).await?.context("the null of an enum that may be absent is accepted")?;
 
-    // What is left out is required, has a default, or may be missing.
+    // A removed field is required, has a default, or may be missing.
     for place in &all {
         let mut spec = whole();
         change(&mut spec, place, None);
@@ -391,7 +391,7 @@ async fn accepts_what_is_decoded(client: &Client) -> Result<()> {
         }
         orders.create(&spec).await?;
     }
-    // The status has a schema of its own.
+    // The status has its own schema.
     for (status, accepted) in [
         (json!({"phase": "Packed"}), true),
         (json!({"phase": "Packed", "attempts": null}), true),

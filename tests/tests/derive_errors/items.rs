@@ -1,4 +1,4 @@
-//! Items that the derives do not support. Using the result below is no further error.
+//! Items that the derives do not support. Using the result below is not a further error.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable, Kind};
 use kube::CustomResource;

@@ -89,7 +89,7 @@ struct WidgetStatus {
     since: Option<Time>,
 }
 
-// Absent as a whole until somebody has written it.
+// Absent as a whole until it is first written.
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "example.com", version = "v1", kind = "Gadget", status = "GadgetStatus")]
 struct GadgetSpec {}

@@ -1,4 +1,4 @@
-//! Fields, variants and whole types that are deprecated. Their own derives are no use that anybody could avoid.
+//! Fields, variants and whole types that are deprecated. Their own derives must not warn about the use.
 
 #![deny(warnings)]
 

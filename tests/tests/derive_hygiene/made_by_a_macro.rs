@@ -1,4 +1,4 @@
-//! Kinds whose fields, types and functions come through somebody's macro.
+//! Kinds whose fields, types and functions come from a user's macro.
 
 #![deny(warnings)]
 

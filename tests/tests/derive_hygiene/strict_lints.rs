@@ -1,7 +1,7 @@
-//! Lints that somebody may have switched on, none of which is to judge code that nobody wrote.
+//! Lints that a user may have switched on, which must not apply to generated code.
 
 #![deny(warnings)]
-// Those that serde's derive switches off for itself, which could not be where they were forbidden.
+// Lints that serde's derive switches off for itself, which it could not do if they were forbidden.
 #![deny(non_upper_case_globals, unused_extern_crates, unused_qualifications)]
 #![forbid(
     ambiguous_glob_reexports,
@@ -34,7 +34,7 @@ use ingester_core::protobuf::DescriptorSet;
 use ingester_core::{ColumnValue, Indexed, Ingestable, Kind};
 use serde::Deserialize;
 
-/// Somebody's messages; nobody reads them here.
+/// A user's messages, which are not read here.
 static DESCRIPTORS: DescriptorSet = DescriptorSet::new(b"");
 
 #[derive(Ingestable, Deserialize, Debug)]

@@ -37,7 +37,7 @@ fn released_before(case: &Case) -> Result<(tempfile::TempDir, Folder, u32)> {
     Ok((root, folder, last))
 }
 
-/// Checks that the files are those that the case expects, and that data is dropped only if that is allowed.
+/// Checks that the files are those that the case expects, and that data is dropped only if this is allowed.
 pub(crate) fn expected(case: &Case) -> Result<()> {
     let (root, folder, _) = released_before(case)?;
     let refused = folder.generate(case.after, &GenerateOptions { allow_destructive: false, ..CHANGE });
@@ -229,7 +229,7 @@ pub(crate) async fn migrated(database: Database, case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// Back and forward again after an interruption, as if a program had been killed after any of the steps of the migration `last + 1`.
+/// Back and forward again after an interruption, as if a program had been killed after any step of the migration `last + 1`.
 async fn resumed(
     database: &Database,
     store: &Store,
@@ -255,7 +255,7 @@ async fn resumed(
         let reverted = released.revert(store, last, &mut |_| {}).await;
         ensure!(reverted.with_context(|| format!("after {behind} steps down"))?.len() == 1);
         is_at(store, case.before).await.with_context(|| format!("after {behind} steps down"))?;
-        // Its record is that of a run that ended.
+        // Its record is that of a completed run.
         released.apply(store, &mut |_| {}).await?;
         for step in &down {
             database.sql(step).await?;
@@ -265,7 +265,7 @@ async fn resumed(
         }
         database.sql(&interrupted).await?;
         let applied = released.apply(store, &mut |_| {}).await.with_context(|| format!("after {behind} steps up"))?;
-        // The steps that are left may change nothing here: SQLite's columns have no length.
+        // The remaining steps may change nothing here: SQLite's columns have no length.
         ensure!(applied.run.len() + applied.recorded.len() == 1, "after {behind} steps up: {applied:?}");
         is_at(store, case.after).await.with_context(|| format!("after {behind} steps up"))?;
     }

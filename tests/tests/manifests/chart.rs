@@ -1,4 +1,4 @@
-//! The chart of `deploy/helm` makes the objects that `kubectl kustomize` makes of the same overlay, and refuses values that do not fit.
+//! The chart of `deploy/helm` renders the objects that `kubectl kustomize` renders from the same overlay, and refuses values that do not fit.
 //!
 //! `tests/helm-render` renders it. That is not Helm itself, but has Helm's functions, from the libraries that Helm uses.
 
@@ -46,7 +46,7 @@ patches:
         server: {address: 0.0.0.0:8080}
         log: {format: json, level: info}",
     ),
-    // As docs/operations.md has it.
+    // As in docs/operations.md.
     (
         "image: {repository: registry.example.com/ingester, tag: 0.2.0}
 mysql: {host: mysql.databases.svc, database: michelangelo, secret: {user: u, password: p}}",
@@ -131,7 +131,7 @@ fn rendered(values: &str, revision: u32) -> Option<Output> {
     Some(Command::new(program).arg(chart).arg(file).arg(revision.to_string()).output().unwrap())
 }
 
-/// What it renders: its objects, and the notes for the user.
+/// The rendered chart: its objects, and the notes for the user.
 fn chart(values: &str, revision: u32) -> Option<(Vec<Json>, String)> {
     let output = rendered(values, revision)?;
     assert!(output.status.success(), "{values}: {}", String::from_utf8_lossy(&output.stderr));
@@ -140,7 +140,7 @@ fn chart(values: &str, revision: u32) -> Option<(Vec<Json>, String)> {
     Some((objects, answer["notes"].as_str().unwrap().to_owned()))
 }
 
-/// The objects by what they are. The configuration counts by what it says, not by how it is spelled.
+/// The objects by their identity. The configuration is compared by its content, not by its spelling.
 fn by_name(objects: Vec<Json>) -> BTreeMap<String, Json> {
     let mut named = BTreeMap::new();
     for mut object in objects {
@@ -192,7 +192,7 @@ fn values_that_do_not_fit_are_refused_with_what_is_wrong() {
     }
 }
 
-/// The paths of what a map of values has, down to what is no map or an empty one.
+/// The paths in a map of values, down to values that are not maps, or to empty maps.
 fn leaves(value: &Json, path: &str, found: &mut BTreeSet<String>) {
     match value.as_object().filter(|map| !map.is_empty()) {
         Some(map) => {
@@ -204,7 +204,7 @@ fn leaves(value: &Json, path: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The paths that a schema knows, those of maps with keys of their own left out.
+/// The paths that a schema knows, without those of maps with arbitrary keys.
 fn of_schema(schema: &Json, all: &Json, path: &str, found: &mut BTreeSet<String>) {
     let refers = schema["$ref"].as_str().and_then(|name| all.pointer(name.trim_start_matches('#')));
     let schema = refers.unwrap_or(schema);

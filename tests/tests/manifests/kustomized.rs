@@ -1,10 +1,10 @@
-//! What `kubectl kustomize` makes of an overlay beside `deploy/`.
+//! The output of `kubectl kustomize` for an overlay beside `deploy/`.
 
 use super::root;
 use serde_json::Value as Json;
 use std::process::Command;
 
-/// The objects of an overlay: the text of its kustomization without its type. `None`, after it has said so, if there is no kubectl.
+/// The objects of an overlay: the text of its kustomization without its type. `None`, after a message, without kubectl.
 pub(super) fn overlay(text: &str) -> Option<Vec<Json>> {
     let Some(kubectl) = ingester_tests::kubectl() else {
         ingester_tests::skipped_without_kubectl();

@@ -151,7 +151,7 @@ fn every_object_fits_its_type_and_is_in_the_namespace() {
     let spec = deployment.spec;
     assert_eq!(spec.selector.match_labels, spec.template.metadata.as_ref().unwrap().labels);
     assert_eq!(spec.replicas, Some(2));
-    // Two that do not share the work would both do all of it.
+    // Two pods that do not share the work would both do all of it.
     let (config, _) = self::config();
     assert!(config.ingester.replicas.enabled && config.ingester.replicas.namespace.is_none());
     let role: Role = typed("role.yaml");
@@ -179,7 +179,7 @@ fn of_the_kinds(verbs: &[&str]) -> Json {
     json!({ "apiGroups": ["michelangelo.api"], "resources": plurals, "verbs": verbs })
 }
 
-/// The rule for finding out which cluster it is.
+/// The rule for finding the cluster's identity.
 fn of_the_cluster() -> Json {
     json!({ "apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"] })
 }
@@ -314,7 +314,7 @@ fn the_image_contains_the_program_that_the_manifests_start() {
     ] {
         assert!(compiled.lines().any(|known| known == line), "no line `{line}`");
     }
-    // Both images say the same of themselves, and start the program in the same way.
+    // Both images have the same metadata, and start the program in the same way.
     let settings = |text: &str| -> Vec<String> {
         let is_one = |line: &&str| {
             ["ARG ", "LABEL ", "      org.", "USER ", "EXPOSE ", "ENTRYPOINT "]
@@ -369,12 +369,12 @@ fn the_server_has_its_own_pods_account_and_rights() {
         assert_eq!((bound.kind.as_str(), &bound.name), (kind, &name));
     }
     assert_eq!(reader.metadata.namespace.as_deref(), Some("kube-system"), "where the ConfigMap is");
-    // Nobody may read the objects of a kind by the server's own rights alone.
+    // The server's own rights must not let callers read the objects of a kind.
     let mut of_statuses = of_the_kinds(&["patch"]);
     for resource in of_statuses["resources"].as_array_mut().unwrap() {
         *resource = json!(format!("{}/status", resource.as_str().unwrap()));
     }
-    // Which cluster it is.
+    // The cluster's identity.
     let cluster =
         json!({"apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"]});
     let expected = json!([cluster, of_the_kinds(&["get", "create"]), of_statuses]);
@@ -418,7 +418,7 @@ fn the_server_is_reached_where_it_listens_with_the_certificate_of_its_secret() {
     assert_eq!(mount.sub_path.as_deref(), Some("ingester.yaml"));
     let map = volume.config_map.as_ref().unwrap();
     assert_eq!(Some(&map.name), typed::<ConfigMap>("server/configmap.yaml").metadata.name.as_ref());
-    // Beside the configuration, where they are looked for. A cluster without saved queries needs none.
+    // Beside the configuration, where the server looks for them. They are optional.
     let (_, volume) = mounted("/etc/ingester/queries");
     assert_eq!(volume.config_map.as_ref().unwrap().optional, Some(true));
 }

@@ -1,4 +1,4 @@
-//! The alerts and the dashboards of `deploy/monitoring`: metrics that exist, in expressions that Prometheus takes.
+//! The alerts and the dashboards of `deploy/monitoring`: metrics that exist, in expressions that Prometheus accepts.
 
 use super::{document, root};
 use serde_json::{Value as Json, json};
@@ -44,7 +44,7 @@ struct Metric {
 /// The labels that Prometheus adds, and that of a histogram's buckets.
 const ADDED: [&str; 4] = ["namespace", "pod", "job", "le"];
 
-/// The metrics that the documentation lists, which is held against the programs' own registries.
+/// The metrics that the documentation lists, which other tests compare with the programs' own registries.
 fn documented_metrics() -> BTreeMap<String, Metric> {
     let page = std::fs::read_to_string(root().join("docs/metrics.md")).unwrap();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
@@ -59,7 +59,7 @@ fn documented_metrics() -> BTreeMap<String, Metric> {
     metrics
 }
 
-/// The names in an expression that are those of metrics; nothing is named in a text.
+/// The names of metrics in an expression; quoted texts are skipped.
 fn named(expression: &str) -> Vec<String> {
     let bare: String = expression.split('"').step_by(2).collect();
     let words = bare.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
@@ -77,7 +77,7 @@ fn labels(expression: &str) -> BTreeSet<String> {
     grouped.chain(selected).map(|label| label.trim().to_owned()).filter(|label| !label.is_empty()).collect()
 }
 
-/// An expression names only metrics that exist, asks of counters how fast they grow, and uses only labels that one of its metrics has.
+/// An expression names only metrics that exist, uses the rate of counters, and only labels that one of its metrics has.
 fn hold_against_the_documentation(expression: &str, metrics: &BTreeMap<String, Metric>, more: &BTreeSet<String>) {
     let named = named(expression);
     assert!(!named.is_empty(), "{expression}");
@@ -92,7 +92,7 @@ fn hold_against_the_documentation(expression: &str, metrics: &BTreeMap<String, M
     for label in labels(expression).union(more) {
         assert!(known.contains(label.as_str()), "none of the metrics has the label {label}: {expression}");
     }
-    // A counter by itself only grows: what is asked is how fast.
+    // A counter only grows, so only its rate is useful.
     let bare: String = expression.split('"').step_by(2).collect();
     for (name, _) in metrics.iter().filter(|(_, metric)| metric.kind == "counter") {
         for (at, _) in bare.match_indices(name.as_str()) {

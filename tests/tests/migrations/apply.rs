@@ -39,7 +39,7 @@ async fn ledger(database: &Database) -> Result<Vec<(String, bool)>> {
     Ok(rows.await?.into_iter().filter_map(entry).collect())
 }
 
-/// The ledger has another text of a migration than the program.
+/// The ledger has a text of a migration that differs from the program's.
 async fn spoil(database: &Database, version: u32) -> Result<()> {
     let other = database.on.bytes("00");
     database.sql(&format!("UPDATE _sqlx_migrations SET checksum = {other} WHERE version = {version}")).await.map(drop)
@@ -112,7 +112,7 @@ async fn an_interrupted_migration_is_resumed(database: Database) -> Result<()> {
         database.on.bytes(&checksum)
     );
     for behind in 0..=count {
-        // As if the program had been killed after so many steps, each committed by itself.
+        // As if the program had been killed after this many steps, each committed by itself.
         for step in &steps(up)[..behind] {
             database.sql(step).await?;
         }
@@ -124,7 +124,7 @@ async fn an_interrupted_migration_is_resumed(database: Database) -> Result<()> {
         let found = (applied.run.len(), applied.recorded.len(), applied.drift.len());
         ensure!(found == (run, recorded, 0), "after {behind}: {applied:?}");
         ensure!(ledger(&database).await? == done(&["1", "2"]));
-        // The same on the way back.
+        // The same for a revert.
         for step in &steps(down)[..behind] {
             database.sql(step).await?;
         }
@@ -138,7 +138,7 @@ async fn an_interrupted_migration_is_resumed(database: Database) -> Result<()> {
     Ok(())
 }
 
-/// Tables that something else has made, up to the middle of a migration whose rest fails.
+/// Tables that another program has created, up to the middle of a migration whose rest fails.
 async fn a_table_that_is_made_again_resets_its_log(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
@@ -152,7 +152,7 @@ async fn a_table_that_is_made_again_resets_its_log(database: Database) -> Result
     let news = store.changes_after(table, at, 9).await?;
     ensure!(news.iter().any(|change| change.what == What::Reset), "{news:?}");
     ensure!(database.count("job").await? == 0);
-    // Nothing is left to be done, and nothing is recorded.
+    // Nothing remains to be done, and nothing is recorded.
     apply(&releases.second, &store).await?;
     ensure!(store.number_changes(table).await? == last);
     Ok(())
@@ -183,7 +183,7 @@ async fn a_migration_that_is_killed_anywhere_resets_the_log_of_its_table(databas
     Ok(())
 }
 
-/// Polls work so often once it has begun, and drops it: a process that is killed there. What it came to, if it ended before.
+/// Polls work this often once it has begun, and drops it, like a process that is killed there. Returns the result if it ended before.
 async fn killed_after<T>(polls: usize, began: &AtomicBool, work: impl Future<Output = T>) -> Option<T> {
     let (mut work, mut left) = (std::pin::pin!(work), polls);
     std::future::poll_fn(move |context| {
@@ -208,11 +208,11 @@ async fn a_migration_taken_over_half_done_is_recorded_before_it_goes_on(database
     let steps: Vec<String> = text.split("-- Step ").skip(1).map(|step| format!("-- {step}")).collect();
     database.sql(&steps[0]).await?;
     if database.on == On::Sqlite {
-        // A table that has the name of the index to be made.
+        // A table with the name of the index to create.
         let index = steps[1].split('"').nth(1).context("the index's name")?.to_owned();
         database.sql(&format!("CREATE TABLE \"{index}\" (a INT)")).await?;
         releases.second.apply(&store, &mut |_| {}).await.err().context("its name is taken")?;
-        // The rest is one transaction, so all of it is still to be done.
+        // The rest is one transaction, so all of it remains to be done.
         database.sql(&format!("DROP TABLE \"{index}\"")).await?;
     } else {
         // A user without the right to add keys.
@@ -285,7 +285,7 @@ async fn each_migration_has_its_state_and_a_plan_runs_nothing(database: Database
     ensure!(planned().await? == named(&SECOND, false));
     ensure!(store.tables().await?.is_empty(), "neither makes a table");
 
-    // Tables that something else has made would be taken over.
+    // Tables of another program would be taken over.
     store.create_missing(second::KINDS).await?;
     ensure!(planned().await? == named(&SECOND, true));
     apply(&releases.second, &store).await?;
@@ -332,10 +332,10 @@ async fn sqlxs_own_migrator_runs_and_reads_the_same_migrations(database: Databas
         On::MariaDb | On::MySql => run::<sqlx::MySql>(&database.url, &migrator).await?,
         On::Postgres => run::<sqlx::Postgres>(&database.url, &migrator).await?,
     }
-    // We accept what it ran, and find the columns to backfill, of which it knows nothing.
+    // We accept what it ran, and find the columns to backfill, which it does not know about.
     ensure!(apply(&releases.second, &store).await?.is_empty());
     ensure!(store.incomplete_backfills(second::KINDS, Some(&releases.second)).await?.len() == 1);
-    // And it accepts what we ran.
+    // And it accepts the migrations that we ran.
     match database.on {
         On::Sqlite => run::<sqlx::Sqlite>(&database.url, &migrator).await,
         On::MariaDb | On::MySql => run::<sqlx::MySql>(&database.url, &migrator).await,
@@ -373,7 +373,7 @@ async fn a_migration_waits_for_a_table_in_use_and_blocks_nobody(database: Databa
         let store = connect(&database).await?;
         tokio::spawn(async move { apply(&releases.second, &store).await })
     };
-    // Others continue to write: the migration lets them through each time.
+    // Other writers continue: the migration lets them through each time.
     for version in 2..=12 {
         write(&store, &FIRST_KIND, [job(0, version)]).await?;
         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -86,7 +86,7 @@ async fn rows_written_during_a_backfill_keep_their_newer_values(database: Databa
     let store = upgraded(&database, ROWS).await?;
     let writer = connect(&database).await?;
     let writing = tokio::spawn(async move {
-        // Every row several times, in another order than the backfill's.
+        // Every row several times, in an order that differs from the backfill's.
         for version in 2..=5u64 {
             for chunk in 0..12 {
                 let numbers = (0..ROWS).filter(|number| number * 7 % 12 == chunk);

@@ -1,4 +1,4 @@
-//! What a change costs, compared with what the server does. PostgreSQL's catalog tells: a table or key that is written anew has another file.
+//! The cost of a change, compared with the server's actual work. PostgreSQL's catalog shows it: a table or key that is rewritten has another file.
 //! MySQL's and MariaDB's statements name the cost, and the server refuses one that is higher.
 
 use crate::kinds::connect;
@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 
 on_databases! { (a_change_writes_anew_what_its_cost_says) [postgres Postgres] }
 
-/// What the server does for a change.
+/// The server's work for a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Does {
-    /// It changes the catalog alone.
+    /// It changes only the catalog.
     Nothing,
     /// It reads the table, while writers wait.
     Reads,
-    /// It writes the table anew, while writers wait.
+    /// It rewrites the table, while writers wait.
     Rewrites,
-    /// It makes a new key.
+    /// It creates a new key.
     Adds,
 }
 
@@ -115,7 +115,7 @@ async fn a_change_writes_anew_what_its_cost_says(database: Database) -> Result<(
     Ok(())
 }
 
-/// A row's values of the columns `uid` and `owner`, out of a number.
+/// A row's values of the columns `uid` and `owner`, from a number.
 fn cast(schema: &Schema) -> &'static str {
     match schema.tables[0].columns[1].ty {
         SqlType::VarChar(_) => "CAST(n AS TEXT), CAST(n AS TEXT)",
@@ -123,7 +123,7 @@ fn cast(schema: &Schema) -> &'static str {
     }
 }
 
-/// The changes, with one that drops a column and adds it again as what the server can do for it.
+/// The changes; if they drop a column and add it again, a change of its type, which is what the server can do.
 fn retyped(changes: Vec<SchemaChange>, before: &Schema, after: &Schema) -> Vec<SchemaChange> {
     let is_dropped = changes.iter().any(|change| matches!(change, SchemaChange::DropColumn { column, .. } if after.tables[0].columns.iter().any(|other| other.name == column.name)));
     if !is_dropped {

@@ -1,4 +1,4 @@
-//! Tables of kinds that a file declares: what follows by itself, what is refused, and how the database counts definitions.
+//! Tables of kinds that a file declares: what follows automatically, what is refused, and how the database counts definitions.
 
 use crate::kinds::{FIRST_KIND, SECOND, SECOND_KIND, connect, job, releases, write};
 use anyhow::{Context as _, Result, ensure};
@@ -38,7 +38,7 @@ const OF_OWNER: &str = "column: queue, path: .spec.owner, type: VARCHAR(20)";
 const TAGS: &str = "column: tags, path: '.spec.tags[*]', many: true, type: VARCHAR(20)";
 const LIMITS: &str = "column: limits, path: .spec.limits, many: true, type: VARCHAR(20)";
 
-/// The kind `Job` with these columns, as a program reads it that is started anew.
+/// The kind `Job` with these columns, as a newly started program reads it.
 fn declared(columns: &[&str], more: &str) -> Result<Kind> {
     let columns: String = columns.iter().map(|column| format!("  - {{{column}}}\n")).collect();
     let text = format!(
@@ -48,7 +48,7 @@ fn declared(columns: &[&str], more: &str) -> Result<Kind> {
     file.kinds.first().copied().context("there is a kind")
 }
 
-/// Backfills what is to be backfilled.
+/// Runs all backfills.
 async fn fill(store: &Store, kind: Kind) -> Result<Option<BackfillProgress>> {
     let incomplete = store.incomplete_backfills(&[kind], None).await?;
     let Some(backfill) = incomplete.first() else { return Ok(None) };
@@ -69,7 +69,7 @@ async fn what_only_adds_is_made_and_filled(database: Database) -> Result<()> {
     ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 4));
     ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 4);
     ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
-    // The tables are as they are declared: nothing happens again.
+    // The tables match their declarations: nothing happens again.
     let again = declared(&[QUEUE, OWNER], "  keys: [[queue, owner]]\n")?;
     ensure!(store.make_declared(&[again], May::Add).await?.made.is_empty() && again.ingest_version() == 2);
     Ok(())
@@ -80,7 +80,7 @@ async fn what_does_more_is_refused_until_it_is_meant(database: Database) -> Resu
     let first = declared(&[QUEUE, OWNER], "")?;
     store.make_declared(&[first], May::Add).await?;
     write(&store, &first, [job(0, 10)]).await?;
-    // Another kind of values, and a new name: both are refused, and the addition beside them is not made.
+    // Another type of values, and a new name: both are refused, and the addition beside them is not carried out.
     const PRIORITY: &str = "column: priority, path: .spec.priority, type: BIGINT";
     for columns in [
         [QUEUE, "column: owner, path: .spec.priority, type: BIGINT", PRIORITY],
@@ -97,7 +97,7 @@ async fn what_does_more_is_refused_until_it_is_meant(database: Database) -> Resu
                 && store.missing(&[other]).await?.iter().any(|missing| missing == "job.priority")
         );
     }
-    // What is not declared any more is left.
+    // Columns that are not declared any more stay.
     let fewer = declared(&[QUEUE], "")?;
     let made = store.make_declared(&[fewer], May::Add).await?;
     ensure!(made.made.is_empty() && made.left.len() == 2, "the column and its key: {made:?}");
@@ -106,7 +106,7 @@ async fn what_does_more_is_refused_until_it_is_meant(database: Database) -> Resu
     let renamed = declared(&[QUEUE, "column: holder, path: .spec.owner, type: VARCHAR(100), was: owner"], "")?;
     store.make_declared(&[renamed], May::Change).await?;
     ensure!(database.count("job WHERE holder = 'owner-0-10'").await? == 1);
-    // To drop is to be meant.
+    // A drop must be explicit.
     let retyped = declared(&[QUEUE, "column: holder, path: .spec.priority, type: BIGINT"], "")?;
     let refused = store.make_declared(&[retyped], May::Change).await;
     ensure!(matches!(refused, Err(DeclaredError::Destructive(_))), "{refused:?}");
@@ -132,7 +132,7 @@ async fn values_that_stay_are_not_lost_by_a_changed_rule(database: Database) -> 
             );
         }
     }
-    // A stronger rule takes its place, and that cannot be weakened either.
+    // A stronger rule takes its place, which cannot be weakened, either.
     let first = declared(&[QUEUE, "column: owner, path: .spec.owner, type: VARCHAR(100), first: true"], "")?;
     store.make_declared(&[first], May::Add).await?;
     let again = declared(&[QUEUE, "column: owner, path: .spec.owner, type: VARCHAR(100), keep: true"], "")?;
@@ -142,7 +142,7 @@ async fn values_that_stay_are_not_lost_by_a_changed_rule(database: Database) -> 
     store.make_declared(&[fewer], May::Add).await?;
     let back = declared(&[QUEUE, OWNER], "")?;
     ensure!(matches!(store.check_declared(&[back]).await, Err(DeclaredError::Destructive(_))));
-    // Meant, it is done.
+    // If explicit, it is carried out.
     let without = declared(&[QUEUE, OWNER], "")?;
     store.make_declared(&[without], May::Drop).await?;
     let without = declared(&[QUEUE, OWNER], "")?;
@@ -158,14 +158,14 @@ async fn definitions_are_counted_by_the_database(database: Database) -> Result<(
         let kind = declared(&[&column], "")?;
         store.make_declared(&[kind], May::Add).await?;
         versions.push(kind.ingest_version());
-        // A program that only writes rows learns the same.
+        // A program that only writes rows learns the same definition.
         let other = declared(&[&column], "")?;
         store.learn_declared(&[other]).await?;
         ensure!(other.ingest_version() == kind.ingest_version());
     }
-    // One that returns is another one: rows of the one in between are not its own.
+    // A definition that returns is a new one: rows of the one in between do not belong to it.
     ensure!(versions == [1, 1, 2, 3], "{versions:?}");
-    // One that is not recorded is not known, and writes over nothing.
+    // A definition that is not recorded is unknown, and does not overwrite anything.
     let unknown = declared(&[OWNER], "")?;
     store.learn_declared(&[unknown]).await?;
     ensure!(unknown.ingest_version() == 0);
@@ -184,12 +184,12 @@ async fn a_table_is_that_of_one_kind_and_a_renamed_one_has_definitions_of_its_ow
     let first = declared(&[QUEUE], "")?;
     store.make_declared(&[first], May::Add).await?;
     write(&store, &first, [job(0, 10)]).await?;
-    // Another kind would mark the rows of this one as deleted.
+    // Another kind would mark the rows of this kind as deleted.
     let text = "kinds:\n- {group: example.com, version: v1, kind: Task, namespaced: true, table: job}";
     let other = kinds("kinds.yaml", text, &|_| Err(std::io::ErrorKind::NotFound.into()))?.kinds[0];
     let refused = store.make_declared(&[other], May::Drop).await;
     ensure!(matches!(&refused, Err(DeclaredError::Owned { owner, .. }) if owner == "Job.example.com"), "{refused:?}");
-    // There with another definition, and back again with the first one: the rows are of the one in between.
+    // To another definition and back to the first one: the rows have the one in between.
     const OTHER: &str = "column: queue, path: .spec.owner, type: VARCHAR(20)";
     let there = declared(&[OTHER], "  table: task\n  was: job\n")?;
     store.make_declared(&[there], May::Change).await?;
@@ -244,14 +244,14 @@ async fn many_values_have_a_table_that_is_made_and_filled(database: Database) ->
     store.make_declared(&[other], May::Drop).await?;
     ensure!(database.count("job_limits").await? == 0 && fill(&store, other).await?.is_some());
     ensure!(database.count("job_limits WHERE value >= 1").await? == 2);
-    // One that has left the file stays.
+    // A column that has left the file stays.
     let without = declared(&[QUEUE], "")?;
     ensure!(store.make_declared(&[without], May::Add).await?.made.is_empty());
     ensure!(database.count("job_tags").await? == 3);
     Ok(())
 }
 
-/// Another value in every column of every row than the objects give, so that a column which is filled again can be told from the others.
+/// Gives every column of every row a value that differs from the object's, so that refilled columns can be distinguished.
 async fn plant(database: &Database) -> Result<()> {
     database.sql("UPDATE job SET queue = 'planted', owner = 'planted'").await?;
     for table in ["job_labels", "job_limits"] {
@@ -261,7 +261,7 @@ async fn plant(database: &Database) -> Result<()> {
     Ok(())
 }
 
-/// Which of the planted values are left: of the columns `queue` and `owner`, of `tags`, `limits` and labels.
+/// Which of the planted values remain: in the columns `queue` and `owner`, of `tags`, `limits` and labels.
 async fn planted(database: &Database) -> Result<[usize; 5]> {
     let mut left = [0; 5];
     let places = [
@@ -297,7 +297,7 @@ async fn only_what_is_made_in_another_way_is_filled_again(database: Database) ->
     for (columns, more, left) in [
         ([OF_OWNER, OWNER, TAGS, LIMITS], "", [0, 2, 2, 2, 2]),
         (others, "", [2, 2, 0, 2, 2]),
-        // The order of columns makes no difference, and a key is no value.
+        // The order of columns makes no difference, and a key is not a value.
         ([LIMITS, OTHER_TAGS, OWNER, OF_OWNER], "  keys: [[queue, owner]]\n", [2, 2, 2, 2, 2]),
         // A filter concerns whole rows.
         (others, "  filter: .spec.queue = q\n", [0, 0, 0, 0, 0]),
@@ -312,7 +312,7 @@ async fn only_what_is_made_in_another_way_is_filled_again(database: Database) ->
     }
     ensure!(database.count("job WHERE queue LIKE 'owner-_-10'").await? == 2);
     ensure!(database.count("job_tags WHERE value = 'other'").await? == 2);
-    // What a filter leaves out is no live row any more, though no column has changed.
+    // Objects that a filter leaves out have no live row any more, although no column has changed.
     let kind = declared(&others, "  filter: .spec.owner = owner-1-10\n")?;
     store.make_declared(&[kind], May::Add).await?;
     fill(&store, kind).await?;
@@ -327,7 +327,7 @@ async fn what_changed_since_a_row_was_written_is_filled(database: Database) -> R
     let first = declared(&all, "")?;
     store.make_declared(&[first], May::Add).await?;
     write(&store, &first, [with_all(0)]).await?;
-    // Two changes, and nobody has filled the row in between.
+    // Two changes, without a backfill of the row in between.
     let second = declared(&[OF_OWNER, OWNER, TAGS, LIMITS], "")?;
     let third = declared(&[OF_OWNER, OWNER, TAGS, BOUNDS], "")?;
     for kind in [second, third] {
@@ -337,7 +337,7 @@ async fn what_changed_since_a_row_was_written_is_filled(database: Database) -> R
     fill(&store, third).await?;
     let left = planted(&database).await?;
     ensure!(left == [0, 1, 1, 0, 1], "{left:?}");
-    // Whoever has learnt its number has learnt its parts.
+    // A program that has learnt its number has learnt its parts.
     let other = declared(&[OF_OWNER, OWNER, TAGS, BOUNDS], "")?;
     store.learn_declared(&[other]).await?;
     let [ours, theirs] = [third, other].map(|kind| kind.record().and_then(|record| record.counted()).cloned());
@@ -360,13 +360,13 @@ async fn definitions_without_their_parts_are_compared_as_a_whole(database: Datab
     store.make_declared(&[first], May::Add).await?;
     write(&store, &first, [with_all(0)]).await?;
     let forget = "DELETE FROM ingester_settings WHERE name LIKE 'recipes/%'";
-    // As an earlier release has left it: the same definition is the same, and its parts are recorded.
+    // As an earlier release has left it: the definition stays the same, and its parts are recorded.
     database.sql(forget).await?;
     let same = declared(&all, "")?;
     store.make_declared(&[same], May::Add).await?;
     ensure!(same.ingest_version() == 1 && fill(&store, same).await?.is_none());
     ensure!(database.count("ingester_settings WHERE name = 'recipes/job/0'").await? == 1);
-    // Of another definition nobody knows which part it is.
+    // For another definition it is unknown which part differs.
     database.sql(forget).await?;
     plant(&database).await?;
     let other = declared(&[OF_OWNER, OWNER, TAGS, LIMITS], "")?;
@@ -386,7 +386,7 @@ async fn definitions_without_their_parts_are_compared_as_a_whole(database: Datab
     Ok(())
 }
 
-/// What a program does when it starts: how much it made, and the version of its kind.
+/// The start of a program: how much it created, and the version of its kind.
 async fn make(store: &Store) -> Result<(usize, u32)> {
     let kind = declared(&[QUEUE, OWNER], "")?;
     let made = store.make_declared(&[kind], May::Add).await?;
@@ -402,14 +402,14 @@ async fn programs_that_start_together_make_the_tables_once(database: Database) -
     Ok(())
 }
 
-/// The migrations of a file run beside those of a program, whose numbers they have.
+/// The migrations of a file run beside those of a program, with the same numbers.
 async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Database) -> Result<()> {
     const LEDGER: &str = "ingester_migrations_builds";
     let build = |columns: &[&str]| declared(columns, "  table: build\n");
     let (of_program, root) = (releases()?, tempfile::tempdir()?);
     let folder = Folder::new(root.path()).with_ledger(Ledger::of_file("builds.yaml"));
     folder.generate(&[build(&[QUEUE])?], &GenerateOptions::default())?;
-    // The lock file has the name from then on.
+    // From then on the lock file has the name.
     let folder = Folder::new(root.path());
     folder.generate(&[build(&[QUEUE, OWNER])?], &GenerateOptions::default())?;
     let (program, file) = (&of_program.second, folder.released()?);
@@ -432,7 +432,7 @@ async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Da
     ensure!(states(program).await? == [Applied, Applied] && states(&file).await? == [Applied, Applied]);
     ensure!(noted("job").await? == 2 && noted("build").await? == 1);
 
-    // Each goes back alone.
+    // Each is reverted alone.
     file.revert(&store, 1, &mut |_| {}).await?;
     ensure!(states(program).await? == [Applied, Applied] && states(&file).await? == [Applied, Pending]);
     ensure!(noted("job").await? == 2 && noted("build").await? == 0, "only what was taken back is forgotten");
@@ -452,7 +452,7 @@ async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Da
     ensure!(run(&file).await? == 1);
     ensure!(states(&file).await? == [Applied, Applied]);
 
-    // A folder without a name of its own has sqlx's ledger, which has the program's migrations.
+    // A folder without its own name has sqlx's ledger, which has the program's migrations.
     let other = tempfile::tempdir()?;
     let other = Folder::new(other.path());
     other.generate(&[build(&[QUEUE])?], &GenerateOptions::default())?;
@@ -463,7 +463,7 @@ async fn the_folder_of_a_file_has_a_ledger_beside_that_of_a_program(database: Da
 
 async fn structs_without_migrations_follow_until_migrations_take_over(database: Database) -> Result<()> {
     let store = connect(&database).await?;
-    // As a program has them that is started anew.
+    // As in a newly started program.
     let started = |kind: Kind| kind.recorded(Box::leak(Box::new(Record::of_whole(kind.definition()))));
     let first = started(FIRST_KIND);
     store.make_declared(&[first], May::Add).await?;
@@ -475,7 +475,7 @@ async fn structs_without_migrations_follow_until_migrations_take_over(database: 
     ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 3));
     ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 3);
     ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
-    // The release before it goes on beside the columns that it does not know.
+    // The previous release continues beside the columns that it does not know.
     let first = started(FIRST_KIND);
     let made = store.make_declared(&[first], May::Add).await?;
     ensure!(made.made.is_empty() && made.left.len() == 4 && first.ingest_version() == 3, "{made:?}");
@@ -494,7 +494,7 @@ async fn structs_without_migrations_follow_until_migrations_take_over(database: 
     Ok(())
 }
 
-/// SQLite has one type for all texts, so what the columns were declared with is recorded.
+/// SQLite has one type for all texts, so the declared types of the columns are recorded.
 async fn a_type_that_holds_less_is_a_change_on_every_database(database: Database) -> Result<()> {
     let of = |queue: &str, owner: &str| {
         let column = |name: &str, ty: &str| format!("column: {name}, path: .spec.{name}, type: {ty}");
@@ -518,7 +518,7 @@ async fn a_type_that_holds_less_is_a_change_on_every_database(database: Database
     ensure!(database.count("job WHERE owner = 'owner-0-10'").await? == 1);
     store.make_declared(&[narrow], May::Drop).await?;
     ensure!(database.count("job WHERE owner IS NULL").await? == 1, "it does not fit");
-    // It is what is declared from then on.
+    // From then on it is the declared type.
     let again = of("VARCHAR(20)", "VARCHAR(4)")?;
     ensure!(store.make_declared(&[again], May::Add).await?.made.is_empty());
     store.make_declared(&[of("VARCHAR(20)", "TEXT, key: false")?], May::Drop).await?;
@@ -578,7 +578,7 @@ async fn what_is_pruned_from_now_on_is_cut_out_of_stored_rows(database: Database
     ensure!(has("TOPSECRET").await? == [0, 0] && has("owner-").await? == [2, 2], "and nothing else is gone");
     ensure!(database.count("job_annotations WHERE value = 'stays'").await? == 2);
     ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
-    // What arrives from now on is stored like that.
+    // Objects that arrive from now on are stored like that.
     write(&store, &second, [secret(2)]).await?;
     ensure!(has("TOPSECRET").await? == [0, 0] && has("owner-").await? == [3, 3]);
     Ok(())

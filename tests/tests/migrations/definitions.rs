@@ -1,4 +1,4 @@
-//! Definitions of a kind: how they are counted, and what becomes of rows that another one wrote.
+//! Definitions of a kind: how they are counted, and what happens to rows that another one wrote.
 
 use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, row, second, write};
 use anyhow::{Context as _, Result, ensure};
@@ -23,7 +23,7 @@ fn shout(text: &str) -> String {
     text.to_uppercase()
 }
 
-/// Makes a text of as many bytes as it says.
+/// Makes a text of the given number of bytes.
 fn blown_up(size: &str) -> String {
     "x".repeat(size.parse().unwrap_or(0))
 }
@@ -82,7 +82,7 @@ variant!(even, [filter = Job::is_even], [path = "owner"], String);
 variant!(odd, [filter = Job::is_odd], [path = "owner"], String);
 variant!(large, [], [path = "owner", with = blown_up, type = "MEDIUMTEXT"], String);
 
-/// The same kind with what a function makes of the owner as many values.
+/// The same kind with many values that a function computes from the owner.
 macro_rules! of_many {
     ($name:ident, $function:ident) => {
         mod $name {
@@ -138,7 +138,7 @@ fn the_lock_file_counts_the_definitions_of_a_kind() -> Result<()> {
     let root = tempfile::tempdir()?;
     let folder = Folder::new(root.path());
     let mut versions = Vec::new();
-    // One that returns is another one: rows of the one in between are not its own.
+    // A definition that returns is a new one: rows of the one in between do not belong to it.
     for kind in [plain::KIND, key::KIND, revised::KIND, kind_revised::KIND, even::KIND, plain::KIND] {
         let outcome = folder.generate(&[kind], &GenerateOptions::default())?;
         let again = folder.generate(&[kind], &GenerateOptions::default())?;
@@ -173,7 +173,7 @@ fn rows_from_before_they_said_their_definition_are_of_the_first_one_if_nothing_e
     Ok(())
 }
 
-/// Backfills what is to be backfilled, of at most one kind; `None` if there is nothing.
+/// Runs the backfill of at most one kind; `None` if nothing is to be backfilled.
 async fn fill(store: &Store, kind: Kind) -> Result<Option<BackfillProgress>> {
     let incomplete = store.incomplete_backfills(&[kind], None).await?;
     let Some(backfill) = incomplete.first() else { return Ok(None) };
@@ -192,10 +192,10 @@ async fn rows_that_an_older_release_writes_after_the_backfill_are_filled_again(d
     ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 4);
     ensure!(fill(&store, new).await?.is_none(), "nothing is left to do");
 
-    // The old release is still there. It writes later versions, without the new columns' values.
+    // The old release still runs. It writes later versions, without the new columns' values.
     write(&older, &old, (0..2).map(|number| job(number, 11))).await?;
     ensure!(database.count("job WHERE ingest_version = 1 AND owner LIKE 'owner-_-10'").await? == 2, "they are stale");
-    // Of one the new release sees the same version.
+    // For one of them the new release sees the same version.
     write(&store, &new, [job(0, 11)]).await?;
     let report = older.write(old.table(), vec![RowChange::Row(row(&old, &job(0, 11)))]).await?;
     ensure!(report.unchanged == 1, "never the other way round: {report:?}");
@@ -213,7 +213,7 @@ async fn a_changed_filter_reaches_objects_that_have_not_changed(database: Databa
     let folder = Folder::new(root.path());
     folder.generate(&[plain::KIND], &GenerateOptions::default())?;
     let all = folder.released()?.versioned(&[plain::KIND])?[0];
-    // Rows are marked by the database's clock, which also judges how long ago that was.
+    // Rows are marked by the database's clock, which also judges their age.
     let store = Store::connect(&database.behind().await?.parse()?, ConnectOptions::default()).await?;
     apply(&folder.released()?, &store).await?;
     write(&store, &all, (0..6).map(|number| job(number, 1))).await?;
@@ -304,7 +304,7 @@ async fn labels_are_filled_once_their_tables_are_made(database: Database) -> Res
         ensure!(!row.labels.is_empty() && stored.ingest_version == 2, "{stored:?}");
     }
     ensure!(store.incomplete_backfills(&[kind], Some(&released)).await?.is_empty());
-    // Back again: the tables would be dropped.
+    // A revert: the tables would be dropped.
     let error = folder.generate(&[alone::KIND], &GenerateOptions::default()).unwrap_err().to_string();
     ensure!(error.contains("all rows of `job_labels`"), "{error}");
     Ok(())
@@ -329,13 +329,13 @@ async fn many_values_are_filled_once_their_table_or_their_function_is_new(databa
     ensure!(database.count("job_words WHERE value = 'owner'").await? == 4);
     ensure!(database.count("job_words").await? == 4 * 3 && fill(&store, kind).await?.is_none());
 
-    // The old release is still there, and knows nothing of the table.
+    // The old release still runs, and does not know the table.
     write(&store, &old, [job(0, 11)]).await?;
     ensure!(database.count("job_words WHERE value = '11'").await? == 0, "the values are stale");
     ensure!(fill(&store, kind).await?.is_some_and(|filled| (filled.read, filled.filled) == (1, 1)));
     ensure!(database.count("job_words WHERE value = '11'").await? == 1);
 
-    // Back and forward again: the rows say the definition, and the table is empty.
+    // Back and forward again: the rows have the definition, and the table is empty.
     released.revert(&store, 1, &mut |_| {}).await?;
     ensure!(database.sql("SELECT * FROM job_words").await.is_err(), "there is no such table");
     apply(&released, &store).await?;
@@ -354,7 +354,7 @@ async fn many_values_are_filled_once_their_table_or_their_function_is_new(databa
     let loud = folder.released()?.versioned(&[shouted_words::KIND])?[0];
     ensure!(fill(&store, loud).await?.is_some_and(|filled| (filled.read, filled.filled) == (4, 4)));
     ensure!(database.count("job_words WHERE value = 'OWNER'").await? == 4 && database.count("job_words").await? == 12);
-    // To drop it is to lose it, until it is said.
+    // Dropping it loses the values, so it must be explicit.
     let error = folder.generate(&[plain::KIND], &GenerateOptions::default()).unwrap_err().to_string();
     ensure!(error.contains("all rows of `job_words`; the objects keep theirs in `json`"), "{error}");
     Ok(())

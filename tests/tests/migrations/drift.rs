@@ -77,7 +77,7 @@ async fn the_thirteen_kinds_have_no_drift_on_any_server(database: Database) -> R
     let missing = drift(&schema, &store.catalog().await?, store.dialect());
     ensure!(missing.len() == 39, "{missing:?}");
     store.create_missing(crd_specs::KINDS).await?;
-    // Tables of others are ignored.
+    // Tables of other programs are ignored.
     database.sql("CREATE TABLE somebody_else_s (id INT)").await?;
     let found = drift(&schema, &store.catalog().await?, store.dialect());
     ensure!(found.is_empty(), "{found:#?}");
@@ -105,7 +105,7 @@ async fn a_table_of_another_program_is_not_taken_for_our_own(database: Database)
     Ok(())
 }
 
-/// Statements that damage tables, and how the differences are told.
+/// Statements that damage tables, and how the differences are reported.
 fn damage(on: On) -> (&'static [&'static str], Vec<&'static str>) {
     match on {
         On::Sqlite => (

@@ -1,4 +1,4 @@
-//! Tables with our names that another program has made: nothing is changed, and nothing of them is dropped.
+//! Tables with our names that another program has made: they are neither changed nor dropped.
 
 use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, write};
 use anyhow::{Context as _, Result, ensure};
@@ -20,12 +20,12 @@ on_every_database! {
     a_companion_of_another_program_beside_our_main_table_is_refused
 }
 
-// The catalogs of the others show the whole of every table, of one moment.
+// The other databases' catalogs show every table completely, at one moment.
 on_databases! { (a_missing_right_is_named_and_no_other_program_is_blamed) [mariadb MariaDb] [mysql MySql] }
 on_databases! { (without_a_ledger_a_missing_right_is_named_as_well) [mariadb MariaDb] [mysql MySql] }
 on_databases! { (a_table_that_is_seen_half_made_is_looked_at_again) [mariadb MariaDb] [mysql MySql] }
 
-/// Everything that a database has: each table with its columns, and its rows.
+/// The whole content of a database: each table with its columns and rows.
 async fn dump(database: &Database) -> Result<Vec<String>> {
     let mut dump = Vec::new();
     for name in database.tables().await? {
@@ -46,7 +46,7 @@ async fn dump(database: &Database) -> Result<Vec<String>> {
     Ok(dump)
 }
 
-/// Whatever would change tables, or say what it would change, is refused with these words, and changes nothing.
+/// Every command that would change tables, or report changes, is refused with these words, and changes nothing.
 async fn refused(database: &Database, released: &Released, says: &[&str]) -> Result<()> {
     let store = connect(database).await?;
     let before = dump(database).await?;
@@ -100,7 +100,7 @@ async fn companions_of_another_program_are_refused_as_well(database: Database) -
     database.sql("CREATE TABLE job_labels (id INT PRIMARY KEY, label VARCHAR(20))").await?;
     database.sql("INSERT INTO job_labels VALUES (1, 'theirs')").await?;
     refused(&database, &releases()?.second, &["the table job_labels: the ingester did not make it"]).await?;
-    // So is one with the name of one of the ingester's own.
+    // The same for one with the name of one of the ingester's own.
     database.sql("DROP TABLE job_labels").await?;
     database.sql("CREATE TABLE ingester_settings (id INT)").await?;
     refused(&database, &releases()?.second, &["the table ingester_settings: it is not the ingester's"]).await
@@ -115,7 +115,7 @@ async fn an_interrupted_first_migration_is_resumed_with_its_tables(database: Dat
     // On SQLite the migration is one transaction.
     let first = if database.on == On::Sqlite { statements.len() } else { 1 };
     for behind in first..=statements.len() {
-        // As if the program had been killed after so many statements, before anything recorded them.
+        // As if the program had been killed after this many statements, before anything recorded them.
         database.sql(&dialect.script(&statements[..behind])).await?;
         releases.first.apply(&store, &mut |_| {}).await?;
         let found = drift(&schema, &store.catalog().await?, dialect);
@@ -148,7 +148,7 @@ async fn reverting_drops_only_tables_that_the_ingester_made(database: Database) 
         ensure!(error.contains(says), "{error}");
     }
     ensure!(dump(&database).await? == before);
-    // What the message says.
+    // The text of the message.
     database.sql("ALTER TABLE job RENAME TO their_job").await?;
     let script = store.dialect().script(&store.dialect().create_all(&Schema::of(first::KINDS)));
     database.sql(&script).await?;
@@ -190,7 +190,7 @@ async fn a_missing_right_is_named_and_no_other_program_is_blamed(database: Datab
     apply(&releases.second, &connect(&database).await?).await?;
     let name = database.name();
     for (place, (grants, right)) in [
-        // What each of them hides in the catalog is different.
+        // Each database hides something different in the catalog.
         ("GRANT SELECT (name), INSERT (name) ON `{}`.ingester_settings TO {user}; GRANT SELECT ON `{}`.job TO {user}", "SELECT"),
         ("GRANT DELETE ON `{}`.* TO {user}; GRANT INSERT (uid) ON `{}`.ingester_rejects TO {user}", "SELECT"),
         ("GRANT INSERT, UPDATE, DELETE ON `{}`.* TO {user}", "SELECT"),
@@ -238,10 +238,10 @@ async fn a_table_that_an_earlier_release_has_taken_is_neither_altered_nor_droppe
         ensure!(says.iter().all(|says| error.contains(says)), "{error}");
         ensure!(dump(&database).await? == before, "{error}");
     }
-    // Without anything to run, nothing is refused: a start alters no table.
+    // Without pending migrations, nothing is refused: a start does not alter tables.
     releases.first.refuse_foreign(&store).await?;
 
-    // The second migration, which only alters the table, is not taken back either.
+    // The second migration, which only alters the table, is not reverted, either.
     database.sql("DROP TABLE job").await?;
     let script = store.dialect().script(&store.dialect().create_all(&Schema::of(first::KINDS))[..1]);
     database.sql(&script).await?;
@@ -251,14 +251,14 @@ async fn a_table_that_an_earlier_release_has_taken_is_neither_altered_nor_droppe
     let error = releases.second.revert(&store, 1, &mut |_| {}).await.unwrap_err().to_string();
     ensure!(says.iter().all(|says| error.contains(says)), "{error}");
     ensure!(dump(&database).await? == before, "{error}");
-    // Both: it would be dropped.
+    // Reverting both would drop it.
     let error = releases.second.revert(&store, 0, &mut |_| {}).await.unwrap_err().to_string();
     ensure!(error.contains(says[0]) && error.contains("would be dropped"), "{error}");
     ensure!(dump(&database).await? == before, "{error}");
     Ok(())
 }
 
-/// A migration has dropped the table: another program may have one of its name.
+/// A migration has dropped the table: another program may have one with its name.
 async fn a_name_that_a_migration_has_given_up_may_be_another_programs(database: Database) -> Result<()> {
     let root = tempfile::tempdir()?;
     let folder = Folder::new(root.path());
@@ -272,7 +272,7 @@ async fn a_name_that_a_migration_has_given_up_may_be_another_programs(database: 
     let next = GenerateOptions { name: Some("add_event"), ..GenerateOptions::default() };
     folder.generate(&crd_specs::KINDS[..1], &next)?;
     ensure!(apply(&folder.released()?, &store).await? == ["0003_add_event"]);
-    // Taking the second one back would make the table again.
+    // Reverting the second one would create the table again.
     let before = dump(&database).await?;
     let error = folder.released()?.revert(&store, 1, &mut |_| {}).await.unwrap_err().to_string();
     ensure!(error.contains("the table job: the ingester did not make it"), "{error}");
@@ -312,7 +312,7 @@ async fn a_companion_of_another_program_beside_our_main_table_is_refused(databas
     Ok(())
 }
 
-/// The user may read and write the ingester's own tables, and the ledger is gone: of `job` the catalog shows one column.
+/// The user may read and write the ingester's own tables, and the ledger is gone: the catalog shows one column of `job`.
 async fn without_a_ledger_a_missing_right_is_named_as_well(database: Database) -> Result<()> {
     let releases = releases()?;
     apply(&releases.second, &connect(&database).await?).await?;

@@ -1,4 +1,4 @@
-//! Programs that migrate one database through several nodes of a cluster, where a server's lock is no lock for the other nodes.
+//! Programs that migrate one database through several nodes of a cluster, where a server's lock does not lock out the other nodes.
 
 use crate::kinds::{SECOND, releases};
 use anyhow::{Context as _, Result, ensure};
@@ -52,7 +52,7 @@ fn a_lock_whose_holder_was_killed_is_taken_over() -> Result<()> {
         let releases = releases()?;
         let store = connect(cluster, 0, name).await?;
         store.create_own().await?;
-        // As a program on another node leaves it that was killed.
+        // As a killed program on another node leaves it.
         let holder = "0123456789abcdef 7 5b015589-8c22-11f1-95fb-ca3b4c2241bf process 1 on ingester-schema-x";
         let record =
             |holder: &str| format!("REPLACE INTO ingester_settings (name, value) VALUES ('migrating', '{holder}')");
@@ -63,7 +63,7 @@ fn a_lock_whose_holder_was_killed_is_taken_over() -> Result<()> {
         ensure!(applied.run == SECOND[..1] && applied.drift.is_empty(), "{applied:?}");
         ensure!(waited > Duration::from_secs(10) && waited < Duration::from_secs(60), "{waited:?}");
 
-        // One on the same node is known to be gone: its connection had the node's own lock.
+        // A killed program on the same node is known to be gone: its connection had the node's own lock.
         let node = cluster.sql(
             0,
             "",
@@ -82,7 +82,7 @@ fn a_lock_whose_holder_was_killed_is_taken_over() -> Result<()> {
     })
 }
 
-/// A holder that lives: it is waited for, however long it takes, and does not go on once somebody else has the lock.
+/// A live holder: others wait for it, however long it takes, and it does not continue once another program has the lock.
 #[test]
 fn a_program_that_lost_its_lock_does_not_go_on() -> Result<()> {
     let name = "galera_lost_lock";
@@ -94,7 +94,7 @@ fn a_program_that_lost_its_lock_does_not_go_on() -> Result<()> {
             .second
             .apply(&store, &mut |progress| {
                 if progress.place == 2 {
-                    // In another node's words, between two migrations.
+                    // As another node says it, between two migrations.
                     let taken = "UPDATE ingester_settings SET value = '00 1 b process 2 on y' WHERE name = 'migrating'";
                     cluster.sql(1, name, taken).unwrap();
                 }

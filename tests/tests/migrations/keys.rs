@@ -1,4 +1,4 @@
-//! Keys of tables with rows, which PostgreSQL makes outside of transactions, while others write.
+//! Keys of tables with rows, which PostgreSQL creates outside of transactions, while others write.
 
 use crate::kinds::{FIRST_KIND, SECOND, apply, connect, first, job, releases, second, write};
 use anyhow::{Context as _, Result, ensure};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
-// Other databases make them within a migration.
+// Other databases create them within a migration.
 on_databases! { (a_key_is_made_while_others_write) [postgres Postgres] }
 on_databases! { (a_killed_migration_leaves_a_key_that_the_next_one_makes_again) [postgres Postgres] }
 on_databases! { (two_programs_make_a_key_once) [postgres Postgres] }
@@ -22,7 +22,7 @@ on_databases! { (a_migration_that_drops_keys_is_taken_back_beside_writers) [post
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A transaction that has written into the table, for whose end a key waits that is made.
+/// A transaction that has written into the table. A key in creation waits for its end.
 struct Writer(PgConnection);
 
 impl Writer {
@@ -48,15 +48,15 @@ async fn until(database: &Database, what: &str, sql: &str) -> Result<()> {
     Ok(())
 }
 
-/// A key that is being made, or whose making was interrupted.
+/// A key in creation, or whose creation was interrupted.
 const UNFINISHED: &str = "SELECT indexrelid::regclass FROM pg_index WHERE NOT indisvalid";
 
-/// The sessions that make it.
+/// The sessions that create it.
 const MAKERS: &str =
     "SELECT pid FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND state = 'active'";
 
-/// A database with rows on its way from the first release to the second, as if the program had been killed behind the step that adds the
-/// columns: what is left are the keys.
+/// A database with rows on its way from the first release to the second, as if the program had been killed after the step that adds the
+/// columns: only the keys remain.
 async fn halfway(database: &Database) -> Result<(Store, Arc<Released>)> {
     let releases = releases()?;
     let store = connect(database).await?;
@@ -102,7 +102,7 @@ async fn a_key_is_made_while_others_write(database: Database) -> Result<()> {
     let writer = Writer::begin(&database).await?;
     let applying = applying(&database, &released).await?;
     until(&database, "a key that is being made", UNFINISHED).await?;
-    // The key waits for the transaction, and other writers do not wait for the key.
+    // The key waits for the transaction, but other writers do not wait for the key.
     for number in 0..20 {
         let begin = Instant::now();
         write(&store, &FIRST_KIND, [job(100 + number, 1), job(1 + number, 2)]).await?;
@@ -125,7 +125,7 @@ async fn a_killed_migration_leaves_a_key_that_the_next_one_makes_again(database:
     until(&database, "a key that is being made", MAKERS).await?;
     until(&database, "the key in the catalog", UNFINISHED).await?;
     killed.abort();
-    // As the server does by itself half a second after a program was killed.
+    // As the server itself does half a second after a program was killed.
     let end = MAKERS.replace("SELECT pid", "SELECT pg_terminate_backend(pid)");
     database.sql(&end).await?;
     until(&database, "its end", &format!("SELECT 1 WHERE NOT EXISTS ({MAKERS})")).await?;
@@ -149,7 +149,7 @@ async fn two_programs_make_a_key_once(database: Database) -> Result<()> {
     let writer = Writer::begin(&database).await?;
     let one = applying(&database, &released).await?;
     until(&database, "a key that is being made", MAKERS).await?;
-    // The other one waits for the lock in no transaction, for which the key would wait in turn.
+    // The other one waits for the lock outside of transactions, because the key would wait for a transaction.
     let other = applying(&database, &released).await?;
     let asks = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_advisory_lock%' AND pid <> pg_backend_pid()";
     until(&database, "the other one to ask for the lock", asks).await?;
@@ -167,7 +167,7 @@ async fn a_table_without_rows_gets_its_keys_in_the_transaction(database: Databas
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.first, &store).await?;
-    // A key made concurrently would wait for this one, which reads another table.
+    // A concurrently created key would wait for this transaction, which reads another table.
     let mut reader = PgConnection::connect(&database.url).await?;
     reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT COUNT(*) FROM job_labels").await?;
     let run = tokio::time::timeout(DEADLINE, apply(&releases.second, &store)).await??;

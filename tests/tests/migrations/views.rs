@@ -1,4 +1,4 @@
-//! Views: what they show, how they follow their tables, and what was done to them by hand.
+//! Views: their content, how they follow their tables, and changes of them by hand.
 
 use crate::kinds::connect;
 use anyhow::{Context as _, Result, ensure};
@@ -89,7 +89,7 @@ const STATES: View = View {
             &[
                 ("name", Column("name")),
                 ("kind", Expression::text("Job")),
-                // What was deleted while it ran has stopped.
+                // A job that was deleted while it ran has stopped.
                 (
                     "phase",
                     Case(
@@ -135,7 +135,7 @@ const STATES: View = View {
 const KINDS: &[Kind] = &[first::KIND, run::KIND];
 const REGISTRY: Registry<'static> = Registry { kinds: KINDS, views: view::checked(KINDS, &[STATES]) };
 
-/// How an object stands.
+/// The situation of an object.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Live,
@@ -339,7 +339,7 @@ async fn a_view_that_was_changed_by_hand_is_found(database: Database) -> Result<
         Ok(())
     };
     ensure!(found().await?.is_empty());
-    // Its statement is that of a migration, whatever this release would write.
+    // Its statement is the migration's, whatever this release would write.
     ensure!(database.count("ingester_settings WHERE name = 'view:jobs' AND value LIKE '% % % -'").await? == 1);
     let changed = "view `jobs` was changed by hand; `ingester schema print` has the statement that creates it";
     replace("SELECT name, queue AS place FROM job WHERE delete_time IS NULL").await?;
@@ -350,7 +350,7 @@ async fn a_view_that_was_changed_by_hand_is_found(database: Database) -> Result<
         _ => "view `jobs` has the columns (place, name); the schema has (name, place)",
     };
     ensure!(found().await? == [expected], "{:?}", found().await?);
-    // The statement makes it as it was.
+    // The statement creates it as it was.
     let script = store.dialect().script(&store.dialect().create_views(&schema.views));
     for _ in 0..2 {
         database.sql(&script).await?;
@@ -380,17 +380,17 @@ async fn an_interrupted_migration_of_views_is_resumed(database: Database) -> Res
         }
         database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 2").await?;
         let applied = released.apply(&store, &mut |_| {}).await?;
-        // The view that is there may be the one of before, so it is made once more.
+        // The existing view may be the previous one, so it is created once more.
         ensure!(applied.run.len() == 1 && applied.recorded.is_empty() && applied.drift.is_empty(), "{applied:?}");
         ensure!(is_at(&store, registry).await?);
     }
     Ok(())
 }
 
-/// What may be recorded of the statement that made a view: another one, and nothing.
+/// Possible records of the statement that created a view: a different one, and none.
 const OTHERWISE: [&str; 2] = [" 0123456789abcdef", ""];
 
-/// Records of the view that it was made by another statement.
+/// Records that another statement created the view.
 async fn written_otherwise(database: &Database, by: &str) -> Result<()> {
     // Three checksums of 16 digits, and blanks between them.
     let record = match database.on {
@@ -412,7 +412,7 @@ async fn without_migrations_views_are_made_and_replaced(database: Database) -> R
     }
     database.sql("DROP VIEW jobs").await?;
     ensure!(store.create_missing(Registry { kinds, views: more }).await? == ["jobs"]);
-    // One that another release wrote in another way is made once more, and so is one of which no release says how.
+    // A view that another release wrote differently is created once more, and so is one without a record.
     for otherwise in OTHERWISE {
         written_otherwise(&database, otherwise).await?;
         for made in [&["jobs"][..], &[]] {
@@ -430,7 +430,7 @@ async fn without_migrations_views_are_made_and_replaced(database: Database) -> R
 async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let [(kinds, begin), (_, more), ..] = &releases();
-    // A view that somebody else made is not replaced, and not taken for ours.
+    // A view that another program created is not replaced, and not taken for ours.
     database.sql("CREATE VIEW jobs AS SELECT 1 AS a").await?;
     let refused = store.make_declared(Registry { kinds, views: begin }, May::Add).await;
     ensure!(matches!(&refused, Err(DeclaredError::ForeignView(view)) if view == "jobs"), "{refused:?}");
@@ -454,7 +454,7 @@ async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> R
             ensure!(changes == made, "{changes:?} of {made:?}");
         }
     }
-    // A column that nobody declares any more is left, and the view over its table is not made again for that.
+    // A column that is not declared any more stays, and the view over its table is not recreated because of it.
     const LESS: View =
         jobs(&[NAME, PLACE], &[ViewSource::of(gone::KIND, &[("name", Column("name")), ("place", Column("phase"))])]);
     let less = Registry { kinds: &[gone::KIND], views: &[LESS] };

@@ -69,7 +69,7 @@ async fn a_kind_without_tables_of_labels_lives_in_one_table(world: World) -> Res
     let of_version_1 = differences(table, &row("c", 1), &stored("c").await?);
     ensure!(of_version_1.iter().any(|found| found.what == "json metadata.labels.version"), "{of_version_1:?}");
 
-    // Labels are printed from the object, and nothing is selected by them.
+    // Labels are printed from the object, but do not select anything.
     let wanted = Wanted { places: vec![base::NAME], labels: true };
     let page = store.ask_about(&KIND, &Query::default(), Limits::default())?.page(&wanted, 9, None).await?;
     let labels: Vec<_> = page.rows.iter().filter_map(|row| row.labels()).map(|labels| labels[0].1.as_ref()).collect();

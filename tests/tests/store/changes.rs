@@ -1,4 +1,4 @@
-//! The log of changes: each writer records what it has done, and readers number it in an order in which nothing is missed.
+//! The log of changes: each writer records what it has done, and readers number the entries in an order in which none is missed.
 
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
 use anyhow::{Context as _, Result, ensure};
@@ -67,7 +67,7 @@ async fn all(store: &Store, table: &'static Table) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
-/// What is new behind a position, which moves there: `uid what version`, in the order of the log.
+/// The new entries after a position, which moves there: `uid what version`, in the order of the log.
 async fn news(store: &Store, table: &'static Table, after: &mut Position) -> Result<Vec<String>> {
     let last = store.number_changes(table).await?;
     let changes = store.changes_after(table, std::mem::replace(after, last), 100_000).await?;
@@ -110,7 +110,7 @@ fn new(uid: &str, version: u64) -> RowChange {
     RowChange::Row(Row { expected: Some(Expected::Absent), ..row(&object) })
 }
 
-/// A row that its writer expects to be stored in the version before, with the same labels.
+/// A row that its writer expects to be stored in the previous version, with the same labels.
 fn known(uid: &str, version: u64) -> RowChange {
     let mut object = model("a", 1);
     object["metadata"]["uid"] = json!(uid);
@@ -241,7 +241,7 @@ fn apply(state: &mut BTreeMap<String, (u64, State)>, change: &Change) {
     state.insert(change.uid.to_string(), (change.res_version, is));
 }
 
-/// The statements that write main rows, each with the files that run it: they record that. A new one belongs here once it does.
+/// The statements that write main rows, each with the files that run it, which record that. A new one belongs here once it is recorded.
 const WRITERS: [(&str, &[&str]); 10] = [
     ("Insert {", &["batch.rs", "single.rs"]),
     ("Overwrite {", &["batch.rs"]),
@@ -251,7 +251,7 @@ const WRITERS: [(&str, &[&str]); 10] = [
     ("TombstoneOlder {", &["judged.rs"]),
     ("ConfirmEvictions {", &["batch.rs"]),
     ("Purge {", &["purge.rs"]),
-    // Of rows that their transaction has inserted.
+    // For rows that the same transaction has inserted.
     ("BeginAfterFormer {", &["history.rs"]),
     // The same version of the object, in other columns.
     ("WriteBackfilled {", &["backfill.rs"]),
@@ -261,7 +261,7 @@ const WRITERS: [(&str, &[&str]); 10] = [
 fn nothing_else_writes_main_rows() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the repository")?;
     let statements = root.join("ingester-sql/src/dialect/statements");
-    // Those that write a kind's main table: nothing but it has its name in a template.
+    // The statements that write a kind's main table: only that has its name in a template.
     let mut writing = Vec::new();
     for file in std::fs::read_dir(statements)? {
         let text = std::fs::read_to_string(file?.path())?;
@@ -306,7 +306,7 @@ async fn what_changes_nothing_records_nothing(world: World) -> Result<()> {
     let table = models();
     store.write(table, vec![live("a", 5), gone("b", 5), evicted("c", 5)]).await?;
     let mut at = store.number_changes(table).await?;
-    // Stale, the same, the same by another definition, and what the guard keeps from an evicted row.
+    // Stale, the same, the same by another definition, and changes from which the guard protects an evicted row.
     let of_definition = |uid: &str, ingest_version| RowChange::Row(Row { ingest_version, ..row(&model(uid, 5)) });
     let later = row(&model("a", 5)).ingest_version + 1;
     for change in [
@@ -323,7 +323,7 @@ async fn what_changes_nothing_records_nothing(world: World) -> Result<()> {
         assert_eq!(written > 0, change == of_definition("a", later), "{change:?}");
         assert_eq!(news(&store, table, &mut at).await?, [""; 0], "{change:?}");
     }
-    // What is expected is right, and only the definition is another one.
+    // The expectation is right, and only the definition differs.
     let RowChange::Row(again) = of_definition("a", later + 1) else { unreachable!("a row") };
     let expected = Some(Expected::Stored { res_version: 5, companions: again.companions_hash() });
     assert_eq!(store.write(table, vec![RowChange::Row(Row { expected, ..again })]).await?.written, 1);
@@ -360,7 +360,7 @@ async fn single_writes_are_recorded_with_their_rows(world: World) -> Result<()> 
     for (change, recorded) in [
         (new("a", 1), "a inserted 1"),
         (known("a", 2), "a updated 2"),
-        // What is expected is wrong: the row is written in a batch of one.
+        // The expectation is wrong: the row is written in a batch of one.
         (known("a", 4), "a updated 4"),
         (new("a", 5), "a updated 5"),
         (new("it's \\ ?", 1), "it's \\ ? inserted 1"),
@@ -369,7 +369,7 @@ async fn single_writes_are_recorded_with_their_rows(world: World) -> Result<()> 
         assert_eq!(store.write(table, vec![change.clone()]).await?.written, 1, "{change:?}");
         assert_eq!(news(&store, table, &mut at).await?, [recorded], "{change:?}");
     }
-    // It is too large for a text.
+    // It is too large for a single text.
     let mut large = model("large", 1);
     large["spec"]["unknown"] = json!("x".repeat(100_000));
     for version in [1, 2] {
@@ -381,7 +381,7 @@ async fn single_writes_are_recorded_with_their_rows(world: World) -> Result<()> 
         assert_eq!(store.write(table, vec![RowChange::Row(Row { expected, ..row })]).await?.written, 1);
     }
     assert_eq!(news(&store, table, &mut at).await?, ["large inserted 1", "large updated 2"]);
-    // Nothing is hit, so nothing is recorded.
+    // No row matches, so nothing is recorded.
     let report = store.write(table, vec![known("a", 3)]).await?;
     assert_eq!((report.written, report.stale.len()), (0, 1));
     assert_eq!(news(&store, table, &mut at).await?, [""; 0]);
@@ -415,12 +415,12 @@ async fn a_cancelled_write_is_recorded_if_it_is_stored(world: World) -> Result<(
         given_up += u32::from(done.await.transpose()?.is_none());
     }
     ensure!(given_up > 0, "every one of them was faster");
-    // Whatever was going on is over once another one has written the same rows.
+    // Any unfinished work is over once another writer has written the same rows.
     let last = (0..45).map(|n| live(&format!("u{n:02}"), 1000)).chain((0..90).map(|n| live(&format!("v{n:02}"), 1000)));
     store.write(table, last.collect()).await?;
     let all = all(&store, table).await?;
     agrees(&world, &all, "model").await?;
-    // No version is recorded twice, nor one that another writer took for another row.
+    // No version is recorded twice, and none that another writer used for another row.
     let mut entries: Vec<_> = all.iter().map(|change| (&change.uid, change.res_version)).collect();
     entries.sort();
     assert!(entries.is_sorted_by(|a, b| a < b), "{entries:?}");
@@ -490,13 +490,13 @@ async fn readers_that_come_first_at_once_begin_a_log_with_one_reset(world: World
 async fn a_fill_records_one_reset_until_the_log_is_read(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = models();
-    // They will know for a while that the log was never read.
+    // They will remember for a while that the log was never read.
     let others = [world.connect(ConnectOptions::default()).await?, world.connect(ConnectOptions::default()).await?];
     store.write(table, vec![live("a", 5), new("b", 9), gone("c", 7)]).await?;
     assert_eq!(world.count("ingester_changes").await?, 1);
     assert_eq!(others[0].write(table, vec![live("d", 1), live("e", 1)]).await?.written, 2);
     assert_eq!(world.count("ingester_changes").await?, 2);
-    // A row alone, and what is not new, have entries.
+    // A single row, and one that is not new, have entries.
     store.write(table, vec![live("f", 1)]).await?;
     store.write(table, vec![live("g", 1), live("a", 6)]).await?;
     assert_eq!(world.count("ingester_changes").await?, 5);
@@ -518,7 +518,7 @@ async fn a_fill_records_one_reset_until_the_log_is_read(world: World) -> Result<
         store.purge_rows(kind("Model"), &["h", "i"], Micros::now()).await?;
         at = store.number_changes(table).await?;
     }
-    // Who does not know it yet records what is as good.
+    // A writer that does not know it yet records something equivalent.
     others[0].write(table, vec![live("k", 3), live("l", 2)]).await?;
     assert_eq!(news(&store, table, &mut at).await?, [" reset 3"]);
     Ok(())
@@ -542,7 +542,7 @@ async fn who_begins_to_follow_during_a_fill_ends_with_the_rows(world: World) -> 
     while world.count("model").await? < 20 {
         tokio::task::yield_now().await;
     }
-    // The position before the rows, as for any list.
+    // The position is read before the rows, as for any list.
     let mut at = reader.number_changes(table).await?;
     let mut state = rows(&world, "model").await?;
     let mut left = true;
@@ -572,7 +572,7 @@ async fn a_version_that_a_fill_may_have_stored_is_found_at_no_entry(world: World
     let table = models();
     store.write(table, vec![leaving("a", 7), live("b", 9)]).await?;
     store.number_changes(table).await?;
-    // A client may have been sent this version of `a`, and nothing since: this is not the first that became of it.
+    // A client may have been sent this version of `a`, and nothing since: this is not the object's first change.
     store.write(table, vec![evicted("a", 7)]).await?;
     store.write(table, vec![live("b", 10)]).await?;
     let entries = all(&store, table).await?;
@@ -602,7 +602,7 @@ async fn a_row_that_lives_again_says_so(world: World) -> Result<()> {
 async fn an_entry_that_is_committed_late_gets_a_late_number(world: World) -> Result<()> {
     use sqlx::{Connection as _, Executor as _};
     use tokio::sync::oneshot::{Receiver, Sender, channel};
-    /// A writer that records a change, and commits when it is told to.
+    /// A writer that records a change, and commits on request.
     async fn hold<D: sqlx::Database>(url: &str, quoted: char, held: Sender<()>, told: Receiver<()>) -> sqlx::Result<()>
     where
         for<'c> &'c mut D::Connection: sqlx::Executor<'c, Database = D>,
@@ -631,7 +631,7 @@ async fn an_entry_that_is_committed_late_gets_a_late_number(world: World) -> Res
     });
     is_held.await?;
     store.write(table, vec![live("a", 1), live("b", 1)]).await?;
-    // Neither the writers nor those who number wait for it.
+    // Neither the writers nor the numbering readers wait for it.
     let within = Duration::from_secs(20);
     let seen = tokio::time::timeout(within, sorted(&store, table, &mut at)).await??;
     assert_eq!(seen, ["a inserted 1", "b inserted 1"]);
@@ -672,7 +672,7 @@ async fn a_position_is_known_until_something_behind_it_is_purged(world: World) -
     assert_eq!(store.purge_changes(table, day).await?, Purged { rows: 4, more: false });
     assert_eq!(store.purge_changes(table, day).await?, Purged { rows: 0, more: false });
     for (place, entry) in all.iter().enumerate() {
-        // Behind the last one that is gone, nothing is.
+        // After the last purged one, nothing is missing.
         assert_eq!(store.is_known(table, entry.position).await?, place >= 3, "{place}");
     }
     assert_eq!(store.changes_after(table, all[3].position, 100).await?, all[4..]);
@@ -696,7 +696,7 @@ async fn a_version_is_found_at_its_lowest_entry(world: World) -> Result<()> {
     for version in [0, 1, 7, 1 << 62, u64::MAX >> 1] {
         assert_eq!(store.position_of(table, version).await?, None, "{version}");
     }
-    // With the first entry of version 5, that of another object of this version is no place to begin.
+    // Once the first entry of version 5 is purged, the entry of another object with this version is not a place to begin.
     let seq = entries[place("b")].position.version() - (1 << 62);
     world.sql(&format!("UPDATE ingester_changes SET at = '2026-01-01 00:00:00.000000' WHERE seq <= {seq}")).await?;
     store.purge_changes(table, Duration::from_secs(3600)).await?;
@@ -725,7 +725,7 @@ async fn the_last_entry_is_kept(world: World) -> Result<()> {
             break;
         }
     }
-    // With the reset.
+    // Including the reset.
     assert_eq!(purged.iter().sum::<u64>(), count, "{purged:?}");
     assert!(purged.len() > 1, "{purged:?}");
     assert_eq!(world.count("ingester_changes").await?, 1);
@@ -793,7 +793,7 @@ async fn a_log_that_is_switched_off_costs_nothing_and_begins_anew_with_a_reset(w
     }
     store.purge_rows(kind("Model"), &["c"], Micros::now()).await?;
     assert_eq!(world.count("ingester_changes").await?, entries);
-    // A program that connects then goes by it, and so does one that was there.
+    // A program that connects later uses it, and so does one that was already connected.
     assert!(!world.connect(ConnectOptions::default()).await?.has_changes().await?);
     store.switch_changes(true).await?;
     assert!(store.has_changes().await?);
@@ -836,7 +836,7 @@ async fn a_follower_from_any_position_ends_with_the_state_of_the_rows(world: Wor
             Ok::<_, anyhow::Error>(())
         });
     }
-    // It reads on while they write, and keeps what it knew at each position.
+    // It keeps reading while they write, and stores what it knew at each position.
     let (mut at, mut state) = (begin(), BTreeMap::new());
     let mut known = vec![(at, state.clone())];
     let mut left = true;
@@ -920,7 +920,7 @@ async fn a_follower_agrees_with_rows_whose_writers_ended_at_a_commit(world: Worl
             at = change.position;
         }
     }
-    // Whatever a server still does for a writer that is gone is over once another one has written the same rows.
+    // Any remaining work of a server for a dead writer is over once another writer has written the same rows.
     reader.write(table, (0..6).map(|n| live(&format!("u{n}"), 100)).collect()).await?;
     let all = all(&reader, table).await?;
     for change in all.iter().filter(|change| change.position > at) {

@@ -1,4 +1,4 @@
-//! The database's clock writes the times that decide something, and judges them: a node's clock may be wrong.
+//! Times that matter are written and judged by the database's clock, because a node's clock may be wrong.
 
 use crate::world::{On, Stores as _, World, kind, model, row};
 use anyhow::{Context as _, Result, ensure};
@@ -41,16 +41,16 @@ async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: Wor
     assert_eq!(store.purge_older(kind("Model"), DAYS_90).await?.rows, 1);
     let left = store.stored(table, &["just-now", "old"]).await?;
     assert_eq!(left.iter().map(|row| &*row.uid).collect::<Vec<_>>(), ["just-now"]);
-    // What the store itself writes is the database's time, too.
+    // The store's own times are the database's, too.
     let deleted = store.delete_evicted(kind("Model"), "evicted", Effect::Written, |_| Ok::<_, Infallible>(())).await?;
     assert!(matches!(deleted, Changed::Done(_)), "{deleted:?}");
     let time = store.stored(table, &["evicted"]).await?.pop().and_then(|row| row.delete_time).context("a time")?;
     assert!(near(time, store.now()), "{time:?}");
-    // The program's own rounds of retention go by the database's clock, too.
+    // The program's own rounds of retention use the database's clock, too.
     store.write(table, vec![gone("old", old)]).await?;
     let store = Arc::new(store);
     purged(&store, "old").await?;
-    // An alert says so if the two clocks differ by minutes.
+    // An alert fires if the two clocks differ by minutes.
     let metrics = Metrics::new()?;
     metrics.database(&store);
     let offset = metrics.render();
@@ -60,7 +60,7 @@ async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: Wor
         .context("a gauge")?;
     assert!((offset.parse::<f64>()? + (ahead / 1_000_000) as f64).abs() < 60.0, "{offset}");
     assert_eq!(store.stored(table, &["just-now"]).await?.len(), 1);
-    // By the node's clock, a tombstone of seconds would be gone.
+    // By the node's clock, a tombstone that is seconds old would be gone.
     let by_the_node = store.purge(kind("Model"), Micros::ago(DAYS_90)).await?.rows;
     assert_eq!(by_the_node, u64::from(ahead > 0));
     Ok(())

@@ -1,4 +1,4 @@
-//! What the derives make of the structs of somebody else's crate: their columns and values.
+//! The columns and values that the derives make from structs of another crate.
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
@@ -55,7 +55,7 @@ pub struct Parts {
 #[derive(Deserialize)]
 pub struct Wrapped(pub String);
 
-/// A projection whose columns take metadata, spec and status at once.
+/// A projection whose columns come from metadata, spec and status together.
 #[derive(Ingestable, Deserialize, Default)]
 #[ingest(group = "cert-manager.io", version = "v1", kind = "Certificate", namespaced)]
 #[index(column = "state", with = Certificate::state_now)]

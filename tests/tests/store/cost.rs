@@ -45,12 +45,12 @@ fn a_new_object_is_one_compound_statement_on_a_galera_node() -> Result<()> {
     })
 }
 
-/// A server has databases of others. How many tables these have does not matter to who reads the schema of one.
+/// A server has databases of others. Their tables do not slow down reading the schema of one database.
 #[test]
 fn reading_the_schema_opens_the_tables_of_one_database_of_mariadb() -> Result<()> {
     let server = MariaDb::start()?;
     if server.process().is_none() {
-        // A server that the environment names, on which others open tables, too.
+        // A server that the environment names, on which other programs open tables, too.
         return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -95,7 +95,7 @@ async fn counters(server: &SqlServer) -> Result<BTreeMap<String, u64>> {
     Ok(counters)
 }
 
-/// Has the store read whether changes are logged, so that it does not while requests are counted: it does so every few seconds.
+/// Makes the store read whether changes are logged, which it does every few seconds, so that it does not do so while requests are counted.
 async fn looked(store: &Store) -> Result<()> {
     store.switch_changes(true).await?;
     ensure!(store.has_changes().await?, "changes are logged");
@@ -131,7 +131,7 @@ async fn requests_are_counted(on: On) -> Result<()> {
             let first = 10_000 * round + if objects == 1 { 1000 * version.div_ceil(2) } else { 0 };
             let mut changes = batch(first, objects, version);
             if what.contains("tombstones") {
-                // Each has a version of its own, like objects that are deleted one after the other.
+                // Each has its own version, like objects that are deleted one after the other.
                 let gone = |(change, version): (&RowChange, u64)| RowChange::Tombstone {
                     uid: change.uid().into(),
                     res_version: version,
@@ -187,7 +187,7 @@ async fn requests_are_counted(on: On) -> Result<()> {
     ];
     assert_eq!(seen, BTreeMap::from(expected));
 
-    // A reject of another object costs nothing, one of its own a transaction, once.
+    // A reject of another object costs nothing, and its own one costs a transaction, once.
     let reject = |uid: &str| Reject {
         uid: uid.into(),
         group_ver: "michelangelo.api/v2".into(),

@@ -1,4 +1,4 @@
-//! Errors of a database that nobody knows: the object is tried again, and is rejected only once it is proven to be the reason.
+//! Unclassified errors of a database: the object is retried, and is rejected only once it is proven to be the cause.
 
 use crate::world::{On, Stores as _, World, change, kind, model};
 use anyhow::{Result, ensure};
@@ -30,7 +30,7 @@ async fn store_with(world: &World, options: ConnectOptions) -> Result<Store> {
     Ok(store)
 }
 
-/// From now on the database refuses objects whose name begins with `bad`, with an error that nobody knows.
+/// From now on the database refuses objects whose name begins with `bad`, with an unclassified error.
 async fn refuse(world: &World, names: &str) -> Result<()> {
     let condition = format!("NEW.name LIKE '{names}'");
     let sql = match world.on {
@@ -75,7 +75,7 @@ async fn an_object_with_an_unknown_error_is_tried_again_until_it_is_proven(world
     let table = kind("Model").table();
     let uids = |refused: &[ingester_store::Rejected]| refused.iter().map(|one| one.uid.to_string()).collect::<Vec<_>>();
 
-    // Among others: they are stored, it is not, and nobody is to blame yet.
+    // Among others: they are stored, it is not, and the cause is still unknown.
     let batch = ["a1", "bad1", "c1", "d1"].map(|uid| named(uid, 1)).into();
     let report = store.write(table, batch).await?;
     assert_eq!((report.written, report.rejected.len()), (3, 0), "{report:?}");
@@ -147,7 +147,7 @@ async fn an_error_with_a_known_number_is_never_blamed_on_the_object(world: World
         )
         .await?;
     let table = kind("Model").table();
-    // An object after which any other is to blame, if an error is not known.
+    // An object that makes any other one the cause of an unclassified error.
     store.write(table, vec![named("good", 1)]).await?;
     let transient = [
         ("HY000", &[1615, 1243, 1412, 1206, 1041, 1037, 1180, 1077, 1290, 1836, 3032, 3168, 4031][..]),
@@ -177,7 +177,7 @@ async fn an_error_with_a_known_number_is_never_blamed_on_the_object(world: World
         let report = store.write(table, vec![named(&format!("HY000 {number}"), 1)]).await?;
         assert_eq!((report.rejected.len(), report.postponed.len()), (1, 0), "{number}");
     }
-    // The number for everything else proves nothing.
+    // The generic error number proves nothing.
     let report = store.write(table, vec![named("HY000 1105", 1)]).await?;
     assert_eq!((report.rejected.len(), report.postponed.len()), (0, 1));
     Ok(())

@@ -1,4 +1,4 @@
-//! Evicted rows are changed where they live, whatever the mirror still hears of their objects.
+//! Evicted rows are changed in SQL, whatever the mirror still receives about their objects.
 
 use crate::world::{Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
@@ -39,7 +39,7 @@ fn evicted(uid: &str, version: u64) -> RowChange {
     })
 }
 
-/// Marks it as deleted at this version, as the mirror does when it hears that the object is gone.
+/// Marks it as deleted at this version, as the mirror does when it learns that the object is gone.
 fn gone(uid: &str, version: u64) -> RowChange {
     RowChange::Row(Row { delete_time: Some(Micros::now()), ..row(&model(uid, version)) })
 }
@@ -93,7 +93,7 @@ async fn an_evicted_row_is_changed_in_all_its_tables(world: World) -> Result<()>
     assert_eq!(json_of(&after)["metadata"]["labels"]["team"], "pricing");
     assert_ne!(after.values[base::PROTO], before.values[base::PROTO]);
     assert_ne!(after.values[base::UPDATE_TIME], before.values[base::UPDATE_TIME]);
-    // A label that is not there any more.
+    // A label that does not exist any more.
     let without = |stored: &StoredRow| {
         let mut object = json_of(stored);
         object["metadata"]["labels"] = json!({});
@@ -124,7 +124,7 @@ async fn what_is_tried_changes_nothing(world: World) -> Result<()> {
     assert_eq!(tried, Changed::Done(Box::new(before.clone())));
     assert_eq!(store.delete_evicted_of(table, &[("a", 5)], Effect::Tried).await?.rows, 1);
     assert_eq!(stored(&store, "a").await?, before);
-    // A row may not go back, nor become another one.
+    // A row must neither go back nor become another one.
     let earlier = |_: &StoredRow| Ok::<_, Infallible>(Some(row(&model("a", 5))));
     assert!(store.change_evicted(kind("Model"), "a", Effect::Written, earlier).await.is_err());
     let other = |_: &StoredRow| Ok::<_, Infallible>(Some(row(&model("b", 6))));
@@ -200,7 +200,7 @@ async fn of_two_writers_who_saw_the_same_version_one_wins(world: World) -> Resul
     Ok(())
 }
 
-/// What the mirror may still hear of an object that was evicted at version 5, in any order and more than once.
+/// What the mirror may still receive about an object that was evicted at version 5, in any order and more than once.
 fn echoes(uid: &str) -> Vec<RowChange> {
     vec![
         change(&model(uid, 3)),
@@ -257,7 +257,7 @@ async fn whoever_writes_an_evicted_row_it_agrees_with_itself(world: World) -> Re
     let options = || ConnectOptions { connections: 4, ..ConnectOptions::default() };
     let programs = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
     programs[0].create_missing(crd_specs::KINDS).await?;
-    // Rows of the first third are only changed, those of the second deleted in between, those of the last are just being evicted.
+    // Rows of the first third are only changed, those of the second deleted in between, those of the last third are just being evicted.
     let third = |i: usize| i * 3 / OBJECTS;
     let settled = (0..OBJECTS).filter(|i| third(*i) < 2).map(|i| evicted(&uids[i], 5));
     programs[0].write(table, settled.collect()).await?;
@@ -298,7 +298,7 @@ async fn whoever_writes_an_evicted_row_it_agrees_with_itself(world: World) -> Re
     for task in tasks.join_all().await {
         done.extend(task?);
     }
-    // Every change made a version of its own, and none was lost.
+    // Every change has its own version, and none was lost.
     let mut versions = done.clone();
     versions.sort();
     versions.dedup();

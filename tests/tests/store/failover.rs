@@ -47,7 +47,7 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
     write(20).await?;
     let moves = store.moves();
     assert_eq!(*moves.borrow(), 0);
-    // The tests' servers write their logs when it suits them.
+    // The tests' servers flush their logs at any time.
     let risks = store.risks();
     let expected: &[&str] = match on {
         On::Postgres => &["fsync=off"],
@@ -58,7 +58,7 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
     }
     assert!(!risks.iter().any(|risk| risk.contains("semi-synchronous")), "{risks:?}");
 
-    // The connections to the former primary are left, although it answers.
+    // The connections to the former primary are given up, although it answers.
     pair.switch_over(1).await?;
     let expected = write(20).await?;
     assert_eq!(uids(two).await?, expected);
@@ -104,7 +104,7 @@ async fn create_user(on: On, server: &SqlServer) -> Result<()> {
     server.sql("failover", sql).await.map(drop)
 }
 
-/// Listens on a port of its own and passes every new connection on to the server whose port `target` holds. Connections that are
+/// Listens on its own port and forwards every new connection to the server whose port `target` holds. Connections that are
 /// open stay where they are, as after a change in the DNS.
 async fn forward(target: Arc<AtomicU16>) -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;

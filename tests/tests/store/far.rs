@@ -7,7 +7,7 @@ use ingester_tests::databases::On;
 use ingester_tests::{delayed, with_every_server};
 use std::time::Duration;
 
-/// What is before the port, and how late the answers are, as between continents. Each server of a list has two seconds for about
+/// The part of the URL before the port, and the delay of the answers, as between continents. Each server of a list has two seconds for about
 /// eight answers.
 const FAR: [(&str, Duration); 2] = [(":", Duration::from_millis(250)), (":1,127.0.0.1:", Duration::from_millis(200))];
 
@@ -27,7 +27,7 @@ async fn a_database_far_away_is_connected_to_and_written(on: On) -> Result<()> {
         let options = ConnectOptions { connections: 25, max_idle: 5, retry, ..ConnectOptions::default() };
         let store = Store::connect(&url.parse()?, options).await.context(url)?;
         let table = kind("Model").table();
-        // As many at once as there may be connections.
+        // As many at once as connections are allowed.
         let writes = (0..25).map(|n| store.write(table, vec![change(&model(&format!("u{place}-{n:02}"), 1))]));
         for report in futures::future::join_all(writes).await {
             ensure!(report?.written == 1, "not written");

@@ -1,4 +1,4 @@
-//! The fuse of sweeps: the limit is the kind's, over all its units and all processes.
+//! The fuse of sweeps: the limit is for the kind, over all its units and all processes.
 
 use crate::world::{Stores as _, World, kind, model, row};
 use anyhow::Result;
@@ -66,25 +66,25 @@ async fn units_of_a_kind_mark_no_more_rows_than_the_limit(world: World) -> Resul
     let two = world.connect(ConnectOptions::default()).await?;
     assert_eq!(ask(&two, "a", 5).await?, Sweep::Allowed);
     mark(&two, "a", 3..8).await?;
-    // Units of another member, and of this one, at other moments.
+    // Units of another member, and of this one, at different moments.
     let three = world.connect(ConnectOptions::default()).await?;
     for (store, namespace) in [(&three, "b"), (&two, "c"), (&three, "d")] {
         let answer = ask(store, namespace, 8).await?;
         assert!(matches!(answer, Sweep::Refused { live: 24, .. }), "{namespace}: {answer:?}");
     }
-    // Of these, all are wanted: 8 marked, and 24.
+    // All of these count: 8 marked ones, and 24.
     assert_eq!(ask(&two, "b", 8).await?, Sweep::Refused { gone: 32, live: 24 });
     assert_eq!(ask(&two, "a", 0).await?, Sweep::Allowed, "nothing is gone");
     assert_eq!(two.live_by_namespace(kind("Model")).await?.iter().map(|(_, rows)| rows).sum::<u64>(), 24);
     // The limit is raised, and holds for all of them together.
     let raised = Fuse { limit: 32, ..fuse.clone() };
     assert_eq!(two.ask_to_sweep(kind("Model"), &unit("b"), 8, &raised).await?, Sweep::Allowed);
-    // The objects are there again, after all.
+    // The objects exist again after all.
     for namespace in ["c", "d"] {
         assert_eq!(ask(&two, namespace, 0).await?, Sweep::Allowed);
     }
     assert_eq!(ask(&three, "b", 2).await?, Sweep::Allowed, "8 marked, and 2");
-    // Other kinds have a fuse of their own.
+    // Other kinds have their own fuse.
     let answer = three.ask_to_sweep(kind("Project"), "Project", 10, &fuse).await?;
     assert_eq!(answer, Sweep::Allowed);
     Ok(())
@@ -95,7 +95,7 @@ async fn a_fifth_of_all_live_rows_may_go(world: World) -> Result<()> {
     for namespace in NAMESPACES {
         store.write(kind("Model").table(), rows(namespace, 0..15, false)).await?;
     }
-    // Nobody mirrors this one.
+    // This kind is not mirrored.
     store.write(kind("Model").table(), rows("elsewhere", 0..100, false)).await?;
     let ask = async |namespace: &str, gone| {
         anyhow::Ok(store.ask_to_sweep(kind("Model"), &unit(namespace), gone, &fuse(10)).await?)

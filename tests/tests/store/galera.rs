@@ -1,4 +1,4 @@
-//! What only a cluster of several nodes can do to a store. More tests of the store run on Galera, too, by `on_galera!`.
+//! Effects on a store that only a cluster of several nodes has. More tests of the store run on Galera, too, by `on_galera!`.
 
 use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
@@ -26,7 +26,7 @@ fn patient() -> ConnectOptions {
     ConnectOptions { connections: 8, retry: Retry { attempts: Some(100), ..Retry::SHORT }, ..ConnectOptions::default() }
 }
 
-/// Three writers that all take each object for new. Two of them are wrong, and a text of theirs may be aborted in the middle.
+/// Three writers that all consider each object new. Two of them are wrong, and their text may be aborted in the middle.
 #[test]
 fn objects_that_three_nodes_write_at_once_are_stored_as_a_whole() -> Result<()> {
     on_shared(async |cluster| {
@@ -55,7 +55,7 @@ fn objects_that_three_nodes_write_at_once_are_stored_as_a_whole() -> Result<()> 
         while let Some(ended) = writers.join_next().await {
             ended??;
         }
-        // As a node has it: the latest version of each, with its labels and annotations and no others.
+        // The content of a node: the latest version of each object, with exactly its labels and annotations.
         let rows = cluster.sql(
             2,
             name,
@@ -76,7 +76,7 @@ fn objects_that_three_nodes_write_at_once_are_stored_as_a_whole() -> Result<()> 
     })
 }
 
-/// Who reads on one node what was written on another one, sees it.
+/// A reader on one node sees what was written on another one.
 #[test]
 fn a_read_sees_what_was_written_on_another_node() -> Result<()> {
     on_shared(async |cluster| {
@@ -97,7 +97,7 @@ fn a_read_sees_what_was_written_on_another_node() -> Result<()> {
     })
 }
 
-/// Updates of the same rows on two nodes: one of two is told so at its commit. No connection keeps what is left of a transaction.
+/// Updates of the same rows on two nodes: one of the two fails at its commit. No connection keeps remains of a transaction.
 #[test]
 fn writers_on_two_nodes_end_with_the_latest_version_of_each_object() -> Result<()> {
     on_shared(async |cluster| {
@@ -139,7 +139,7 @@ fn writers_on_two_nodes_end_with_the_latest_version_of_each_object() -> Result<(
     })
 }
 
-/// A cluster of its own, whose nodes end.
+/// Its own cluster, whose nodes end.
 #[test]
 fn a_list_of_nodes_is_followed_and_a_lost_quorum_waited_for() -> Result<()> {
     let Some(cluster) = Galera::start()? else {
@@ -168,7 +168,7 @@ fn a_list_of_nodes_is_followed_and_a_lost_quorum_waited_for() -> Result<()> {
         cluster.join(&[0])?;
         cluster.stop(1)?;
         write(20).await?;
-        // The last of three that both crash: it takes no writes, and says so at once.
+        // The last of three nodes, after both others crash: it accepts no writes, and reports that at once.
         cluster.kill(0)?;
         cluster.wait_for_lost_quorum(2)?;
         let quick = ConnectOptions { retry: Retry { attempts: Some(2), ..Retry::SHORT }, ..ConnectOptions::default() };

@@ -86,7 +86,7 @@ async fn a_tombstone_with_a_last_state_is_stored_even_without_a_row(world: World
     store.write(table, vec![RowChange::Row(last)]).await?;
     assert_eq!(world.count("model WHERE delete_time IS NOT NULL").await?, 1);
     assert_eq!(world.count("model_labels").await?, 3);
-    // A tombstone with nothing but a uid leaves no trace.
+    // A tombstone with only a uid leaves no trace.
     let gone = RowChange::Tombstone { uid: "b".into(), res_version: 9, delete_time: Micros::now() };
     assert_eq!(store.write(table, vec![gone]).await?, Report { unchanged: 1, ..Report::default() });
     assert_eq!(world.count("model").await?, 1);
@@ -105,7 +105,7 @@ async fn an_evicted_row_stays_live_when_its_object_is_deleted(world: World) -> R
     let stale = Report { stale: vec!["a".into()], ..Report::default() };
     assert_eq!(store.write(table, vec![RowChange::Row(deleted.clone())]).await?, stale, "the cluster has to tell");
     assert_eq!(world.count("model WHERE delete_time IS NULL AND evict_time IS NOT NULL AND res_version = 5").await?, 1);
-    // The object is there after all, and to be deleted.
+    // The object exists after all, and is to be deleted.
     let seen = Version { eviction: Eviction::Intended, ..row(&model("a", 5)).version() };
     let replacement = RowChange::Replacement { row: deleted, seen };
     assert_eq!(store.write(table, vec![replacement]).await?.written, 1);
@@ -134,7 +134,7 @@ async fn a_higher_definition_writes_over_a_lower_one_at_the_same_version_and_nev
     assert_eq!(stored().await?, cells(["new", "11", "2"]));
     assert_eq!(write(1, "old", 12).await?.written, 1, "a later version is news whoever brings it");
     assert_eq!(stored().await?, cells(["old", "12", "1"]));
-    // A deletion that the old release brings is one, and the columns stay those of the new one.
+    // A deletion by the old release counts, and the columns stay those of the new release.
     assert_eq!(write(2, "new", 12).await?.written, 1);
     let mut deleted = row(&model("a", 12));
     (deleted.ingest_version, deleted.delete_time) = (1, Some(Micros::now()));
@@ -195,7 +195,7 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
     // One batch has the stored row of each pair, another the new one. Each pair is one object.
     let mut batches = [Vec::new(), Vec::new()];
     for stored in &versions {
-        // A stored row is both if it was evicted and somebody deleted it where it lives. The mirror writes no such row: a tombstone
+        // A stored row is both if it was evicted and then a user deleted it in SQL. The mirror writes no such row: a tombstone
         // never replaces an evicted row.
         for new in versions.iter().filter(|new| !(new.deleted && new.evicted() || new.eviction == Eviction::Unrecorded))
         {
@@ -229,7 +229,7 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
     let counted = |verdict| expected.iter().filter(|(.., of)| *of == verdict).count();
     let [first, second] = batches;
     assert_eq!(store.write(table, first).await?.written, expected.len());
-    // As a release writes them that does not know the column.
+    // As a release that does not know the column writes them.
     let uids = unrecorded.join(", ");
     world.sql(&format!("UPDATE project SET evict_confirmed = NULL WHERE uid IN ({uids})")).await?;
     let report = store.write(table, second).await?;

@@ -145,7 +145,7 @@ fn new(uid: &str, version: u64) -> RowChange {
     RowChange::Row(Row { expected: Some(Expected::Absent), ..row(uid, version) })
 }
 
-/// A row that its writer expects to be stored in another version, with the same labels.
+/// A row that its writer expects to be stored in a different version, with the same labels.
 fn known(uid: &str, stored: u64, version: u64) -> RowChange {
     let row = row(uid, version);
     let expected = Expected::Stored { res_version: stored, companions: row.companions_hash() };
@@ -161,7 +161,7 @@ fn versions() -> Wanted {
     Wanted { places, labels: false }
 }
 
-/// The whole history of an object, the latest version first. Each begins where the one before it ends, unless that was purged.
+/// The whole history of an object, the latest version first. Each begins where the previous one ends, unless that was purged.
 async fn history(store: &Store, uid: &str) -> Result<Vec<ObjectVersion>> {
     let (mut all, mut token) = (Vec::new(), None);
     loop {
@@ -217,7 +217,7 @@ async fn each_writer_keeps_the_version_that_it_ends(world: World) -> Result<()> 
     store.write(table, vec![replacement(seen(2, Eviction::None))]).await?;
     assert_eq!(told(&store, "e").await?, ["2 updated now", "2 updated", "3 revived", "1 ?"]);
 
-    // Users change, and delete, what was evicted.
+    // Users change, and delete, evicted objects.
     let edit = |_: &_| Ok::<_, Infallible>(Some(row("d", 2)));
     store.change_evicted(&KIND, "d", Effect::Written, edit).await?;
     store.delete_evicted(&KIND, "d", Effect::Written, |_| Ok::<_, Infallible>(())).await?;
@@ -228,12 +228,12 @@ async fn each_writer_keeps_the_version_that_it_ends(world: World) -> Result<()> 
     ensure!(store.replace_evicted(&KIND, &row("h", 3), seen(4, Eviction::Confirmed)).await?);
     assert_eq!(told(&store, "h").await?, ["3 revived now", "4 ?"]);
 
-    // What is purged leaves its last version, and an object that comes back goes on behind a gap.
+    // A purged row leaves its last version, and an object that comes back continues after a gap.
     ensure!(store.purge_rows(&KIND, &["a"], Micros::now()).await? == 1);
     assert_eq!(told(&store, "a").await?, ["7 deleted", "2 updated", "1 ?"]);
     store.write(table, vec![new("a", 9)]).await?;
     assert_eq!(told(&store, "a").await?, ["9 ? now", "7 deleted", "2 updated", "1 ?"]);
-    // So does a row of an evicted object that a rule purges.
+    // The same for a row of an evicted object that a rule purges.
     let [judged] = &store.stored(table, &["g"]).await?[..] else { anyhow::bail!("g") };
     let standing =
         Standing { version: judged.version(), delete_time: judged.delete_time, evict_time: judged.evict_time };
@@ -261,7 +261,7 @@ async fn what_changes_no_version_keeps_none(world: World) -> Result<()> {
     ] {
         store.write(table, vec![change]).await?;
     }
-    // In a batch with one that has another version.
+    // In a batch with an object that has another version.
     store.write(table, vec![of_definition("a", 5, later + 1), live("e", 1)]).await?;
     store.write(table, vec![of_definition("a", 5, later + 2), live("e", 2)]).await?;
     ensure!(world.count("run_history").await? == 1, "that of e");
@@ -272,7 +272,7 @@ async fn what_changes_no_version_keeps_none(world: World) -> Result<()> {
     ensure!(store.purge_rows(&KIND, &["a", "c"], Micros::now()).await? == 0);
     ensure!(world.count("run_history").await? == 1);
     assert_eq!(world.sql("SELECT uid, update_time FROM run ORDER BY uid").await?, before, "when the versions began");
-    // Of a kind without a history there is nothing to ask.
+    // A kind without a history has no past to query.
     let kind = crate::world::kind("Model");
     let error = store.ask_at(kind, &Query::default(), Micros::now(), Limits::default()).err();
     assert_eq!(error, Some(QueryError::NoHistory { kind: "Model" }));
@@ -292,7 +292,7 @@ async fn a_single_write_keeps_the_version_that_it_ends(world: World) -> Result<(
             new(&uid("a"), 2),
             known(&uid("a"), 2, 4),
             known(&uid("a"), 4, 6),
-            // What is expected is wrong: nothing is kept twice.
+            // The expectation is wrong: nothing is kept twice.
             known(&uid("a"), 4, 8),
             new(&uid("a"), 10),
             new(&uid("it's \\ ?"), 1),
@@ -303,7 +303,7 @@ async fn a_single_write_keeps_the_version_that_it_ends(world: World) -> Result<(
         let is = ["10 updated now", "8 updated", "6 updated", "4 updated", "2 ?"];
         assert_eq!(told(&store, &uid("a")).await?, is);
         assert_eq!(told(&store, &uid("it's \\ ?")).await?, ["3 updated now", "1 ?"]);
-        // Nothing is hit, so nothing is kept.
+        // No row matches, so nothing is kept.
         let report = store.write(table, vec![known(&uid("a"), 2, 3)]).await?;
         assert_eq!((report.written, report.stale.len()), (0, 1));
         let kept = format!("run_history WHERE uid = '{}'", uid("a"));
@@ -312,7 +312,7 @@ async fn a_single_write_keeps_the_version_that_it_ends(world: World) -> Result<(
     Ok(())
 }
 
-/// What is asked at each moment: everything, and by columns.
+/// The questions at each moment: everything, and by columns.
 fn questions() -> Vec<Query> {
     let of = |filters: Vec<Filter>, order: &'static str| Query {
         states: States::ALL,
@@ -331,14 +331,14 @@ fn questions() -> Vec<Query> {
     ]
 }
 
-/// Everything that is there now.
+/// All present objects.
 async fn now(store: &Store, query: &Query) -> Result<Vec<FoundRow>> {
     let page = store.ask_about(&KIND, query, Limits::default())?.page(&versions(), 1000, None).await?;
     ensure!(page.next.is_none());
     Ok(page.rows)
 }
 
-/// Everything that was there at a moment, in pages of so many.
+/// All objects that existed at a moment, in pages of this size.
 async fn at(store: &Store, query: &Query, moment: Micros, limit: usize) -> Result<Vec<FoundRow>> {
     let asked = store.ask_at(&KIND, query, moment, Limits::default())?;
     let (mut all, mut token) = (Vec::new(), None);
@@ -353,7 +353,7 @@ async fn at(store: &Store, query: &Query, moment: Micros, limit: usize) -> Resul
     }
 }
 
-/// Something that may happen to objects, by chance.
+/// A random change of objects.
 async fn happens(store: &Store, dice: &mut fastrand::Rng, stored: &HashMap<String, u64>, clock: u64) -> Result<()> {
     let table = runs();
     let uid = format!("u{}", "x".repeat(dice.usize(..2)) + &dice.u64(..6).to_string());
@@ -398,7 +398,7 @@ async fn every_moment_of_random_lives_is_read_as_it_was(world: World) -> Result<
     const STEPS: u64 = 150;
     let store = store(&world).await?;
     let mut dice = fastrand::Rng::with_seed(7);
-    // The naive replay: what was there after each step, and a moment between it and the next one.
+    // The naive replay: the objects after each step, and a moment between it and the next one.
     let mut moments: Vec<(Micros, Vec<Vec<FoundRow>>)> = Vec::new();
     for clock in 1..=STEPS {
         let mut stored = HashMap::new();
@@ -447,7 +447,7 @@ async fn versions_of_racing_writers_have_no_gap_and_no_overlap(world: World) -> 
             let mut dice = fastrand::Rng::with_seed(writer + 1);
             let mut stored = HashMap::new();
             for clock in 1..=60_u64 {
-                // What each one believes is often wrong.
+                // The expectation of each writer is often wrong.
                 stored.insert(format!("u{}", clock % 6), clock * 2 - dice.u64(..3));
                 happens(&store, &mut dice, &stored, clock * 2).await?;
             }
@@ -462,7 +462,7 @@ async fn versions_of_racing_writers_have_no_gap_and_no_overlap(world: World) -> 
         let versions = history(&reader, &uid).await?;
         let gaps = versions.iter().rev().skip(1).filter(|version| version.change.is_none()).count();
         former += versions.iter().filter(|version| version.to.is_some()).count();
-        // Only a row that was purged, and came back, leaves one.
+        // Only a row that was purged and came back leaves a gap.
         let purged = world.count(&format!("run_history WHERE uid = '{uid}' AND `change` = 'purged'")).await?;
         ensure!(gaps as u64 <= purged, "{gaps} gaps, {purged} purged: {versions:?}");
     }
@@ -577,7 +577,7 @@ async fn former_versions_are_purged_by_age_and_by_number(world: World) -> Result
     }
     assert_eq!((batches, world.count("run_history").await?), (2, 3));
     assert_eq!(told(&store, "a").await?, ["300 updated now", "299 updated", "298 ?"]);
-    // A kind without one has nothing to purge, and no table.
+    // A kind without a history has nothing to purge, and no table.
     assert_eq!(store.purge_history(crate::world::kind("Model"), hour).await?.rows, 0);
     // All of it.
     assert_eq!(store.purge_history(&KIND, Some(std::time::Duration::ZERO)).await?.rows, 3);

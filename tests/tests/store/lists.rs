@@ -1,4 +1,4 @@
-//! Lists of large objects, and lists that nobody waits for any more.
+//! Lists of large objects, and abandoned lists.
 
 use crate::world::{On, Stores as _, World, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
@@ -17,7 +17,7 @@ on_every_database! {
     questions_that_nobody_waits_for_are_ended
 }
 
-/// Writes so many objects of a size.
+/// Writes this many objects of a size.
 async fn write(store: &Store, names: impl Iterator<Item = String>, size: usize) -> Result<()> {
     let changes: Vec<_> = names
         .map(|name| {
@@ -57,7 +57,7 @@ async fn objects_larger_than_the_memory_for_sorting_are_listed(world: World) -> 
     if world.on == On::Sqlite {
         return Ok(());
     }
-    // Somebody has dropped a key that lists name: the database finds another way, and large rows are still not sorted.
+    // A person has dropped a key that lists name: the database finds another way, and large rows are still not sorted.
     let key = world.on.key("model", "namespace_name");
     let drop = if world.on == On::Postgres {
         format!("DROP INDEX {key}")
@@ -88,7 +88,7 @@ async fn lists_all(store: &Store, questions: &[(&str, Query)]) -> Result<()> {
     Ok(())
 }
 
-/// So long a question takes at least, so that what ends before was ended.
+/// The minimum time of a question: if it ends earlier, it was ended.
 const LONG: Duration = Duration::from_secs(10);
 
 async fn questions_that_nobody_waits_for_are_ended(world: World) -> Result<()> {
@@ -129,7 +129,7 @@ async fn questions_that_nobody_waits_for_are_ended(world: World) -> Result<()> {
         ensure!(begin.elapsed() < LONG, "{used} connections are in use, and {running} lists still run");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // The next ones find whole connections.
+    // The next ones find intact connections.
     let all = store.ask_about(kind("Model"), &Query::default(), Limits::default())?;
     for counted in join_all((0..10).map(|_| all.count())).await {
         assert_eq!(counted?, 1000);

@@ -92,7 +92,7 @@ pub(crate) fn certificate(uid: &str, version: u64, spec: Json) -> Json {
     })
 }
 
-/// Texts that a database may take for others, or for something else than text.
+/// Texts that a database may confuse with others, or with values that are not text.
 fn odd() -> Json {
     json!({
         "issuer": "one two one",
@@ -122,7 +122,7 @@ async fn stored(store: &Store, uid: &str) -> Result<StoredRow> {
     store.stored(KIND.table(), &[uid]).await?.pop().context("a row")
 }
 
-/// All rows of the tables of values, of objects whose uid begins with this; the uids without that.
+/// All rows of the tables of values, for objects whose uid begins with this; the uids without this prefix.
 async fn values(world: &World, prefix: &str) -> Result<Vec<Vec<Option<String>>>> {
     let mut all = Vec::new();
     let uid = format!("SUBSTR(obj_uid, {})", prefix.len() + 1);
@@ -244,7 +244,7 @@ async fn objects_written_one_by_one_have_the_values_of_a_batch(world: World) -> 
             let row = row(&certificate(&format!("s{n}"), version, spec.clone()));
             let expected = match version {
                 1 => Expected::Absent,
-                // Of the third, the writer believes that nothing has changed: the row tells that this is wrong.
+                // For the third, the writer assumes that nothing has changed: the row shows that this is wrong.
                 _ => Expected::Stored { res_version: version - 1, companions: row.companions_hash() },
             };
             let expected = (version < 3).then_some(expected);
@@ -265,7 +265,7 @@ async fn a_stale_write_changes_no_values(world: World) -> Result<()> {
     let report = store.write(KIND.table(), vec![change(&late)]).await?;
     ensure!(report == Report { stale: vec!["a".into()], ..Report::default() }, "{report:?}");
     ensure!(values(&world, "").await? == before);
-    // Whoever expects a new row finds the one that is there.
+    // A writer that expects a new row finds the existing one.
     let new = Row { expected: Some(Expected::Absent), ..row(&late) };
     store.write(KIND.table(), vec![RowChange::Row(new)]).await?;
     ensure!(values(&world, "").await? == before);
@@ -383,7 +383,7 @@ async fn selectors_and_handles_find_the_objects_that_have_a_value(world: World) 
         ("spec.dnsNames!=b.example.com", "cd"),
         ("spec.dnsNames=b.example.com,spec.dnsNames!=a.example.com", "b"),
         ("spec.dnsNames=A.example.com", ""),
-        // Empty, as of a field: no value, or none that is not empty.
+        // Empty, as for a field: no value, or only empty ones.
         ("spec.dnsNames=", "cd"),
         ("spec.dnsNames!=", "ab"),
         ("spec.limits.cpu=4", "a"),

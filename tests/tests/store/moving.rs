@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-// Its tables are MySQL's.
+// Its tables are for MySQL.
 on_databases! { (the_reference_system_moves_in_while_it_is_written_to_and_passes_are_killed) [mariadb MariaDb] [mysql MySql] }
 on_databases! { (rows_of_the_reference_system_are_what_a_person_says) [mariadb MariaDb] }
 on_databases! { (what_cannot_be_moved_is_named_and_the_rest_is_moved) [mariadb MariaDb] }
@@ -33,7 +33,7 @@ fn samples() -> Result<Vec<Json>> {
     files.into_iter().map(read).collect()
 }
 
-/// The object of a number, made out of the samples.
+/// The object with a number, made from the samples.
 fn object(samples: &[Json], number: usize, version: u64) -> Json {
     let mut object = samples[number % samples.len()].clone();
     object["metadata"] = json!({
@@ -63,7 +63,7 @@ fn pass<'p>(source: &'p OtherDatabase, store: &'p Store, living: Living<'p>) -> 
     Pass { source, store: Some(store), effect: Effect::Written, living, stop: CancellationToken::new() }
 }
 
-/// One pass, and the problems that it named.
+/// One pass, and the problems that it reported.
 async fn passed(source: &OtherDatabase, store: &Store, living: Living<'_>) -> Result<(Passed, Vec<String>)> {
     let mut problems = Vec::new();
     let pass = pass(source, store, living);
@@ -133,7 +133,7 @@ async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()
         ensure!(verified.iter().all(|(_, kind)| kind.source_hash == kind.stored_hash));
         hashes.push(verified.into_iter().map(|(_, kind)| kind.stored_hash).collect());
     }
-    // The same hashes everywhere, whatever an engine makes of a number or an order of keys.
+    // The same hashes everywhere, however an engine treats numbers or the order of keys.
     ensure!(hashes.windows(2).all(|pair| pair[0] == pair[1]), "{hashes:?}");
     let last = worlds[worlds.len() - 1].store().await?;
     for kind in crd_specs::KINDS {
@@ -152,7 +152,7 @@ async fn every_state_moves_around_the_engines_and_nothing_changes() -> Result<()
     Ok(())
 }
 
-/// The database of the reference system, as its own script makes it; two tables are spelled as its schema job does.
+/// The database of the reference system, as its own script creates it; two tables are written as in its schema job.
 struct Reference<'w> {
     world: &'w World,
 }
@@ -198,7 +198,7 @@ impl Reference<'_> {
         Ok(Reference { world })
     }
 
-    /// Writes an object as its ingester does, with a label that is stale and one that is there twice.
+    /// Writes an object as its ingester does, with a stale label and a duplicate one.
     async fn upsert(&self, object: &Json) -> Result<()> {
         self.world.sql(&Self::upserted(object)?).await.map(drop)
     }
@@ -257,7 +257,7 @@ impl Cluster for Uids {
     }
 }
 
-/// What has become of an object.
+/// The fate of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Live,
@@ -340,7 +340,7 @@ async fn the_reference_system_moves_in_while_it_is_written_to_and_passes_are_kil
     ensure!(different.is_empty(), "{different:#?}");
     ensure!(verified.iter().all(|(_, kind)| kind.source_hash == kind.stored_hash && kind.mirrored == 0));
 
-    // What is stored, held against what the objects became, whatever the comparison says.
+    // Compares the stored rows with the objects' fates, independently of the program's comparison.
     let mut counted = [0_u64; 3];
     for (object, fate) in &objects {
         let (kind, row) = of(object);
@@ -370,7 +370,7 @@ async fn rows_of_the_reference_system_are_what_a_person_says(world: World) -> Re
     let source = source(&world).await?;
     let store = Store::in_memory(crd_specs::KINDS).await?;
     passed(&source, &store, Living::Live).await?;
-    // Whatever version and definition a mirror has, the row is behind it: also the very version that the reference system has stored.
+    // The row is behind a mirror with any version and definition, even with exactly the version that the reference system has stored.
     let version = store.versions(kind("Model").table(), &["a"]).await?["a"];
     assert_eq!((version.res_version, version.ingest_version, version.deleted, version.evicted()), (0, 0, false, false));
     let report = store.write(kind("Model").table(), vec![RowChange::Row(row(&model("a", 5)))]).await?;
@@ -380,7 +380,7 @@ async fn rows_of_the_reference_system_are_what_a_person_says(world: World) -> Re
 
     let store = Store::in_memory(crd_specs::KINDS).await?;
     let (moved, _) = passed(&source, &store, Living::Evicted).await?;
-    // Nothing in the object says that it may leave the cluster, which a person is told.
+    // Nothing in the object says that it may leave the cluster, and this is reported.
     assert_eq!((sum(&moved, |moved| moved.evicted), sum(&moved, |moved| moved.unmarked)), (1, 1));
     let stored = store.stored(kind("Model").table(), &["a"]).await?;
     assert_eq!(stored[0].eviction, Eviction::Confirmed);
@@ -418,13 +418,13 @@ async fn what_cannot_be_moved_is_named_and_the_rest_is_moved(world: World) -> Re
             .await?;
     }
     world.sql("UPDATE model SET json = NULL, proto = x'ff' WHERE uid = 'c'").await?;
-    // The bytes alone tell what this object is.
+    // Only the bytes show what this object is.
     reference.upsert(&model("e", 5)).await?;
     world.sql("UPDATE model SET json = NULL WHERE uid = 'e'").await?;
     let store = Store::in_memory(crd_specs::KINDS).await?;
     let source = source(&world).await?;
 
-    // Tried first: everything is said, and nothing is written.
+    // First a dry run: everything is reported, and nothing is written.
     let tried = Pass { effect: Effect::Tried, ..pass(&source, &store, Living::Evicted) };
     let same = tried.same_names().await?;
     assert_eq!(same, [SameName { kind: "Model", names: vec!["ml/Model-b".to_owned(), "ml/model-b".to_owned()] }]);
@@ -445,7 +445,7 @@ async fn what_cannot_be_moved_is_named_and_the_rest_is_moved(world: World) -> Re
     for says in ["65 characters", "Model-b", "its `json` is NULL"] {
         assert!(problems.iter().any(|problem| problem.contains(says)), "{says}: {problems:?}");
     }
-    // An object of a client that did not know its type is stored with it, and its bytes were not those of an object.
+    // An object from a client that did not know its type is stored with its type; its bytes were not those of an object.
     let stored = store.stored(kind("Model").table(), &["d"]).await?;
     assert!(stored[0].json().starts_with(r#"{"apiVersion":"michelangelo.api/v2","kind":"Model","#));
     assert_eq!(sum(&moved, |moved| moved.proto_differs), 1);

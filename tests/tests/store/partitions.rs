@@ -1,4 +1,4 @@
-//! Tables that are split by the uid, as on a server with partitions or an engine that spreads rows over machines.
+//! Tables that are split by uid, as on a server with partitions or an engine that spreads rows over machines.
 
 use crate::world::{On, Stores as _, World, change, kind, model};
 use anyhow::{Context as _, Result, ensure};
@@ -8,7 +8,7 @@ use ingester_store::migrate::drift;
 use ingester_store::{Evicted, RowChange};
 use ingester_tests::on_databases;
 
-// SQLite has no partitions, and PostgreSQL cannot partition a table that is there.
+// SQLite has no partitions, and PostgreSQL cannot partition an existing table.
 on_databases! { (a_partitioned_table_takes_the_same_rows) [mariadb MariaDb] [mysql MySql] }
 
 async fn a_partitioned_table_takes_the_same_rows(world: World) -> Result<()> {
@@ -33,7 +33,7 @@ async fn a_partitioned_table_takes_the_same_rows(world: World) -> Result<()> {
     assert_eq!(live, uids[100..].iter().map(String::as_str).collect::<Vec<_>>(), "in the order of the uids");
     assert_eq!(world.count("model_labels WHERE value = '3' AND `key` = 'version'").await?, 300);
 
-    // Every uid is in one partition, and its rows are found in that one alone.
+    // Every uid is in one partition, and its rows are found only in that one.
     let explain = if world.on == On::MariaDb { "EXPLAIN PARTITIONS" } else { "EXPLAIN FORMAT = TRADITIONAL" };
     let plan = world.sql(&format!("{explain} SELECT name FROM model WHERE uid = 'uid-007'")).await?;
     let read: Vec<&str> =

@@ -17,7 +17,7 @@ with_every_server! {
     a_fail_over_beside_a_changed_password_finds_the_new_primary
 }
 
-/// A deadline for everything that is waited for.
+/// A deadline for every wait.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The database of the user, whose password a command prints.
@@ -54,7 +54,7 @@ async fn a_password_command_is_run_again_under_load(on: On) -> Result<()> {
     rotate_under_load(on, address_by_command).await
 }
 
-/// Has four writers write while the password changes, which `address` has the store read from a file.
+/// Lets four writers write while the password changes, which the store at `address` reads from a file.
 async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) -> Result<()> {
     let Some(server) = on.own()? else { return Ok(()) };
     let admin: Address = server.create_database("rotation").await?.parse()?;
@@ -68,7 +68,7 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
     let options = ConnectOptions { connections: 4, ..ConnectOptions::default() };
     let store = Arc::new(Store::connect(&address(&url, &file.path())?, options).await?);
 
-    // Four writers, which go on at what an operator has to mend, as the mirror does.
+    // Four writers, which continue after errors that an operator has to fix, as the mirror does.
     let written = [(); 4].map(|()| Arc::new(AtomicUsize::new(0)));
     let refused = Arc::new(AtomicUsize::new(0));
     let stop = Arc::new(AtomicBool::new(false));
@@ -91,7 +91,7 @@ async fn rotate_under_load(on: On, address: fn(&str, &Path) -> Result<Address>) 
         }
     };
     let writers: Vec<_> = (0..4).map(|number| tokio::spawn(writer(number))).collect();
-    // Each of them: one may have a connection that was being made when the others were ended.
+    // Each of them, because one may have a connection that was opening when the others were ended.
     let soon = async || {
         for written in &written {
             reached(written, written.load(Ordering::SeqCst) + 5).await?;

@@ -1,4 +1,4 @@
-//! What the plans of the databases have in common.
+//! The common part of the databases' plans.
 
 use crate::world::On;
 use anyhow::{Context as _, Result};
@@ -37,7 +37,7 @@ pub(crate) fn summarize(on: On, explained: &Explained) -> Result<PlanSummary> {
     Ok(summary)
 }
 
-/// PostgreSQL's form: a line a node, each deeper than the one that takes its rows, with lines about the node between them.
+/// PostgreSQL's form: one line per node, each deeper than the node that consumes its rows, with lines about the node between them.
 pub(crate) fn look_at_lines(lines: &[String], summary: &mut PlanSummary) {
     let depth = |line: &str| line.len() - line.trim_start_matches([' ', '-', '>']).len();
     for (place, line) in lines.iter().enumerate() {
@@ -58,7 +58,7 @@ pub(crate) fn look_at_lines(lines: &[String], summary: &mut PlanSummary) {
     }
 }
 
-/// Whether this names the rows of an inner step, which is summarized by itself.
+/// Whether this names the rows of an inner step, which has its own summary.
 fn is_step(table: &str) -> bool {
     table == "page" || table == "pairs" || table.starts_with('<')
 }

@@ -1,5 +1,5 @@
-//! The plans of common questions about many rows: none reads the whole table, and none sorts where a key has the order; whatever the
-//! database believes of its tables.
+//! The plans of common questions about many rows: none reads the whole table, and none sorts if a key has the order, whatever the
+//! database assumes about its tables.
 
 use crate::history;
 use crate::plan_summary::{PlanSummary, look_at_lines, summarize};
@@ -36,16 +36,16 @@ on_databases! {
 /// How often one number is doubled until there are as many rows.
 const DOUBLINGS: u32 = 18;
 
-/// What the database knows about its rows.
+/// The database's statistics about its rows.
 #[derive(Clone, Copy)]
 enum Statistics {
-    /// It has looked at all of them.
+    /// They are up to date.
     Fresh,
-    /// It has looked when there were so many, and does not look again by itself.
+    /// They are from a time with this many rows, and are not updated automatically.
     Of(u32),
 }
 
-/// How many rows there are, how long their JSON is, and what the database knows about them.
+/// The number of rows, the length of their JSON, and the database's statistics about them.
 #[derive(Clone, Copy)]
 struct Filling {
     rows: u32,
@@ -53,18 +53,18 @@ struct Filling {
     statistics: Statistics,
 }
 
-/// So many that a third of them are more than [`Routes::FEW`](ingester_sql::query::Routes::FEW).
+/// So many that a third of them exceeds [`Routes::FEW`](ingester_sql::query::Routes::FEW).
 const MANY: Filling = Filling { rows: 200_000, json: 2, statistics: Statistics::Fresh };
 
-/// Few large rows, of which the database believes that there are hardly any: it would read all, or sort them.
+/// Few large rows, of which the database assumes that there are hardly any, so it would read all, or sort them.
 const LARGE: Filling = Filling { rows: 3000, json: 10_000, statistics: Statistics::Of(20) };
 
-/// What is asked, and whether a key has the order. If not, what matches is sorted.
+/// The question, and whether a key has the order. If not, the matching rows are sorted.
 struct Question {
     name: &'static str,
     query: Query,
     in_order: bool,
-    /// The key that is named where there are [`MANY`] rows, on databases where routes are chosen.
+    /// The key that is named with [`MANY`] rows, on databases for which routes are chosen.
     key: Option<&'static str>,
 }
 
@@ -139,12 +139,12 @@ async fn are_answered_by_keys(world: &World, filling: Filling) -> Result<()> {
         }
         for (which, explained) in plans {
             let summary = summarize(world.on, &explained)?;
-            // Beside the key that finds the rows, only primary keys are read.
+            // Besides the key that finds the rows, only primary keys are read.
             let is_named = |key: &str| {
                 summary.keys.iter().any(|its| its == key)
                     && summary.keys.iter().all(|its| its == key || its == "PRIMARY")
             };
-            // PostgreSQL sorts also the one row of a uid.
+            // PostgreSQL also sorts the single row of a uid.
             let sorts = summary.sorts && in_order && !(world.on == On::Postgres && name == "by uid");
             let other_key = chosen_here && key.is_some_and(|key| !is_named(key));
             if summary.scans || sorts || other_key {
@@ -159,7 +159,7 @@ async fn are_answered_by_keys(world: &World, filling: Filling) -> Result<()> {
 /// How many rows a page of the mirror has here.
 const PAGE: usize = 50;
 
-/// What the mirror, backfills, retention and people read page by page. Every row that is read is counted, where the server counts.
+/// The reads of the mirror, backfills, retention and people, page by page. Every row that is read is counted, if the server counts.
 async fn a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_begin(world: World) -> Result<()> {
     world.store().await?;
     fill(&world, LARGE).await?;
@@ -178,12 +178,12 @@ async fn a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_beg
         ("live, first page", &live("") as &dyn Statement, few, false),
         ("live, last page", &live(&last), few, false),
         ("live without evicted ones, last page", &without_evicted(&last), few, false),
-        // One in 50 rows is of the namespace: what is left of the table is read.
+        // One in 50 rows is in the namespace: the rest of the table is read.
         ("live in a namespace, last page", &in_namespace(&last), 600, false),
         ("of older definitions, first page", &older(""), few, false),
         ("of older definitions, last page", &older(&last), few, false),
         ("to be purged", &purgeable, few, false),
-        // There is only one page of it.
+        // It has only one page.
         ("for people", &Peek { table, limit: PAGE }, 2 * u64::from(LARGE.rows), true),
     ] {
         let cost = cost(&world, statement).await?;
@@ -195,12 +195,12 @@ async fn a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_beg
     Ok(())
 }
 
-/// A row has 10 KB, an entry of the key a hundredth of it.
+/// A row has 10 KB, an entry of the key a hundredth of that.
 async fn what_a_restart_an_audit_and_a_backfill_look_for_is_read_of_the_narrow_key_alone(world: World) -> Result<()> {
     world.store().await?;
     fill(&world, LARGE).await?;
     if world.on == On::Postgres {
-        // An index alone answers only for pages of which the server knows that everybody sees all of them.
+        // An index-only scan works only for pages that the server knows to be visible to all.
         world.sql("VACUUM ANALYZE pipelinerun").await?;
     }
     let table = kind("PipelineRun").table();
@@ -216,7 +216,7 @@ async fn what_a_restart_an_audit_and_a_backfill_look_for_is_read_of_the_narrow_k
         &OlderRows { after: "", ingest_version: 1, unmarked: false, ..older },
         &NewerRows { table, ingest_version: 1, after: "", limit: PAGE, narrow: true },
     ];
-    // PostgreSQL chooses by its statistics. It keeps large JSON beside the rows, so that to read these can be as cheap.
+    // PostgreSQL chooses by its statistics. It keeps large JSON beside the rows, so reading the rows can be as cheap.
     let named = if world.on == On::Postgres { &all[..2] } else { &all[..] };
     let mut wrong = Vec::new();
     for statement in named.iter().copied() {
@@ -234,7 +234,7 @@ async fn what_a_restart_an_audit_and_a_backfill_look_for_is_read_of_the_narrow_k
     Ok(())
 }
 
-/// Who locks an entry of another key first waits for a writer that has the row and waits for the entry.
+/// A reader that first locks an entry of another key would deadlock with a writer that has the row and waits for the entry.
 async fn rows_are_locked_and_written_by_their_primary_key(world: World) -> Result<()> {
     world.store().await?;
     fill(&world, LARGE).await?;
@@ -349,7 +349,7 @@ async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<(
     Ok(())
 }
 
-/// What a statement costs.
+/// The cost of a statement.
 #[derive(Debug, Default)]
 struct Cost {
     /// Rows that were read, and entries of keys where they are counted; 0 on SQLite, which does not count.
@@ -413,7 +413,7 @@ async fn cost(world: &World, statement: &dyn Statement) -> Result<Cost> {
         let lines: Vec<String> = lines.into_iter().flatten().flatten().collect();
         let mut summary = PlanSummary::default();
         look_at_lines(&lines, &mut summary);
-        // What it sorts it has read, and that is counted here.
+        // The sorted rows were read, and that is counted here.
         cost.scans = summary.scans;
         for line in &lines {
             let after = |begin: &str| line.split_once(begin).and_then(|(_, rest)| rest.split([' ', ')']).next());
@@ -426,7 +426,7 @@ async fn cost(world: &World, statement: &dyn Statement) -> Result<Cost> {
         }
         return Ok(cost);
     }
-    // MariaDB counts apart what it reads of a key and passes over. MySQL does not count that at all.
+    // MariaDB counts entries of a key that it reads and skips separately. MySQL does not count them at all.
     let counters = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler_read%' OR Variable_name IN ('Handler_icp_attempts', 'Sort_rows')";
     for row in world.sql(&format!("FLUSH STATUS; {sql}; {counters}")).await? {
         let [Some(name), Some(count)] = &row[..] else { continue };
@@ -440,7 +440,7 @@ async fn cost(world: &World, statement: &dyn Statement) -> Result<Cost> {
     Ok(cost)
 }
 
-/// Rows of 50 namespaces, 500 owners and teams, and states as they are in life.
+/// Rows of 50 namespaces, 500 owners and teams, and states as in practice.
 async fn fill(world: &World, Filling { rows, json, statistics }: Filling) -> Result<()> {
     world.sql("CREATE TABLE numbers (n INTEGER NOT NULL)").await?;
     world.sql("INSERT INTO numbers VALUES (0)").await?;
@@ -455,7 +455,7 @@ async fn fill(world: &World, Filling { rows, json, statistics }: Filling) -> Res
             world.sql(analyze).await?;
         }
         Statistics::Of(first) => {
-            // From now on nothing else reads them anew.
+            // From now on nothing else refreshes them.
             let still = match world.on {
                 On::Sqlite => None,
                 On::MariaDb | On::MySql => Some("STATS_AUTO_RECALC = 0"),
@@ -474,7 +474,7 @@ async fn fill(world: &World, Filling { rows, json, statistics }: Filling) -> Res
     Ok(())
 }
 
-/// Inserts the rows of these numbers, with JSON of so many bytes.
+/// Inserts the rows of these numbers, with JSON of this many bytes.
 async fn insert(world: &World, which: &str, json: usize) -> Result<()> {
     let concat = |text: &str, number: &str| match world.on {
         On::Sqlite => format!("'{text}' || ({number})"),

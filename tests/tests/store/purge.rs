@@ -1,4 +1,4 @@
-//! Rows of objects that were deleted long ago are purged, and no others.
+//! Rows of objects that were deleted long ago are purged, and no other rows.
 
 use crate::world::{Stores as _, World, kind, model, row};
 use anyhow::Result;
@@ -31,7 +31,7 @@ fn live(uid: &str, version: u64) -> RowChange {
     RowChange::Row(row(&model(uid, version)))
 }
 
-/// The uids of what is left of these, and whether nothing is left of the others in any table.
+/// The uids of the remaining rows of these, and whether nothing of the others is left in any table.
 async fn left(store: &Store, world: &World, uids: &[&str]) -> Result<Vec<String>> {
     let left: Vec<String> =
         store.stored(kind("Model").table(), uids).await?.iter().map(|row| row.uid.to_string()).collect();
@@ -60,7 +60,7 @@ async fn only_old_tombstones_are_purged(world: World) -> Result<()> {
     assert_eq!(store.purge(kind("Model"), BEFORE).await?, Purged { rows: 0, more: false });
     let all = ["at-the-limit", "evicted", "evicted-and-deleted", "live", "old", "young"];
     assert_eq!(left(&store, &world, &all).await?, ["at-the-limit", "evicted", "evicted-and-deleted", "live", "young"]);
-    // Rows of another group, which a program with other kinds has left behind, are not this kind's.
+    // Rows of another group, which a program with other kinds has left behind, do not belong to this kind.
     world.sql("UPDATE model SET group_ver = 'example.com/v1', delete_time = '2020-01-01 00:00:00.000000'").await?;
     assert_eq!(store.purge(kind("Model"), BEFORE).await?.rows, 0);
     Ok(())

@@ -1,4 +1,4 @@
-//! Queries give what a naive evaluation in memory gives, on every database.
+//! Queries have the same results as a naive evaluation in memory, on every database.
 
 use crate::many;
 use crate::world::{On, Stores as _, World, kind, model, row};
@@ -73,7 +73,7 @@ fn random_row(rng: &mut Rng, kind: &Kind, number: usize) -> Row {
         "Certificate" => with_many_values(rng, &object),
         _ => row(&object),
     };
-    // Also values that Kubernetes refuses: the store takes any.
+    // Including values that Kubernetes refuses: the store accepts any.
     row.labels = labels.into_iter().collect();
     let first = base::JSON + 1;
     for (place, column) in kind.table().columns.iter().enumerate() {
@@ -134,7 +134,7 @@ fn random_test(rng: &mut Rng, ty: SqlType) -> Test {
     }
 }
 
-/// For what has no order: lists and truth values.
+/// For values without an order: lists and booleans.
 fn random_test_without_range(rng: &mut Rng, ty: SqlType) -> Test {
     loop {
         let test = random_test(rng, ty);
@@ -262,7 +262,7 @@ fn holds(row: &Row, kind: &Kind, filter: &Filter) -> bool {
             let values = values_of_many(row, kind, field);
             match test {
                 Test::Exists => !values.is_empty(),
-                // None at all, or only such.
+                // No values at all, or only such values.
                 Test::Empty => values.iter().all(|value| passes(value, test)),
                 _ => values.iter().any(|value| passes(value, test)),
             }
@@ -274,7 +274,7 @@ fn holds(row: &Row, kind: &Kind, filter: &Filter) -> bool {
         Filter::Label { key, test } => {
             let label = row.labels.iter().find(|(other, _)| **other == **key);
             let text = label.map_or(Value::Null, |(_, value)| Value::text(&**value));
-            // A label that is to be compared with a number is one, or does not pass.
+            // A label that is compared with a number must be a number to pass.
             match test {
                 Test::Greater(Value::Int(_)) | Test::Less(Value::Int(_)) => match &text {
                     Value::Text(text) if !text.starts_with(['-', '+']) => {
@@ -295,7 +295,7 @@ fn is_of(field: &str, many: &Many) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
 }
 
-/// The values of a column of many, or what its map has for the key that the field names.
+/// The values of a column of many, or its map's value for the key that the field names.
 fn values_of_many(row: &Row, kind: &Kind, field: &str) -> Vec<Value> {
     let place = kind.table().many.iter().position(|many| is_of(field, many)).unwrap();
     let many = &kind.table().many[place];
@@ -344,7 +344,7 @@ fn naive(rows: &[Row], kind: &Kind, query: &Query) -> Vec<String> {
     if keys.is_empty() {
         keys = vec![(base::NAMESPACE, false), (base::NAME, false)];
     }
-    // What is the same in all rows has no part in the order, nor a direction.
+    // Columns that are equal in all rows do not count for the order, nor for its direction.
     keys.retain(|(place, _)| {
         !(*place == base::NAMESPACE && query.namespaces.len() == 1 || *place == base::NAME && query.names.len() == 1)
     });
@@ -374,7 +374,7 @@ async fn pages(store: &Store, kind: &Kind, query: &Query, limit: usize) -> Resul
         ensure!(page.rows.len() <= limit);
         uids.extend(page.rows.iter().map(|row| row.uid().to_owned()));
         match page.next {
-            // The last page is told by its missing token, never by an empty page.
+            // The last page is known by its missing token, and is never empty.
             Some(next) => token = Some(next),
             None => return Ok(uids),
         }
@@ -412,7 +412,7 @@ async fn pages_put_together_are_the_whole_while_rows_come_and_go(world: World) -
     let store = world.store().await?;
     let kind = kind("PipelineRun");
     let mut rng = Rng::with_seed(7);
-    // Of every three rows, the first is there all the time, the second goes, the third comes.
+    // Of every three rows, the first always exists, the second goes, the third comes.
     let rows: Vec<Row> = (0..ROWS)
         .map(|number| Row { delete_time: None, evict_time: None, ..random_row(&mut rng, kind, number) })
         .collect();
@@ -464,7 +464,7 @@ async fn pages_put_together_are_the_whole_while_rows_come_and_go(world: World) -
         ensure!(all.len() == uids.len(), "a row twice: {uids:?}");
         let stayed: Vec<&String> = uids.iter().filter(|uid| expected.contains(uid)).collect();
         ensure!(stayed == expected.iter().collect::<Vec<_>>(), "{stayed:?}\n{expected:?}");
-        // For the next order.
+        // Prepares the next order.
         let gone: Vec<RowChange> = rows
             .iter()
             .enumerate()
@@ -571,7 +571,7 @@ async fn a_statement_that_takes_too_long_is_ended(world: World) -> Result<()> {
     let answer = store.ask_about(kind, &query, limits)?.page(&Wanted::default(), 10, None).await;
     ensure!(matches!(&answer, Err(AskError::TooSlow(..))), "{answer:?}");
     ensure!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
-    // The connection is as good as before.
+    // The connection still works.
     let all = store.ask_about(kind, &Query::default(), Limits::default())?;
     assert_eq!(all.count().await?, 2000);
     if world.on == On::Sqlite {

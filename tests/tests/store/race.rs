@@ -145,7 +145,7 @@ async fn many_workers_inserting_the_same_objects_lose_nothing(world: World) -> R
     Ok(())
 }
 
-/// A statement with CTEs has one snapshot: that of its begin. Where it waits for a row that another writer has locked, it goes on with that
+/// A statement with CTEs has one snapshot: that of its beginning. If it waits for a row that another writer has locked, it continues with that
 /// writer's row, and does not see the labels that were committed with it.
 async fn two_writers_leave_no_stale_label_where_one_statement_would(world: World) -> Result<()> {
     let store = world.store().await?;
@@ -176,7 +176,7 @@ async fn two_writers_leave_no_stale_label_where_one_statement_would(world: World
             Ok(())
         };
         let commit = async {
-            // Of this database: a lock on a transaction names none, and other tests use the server.
+            // Only of this database: a lock on a transaction does not name its database, and other tests use the server.
             let waits = "SELECT COUNT(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
                 WHERE NOT granted AND locktype = 'transactionid' AND datname = CURRENT_DATABASE()";
             while world.cell(waits).await?.as_deref() == Some("0") {

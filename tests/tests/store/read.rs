@@ -35,7 +35,7 @@ on_every_database! {
     rejects_are_listed_in_their_order_and_cleared_by_condition
 }
 
-/// The objects of all sample files and golden vectors, each with a uid of its own.
+/// The objects of all sample files and golden vectors, each with its own uid.
 fn objects() -> Result<Vec<(&'static Kind, Json)>> {
     let mut objects: Vec<Json> = Vec::new();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crd-specs/samples");
@@ -341,7 +341,7 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
     }
     let of_one = expected.iter().filter(|(namespace, _)| *namespace == 1).map(|(_, row)| row.clone());
     assert_eq!(pages(&store, Some("ns-1"), Evicted::Included, 50).await?, of_one.collect::<Vec<_>>());
-    // A page without evicted rows is full nevertheless, so a short one is the last. What may still be in the cluster is among them.
+    // A page without evicted rows is still full, so a short one is the last. Rows whose objects may still be in the cluster are among them.
     let there = |row: &LiveRow| row.eviction != Eviction::Confirmed;
     let in_etcd: Vec<LiveRow> = expected.iter().map(|(_, row)| row.clone()).filter(there).collect();
     for limit in [1, 128, 5000] {
@@ -390,7 +390,7 @@ async fn rows_of_another_group_are_not_read_as_live(world: World) -> Result<()> 
         let rows = store.live(&kind, namespace, Evicted::Included, "", 100).await?;
         Ok(rows.into_iter().map(|row| row.uid.into()).collect())
     };
-    // A kind's rows stay its own when its version changes.
+    // A kind's rows still belong to it when its version changes.
     assert_eq!(live("michelangelo.api", None).await?, ["michelangelo.api/v1", "michelangelo.api/v2"]);
     assert_eq!(live("michelangelo.api", Some("b")).await?, ["michelangelo.api/v2"]);
     assert_eq!(live("", None).await?, ["v1"], "the core group");

@@ -32,7 +32,7 @@ async fn a_reading_connection_writes_nothing_and_sees_what_others_write(world: W
     Ok(())
 }
 
-/// A scan that takes minutes holds one connection; the others answer, and the next question finds each of them whole.
+/// A scan that takes minutes holds one connection; the others answer, and the next question finds each of them intact.
 async fn readers_do_not_wait_for_a_scan(world: World) -> Result<()> {
     let writer = world.store().await?;
     let objects = (0..1000).map(|number| {

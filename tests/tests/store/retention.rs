@@ -1,4 +1,4 @@
-//! Rules about rows of evicted objects, and the files into which they are written before they go.
+//! Rules about rows of evicted objects, and the files to which they are exported before they are purged.
 
 use crate::world::{Stores as _, World, kind, model, row};
 use anyhow::{Context as _, Result, ensure};
@@ -28,7 +28,7 @@ on_every_database! {
 const LONG_AGO: Micros = Micros(1_700_000_000_123_456);
 const UIDS: [&str; 7] = ["a", "b", "both", "deleted", "evicting", "last", "young"];
 
-/// One whose object was created on this day.
+/// A row whose object was created on this day.
 fn evicted(uid: &str, day: u32, evict_time: Micros) -> Row {
     let mut object = model(uid, 7);
     object["metadata"]["creationTimestamp"] = format!("2026-03-{day:02}T20:36:46Z").into();
@@ -57,7 +57,7 @@ async fn filled(store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// The rows that are there, without the time of their last write, which an import is.
+/// The present rows, without the time of their last write, which an import changes.
 async fn stored(store: &Store) -> Result<Vec<StoredRow>> {
     let mut rows = store.stored(kind("Model").table(), &UIDS).await?;
     rows.iter_mut().for_each(|row| row.values[base::UPDATE_TIME] = Value::Null);
@@ -75,7 +75,7 @@ fn config(folder: &Path) -> Result<Config> {
     Ok(Config::parse(&text, &Environment::default(), &KindNames::of(crd_specs::KINDS))?)
 }
 
-/// Purges by the rules of a configuration until so many rows are left.
+/// Purges by the rules of a configuration until this many rows are left.
 async fn purged(store: &Arc<Store>, config: &Config, left: usize) -> Result<()> {
     let (metrics, stop) = (Metrics::new()?, CancellationToken::new());
     let kinds = vec![*kind("Model")];
@@ -129,7 +129,7 @@ async fn rows_are_exported_before_a_rule_purges_them_and_imported_as_they_were(w
 
     let files: Vec<_> = folder.path().read_dir()?.collect::<Result<_, _>>()?;
     let [file] = &files[..] else { anyhow::bail!("{files:?}") };
-    // A folder and a file, and both once more: nothing is changed by what is there already.
+    // A folder and a file, and both once more: existing rows do not change.
     let summary = imported(&store, folder.path()).await?;
     ensure!(summary.stored() == 3, "{summary:?}");
     ensure!(stored(&store).await? == before, "{:#?}", stored(&store).await?);
@@ -137,7 +137,7 @@ async fn rows_are_exported_before_a_rule_purges_them_and_imported_as_they_were(w
     let written: u64 = again.kinds.iter().map(|(_, counts)| counts.written).sum();
     ensure!((again.stored(), written) == (3, 0), "{again:?}");
 
-    // The same rows give the same file; it is read to the same rows.
+    // The same rows give the same file, from which the same rows are read.
     purged(&store, &config, 4).await?;
     ensure!(folder.path().read_dir()?.count() == 1, "the name follows from the content");
     imported(&store, folder.path()).await?;
@@ -163,7 +163,7 @@ async fn a_row_that_stands_elsewhere_since_it_was_judged_stays(world: World) -> 
     ensure!(store.purge_judged(kind("Model"), &judged).await? == 3);
     ensure!(uids(&stored(&store).await?) == ["a", "both", "evicting"]);
     ensure!(store.purge_judged(kind("Model"), &judged).await? == 0);
-    // What could not be written is not there at all.
+    // A file that could not be written does not exist at all.
     let nothing = store.export(kind("Model"), &folder.path().join("none"), &[]).await?;
     ensure!(nothing.is_empty());
     let rest = stored(&store).await?;

@@ -1,4 +1,4 @@
-//! What is in the tables after a write.
+//! The content of the tables after a write.
 
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
@@ -165,7 +165,7 @@ async fn labels_and_annotations_that_the_writer_knows_are_not_read(world: World)
     store.write(table, vec![RowChange::Row(Row { expected: Some(expected), ..at(2) })]).await?;
     assert_eq!(world.cell("SELECT res_version FROM model").await?.as_deref(), Some("2"));
     assert_eq!(same().await?.as_deref(), Some("by hand"));
-    // The stored version is not the expected one: somebody else has written.
+    // The stored version is not the expected one: another writer has written.
     store.write(table, vec![RowChange::Row(Row { expected: Some(expected), ..at(3) })]).await?;
     assert_eq!(same().await?.as_deref(), Some("same"));
     // The labels differ from those that the writer wrote.
@@ -204,7 +204,7 @@ async fn names_and_label_values_are_case_sensitive(world: World) -> Result<()> {
     lower["metadata"]["labels"] = json!({ "team": "red", "Team": "RED" });
     upper["metadata"]["labels"] = json!({ "team": "Red" });
     let mut upper = change(&upper);
-    // Kubernetes would refuse such a name; a database compares it by byte all the same.
+    // Kubernetes would refuse such a name; a database still compares it by byte.
     if let RowChange::Row(row) = &mut upper {
         row.values[base::NAME] = Value::text("NAME");
     }

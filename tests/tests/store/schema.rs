@@ -7,7 +7,7 @@ use ingester_sql::dialect::Sql;
 use ingester_store::{ConnectOptions, ErrorClass, Store};
 use ingester_tests::{on_databases, on_every_database};
 
-// It is PostgreSQL's databases that have encodings.
+// Only PostgreSQL's databases have encodings.
 on_databases! { (a_database_of_another_encoding_is_refused_with_the_remedy) [postgres Postgres] }
 
 on_every_database! {

@@ -1,4 +1,4 @@
-//! What a database is for: the cluster that it belongs to.
+//! The record of the cluster that a database belongs to.
 
 use crate::world::{Stores as _, World};
 use anyhow::Result;
@@ -41,7 +41,7 @@ async fn a_prefix_is_recorded_in_the_place_of_the_one_that_was_read(world: World
     assert!(store.record_prefix(Some("a.example.com"), "").await?);
     assert_eq!(recorded().await?.as_deref(), Some(""), "it was taken back, also if the cluster is recorded");
     assert!(store.record_prefix(Some(""), "b.example.com").await?);
-    // A release before that has recorded its cluster alone.
+    // An earlier release has recorded only its cluster.
     world.sql("DELETE FROM ingester_settings").await?;
     store.claim_for_cluster("one").await?;
     assert_eq!(recorded().await?.as_deref(), Some("earlier"));

@@ -123,7 +123,7 @@ async fn objects_written_one_by_one_give_the_same_rows_as_a_batch(world: World) 
             assert_eq!(store.write(table, vec![change]).await?, Report { written: 1, nul_values, ..Report::default() });
         }
         let (batch, single) = (all("t").await?, all("s").await?);
-        // PostgreSQL's text has no NUL: the object is there, without that annotation.
+        // PostgreSQL's text cannot contain NUL: the object is stored without that annotation.
         let left_out = usize::from(world.on == On::Postgres);
         assert_eq!(batch.len(), texts.len() * (1 + 3 + 1) - left_out);
         assert_eq!(batch, single);
@@ -140,7 +140,7 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
             let uid = format!("{}-{}", name_of(stored), name_of(new));
             store.write(table, vec![RowChange::Row(of_version(stored, &uid, 1))]).await?;
             let mut row = of_version(new, &uid, 2);
-            // The expected state is right or wrong: of a tombstone the writer expects a live row.
+            // The expected state is right or wrong: for a tombstone the writer expects a live row.
             let (res_version, companions) = (stored.res_version, row.companions_hash());
             row.expected = Some(Expected::Stored { res_version, companions });
             let report = store.write(table, vec![RowChange::Row(row)]).await?;
@@ -175,7 +175,7 @@ async fn the_guard_keeps_the_right_row_of_every_pair_in_a_batch(world: World) ->
     store.write(table, before).await?;
     let rows = pairs.iter().map(|(uid, _, new)| {
         let mut row = of_version(new, uid, 2);
-        // Right for some alone, and with other labels than the stored one has.
+        // Right only for some, and with labels that differ from the stored ones.
         row.labels = [("team".into(), "ml".into())].into();
         let companions = of_version(new, uid, 2).companions_hash();
         row.expected = Some(Expected::Stored { res_version: 1, companions });
@@ -279,7 +279,7 @@ async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<
     for (uid, version, report) in [("a", 1, &written), ("b", 4, &stale), ("c", 5, &unchanged), ("d", 6, &written)] {
         assert_eq!(&store.write(table, vec![new(&model(uid, version))]).await?, report, "{uid}");
     }
-    // No row exists, or one of another version than expected.
+    // No row exists, or its version is not the expected one.
     assert_eq!(store.write(table, vec![known(&model("e", 2), 1)]).await?, written);
     assert_eq!(store.write(table, vec![known(&model("d", 8), 7)]).await?, written);
     assert_eq!(
@@ -298,7 +298,7 @@ async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<
 }
 
 async fn an_object_that_the_database_refuses_blocks_nothing(world: World) -> Result<()> {
-    // One connection, so that the next object would meet whatever a failed one leaves behind.
+    // One connection, so that the next object would meet any remains of a failed one.
     let store = world.connect(ConnectOptions { connections: 1, ..ConnectOptions::default() }).await?;
     store.create_missing(crd_specs::KINDS).await?;
     let table = kind("Model").table();

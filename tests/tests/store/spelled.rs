@@ -1,4 +1,4 @@
-//! One kind, two spellings: a struct and a file that say the same of their columns give the same tables and the same rows.
+//! One kind, two spellings: a struct and a file with the same columns give the same tables and the same rows.
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
@@ -29,8 +29,8 @@ on_every_database! {
     a_file_and_a_struct_make_the_same_tables
 }
 
-/// Kinds of one namespace, each as a projection and as a file. Of a column: the field, that as a path, its name in JSON, the column, the type in Rust with the options of
-/// `#[index]`, the options in the file, and what stands behind its path there.
+/// Kinds of one namespace, each as a projection and as a file. Of a column: the field, that as a path, its name in JSON, the column, the type in Rust
+/// with the options of `#[index]`, the options in the file, and the text after its path there.
 macro_rules! spelled {
     ($($group:literal $kind:ident $spelled:literal $absent:literal {
         $($part:ident: $of_part:ident {
@@ -207,7 +207,7 @@ fn declared(text: &str) -> Vec<Kind> {
     file.unwrap_or_else(|error| panic!("{error}\n{text}")).kinds
 }
 
-/// An object of a kind: at each column's path nothing, `null`, a value that is empty or another one; what a path goes through may be
+/// An object of a kind: each column's path has nothing, `null`, an empty value or another one; parents of a path may be
 /// missing, too.
 fn object(kind: &Kind, chance: &mut fastrand::Rng) -> String {
     let mut object = json!({
@@ -272,7 +272,7 @@ fn value(column: &Column, chance: &mut fastrand::Rng) -> Json {
     }
 }
 
-/// Compares the rows of random objects by two spellings of the same kinds; the file may lack columns that only Rust can make.
+/// Compares the rows of random objects by two spellings of the same kinds; the file may lack columns that only Rust can compute.
 fn compare(compiled: &[Kind], declared: &[Kind]) {
     let objects = std::env::var("SPELLED_OBJECTS").ok().and_then(|objects| objects.parse().ok()).unwrap_or(10_000);
     let mut chance = fastrand::Rng::with_seed(20_261_125);
@@ -323,7 +323,7 @@ fn structs(kinds: &[Kind]) -> String {
     let (mut text, mut list) = (String::new(), String::new());
     for kind in kinds {
         let module = kind.table().name;
-        // What stands before the module is about all of it.
+        // Lines before the module are about all of it.
         let written = scaffold_rust_of(kind).unwrap().replace("//!", "//");
         let _ = writeln!(text, "pub mod {module} {{\n{written}}}\n");
         let _ = writeln!(list, "    Kind::of::<{module}::{}>(),", kind.kind());
@@ -350,7 +350,7 @@ fn changes(before: &[Kind], after: &[Kind]) -> Vec<String> {
 
 #[test]
 fn a_struct_that_is_scaffolded_out_of_a_file_has_its_tables_and_rows() {
-    // With what is not of columns, too.
+    // With the settings besides columns, too.
     let rule = "evict: [{name: past, when: {fieldSelector: 'spec.since<2026-01-01T00:00:00Z', labelSelector: '!draft'}, after: 90m, \
                 since: until, keepLast: {count: 2, by: [namespace]}, namespaces: [a], namespaceSelector: tier=b}, {name: old, after: 1d}], ";
     let file = file().replace("kind: Lime, ", &format!("kind: Lime, {rule}"));
@@ -373,7 +373,7 @@ fn a_struct_that_is_scaffolded_out_of_a_file_has_its_tables_and_rows() {
     }
 }
 
-/// Lists, defaults, annotations, filters: what a struct cannot say is named, and all else is the same.
+/// Lists, defaults, annotations, filters: everything that a struct cannot express is reported, and everything else is the same.
 #[test]
 fn a_scaffolded_struct_names_what_it_lacks_of_a_file_and_lacks_nothing_else() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/cert-manager");
@@ -407,7 +407,7 @@ fn a_scaffolded_struct_names_what_it_lacks_of_a_file_and_lacks_nothing_else() {
     assert!(rows > 7, "{rows}");
 }
 
-/// What the structs of `examples/cert-manager` lack.
+/// The columns that the structs of `examples/cert-manager` lack.
 const LEFT: &[&str] = &[
     "column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = \"self_signed\", with = ...)]`.",
     "column `self_signed` of `.spec.selfSigned | exists`; a function can make it, `#[index(column = \"self_signed\", with = ...)]`.",
@@ -426,7 +426,7 @@ async fn a_file_and_a_struct_make_the_same_tables(world: World) -> Result<()> {
     Ok(())
 }
 
-/// The kinds of docs/kinds.md, "What is absent": structs that say nothing, of `Option`s and of other types.
+/// The kinds of docs/kinds.md, "What is absent": structs without such settings, with `Option`s and with other types.
 mod of_page {
     use super::{Deserialize, Ingestable, Time};
 

@@ -75,7 +75,7 @@ fn a_query_by_path_does_not_ask_a_column_whose_values_stay() {
     assert_eq!(table.by_path("status.count"), None);
 }
 
-/// What the status has: nothing, or one of two.
+/// The status has nothing, or one of two values.
 fn status(which: Option<bool>) -> Json {
     match which {
         None => json!({}),
@@ -104,7 +104,7 @@ async fn stored(store: &Store, uid: &str) -> Result<StoredRow> {
     store.stored(KIND.table(), &[uid]).await?.pop().context("a row")
 }
 
-/// Fails unless the columns have what these states of the object gave: the one now, the last one and the first one with values.
+/// Fails unless the columns have the values of these states of the object: the present one, the last one and the first one with values.
 async fn has(store: &Store, uid: &str, now: Option<bool>, kept: Option<bool>, first: Option<bool>) -> Result<()> {
     let stored = stored(store, uid).await?;
     let (delete_time, evict_time) = (stored.delete_time, stored.evict_time);
@@ -164,7 +164,7 @@ async fn a_kept_value_stays_where_the_object_has_none(world: World) -> Result<()
     for uid in ["a", "b", "c"] {
         has(&store, uid, None, Some(false), Some(false)).await.with_context(|| format!("the end of {uid}"))?;
     }
-    // A new object under the same name has nothing of the old one.
+    // A new object under the same name inherits nothing from the old one.
     store.write(KIND.table(), vec![RowChange::Row(row(&run("d", 11, None)))]).await?;
     has(&store, "d", None, None, None).await
 }
@@ -182,7 +182,7 @@ async fn a_backfill_changes_nothing_that_stays(world: World) -> Result<()> {
     let done = all().await?;
     ensure!((done.read, done.filled, done.failed) == (2, 0, 0), "{done:?}");
     has(&store, "a", None, Some(true), Some(false)).await?;
-    // What is missing is filled from the stored object.
+    // Missing values are filled from the stored object.
     world.sql("UPDATE run SET phase = 'x', kept_phase = NULL, first_phase = NULL, first_since = NULL").await?;
     let done = all().await?;
     ensure!((done.read, done.filled, done.failed) == (2, 2, 0), "{done:?}");

@@ -77,7 +77,7 @@ impl Certificates {
     }
 }
 
-/// What the certificate of a server says, and that of a client.
+/// The extensions of a server's certificate, and of a client's.
 const SERVER: &str = "subjectAltName=DNS:localhost";
 const CLIENT: &str = "extendedKeyUsage=clientAuth";
 
@@ -150,7 +150,7 @@ fn server_and_client_authenticate_by_their_certificates() -> Result<()> {
         connect("127.0.0.1", "known", &known).await?;
         refused("127.0.0.1", "known", &tls(TlsMode::VerifyCa, Some("ca.pem"))).await;
 
-        // A file that is missing, or is no certificate, is named with its key.
+        // A file that is missing, or is not a certificate, is reported with its key.
         let error = refused("127.0.0.1", "open", &tls(TlsMode::VerifyCa, Some("absent.pem"))).await;
         assert!(error.contains("absent.pem") && error.contains("mysql.tls.ca"), "{error}");
         let error = refused("127.0.0.1", "open", &tls(TlsMode::VerifyCa, Some("ca.key"))).await;
@@ -182,7 +182,7 @@ impl Files {
             let new = self.path("new");
             std::fs::copy(certificates.path(&from), &new)?;
             std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600))?;
-            // PostgreSQL does not run as root, and reads its own files alone.
+            // PostgreSQL does not run as root, and reads only its own files.
             chown(&new, Some(owner.uid()), Some(owner.gid()))?;
             std::fs::rename(new, self.path(to))?;
         }
@@ -212,7 +212,7 @@ fn start(on: On, certificates: &Certificates, folder: &Path) -> Result<Option<(S
     Ok(server.map(|server| (server, files)))
 }
 
-/// Makes a user who must present a certificate.
+/// Creates a user who must present a certificate.
 async fn make_user(on: On, server: &SqlServer, files: &Files) -> Result<()> {
     if on != On::Postgres {
         let grant = "GRANT ALL ON rotation.* TO 'rotated'@'%'";
@@ -231,7 +231,7 @@ async fn make_user(on: On, server: &SqlServer, files: &Files) -> Result<()> {
     reload(on, server).await
 }
 
-/// Has the server read its files again.
+/// Makes the server read its files again.
 async fn reload(on: On, server: &SqlServer) -> Result<()> {
     let statement = match on {
         On::Postgres => "SELECT pg_reload_conf()",
@@ -263,7 +263,7 @@ async fn certificates_that_change_need_no_restart(on: On) -> Result<()> {
     let write = async |uid: &str| store.write(kind("Model").table(), vec![change(&model(uid, 1))]).await;
     write("before").await?;
 
-    // The server has a certificate of another authority, and trusts clients of that alone.
+    // The server has a certificate of another authority, and trusts only clients of that authority.
     certificates.sign("other-ca", "next-server", SERVER)?;
     certificates.sign("other-ca", "next-client", CLIENT)?;
     of_server.replace(&certificates, "next-server", "other-ca")?;

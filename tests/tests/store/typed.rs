@@ -69,7 +69,7 @@ async fn columns_of_spec_status_and_composites_are_asked_by_their_handles(world:
     let selected = query().label_selector("same in (same),version!=2")?.field_selector("spec.pipeline.name=serve")?;
     assert_eq!(names(&selected.page().await?.items), ["b"]);
     assert_eq!(query().name("model-c").first().await?.map(|stored| stored.uid), Some("c".into()));
-    // A path takes any literal, and says what is wrong with it when it is asked.
+    // A path accepts any literal, and reports its errors when it is asked.
     let error = query().filter(PipelineRun::actor().eq(5)).page().await.unwrap_err().to_string();
     assert!(error.contains("`5` is not a text"), "{error}");
     Ok(())
@@ -152,7 +152,7 @@ async fn a_stream_gives_all_and_pages_go_on_by_their_tokens(world: World) -> Res
         }
     }
     assert_eq!(uids, expected);
-    // A token is good for its query about its kind alone.
+    // A token is valid only for its query about its kind.
     let token = store.query::<Model>().limit(1).page().await?.next.unwrap();
     let other = store.query::<Model>().name("a").after(&*token).page().await.unwrap_err();
     assert!(matches!(other, AskError::Token(_)), "{other}");

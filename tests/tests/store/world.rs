@@ -65,7 +65,7 @@ pub(crate) fn change(object: &Json) -> RowChange {
     RowChange::Row(row(object))
 }
 
-/// What is spoken there.
+/// The dialect of the database.
 pub(crate) fn dialect(on: On) -> Dialect {
     match on {
         On::Sqlite => Dialect::Sqlite,

@@ -1,4 +1,4 @@
-//! Whether the API server answers, and what it is.
+//! Checks whether the API server answers, and which one it is.
 
 use super::{Lines, Wanted, kinds};
 use crate::arguments::Cluster;
@@ -25,14 +25,14 @@ const VERSION: &str = "api-server-version";
 const STREAMED: &str = "streamed-lists";
 const CLUSTER: &str = "cluster-identity";
 
-/// What was found, for what is looked at beside the database.
+/// The result, for the checks that also need the database.
 pub(super) struct Found {
     pub(super) lines: Lines,
     /// It is `None` if the API server does not answer.
     pub(super) client: Option<Client>,
     /// Which cluster it is.
     pub(super) uid: Option<ClusterUid>,
-    /// The kinds that it serves, of those that are mirrored.
+    /// The mirrored kinds that it serves.
     pub(super) served: Vec<Kind>,
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn examine(cluster: &Cluster, wanted: &Wanted<'_>) -> Found {
     found
 }
 
-/// Whether the API server answers at all, and its version.
+/// Whether the API server answers, and its version.
 async fn answers(client: &Client, lines: &mut Lines) -> bool {
     match ask(client, Method::GET, "/version", None).await {
         Err(why) => {
@@ -160,13 +160,13 @@ async fn streamed(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: 
     }
 }
 
-/// The status and the content of an answer, or why there was none.
+/// The status and the content of an answer, or why it is missing.
 pub(in crate::commands) type Answer = Result<(StatusCode, Value), String>;
 
-/// One request; the answer's status and what it says. What is not JSON is null.
+/// One request; the answer's status and content. Content that is not JSON becomes null.
 ///
 /// # Errors
-/// Why there was no answer, without a secret.
+/// Why there was no answer, without secrets.
 pub(in crate::commands) async fn ask(client: &Client, method: Method, path: &str, body: Option<&Value>) -> Answer {
     let text = body.map(Value::to_string).unwrap_or_default().into_bytes();
     let request = Request::builder().method(method).uri(path).header("content-type", "application/json");

@@ -1,4 +1,4 @@
-//! The cluster and the database beside each other.
+//! Checks that need both the cluster and the database.
 
 use super::api_server::{self, ask, path};
 use super::{Lines, Wanted};
@@ -19,7 +19,7 @@ const DEFINITIONS: &str = "definitions";
 const LAG: &str = "lag";
 const DURABILITY: &str = "durability";
 
-/// How long the rows of one kind may be counted: each is read.
+/// How long counting the rows of one kind may take: each row is read.
 const COUNT: Duration = Duration::from_secs(30);
 
 pub(super) async fn examine(wanted: &Wanted<'_>, cluster: &api_server::Found, store: Option<&Store>) -> Lines {
@@ -47,7 +47,7 @@ pub(super) async fn examine(wanted: &Wanted<'_>, cluster: &api_server::Found, st
     lines
 }
 
-/// Whether the database is this cluster's, and its objects have the names of this program.
+/// Whether the database belongs to this cluster, and its objects have the names of this program.
 async fn belongs(wanted: &Wanted<'_>, cluster: &api_server::Found, store: &Store, lines: &mut Lines) {
     match store.has_settings().await {
         Ok(true) => {}
@@ -78,7 +78,7 @@ async fn belongs(wanted: &Wanted<'_>, cluster: &api_server::Found, store: &Store
     }
 }
 
-/// Whether the tables are there and as they should be.
+/// Whether the tables exist and are as they should be.
 async fn tables(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) -> bool {
     let program = wanted.program;
     let released = match built_in(program) {
@@ -110,7 +110,7 @@ async fn tables(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) -> bool {
     }
 }
 
-/// What is to be done about migrations; whether any was not run to its end.
+/// What to do about migrations; whether any was not completed.
 async fn migrations(wanted: &Wanted<'_>, store: &Store, released: Option<&Released>, lines: &mut Lines) -> bool {
     let creates = wanted.config.ingester.create_tables;
     let Some(released) = released else {
@@ -161,7 +161,7 @@ async fn migrations(wanted: &Wanted<'_>, store: &Store, released: Option<&Releas
     pending
 }
 
-/// Names how the tables differ; whether everything is there that rows need.
+/// Lists how the tables differ; returns whether everything exists that rows need.
 async fn differ(
     wanted: &Wanted<'_>,
     store: &Store,
@@ -243,7 +243,7 @@ fn late() -> String {
     format!("not found out within {} s", COUNT.as_secs())
 }
 
-/// How many objects there are, and how many live rows.
+/// The number of objects, and of live rows.
 async fn lag(wanted: &Wanted<'_>, client: &Client, store: &Store, kind: &Kind, lines: &mut Lines) {
     let subject = resource(kind);
     if wanted.config.ingester.is_suspended(kind.name()) {
@@ -289,7 +289,7 @@ async fn lag(wanted: &Wanted<'_>, client: &Client, store: &Store, kind: &Kind, l
     }
 }
 
-/// Whether commits may be lost where they are the only copies.
+/// Whether commits may be lost that are the only copies.
 async fn durability(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     let found = store.risks();
     if found.is_empty() {

@@ -1,4 +1,4 @@
-//! Whether the database answers, and whether it is fit.
+//! Checks whether the database answers, and whether it is suitable.
 
 use super::{Lines, Wanted};
 use crate::database::Database;
@@ -14,10 +14,10 @@ const SETTINGS: &str = "database-settings";
 const CLOCK: &str = "database-clock";
 const SIZE: &str = "database-size";
 
-/// Apart by more seconds, an alert is raised (`IngesterDatabaseClock`).
+/// If the clocks differ by more seconds, an alert fires (`IngesterDatabaseClock`).
 const APART: f64 = 120.0;
 
-/// What was found, for what is looked at beside the cluster.
+/// The result, for the checks that also need the cluster.
 pub(super) struct Found {
     pub(super) lines: Lines,
     /// `None` if the database is not reached.
@@ -60,7 +60,7 @@ async fn open(wanted: &Wanted<'_>, lines: &mut Lines) -> Option<Store> {
     }
     let options = ConnectOptions {
         create: false,
-        // A file stays as it is. Of several servers that one is looked for which takes writes.
+        // A file stays unchanged. Of several servers, the one that accepts writes is used.
         read_only: address.dialect().is_embedded(),
         connections: 2,
         retry: Retry { attempts: Some(2), election: Duration::ZERO, ..Retry::SHORT },
@@ -113,7 +113,7 @@ async fn fit(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     }
 }
 
-/// What settings and rights mean, as far as the tables are there.
+/// Checks of settings and rights, as far as the tables exist.
 async fn examined(wanted: &Wanted<'_>, store: &Store, ours: Vec<String>) -> Result<Vec<Finding>, String> {
     let there = store.tables().await.map_err(|error| error.to_string())?;
     let tables = ours.into_iter().filter(|table| there.contains(table)).collect();

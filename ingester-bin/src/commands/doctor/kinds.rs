@@ -1,4 +1,4 @@
-//! What the API server says about each kind: whether it serves it, what the ingester may do, and whether it would take the finalizer.
+//! Checks of each kind with the API server: whether it serves the kind, what the ingester may do, and whether it would accept the finalizer.
 
 use super::api_server::{Answer, ask, root};
 use super::{Lines, Wanted};
@@ -111,7 +111,7 @@ fn remedy(kind: &Kind) -> String {
     }
 }
 
-/// One question about a right.
+/// A question about one right.
 struct Right {
     subject: String,
     group: String,
@@ -188,7 +188,7 @@ fn report<'a>(subject: &str, answers: impl Iterator<Item = &'a (Right, Result<bo
         "apply the role that `ingester rbac --config FILE` prints, and bind it to the ingester's service account";
     match missing.is_empty() {
         true => lines.ok(RIGHTS, subject, granted.join(", ")),
-        // Without them the mirror works, and reports less.
+        // Without them the mirror works, but reports less.
         false if subject.starts_with("events.") => {
             lines.warning(RIGHTS, subject, format!("the ingester may not {}", missing.join(", ")), ROLE);
         }
@@ -196,7 +196,7 @@ fn report<'a>(subject: &str, answers: impl Iterator<Item = &'a (Right, Result<bo
     }
 }
 
-/// Why a right is not known.
+/// Why a right is unknown.
 struct Unknown(String);
 
 async fn may(client: &Client, right: &Right) -> Result<bool, Unknown> {
@@ -219,7 +219,7 @@ async fn may(client: &Client, right: &Right) -> Result<bool, Unknown> {
     }
 }
 
-/// Whether the API server would take the finalizer.
+/// Whether the API server would accept the finalizer.
 pub(super) async fn admission(client: &Client, wanted: &Wanted<'_>, served: &[Kind], lines: &mut Lines) {
     let ensured = |kind: &&Kind| wanted.config.ingester.finalizer_of(kind) == Finalizer::Ensure;
     let kinds: Vec<&Kind> = served.iter().filter(ensured).collect();

@@ -1,4 +1,4 @@
-//! `ingester doctor`: what `ingester run` would find, and what to do about it. Nothing is changed, neither in the cluster nor in the
+//! `ingester doctor`: what `ingester run` would find, and what to do about it. It changes nothing, neither in the cluster nor in the
 //! database.
 //!
 //! | file | what it looks at |
@@ -8,7 +8,7 @@
 //! | `database.rs` | the database: server, rights, settings, clock |
 //! | `both.rs` | the two beside each other: identity, migrations, tables, definitions, lag, evictions |
 //!
-//! A part that fails leaves its further lines out as skipped, and never those of another part.
+//! A part that fails reports its further lines as skipped, and never affects those of another part.
 
 mod api_server;
 mod both;
@@ -27,14 +27,14 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is known about one thing.
+/// The result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Outcome {
     Ok,
     Warning,
     Error,
-    /// It could not be looked at, because of what another line says, or because this server does not tell.
+    /// It could not be checked, because of another line's failure, or because this server does not tell.
     Skipped,
 }
 
@@ -49,16 +49,16 @@ impl Outcome {
     }
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Line {
-    /// Its name, which stays.
+    /// Its stable name.
     check: &'static str,
-    /// What it is about: a kind, a table, a server; empty if there is one alone.
+    /// Its subject: a kind, a table, a server; empty if there is only one.
     subject: String,
     result: Outcome,
     message: String,
-    /// What to do, if something is to be done.
+    /// The remedy, if one is needed.
     remedy: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl Lines {
         self.add(check, subject, Outcome::Skipped, message.into(), None);
     }
 
-    /// None of these can be looked at.
+    /// Skips all of these.
     fn skip(&mut self, checks: &[&'static str], why: &str) {
         for check in checks {
             self.skipped(check, "", why);
@@ -97,7 +97,7 @@ impl Lines {
     }
 }
 
-/// What is to be looked at.
+/// What to check.
 struct Wanted<'a> {
     config: &'a Config,
     file: &'a Path,
@@ -136,7 +136,7 @@ pub(crate) async fn run(arguments: &Doctor, config: Config, program: Program) ->
     Ok(if errors == 0 { Ending::Done } else { Ending::Problem })
 }
 
-/// The lines for people: what is ok of several subjects alike is one line, and each remedy is there once.
+/// The lines for people: checks that are ok for several subjects share one line, and each remedy appears once.
 fn table(lines: &[Line]) -> String {
     let mut table = Table::new(["result", "check", "subject", "message"]);
     let alike = |a: &Line, b: &Line| {

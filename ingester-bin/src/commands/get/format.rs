@@ -1,4 +1,4 @@
-//! Rows into text, in every format. Text is made portion by portion; only a template that looks at a list as a whole has to have it.
+//! Rows into text, in every format. Text is made portion by portion; only a template that needs a whole list has to hold it.
 
 use super::layout::Layout;
 use crate::arguments::GetFormat;
@@ -21,7 +21,7 @@ pub(in crate::commands) enum Format {
     Yaml,
     Name,
     Csv,
-    /// A template, and what it does with a single item of a list if that is all that it needs.
+    /// A template, and the template for a single item of a list if that is all that it needs.
     JsonPath(Template, Option<ByItem>),
     /// The results of a template as JSON.
     JsonPathAsJson(Template),
@@ -29,7 +29,7 @@ pub(in crate::commands) enum Format {
 }
 
 impl Format {
-    /// What was asked for.
+    /// The format as given.
     pub(in crate::commands) fn of(format: Option<&GetFormat>) -> Result<Self, TemplateError> {
         Ok(match format {
             None => Format::Table,
@@ -53,7 +53,7 @@ impl Format {
         matches!(self, Format::Table | Format::Wide)
     }
 
-    /// Whether its columns are as wide as what is in them.
+    /// Whether its columns are as wide as their content.
     pub(in crate::commands) fn has_columns(&self) -> bool {
         self.is_table() || matches!(self, Format::Custom(_))
     }
@@ -74,11 +74,11 @@ pub(in crate::commands) struct Printer<'f> {
     pub(in crate::commands) one_by_one: bool,
     /// The kind stands before each name.
     pub(in crate::commands) with_kind: bool,
-    /// So many objects were printed.
+    /// The number of printed objects.
     printed: usize,
-    /// Nothing of this kind was printed yet.
+    /// No object of this kind was printed yet.
     new_kind: bool,
-    /// The table of the kind at hand.
+    /// The table of the current kind.
     table: Option<TablePrinter>,
     /// The lines of custom columns.
     custom: TabWriter,
@@ -151,7 +151,7 @@ impl<'f> Printer<'f> {
         Ok(out)
     }
 
-    /// The text of an object, in a format that has objects.
+    /// The text of an object, in a format with objects.
     pub(in crate::commands) fn item(&mut self, tree: Tree) -> Result<String, Failure> {
         let nth = self.printed;
         self.printed += 1;
@@ -164,7 +164,7 @@ impl<'f> Printer<'f> {
             Format::Yaml => begin(yaml::LIST_BEGIN) + &yaml::item(&tree),
             Format::JsonPath(_, Some(template)) if !alone => {
                 match template.print(&tree).map_err(|error| self.failed(&error))? {
-                    // The first that prints anything has nothing before it.
+                    // The first text is not preceded by anything.
                     Some(text) if self.items.is_empty() => {
                         self.items.push(Tree::Null);
                         text
@@ -184,7 +184,7 @@ impl<'f> Printer<'f> {
         })
     }
 
-    /// The text behind all rows.
+    /// The text after all rows.
     pub(in crate::commands) fn end(&mut self) -> Result<String, Failure> {
         let whole = |printer: &mut Self| Tree::list_of(std::mem::take(&mut printer.items));
         let empty = self.printed == 0;

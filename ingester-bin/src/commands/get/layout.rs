@@ -1,4 +1,4 @@
-//! What is printed of a kind's rows: the columns that the server's answers have, by the rules of kubectl.
+//! The printed columns of a kind's rows: those of the server's answers, by kubectl's rules.
 
 use super::format::Format;
 use super::question::Question;
@@ -14,7 +14,7 @@ use ingester_server::answer::{self, AnswerColumn};
 use ingester_store::query::{FoundRow, Wanted};
 use serde::Deserialize as _;
 
-/// What is read and printed of a kind's rows.
+/// The columns that are read and printed of a kind's rows.
 pub(super) struct Layout {
     pub(super) kind: Kind,
     columns: Vec<AnswerColumn>,
@@ -28,7 +28,7 @@ impl Layout {
     /// The layout of a question's rows in this format.
     ///
     /// # Errors
-    /// When a column is asked for that the kind does not have.
+    /// If a requested column does not exist.
     pub(super) fn of(question: &Question, arguments: &Get, format: &Format) -> Result<Self, Failure> {
         let kind = question.kind;
         let named = |name: &String| answer::named(kind.table(), name);
@@ -52,7 +52,7 @@ impl Layout {
         Ok(Layout { kind, columns, options, needs_object: format.needs_object() })
     }
 
-    /// What is read for it, and for following rows from one reading to the next.
+    /// The columns to read for it, and for following rows from one reading to the next.
     pub(super) fn wanted(&self) -> Wanted {
         let mut places = vec![base::NAMESPACE, base::NAME, base::RES_VERSION, base::CREATE_TIME];
         places.extend(answer::STATE_PLACES);
@@ -62,7 +62,7 @@ impl Layout {
         Wanted { places, labels: has_labels && !self.columns.is_empty() }
     }
 
-    /// The printer of a table, in which the kind stands before each name if it is one of several.
+    /// The printer of a table, in which the kind precedes each name if there are several kinds.
     pub(super) fn table(&self, headers: bool, with_kind: bool) -> TablePrinter {
         let column = |column: &AnswerColumn| table::PrintedColumn {
             name: column.title().to_owned(),
@@ -81,7 +81,7 @@ impl Layout {
     }
 
     fn cells(&self, row: &FoundRow, now: Micros) -> impl Iterator<Item = Tree> {
-        // What JSON has, a tree has.
+        // A tree has the content of JSON.
         self.columns.iter().map(move |column| Tree::deserialize(column.cell(row, now)).unwrap_or(Tree::Null))
     }
 
@@ -98,7 +98,7 @@ impl Layout {
         let field = |cell: Tree| match cell {
             Tree::Null => String::new(),
             Tree::Text(text) => text,
-            // Without the exponents that people get.
+            // Without the exponents that people see.
             cell => json::compact(&cell),
         };
         let mut fields: Vec<String> = self.cells(row, now).map(field).collect();

@@ -1,4 +1,4 @@
-//! `ingester get`: prints objects out of SQL, as kubectl prints them out of a cluster.
+//! `ingester get`: prints objects from SQL, as kubectl prints them from a cluster.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -39,7 +39,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, IsTerminal as _};
 use watch::Seen;
 
-/// The rows that are read before the first is printed, so that the columns have their widths.
+/// The rows that are read before the first is printed, to find the widths of the columns.
 const FIRST: usize = 500;
 
 /// The values of a column that are counted if no limit is given.
@@ -71,7 +71,7 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
     ending
 }
 
-/// What fits together only for one kind, or in one format.
+/// Options that are valid together only for one kind, or in one format.
 fn check(arguments: &Get, format: &Format, questions: &[Question]) -> Result<(), Failure> {
     let one_kind = [
         (arguments.token.is_some(), "--continue"),
@@ -131,7 +131,7 @@ async fn answer(
     }
 }
 
-/// Prints all objects, kind after kind, and keeps what it has seen if that is watched; `None` if nobody reads any more.
+/// Prints all objects, kind after kind, and keeps what it has seen for a watch; `None` if standard output is closed.
 async fn list(
     arguments: &Get,
     printer: &mut Printer<'_>,
@@ -145,7 +145,7 @@ async fn list(
     let mut sources = Vec::with_capacity(asked.len());
     for ((asked, layout), question) in asked.iter().zip(layouts).zip(questions) {
         let mut rows = Rows::new(asked, layout.wanted(), arguments, question).map_err(failed)?;
-        // One row more than one tells whether it is the only one.
+        // A second row shows whether the first is the only one.
         let first =
             rows.first(if format.has_columns() { FIRST } else { 1 + usize::from(single) }).await.map_err(failed)?;
         sources.push((rows, first));
@@ -184,7 +184,7 @@ async fn list(
                     portion = rows.next().await.map_err(failed)?;
                 }
                 Some(token) => {
-                    // How long ago it was is another moment by then.
+                    // The moment of a relative time moves on meanwhile.
                     let at = question.query.at.map_or(String::new(), |at| format!("--at={} ", at.rfc3339()));
                     note(&format!("there are more: repeat this with {at}--continue={token}"));
                     missing.clear();
@@ -202,7 +202,7 @@ async fn list(
             ending = Ending::Problem;
         }
     }
-    // As kubectl, which prints no list for one object that is not there.
+    // As kubectl, which does not print a list for a single missing object.
     if !(single && nothing_found) {
         print(&printer.end()?)?;
     }
@@ -222,7 +222,7 @@ async fn list(
     Ok(Some(ending))
 }
 
-/// Why nothing was found at the moment of a question, if more may have been there: an object, and what is not known of it.
+/// Why nothing was found at the moment of a question, if more may have existed then: an object, and what is unknown about it.
 async fn unknown(
     store: &Store,
     question: &Question,
@@ -243,7 +243,7 @@ fn interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Asks whether to go on.
+/// Asks whether to continue.
 fn wants_more() -> bool {
     note("-- more: Enter; end: q --");
     let mut line = String::new();

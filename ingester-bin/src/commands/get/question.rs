@@ -1,4 +1,4 @@
-//! What the arguments ask for.
+//! The questions of the arguments.
 
 use crate::arguments::Get;
 use crate::commands::named;
@@ -15,9 +15,9 @@ pub(super) struct Question {
     /// The names that must be found.
     pub(super) names: Vec<String>,
     pub(super) query: Query,
-    /// Of several objects with one name, only the newest is meant.
+    /// Of several objects with one name, only the newest counts.
     pub(super) newest: bool,
-    /// The limit is that of the whole answer, and not of a page.
+    /// The limit applies to the whole answer, not to a page.
     pub(super) whole: bool,
 }
 
@@ -37,7 +37,7 @@ impl Question {
 }
 
 impl Question {
-    /// The question of a saved query. What it says of a limit goes into the arguments, unless they have one.
+    /// The question of a saved query. Its limit goes into the arguments, unless they have one.
     pub(super) fn saved(name: &str, arguments: &mut Get, kinds: &'static [Kind]) -> Result<Self, Failure> {
         let queries = saved::read(&arguments.queries, arguments.target.config.as_deref(), kinds)?;
         let query = queries.get(name).map_err(|error| Failure::Usage(anyhow!(error)))?;
@@ -45,7 +45,7 @@ impl Question {
         let bound = query.bind_within(&arguments.parameters, ask);
         let BoundQuery { kind, query, limit } =
             bound.map_err(|error| Failure::Usage(anyhow!("the saved query `{name}`: {error}")))?;
-        // What is counted is not limited, and groups have a limit of their own.
+        // A count is not limited, and groups have their own limit.
         let whole = limit.is_some() && arguments.limit.is_none();
         if whole && !arguments.count && arguments.group_by.is_none() {
             arguments.limit = limit;
@@ -57,7 +57,7 @@ impl Question {
     }
 }
 
-/// The kinds with the names that are asked for: `KIND,KIND NAME NAME` or `KIND/NAME KIND/NAME`.
+/// The kinds with the requested names: `KIND,KIND NAME NAME` or `KIND/NAME KIND/NAME`.
 fn resources(words: &[String], kinds: &'static [Kind]) -> Result<Vec<(Kind, Vec<String>)>, Failure> {
     let usage = |message: String| Err(Failure::Usage(anyhow!(message)));
     let Some((first, rest)) = words.split_first() else { return Ok(Vec::new()) };

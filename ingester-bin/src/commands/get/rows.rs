@@ -10,20 +10,20 @@ pub(super) struct Rows<'a> {
     asked: &'a AskedWhen<'a>,
     wanted: Wanted,
     reading: Reading<'a>,
-    /// The row that was read last, as long as a newer one of its name may follow.
+    /// The last row, while a newer one of its name may follow.
     held: Option<FoundRow>,
     newest: bool,
 }
 
-/// Where rows come from.
+/// The source of rows.
 enum Reading<'a> {
-    /// All that there are.
+    /// All rows.
     All(Box<ReaderWhen<'a>>),
     /// Pages, of which the next one begins at the token.
     Pages { limit: Option<usize>, left: usize, next: Next },
 }
 
-/// What comes after a page.
+/// The rows after a page.
 enum Next {
     /// The page of this token, or the first one.
     Page(Option<String>),
@@ -47,7 +47,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { asked, wanted, reading, held: None, newest })
     }
 
-    /// The first portion, of at least so many rows if there are.
+    /// The first portion, of at least this many rows if they exist.
     pub(super) async fn first(&mut self, least: usize) -> Result<Vec<FoundRow>, AskError> {
         let mut rows = Vec::new();
         while rows.len() < least {
@@ -77,7 +77,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Of the rows that have the same namespace and name, which follow each other, the newest.
+    /// The newest of adjacent rows with the same namespace and name.
     fn newest_of(&mut self, rows: Vec<FoundRow>) -> Vec<FoundRow> {
         let version = |row: &FoundRow| match row.get(base::RES_VERSION) {
             Some(ingester_core::value::Value::UInt(version)) => *version,
@@ -114,7 +114,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The token of what comes after the limit, if there is more.
+    /// The token of the rows after the limit, if there are more.
     pub(super) fn more(&self) -> Option<String> {
         match &self.reading {
             Reading::Pages { next: Next::Page(token), .. } => token.clone(),
@@ -122,7 +122,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Goes on after the limit, up to the limit again.
+    /// Continues after the limit, up to the limit again.
     pub(super) fn go_on(&mut self, token: String) {
         if let Reading::Pages { limit, left, next } = &mut self.reading {
             *left = limit.unwrap_or(usize::MAX);

@@ -19,7 +19,7 @@ type Named<'g> = (&'static AskKey, &'g str, &'g [&'static str]);
 /// The query, or why there is none.
 type Answer = Result<Query, String>;
 
-/// What these keys ask for in a spelling; `None` if it lacks one of them.
+/// The question of these keys in a spelling; `None` if the spelling lacks one of them.
 fn asked(spelling: Spelling, given: &[Given]) -> Option<Answer> {
     let named: Option<Vec<_>> =
         given.iter().map(|(key, values)| Some((*key, key.name(spelling)?, values.as_slice()))).collect();
@@ -154,7 +154,7 @@ fn every_key_and_every_pair_of_keys_is_one_question_in_every_spelling() {
         assert_ne!(same(&[first(one)]).unwrap(), Query::default(), "{one:?}");
         for other in AskKey::all().iter().filter(|other| *other != one) {
             let asked = same(&[first(one), first(other)]);
-            // That of live objects.
+            // The one for live objects.
             let is_refused = is_of_deletion(one) && is_state(other) || is_state(one) && is_of_deletion(other);
             assert_eq!(asked.is_err(), is_refused, "{one:?} {other:?}");
         }

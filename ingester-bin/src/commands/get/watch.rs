@@ -1,6 +1,6 @@
-//! `--watch`: asks again when the log of changes has something new, every second without a log, and prints the rows that came, changed or went.
-//! Only the uid and version of each row are read and remembered; what is printed is read for those that differ. With a log, only rows that
-//! it names are read again, and all of them now and then: what was changed by hand, or by the passing of time, is not in the log.
+//! `--watch`: asks again when the log of changes has new entries, every second without a log, and prints the rows that came, changed or went.
+//! Only the uid and version of each row are read and remembered; the printed columns are read only for those that differ. With a log, only rows that
+//! it names are read again, and all of them now and then: changes by hand, and by the passing of time, are not in the log.
 
 use super::format::Printer;
 use super::layout::Layout;
@@ -19,19 +19,19 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The time between two questions, where there is no log of changes.
+/// The time between two questions, without a log of changes.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The time between two looks at the log, once all of it is read.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The time after which all rows are read again, whatever the log says.
+/// The time after which all rows are read again, even if the log has nothing new.
 const ALL: Duration = Duration::from_secs(10);
 
 /// The uids in one question.
 const AT_ONCE: usize = 500;
 
-/// The version and state of each row by its uid: what tells that it has changed.
+/// The version and state of each row by its uid: these show whether it has changed.
 pub(super) type Seen = HashMap<Box<str>, (Option<u64>, &'static str)>;
 
 /// Remembers these rows.
@@ -43,7 +43,7 @@ pub(super) fn see(rows: &[FoundRow], seen: &mut Seen) {
     seen.extend(rows.iter().map(|row| (row.uid().into(), (version(row), row.state()))));
 }
 
-/// Prints what changes, until nobody reads it.
+/// Prints changes until standard output is closed.
 pub(super) async fn watch(
     printer: &mut Printer<'_>,
     question: &Question,
@@ -54,7 +54,7 @@ pub(super) async fn watch(
     mut seen: Seen,
 ) -> Result<Ending, Failure> {
     let table = question.kind.table();
-    // Behind this position is what the rows that were printed may lack. It is read first, so nothing is missing.
+    // Changes after this position may be missing in the printed rows. The position is read first, so that nothing is lost.
     let mut log = position(store, table).await;
     let (mut named, mut all): (Option<HashSet<Box<str>>>, _) = (None, Instant::now());
     loop {
@@ -71,7 +71,7 @@ pub(super) async fn watch(
         let is_named = |uid: &str| named.as_ref().is_none_or(|uids| uids.contains(uid));
         let mut changed: Vec<Box<str>> =
             now.iter().filter(|(uid, row)| seen.get(*uid) != Some(row)).map(|(uid, _)| uid.clone()).collect();
-        // What is no longer asked for is printed as it is now: deleted, or different.
+        // Objects that no longer match are printed as they are now: deleted, or different.
         let gone: Vec<Box<str>> = seen.keys().filter(|uid| is_named(uid) && !now.contains_key(*uid)).cloned().collect();
         for uid in &gone {
             seen.remove(uid);
@@ -110,7 +110,7 @@ async fn position(store: &Store, table: &'static Table) -> Option<Position> {
     }
 }
 
-/// Waits for the next changes, at most until all rows are to be read. Returns the uids of their objects; `None` if any row may have changed.
+/// Waits for the next changes, at most until all rows are due to be read. Returns the uids of their objects; `None` if any row may have changed.
 async fn next(
     store: &Store,
     table: &'static Table,

@@ -25,7 +25,7 @@ const AT_ONCE: usize = 16;
 /// The evicted objects that the arguments select.
 ///
 /// # Errors
-/// If a selector is not one, or does not fit the kind; or if they are to be printed.
+/// If a selector is not valid or does not fit the kind, or if the objects are to be printed.
 pub(super) fn query(kind: &Kind, arguments: &Restore) -> Result<Query, Failure> {
     if matches!(arguments.output, Some(RestoreFormat::Json | RestoreFormat::Yaml)) {
         return Err(Failure::Usage(anyhow!("--output: of selected objects there are only names, `-o name`")));
@@ -46,7 +46,7 @@ pub(super) fn query(kind: &Kind, arguments: &Restore) -> Result<Query, Failure> 
     Ok(query)
 }
 
-/// Restores them, and says of each what became of it.
+/// Restores them, and reports the result of each.
 pub(super) async fn restore_all(
     store: &Store,
     client: &kube::Client,
@@ -88,7 +88,7 @@ pub(super) async fn restore_all(
     Ok(if failed == 0 { Ending::Done } else { Ending::Problem })
 }
 
-/// Says what became of an object. Whether nothing is left to do.
+/// Reports the result of an object. Returns whether nothing is left to do.
 fn report(kind: &Kind, shown: &str, restored: Result<Restored, Status>, arguments: &Restore) -> Result<bool, Failure> {
     let restored = match restored {
         Ok(restored) => restored,
@@ -112,7 +112,7 @@ fn report(kind: &Kind, shown: &str, restored: Result<Restored, Status>, argument
 /// By namespace and name, when an object was created, and its uid.
 type Newest = BTreeMap<(String, String), (Option<Micros>, String)>;
 
-/// The rows to restore from: of several with one name the newest.
+/// The rows to restore from: the newest of several with one name.
 async fn newest(store: &Store, kind: &Kind, query: &Query) -> Result<Newest, Failure> {
     let failed = |error: AskError| Failure::Work(error.into());
     let wanted = query::Wanted { places: vec![base::NAMESPACE, base::NAME, base::CREATE_TIME], labels: false };

@@ -30,9 +30,9 @@ struct Difference {
     lines: Vec<Line>,
     /// The lines for people.
     summary: String,
-    /// What is not declared any more, and left as it is.
+    /// Tables and columns that are not declared any more, and stay as they are.
     left: Vec<String>,
-    /// What can be done.
+    /// The remedy.
     notes: Vec<Cow<'static, str>>,
 }
 
@@ -96,8 +96,8 @@ impl Difference {
     }
 }
 
-/// What can be done about tables that are not those of the structs. Migrations are of the structs (`is_current`) or have to be generated,
-/// some are pending, and the tables may have been changed otherwise (`by_hand`), which no migration takes back.
+/// The remedy for tables that differ from the structs. Migrations match the structs (`is_current`) or have to be generated,
+/// some are pending, and the tables may have been changed otherwise (`by_hand`), which migrations do not undo.
 fn remedies(is_current: bool, pending: &[String], by_hand: bool) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if !is_current {
@@ -114,7 +114,7 @@ fn remedies(is_current: bool, pending: &[String], by_hand: bool) -> Vec<&'static
     notes
 }
 
-/// The migrations that a database has not run; all where its record is of another program.
+/// The migrations that a database has not run; all if its record belongs to another program.
 async fn pending(released: &Released, store: &Store) -> Result<Vec<String>, Failure> {
     match released.pending(store).await {
         Ok(pending) => Ok(pending),
@@ -123,7 +123,7 @@ async fn pending(released: &Released, store: &Store) -> Result<Vec<String>, Fail
     }
 }
 
-/// The tables before these migrations; none where the lock file of an earlier release does not say what they were.
+/// The tables before these migrations; none if the lock file of an earlier release does not describe them.
 fn before(released: &Released, pending: &[String]) -> Schema {
     let lock_file = released.lock_file();
     let unrun = lock_file.migrations.iter().filter(|migration| pending.contains(&migration.name()));
@@ -242,7 +242,7 @@ mod tests {
         const ONE: &[Kind] = &[job!(&[OWNER])];
         const RETYPED: &[Kind] = &[job!(&[Field::new("owner", Shape::scalar(SqlType::BigInt))])];
         let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
-        // As at the start, and then the number of the definition.
+        // The same as at the start, and then the number of the definition.
         let follow = async |kinds: &'static [Kind]| {
             let program = Program::new(kinds).following();
             match crate::commands::prepare(&store, program, None).await {
@@ -269,7 +269,7 @@ mod tests {
         assert!(refused.to_string().ends_with("`ingester schema apply --allow-destructive` makes them"), "{refused}");
         store.make_declared(program.of_declared(), May::Drop).await.unwrap();
         assert_eq!(follow(RETYPED).await, Ok(3));
-        // Migrations that are built in afterwards do not know these numbers.
+        // Migrations that are built in later do not know these numbers.
         let built_in = Program::new(RETYPED).sql(migrations(&[RETYPED]));
         let remedy = crate::commands::to_adopt(&store, built_in).await.unwrap().unwrap();
         assert!(remedy.contains("definitions of Job: ") && remedy.contains("`ingester schema adopt`"), "{remedy}");

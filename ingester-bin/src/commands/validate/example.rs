@@ -1,11 +1,11 @@
-//! The least object that a CRD's schema accepts: every field that it requires, and no other. Pure.
+//! The smallest object that a CRD's schema accepts: only the fields that it requires. Pure.
 
 use serde_json::{Map, Value, json};
 
-/// What an object has beside its type and metadata. `schema` is the `openAPIV3Schema` of its version; null where it is not known.
+/// An object's content besides its type and metadata. `schema` is the `openAPIV3Schema` of its version; null if unknown.
 ///
 /// # Errors
-/// The field for which no value can be made up, and why.
+/// The field for which no value can be invented, and why.
 pub(super) fn members(schema: &Value) -> Result<Map<String, Value>, String> {
     let mut members = Map::new();
     let required = names(schema).filter(|name| !["apiVersion", "kind", "metadata", "status"].contains(name));
@@ -24,7 +24,7 @@ fn names(schema: &Value) -> impl Iterator<Item = &str> {
     schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// A value that the schema accepts, the smallest one.
+/// The smallest value that the schema accepts.
 fn value(schema: &Value, path: &str) -> Result<Value, String> {
     if !schema["default"].is_null() {
         return Ok(schema["default"].clone());
@@ -107,7 +107,7 @@ mod tests {
         let expected = json!({"data": {}, "spec": {"name": "aaa", "size": 1, "mode": "FAST", "tags": ["t", "t"], "when": "2026-01-01T00:00:00Z",
             "port": 1, "owner": {"id": false}, "step": 10, "ratio": -2}});
         assert_eq!(made(root), Ok(expected));
-        // A spec is made even if it is not required, and also where the schema is not known.
+        // A spec is created even if it is not required, and also if the schema is unknown.
         let optional = json!({"properties": {"spec": {"type": "object", "properties": {"a": {"type": "string"}}}}});
         assert_eq!(made(optional), Ok(json!({"spec": {}})));
         assert_eq!(made(Value::Null), Ok(json!({"spec": {}})));

@@ -7,7 +7,7 @@ async fn an_evicted_row_gives_way_to_a_deletion_that_was_asked_for() {
     let scene = Scene::new(quiet);
     scene.put("a", |object| object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" }));
     scene.stored("a", None);
-    // Another ingester has written it, and was killed before it took our finalizer away.
+    // Another ingester has written it, and was killed before it removed our finalizer.
     if let Some(row) = scene.state().rows.get_mut("uid-a") {
         row.evict_time = Some(Micros(1));
         row.eviction = Eviction::Intended;
@@ -81,7 +81,7 @@ async fn an_evicted_object_that_is_there_again_as_it_was_is_evicted_again() {
         (row.evict_time, row.eviction) = (Some(Micros(1)), Eviction::Confirmed);
         row.clone()
     };
-    // A restore with a bumped revision, and a touch: it looks later than the row.
+    // A restore with a bumped revision, and a touch: it appears later than the row.
     scene.put("a", |_| {});
     let _playing = scene.play(Duration::ZERO);
     sleep(60 * SECOND).await;
@@ -159,7 +159,7 @@ async fn the_last_state_of_an_evicted_object_that_others_held_is_kept() {
     assert!(row.json().contains(r#""result":42"#), "{}", row.json());
 }
 
-/// A DELETE that is answered with the object confirms nothing, whatever is heard later: another finalizer holds it.
+/// A DELETE whose answer is the object confirms nothing, whatever follows: another finalizer holds it.
 #[tokio::test(start_paused = true)]
 async fn a_deletion_that_leaves_the_object_there_confirms_nothing() {
     let scene = Scene::new(|call| if call == "watch" { Trouble::Silence } else { Trouble::None });
@@ -196,12 +196,12 @@ async fn a_row_that_is_confirmed_when_it_is_read_back_is_not_compared() {
     assert_eq!(scene.row("a").unwrap().labels.len(), 1, "the user's change stays");
 }
 
-/// A person decides for the object while the mirror reads its row: the object stays, and its row has not lost an eviction.
+/// A person decides for the object while the mirror reads its row: the object stays, and this does not count as a lost eviction.
 #[tokio::test(start_paused = true)]
 async fn an_object_that_a_person_has_decided_for_is_mirrored_again() {
     let scene = Scene::new(|call| if call == "stored" { Trouble::Slow(5 * SECOND) } else { Trouble::None });
     let row = evicted_at_a_later_version(&scene, Eviction::Confirmed);
-    // In the version of the row, as after a restore that counts on from an earlier version.
+    // In the row's version, as after a restore from which versions continue at an earlier one.
     scene.state().objects.get_mut("a").unwrap()["metadata"]["resourceVersion"] = json!(row.res_version.to_string());
     let _playing = scene.play(Duration::ZERO);
     while scene.calls("stored").is_empty() {
@@ -214,7 +214,7 @@ async fn an_object_that_a_person_has_decided_for_is_mirrored_again() {
     scene.moves.send_modify(|moves| *moves += 1);
     sleep(60 * SECOND).await;
     assert_eq!(scene.metric("ingester_evictions_lost_total"), 0);
-    // It is followed as any other.
+    // It is mirrored like any other.
     scene.state().objects.remove("a");
     sleep(700 * SECOND).await;
     assert!(!scene.is_live("a"));

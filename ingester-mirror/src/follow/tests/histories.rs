@@ -164,7 +164,7 @@ async fn a_stopping_unit_finishes_what_has_begun_and_begins_nothing() {
     let slow_patch = |call: &str| if call == "patch a" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
     let slow_write = |call: &str| if call == "write" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
     type Check = fn(&Scene) -> bool;
-    /// What takes its time, whether the object was there before, what is done to it, and whether that has been finished.
+    /// The slow request, whether the object existed before, what is done to it, and whether that was finished.
     type Case = (&'static str, fn(&str) -> Trouble, bool, fn(&mut Json), Check);
     let finalized: Check = |scene| scene.state().objects["a"]["metadata"]["finalizers"] == json!([FINALIZER]);
     let cases: [Case; 4] = [
@@ -221,7 +221,7 @@ fn nested() -> Json {
     (0..150).fold(json!(1), |inner, _| json!({ "a": inner }))
 }
 
-/// Everything of it is kept here, also managed fields that are too deep, which makes the whole object unreadable.
+/// All of it is kept here, even managed fields that are too deep, which make the whole object unreadable.
 const UNREADABLE: fn(&mut Json) = |object| object["metadata"]["managedFields"] = json!([{ "fieldsV1": nested() }]);
 
 #[tokio::test(start_paused = true)]
@@ -248,7 +248,7 @@ async fn an_unreadable_object_that_is_deleted_is_held_until_it_is_given_up() {
 
 #[tokio::test(start_paused = true)]
 async fn the_row_of_an_object_that_became_unreadable_is_marked_when_that_is_gone() {
-    // The object as a whole cannot be read, or its metadata can.
+    // The object as a whole cannot be read, or only its metadata can.
     let deep_spec: fn(&mut Json) = |object| object["spec"] = nested();
     for became in [UNREADABLE, deep_spec] {
         let scene = Scene::new(quiet);
@@ -296,7 +296,7 @@ async fn a_finalizer_that_something_else_removes_again_is_given_up() {
     sleep(SECOND).await;
     scene.put("a", |_| {});
     scene.put("b", |object| object["metadata"]["finalizers"] = json!([]));
-    // As an ingester of an older release does that mirrors the kind with `never`.
+    // As an older release does when it mirrors the kind with `never`.
     for _ in 0..1000 {
         sleep(Duration::from_millis(500)).await;
         let has = scene.state().objects["a"]["metadata"]["finalizers"] != json!([]);
@@ -353,7 +353,7 @@ async fn an_object_that_is_told_as_deleted_because_it_left_the_selection_is_look
     scene.state().trouble = quiet;
     sleep(100 * SECOND).await;
     assert!(!scene.is_live("a"));
-    // What is really gone leaves its last state.
+    // An object that is really gone leaves its last state.
     scene.put("a", labelled("a"));
     sleep(SECOND).await;
     scene.put("a", |object| {
@@ -387,7 +387,7 @@ async fn changes_that_follow_each_other_closely_are_one_write_and_deletions_do_n
     sleep(10 * SECOND).await;
     let last = scene.row("a").unwrap();
     assert!(last.json().contains(r#""beat":59"#), "{}", last.json());
-    // What is gathered does not hold up the end of the object.
+    // Gathered changes do not delay the end of the object.
     for number in 60..63 {
         scene.put("a", |object| object["status"]["beat"] = json!(number));
         sleep(SECOND).await;

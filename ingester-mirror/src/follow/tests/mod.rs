@@ -1,5 +1,5 @@
 //! Single histories, each of which once went wrong: one unit between a cluster and a database that do what the scene says.
-//! (`simulation` finds histories by chance; these are known.)
+//! (`simulation` finds histories at random; these are known.)
 
 mod evictions;
 mod histories;
@@ -47,7 +47,7 @@ const FINALIZER: &str = "michelangelo/Ingester";
 #[derive(Clone, Copy)]
 enum Trouble {
     None,
-    /// There is no answer, ever.
+    /// It is never answered.
     Silence,
     Slow(Duration),
     Status(u16),
@@ -65,11 +65,11 @@ struct SceneState {
     trouble: fn(&str) -> Trouble,
     /// How many evictions by rules were begun.
     begun: u64,
-    /// Each namespace with the selector that means it.
+    /// Each namespace with the selector that matches it.
     namespaces: BTreeMap<String, String>,
 }
 
-/// What an object says that the rules of scenes mean.
+/// The mark of an object that the rules of scenes choose.
 const DONE: &str = r#""phase":"done""#;
 
 fn candidate(row: &StoredRow) -> Candidate {
@@ -194,7 +194,7 @@ impl Scene {
         self.state().calls.iter().filter(|(_, call)| call.starts_with(what)).map(|(at, _)| *at).collect()
     }
 
-    /// Does a request, after what befalls it.
+    /// Carries out a request, after what happens to it first.
     async fn request<T>(
         &self,
         call: String,
@@ -521,7 +521,7 @@ impl Rows for Scene {
         self.query("count", |_| ()).boxed()
     }
 
-    /// The live rows whose objects are done.
+    /// The live rows of objects that are done.
     fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
         async move {
             let is_in = |candidate: &Candidate| {

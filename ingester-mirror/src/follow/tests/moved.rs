@@ -42,7 +42,7 @@ async fn after_a_restore_the_same_version_with_other_content_is_written_again() 
     scene.put("a", |object| object["spec"]["description"] = json!("lost"));
     scene.put("c", |_| {});
     sleep(SECOND).await;
-    // The cluster goes back, and gives the version to another state of the object.
+    // The cluster goes back, and gives the same version to another state of the object.
     {
         let mut state = scene.state();
         state.objects.remove("c");
@@ -91,7 +91,7 @@ async fn a_database_that_moved_is_compared_at_once_and_lost_evictions_are_told()
     assert_eq!(count(), 2, "each is told once");
 }
 
-/// The list that finds out that the cluster went back fails, and meanwhile other kinds bring its version past all that was observed.
+/// The list that finds that the cluster went back fails, and meanwhile other kinds raise its version above all that was observed.
 #[tokio::test(start_paused = true)]
 async fn that_the_cluster_went_back_is_remembered_until_a_list_has_ended() {
     let scene = Scene::new(quiet);
@@ -121,13 +121,13 @@ async fn that_the_cluster_went_back_is_remembered_until_a_list_has_ended() {
     }
     sleep(60 * SECOND).await;
     assert!(scene.row("a").unwrap().json().contains("restored"), "{}", scene.row("a").unwrap().json());
-    // The next lists read metadata alone.
+    // The next lists read only metadata.
     scene.state().calls.clear();
     sleep(700 * SECOND).await;
     assert!(scene.calls("list").is_empty() && !scene.calls("metadata").is_empty());
 }
 
-/// A move comes once. Without `resyncPeriod` nothing else would compare.
+/// A move is reported once. Without `resyncPeriod` nothing else would compare.
 #[tokio::test(start_paused = true)]
 async fn the_comparison_after_a_move_is_tried_until_it_is_complete() {
     type Case = fn(&str) -> Trouble;
@@ -167,7 +167,7 @@ async fn a_move_before_the_first_list_is_compared_after_it() {
     assert_eq!(scene.calls("metadata").len(), 1);
 }
 
-/// The restored cluster counts on from a later version, so nothing says that it went back: only the objects are of earlier versions.
+/// The restored cluster continues from a later version, so nothing shows that it went back: only the objects have earlier versions.
 #[tokio::test(start_paused = true)]
 async fn rows_follow_a_cluster_that_was_restored_with_a_bumped_revision() {
     let scene = Scene::new(quiet);

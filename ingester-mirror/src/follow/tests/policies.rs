@@ -5,14 +5,14 @@ use crate::config::KeepLast;
 use ingester_core::schema::Evict;
 use ingester_sql::query::parse_label_selector;
 
-/// An object that the rule means.
+/// An object that the rule chooses.
 const FINISHED: fn(&mut Json) = |object| object["status"] = json!({ "phase": "done" });
 
-/// A rule that keeps so many.
+/// A rule that keeps this many.
 fn with_rule(last: Option<usize>, enforce: bool) -> Config {
     let rule = EvictRule {
         name: "finished".into(),
-        // The scene knows of itself which objects are done.
+        // The scene itself knows which objects are done.
         when: parse_label_selector("phase=done").unwrap(),
         after: None,
         keep_last: last.map(|count| KeepLast { count, by: Vec::new() }),
@@ -41,7 +41,7 @@ async fn an_object_leaves_etcd_once_a_rule_says_so_and_others_stay() {
     let row = scene.row("a").unwrap();
     assert_eq!((row.eviction, row.delete_time, row.json().contains(DONE)), (Eviction::Confirmed, None, true));
     assert_eq!(scene.row("b").unwrap().eviction, Eviction::None);
-    // It is done later.
+    // It finishes later.
     scene.put("b", FINISHED);
     sleep(90 * SECOND).await;
     assert_eq!(scene.row("b").unwrap().eviction, Eviction::Confirmed);
@@ -80,7 +80,7 @@ async fn no_more_objects_leave_within_an_hour_than_the_limit() {
     config.policies.evict_limit = 4;
     let _playing = play(&scene, config);
     sleep(400 * SECOND).await;
-    // The model of the database counts for good.
+    // The model of the database never resets its count.
     assert_eq!(scene.state().objects.len(), 36);
     assert_eq!(scene.metric("ingester_policy_waiting_objects"), 36);
 }
@@ -140,7 +140,7 @@ async fn an_object_that_a_finalizer_of_others_holds_stays() {
     assert_eq!(scene.row("a").unwrap().eviction, Eviction::None);
 }
 
-/// An earlier process had written `evict_time` and deleted the object, which takes its time, and was killed. If an annotation had asked for
+/// An earlier process had written `evict_time` and deleted the object, which takes a while, and was killed. If an annotation had asked for
 /// the eviction and has been taken away since, the object is deleted.
 #[tokio::test(start_paused = true)]
 async fn a_slow_deletion_for_a_rule_is_an_eviction_also_after_a_crash() {
@@ -163,7 +163,7 @@ async fn a_slow_deletion_for_a_rule_is_an_eviction_also_after_a_crash() {
         sleep(60 * SECOND).await;
         let leaving = if evicted { Eviction::Intended } else { Eviction::None };
         assert_eq!(scene.row("a").map(|row| (row.res_version, row.eviction)), Some((3, leaving)));
-        // Its last words, and its end.
+        // Its last state, and its end.
         scene.put("a", |object| object["status"]["words"] = json!("last"));
         sleep(SECOND).await;
         scene.put("a", |object| object["metadata"]["finalizers"] = json!([]));
@@ -206,7 +206,7 @@ async fn objects_leave_only_from_namespaces_that_are_selected_now() {
     scene.put("a", FINISHED);
     scene.state().namespaces.insert("ml".into(), "tier=batch".into());
     let _playing = play(&scene, with_selector("tier=batch"));
-    // As long as the labels are not known, and while they are others.
+    // While the labels are unknown, and while they are different.
     sleep(200 * SECOND).await;
     assert!(!scene.calls("namespaces").is_empty() && scene.calls("candidates").is_empty());
     scene.state().namespaces.insert("ml".into(), "tier=gold".into());
@@ -218,7 +218,7 @@ async fn objects_leave_only_from_namespaces_that_are_selected_now() {
     assert_eq!(scene.row("a").unwrap().eviction, Eviction::Confirmed);
 }
 
-/// The kind of the scenes with a rule of its own.
+/// The scenes' kind, with a rule.
 fn kind_with_rule() -> Kind {
     const RULES: &[Evict] = &[Evict {
         name: "finished",

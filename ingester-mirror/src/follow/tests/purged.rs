@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::{Retained, RetentionRule};
 
-/// A rule of another process: what it purges, a test takes away.
+/// A rule of another process: the test removes what it would purge.
 fn purged_after(after: Duration) -> Config {
     let rule = EvictRule {
         name: "old".into(),
@@ -22,7 +22,7 @@ fn purged_after(after: Duration) -> Config {
 const IMMUTABLE: fn(&mut Json) =
     |object| object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" });
 
-/// How many rows are told as lost that are gone an hour after their objects were evicted.
+/// How many rows are reported as lost if they are gone an hour after their objects were evicted.
 async fn told_as_lost(config: Config) -> u32 {
     let scene = Scene::new(quiet);
     let stop = CancellationToken::new();
@@ -55,7 +55,7 @@ async fn an_object_that_is_there_again_gets_a_row_once_its_evicted_one_is_purged
     sleep(SECOND).await;
     scene.put("a", IMMUTABLE);
     sleep(20 * SECOND).await;
-    // It comes back in another state, and keeps its uid.
+    // It comes back in another state, with the same uid.
     scene.put("a", |object| object["spec"]["description"] = json!("restored"));
     sleep(20 * SECOND).await;
     assert_eq!(scene.metric("ingester_ghosts"), 1);

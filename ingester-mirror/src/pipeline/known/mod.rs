@@ -22,11 +22,11 @@ pub(crate) enum RowState {
     Rejected,
     /// The kind's predicate leaves the object out: it has no live row, on purpose.
     LeftOut,
-    /// The object has left etcd, which its row is still to say.
+    /// The object has left etcd, but its row does not say so yet.
     Left,
     /// The object has left etcd, and its row says so: its DELETED event brings nothing new.
     Confirmed,
-    /// The object is in the cluster although it had left it, and its row is another. A person decides which of the two stays.
+    /// The object is in the cluster although it had left it, and its row differs from it. A person decides which of the two stays.
     Ghost,
 }
 
@@ -42,7 +42,7 @@ impl RowState {
 pub(crate) struct KnownObject {
     pub(crate) version: u64,
     pub(crate) state: RowState,
-    /// Whether the latest list has it, as far as that is read. What the list lacks in the end is gone, or its events were missed.
+    /// Whether the latest list has it, as far as the list is read. What the list lacks in the end is gone, or its events were missed.
     seen: bool,
     /// The hash of the labels and annotations that this process wrote, of 56 bits.
     pairs: Option<NonZeroU64>,
@@ -73,7 +73,7 @@ pub(crate) struct Known {
     leaving: HashMap<Box<str>, Instant>,
     /// The terminating objects that wait for us: they have our finalizer.
     held: HashSet<Box<str>>,
-    /// The objects that were waiting to be written when the list in progress began, and that it has not had so far.
+    /// The objects that were waiting to be written when the list in progress began, and that the list has not contained so far.
     waiting: HashSet<Box<str>>,
     /// How adding our finalizer went.
     pub(super) additions: Additions,
@@ -108,7 +108,7 @@ impl Known {
         match eviction {
             Eviction::None => self.load_live(uid, version),
             Eviction::Intended => self.load_evicted(uid, version),
-            // An earlier release wrote it: only its object tells whether that has left.
+            // An earlier release wrote it: only the object shows whether it has left.
             Eviction::Unrecorded => self.load_evicted(uid, 0),
             Eviction::Confirmed => {}
         }
@@ -129,7 +129,7 @@ impl Known {
         self.recount(old, Some(object));
     }
 
-    /// Records a live row that was read. One that is remembered in another state is of no known version: it was changed by hand, or it
+    /// Records a live row that was read. If it is remembered in another state, its version is unknown: it was changed by hand, or it
     /// is just being written. So its object is looked at.
     fn load_live(&mut self, uid: &str, version: u64) {
         let live = RowState::Stored(LifecycleState::Live);
@@ -191,14 +191,14 @@ impl Known {
         self.chosen.insert(uid.into(), choice);
     }
 
-    /// The chosen version of an object has a successor that differs in our finalizer alone, or its deletion was accepted.
+    /// The chosen version of an object has a successor that differs only in our finalizer, or its deletion was accepted.
     pub(crate) fn go_on(&mut self, uid: &str, from: u64, choice: Choice) {
         if let Some(chosen) = self.chosen.get_mut(uid).filter(|chosen| chosen.version == from) {
             *chosen = choice;
         }
     }
 
-    /// What was chosen of the object is not what it is now.
+    /// The object has changed since it was chosen.
     pub(crate) fn reconsider(&mut self, uid: &str) {
         if self.chosen.get(uid).is_some_and(|chosen| !chosen.requested) {
             self.chosen.remove(uid);
@@ -228,7 +228,7 @@ impl Known {
         }
     }
 
-    /// Whether the object is terminating and waits for us. Returns how many do.
+    /// Whether the object is terminating and waits for us. Returns how many objects wait.
     pub(crate) fn hold(&mut self, uid: &str, held: bool) -> usize {
         if !held {
             self.held.remove(uid);
@@ -295,14 +295,14 @@ impl Known {
         self.waiting = waiting;
     }
 
-    /// The list has this object.
+    /// The list contains this object.
     pub(crate) fn seen(&mut self, uid: &str) {
         self.objects.mark_seen(uid);
         self.waiting.remove(uid);
     }
 
-    /// The uids that the list, which has just ended, lacks and that must be read again. Objects that were leaving are
-    /// forgotten.
+    /// The uids that the list, which has just ended, lacks and that must be read again. Forgets objects that were
+    /// leaving.
     pub(crate) fn unseen(&mut self) -> Unseen {
         let is_missed = |state| matches!(state, RowState::Stored(LifecycleState::Live) | RowState::Rejected);
         self.objects.retain(|object| object.seen || is_missed(object.state) || object.state.is_leaving());
@@ -312,7 +312,7 @@ impl Known {
         }
         let of = |wanted: &dyn Fn(RowState) -> bool| {
             let mut uids = self.objects.uids(|object| !object.seen && wanted(object.state));
-            // In one order, so that a history can be repeated.
+            // In a fixed order, so that a history can be repeated.
             uids.sort_unstable();
             uids
         };
@@ -334,7 +334,7 @@ pub(crate) struct Unseen {
     pub(crate) missed: Vec<Box<str>>,
     /// Of objects that were being evicted.
     pub(crate) evicted: Vec<Box<str>>,
-    /// Of objects that waited to be written when the list began. An older state of them is written when it has ended, or was meanwhile.
+    /// Of objects that waited to be written when the list began. An older state of them is written after the list, or was written meanwhile.
     pub(crate) waiting: HashSet<Box<str>>,
 }
 
@@ -367,7 +367,7 @@ mod tests {
         known.begin_list(HashSet::new());
         known.seen("here");
         known.seen("never stored");
-        // Stored during the list, which may be older than the object.
+        // Stored during the list; the list may be older than the object.
         known.set("new", 3, RowState::Stored(LifecycleState::Live), None);
         known.set("confirmed", 2, RowState::Confirmed, None);
         known.set("ghost", 2, RowState::Ghost, None);

@@ -1,7 +1,7 @@
 //! What is remembered of each object, by uid, in few bytes: a cluster may have millions.
 //!
 //! A uid is a UUID in its canonical text, which 16 bytes say. Then an object takes 32 bytes, in a vector that grows by an eighth, and
-//! up to 12 for its place in the hash table, which has one byte and the index in the vector. Uids of another form are kept as they are.
+//! up to 12 for its slot in the hash table, which holds one byte and the index in the vector. Uids of another form are kept as they are.
 
 use super::{KnownObject, RowState};
 use crate::lifecycle::LifecycleState;
@@ -22,7 +22,7 @@ pub(super) struct Table {
     places: HashTable<u32>,
     /// Uids may be chosen, so the hash has a random key.
     keys: RandomState,
-    /// The objects whose uids are no UUIDs in canonical text.
+    /// The objects whose uids are not UUIDs in canonical text.
     others: HashMap<Box<str>, KnownObject>,
 }
 
@@ -70,7 +70,7 @@ impl Table {
         Some(entries.swap_remove(place as usize).object())
     }
 
-    /// Forgets the objects that are not to stay.
+    /// Forgets the objects that `stays` rejects.
     pub(super) fn retain(&mut self, stays: impl Fn(&KnownObject) -> bool) {
         self.others.retain(|_, object| stays(object));
         let before = self.entries.len();
@@ -96,7 +96,7 @@ impl Table {
         }
     }
 
-    /// A list begins that has no object so far.
+    /// A list begins: it has no objects so far.
     pub(super) fn forget_seen(&mut self) {
         self.entries.iter_mut().for_each(|entry| entry.rest &= !SEEN);
         self.others.values_mut().for_each(|object| object.seen = false);
@@ -113,7 +113,7 @@ impl Table {
         entries.chain(others).collect()
     }
 
-    /// The memory that was more than twice what is needed is given back.
+    /// Memory beyond twice what is needed is freed.
     pub(super) fn shrink(&mut self) {
         let Table { entries, places, keys, .. } = self;
         if entries.len() < entries.capacity() / 2 {
@@ -134,15 +134,15 @@ impl Table {
             // Doubling would leave half of it unused.
             self.entries.reserve_exact((len / 8).max(LEAST));
         }
-        // What was removed from a table that was nearly full takes up its place until all are found anew. Then the table need not be
-        // twice as large, unless the same would be due again soon.
+        // Entries that were removed from a nearly full table keep their slots until the table is rebuilt. Then the table need not be
+        // twice as large, unless it would soon have to be rebuilt again.
         let most = self.places.num_buckets() / 8 * 7;
         if len == self.places.capacity() && len < most - most / 32 {
             self.find_places();
         }
     }
 
-    /// Finds the places of all entries anew.
+    /// Rebuilds the hash table of all entries.
     fn find_places(&mut self) {
         let Table { entries, places, keys, .. } = self;
         places.clear();
@@ -151,7 +151,7 @@ impl Table {
         }
     }
 
-    /// The memory of all but the uids of another form.
+    /// The memory without that of uids of another form.
     #[cfg(test)]
     fn bytes(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>() + self.places.allocation_size()
@@ -162,7 +162,7 @@ fn hash(keys: &RandomState, entries: &[Entry], place: u32) -> u64 {
     keys.hash_one(entries[place as usize].uid)
 }
 
-/// A uid that 16 bytes say: no two texts have the same.
+/// A uid as 16 bytes: no two texts have the same ones.
 fn packed(uid: &str) -> Option<Uuid> {
     let parsed = Uuid::try_parse(uid).ok()?;
     let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
@@ -312,7 +312,7 @@ mod tests {
             if number >= 1000 {
                 check(&table, "that came");
             }
-            // As many come as go, until a table that is never put in order would be twice as large.
+            // As many objects come as go, until a table that is never rebuilt would be twice as large.
             if number == 40_000 {
                 for new in 1_000_000..1_150_000 {
                     let gone = if new < 1_040_000 { new - 1_000_000 } else { new - 40_000 };

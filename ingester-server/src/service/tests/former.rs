@@ -1,4 +1,4 @@
-//! What callers see of objects that were deleted or evicted before their namespace was made anew, and of the status of a restored one.
+//! What callers see of objects that were deleted or evicted before their namespace was created anew, and of the status of a restored one.
 
 use crate::access::AccessLogs;
 use crate::caller::{Attributes, Caller, Verb};
@@ -22,7 +22,7 @@ use ingester_store::{RowChange, Store};
 use serde_json::{Value as Json, json};
 use std::sync::{Arc, Mutex};
 
-/// All callers may do everything but write a status.
+/// All callers may do everything except write a status.
 pub(super) struct NoStatus(pub(super) Arc<Mutex<Vec<Attributes>>>);
 
 impl Reviewer for NoStatus {
@@ -37,7 +37,7 @@ impl Reviewer for NoStatus {
     }
 }
 
-/// A cluster that answers each request with this code and body, and takes every object that is created.
+/// A cluster that answers each request with this code and body, and accepts every new object.
 pub(super) fn cluster(namespace: (u16, Json)) -> kube::Client {
     let service = tower::service_fn(move |request: Request<kube::client::Body>| {
         let (code, answer) = namespace.clone();
@@ -172,7 +172,7 @@ async fn objects_older_than_their_namespace_are_hidden_from_every_request() {
         ["deleted-new", "evicted-new"],
         "the old evicted one was not deleted"
     );
-    // Whoever may read all namespaces is the tenant of none.
+    // A caller who may read all namespaces is not a tenant.
     let (_, list, _) = ask(&service, "GET", "/apis/michelangelo.api/v2/models?state=all", "").await;
     assert_eq!(list["items"].as_array().unwrap().len(), 6);
 }
@@ -241,7 +241,7 @@ async fn a_name_that_is_not_found_leads_to_an_object_in_another_state() {
     {
         assert!(!not_found(&granted, path).await.contains("is in SQL"), "{path}");
     }
-    // What may not be seen is not hinted at.
+    // Hints do not mention objects that may not be seen.
     let hidden = service(FormerObjects::Hidden, cluster(absent())).await.0;
     let client = cluster(created("2026-01-01T00:00:00Z"));
     let older = service(FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone()))), client).await.0;

@@ -1,4 +1,4 @@
-//! What callers are answered about the past, and where it is hidden.
+//! The answers to callers about the past, and where it is hidden.
 
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
@@ -34,7 +34,7 @@ static KINDS: [Kind; 1] = [Kind::of::<Run>()];
 
 const RUNS: &str = "/apis/example.com/v1/namespaces/ml/runs";
 
-/// Runs: `nightly` in the versions 1 to 3, made anew as 4 and 5, and `weekly`.
+/// Runs: `nightly` in the versions 1 to 3, created anew as 4 and 5, and `weekly`.
 async fn service(former: FormerObjects) -> Service {
     let store = Store::in_memory(&KINDS).await.unwrap();
     let kind = &KINDS[0];
@@ -94,7 +94,7 @@ async fn the_history_of_a_name_is_a_list_in_pages_and_one_version_of_it_an_objec
     let (code, list) = get(&service, &format!("{RUNS}/nightly/history")).await;
     assert_eq!((code, &list["kind"]), (200, &json!("RunList")), "{list}");
     let both = ".metadata.resourceVersion, .status.phase";
-    // All of the present object; the one before it is on the next page.
+    // All versions of the present object; the previous object is on the next page.
     assert_eq!(told(&list), [format!("5 updated {both}"), "4 - -".to_owned()]);
     let (mut all, mut token) = (Vec::new(), String::new());
     loop {
@@ -152,7 +152,7 @@ async fn objects_and_lists_are_answered_as_they_were_at_a_moment() {
     assert!(token.starts_with('@'), "{token}");
     let (code, next) = get(&service, &format!("{RUNS}?at=0s&limit=1&state=all&continue={token}")).await;
     assert_eq!((code, told(&next).len()), (200, 1), "{next}");
-    // It was there by its own account.
+    // It existed by its own timestamp.
     let (code, missing) = get(&service, &format!("{RUNS}/weekly?at=2026-04-01")).await;
     let message = missing["message"].as_str().unwrap_or_default();
     assert!(code == 404 && message.contains("is not known: its history begins at"), "{missing}");
@@ -168,7 +168,7 @@ async fn the_past_is_hidden_where_deleted_objects_are() {
         let (code, body) = get(&hidden, &format!("{RUNS}{path}")).await;
         assert!(code == 403 && body["message"].as_str().unwrap().contains("serve.formerObjects"), "{path}: {body}");
     }
-    // Of a namespace that was made anew, what was created since.
+    // For a namespace that was created anew, the objects since then.
     let since = Namespaces::new(cluster(created("2026-01-01T00:00:00Z")));
     let older = service(FormerObjects::OlderHidden(Box::new(since))).await;
     let (_, list) = get(&older, &format!("{RUNS}/nightly/history")).await;

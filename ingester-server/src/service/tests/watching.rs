@@ -1,4 +1,4 @@
-//! Who may watch, and what lists say of where a watch may begin.
+//! Which callers may watch, and where lists let a watch begin.
 
 use super::{MODELS, answer, ask, service, service_with};
 use axum::body::Body;

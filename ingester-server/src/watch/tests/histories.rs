@@ -1,12 +1,12 @@
-//! Histories by chance: writes of a few objects, and clients that begin, resume and list again at any moment. Whenever the writes pause, each
-//! client must have what is selected then.
+//! Random histories: writes of a few objects, and clients that begin, resume and list again at any moment. Whenever the writes pause, each
+//! client must have the objects that are selected then.
 //!
 //! `WATCH_SEEDS=0..2000 cargo test -p ingester-server --lib histories` runs these seeds. A failing seed is named.
 
 use super::*;
 use std::cell::{Cell, RefCell};
 
-/// Numbers by chance.
+/// Random numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -26,8 +26,8 @@ impl Chance {
     }
 }
 
-/// What a client selects. Of each kind that the server tells apart: by states alone, or with what the database is asked; with and without
-/// former objects; of which some are hidden.
+/// What a client selects. One for each case of the server: by states alone, or with a question to the database; with and without
+/// former objects; some of them hidden.
 const SELECTORS: [&str; 12] = [
     HIDDEN,
     "",
@@ -43,21 +43,21 @@ const SELECTORS: [&str; 12] = [
     "fieldSelector=metadata.name%3Dm-1&labelSelector=team%3Da",
 ];
 
-/// Asked for by a caller who may see live objects alone.
+/// Requested by a caller who may see only live objects.
 const HIDDEN: &str = "state=live&labelSelector=team%3Db";
 
 /// One history.
 struct History {
     seed: u64,
     world: World,
-    /// The pause of the writes that the clients are to reach now.
+    /// The pause of the writes that the clients must reach now.
     round: Cell<u64>,
-    /// Which one each of them has reached; those that have not begun wait for none.
+    /// Which pause each of them has reached; those that have not begun wait for none.
     reached: RefCell<Vec<u64>>,
-    /// The most turns that anything waits.
+    /// The most turns that any wait takes.
     pause: u64,
-    /// Whether there are clients from whom former objects are hidden. What was live is then not evicted at once, as an import may do it: it
-    /// would be told as an eviction of what was evicted before, of which they are told nothing.
+    /// Whether there are clients from whom former objects are hidden. Live objects are then not evicted at once, as an import may do: that
+    /// would look like an eviction of an object that was evicted before, which is not reported to them.
     hides: bool,
 }
 
@@ -65,7 +65,7 @@ struct History {
 const LAST: u64 = u64::MAX - 1;
 
 impl History {
-    /// Writes by chance. Versions only grow, and are not unique: a sweep has one for many.
+    /// Random writes. Versions only grow, and are not unique: a sweep has one for many.
     async fn write(&self, chance: &mut Chance) {
         let (world, mut version, mut last) = (&self.world, 10, [0; 4]);
         for round in 1..=3 {
@@ -77,7 +77,7 @@ impl History {
                 let of = uid(if chance.below(6) == 0 { 0 } else { last[k] });
                 let labels = json!({"team": chance.of(&["a", "a", "b"])});
                 let row = row(&of, version, &labels);
-                // An entry does not say whether what it evicts was deleted before: watches of deleted objects miss that.
+                // An entry does not say whether the evicted object was deleted before: watches of deleted objects miss that.
                 let is_deleted = world.rows("state=deleted").await.contains_key(&of);
                 match chance.below(24) {
                     0 if !self.hides && !is_deleted => {
@@ -112,7 +112,7 @@ impl History {
         }
     }
 
-    /// Waits until all clients have what there is.
+    /// Waits until all clients are up to date.
     async fn reach(&self, round: u64) {
         self.round.set(round);
         while self.reached.borrow().iter().any(|reached| *reached < round) {
@@ -128,11 +128,11 @@ impl History {
         changes.iter().map(|change| format!("{} {} {}", change.what.text(), change.uid, change.res_version)).collect()
     }
 
-    /// A client, which begins by chance, and breaks its watch off by chance.
+    /// A client, which begins at random, and breaks off its watch at random.
     async fn client(&self, n: usize, selector: &str, mut chance: Chance) {
-        // One in so many events that say something new is the last one of its watch.
+        // One in this many events with news is the last one of its watch.
         let (breaks, streams) = (chance.of(&[1, 8, u64::MAX]), chance.below(3) == 0);
-        // Initial events have the version of the object's text, which the row of a deletion that was only seen does not have.
+        // Initial events have the version of the object's text, which the row of a deletion that was only observed does not have.
         let streams = streams && !selector.contains("deleted") && !selector.contains("all");
         chance.pause(10 * self.pause).await;
         self.reached.borrow_mut()[n] = 0;
@@ -146,7 +146,7 @@ impl History {
                     client.has = self.world.rows(selector).await;
                 }
             }
-            // What it has may be old when the watch begins.
+            // Its objects may be old when the watch begins.
             chance.pause(5 * self.pause).await;
             let mut events = self.begin(selector, client.at).await;
             while self.reached.borrow()[n] < LAST {
@@ -171,7 +171,7 @@ impl History {
                 } else {
                     behind = std::time::Instant::now();
                 }
-                // Behind one that it knew already, it would be sent that again and again.
+                // After a version that it already knew, it would be sent that again and again.
                 let is_new = if event.0 == "BOOKMARK" { client.at != was.0 } else { client.has != was.1 };
                 if client.at.is_some() && is_new && chance.below(breaks) == 0 {
                     break;
@@ -192,17 +192,17 @@ impl History {
     }
 }
 
-/// How long a client may not have what there is while nothing is written.
+/// How long a client may be out of date while nothing is written.
 const BEHIND: Duration = Duration::from_secs(10);
 
 /// What a client knows.
 #[derive(Default)]
 struct Client {
-    /// Where it resumes; nowhere, while it is sent what there is.
+    /// The version where it resumes; `None` during initial events.
     at: Option<u64>,
     /// The versions of its objects, by their uids.
     has: BTreeMap<String, u64>,
-    /// What it was told.
+    /// The events that it received.
     told: Vec<String>,
 }
 
@@ -223,7 +223,7 @@ impl Client {
                     self.at = Some(event.version());
                 }
             }
-            // It begins again.
+            // It starts over.
             _ => {
                 *self = Client::default();
                 return false;
@@ -234,7 +234,7 @@ impl Client {
     }
 }
 
-/// The seeds that are asked for.
+/// The requested seeds.
 fn seeds() -> std::ops::Range<u64> {
     let Ok(text) = std::env::var("WATCH_SEEDS") else { return 0..40 };
     let (from, to) = text.split_once("..").expect("WATCH_SEEDS is like 0..2000");
@@ -260,7 +260,7 @@ async fn each_client_ends_with_what_there_is() {
             pause: chance.of(&[0, 3, 20, 100]),
             hides: chance.below(2) == 0,
         };
-        // Few, so that a client often finds that the reader knows already what is selected.
+        // Few, so that the reader often already knows what a client selects.
         let selectors = [(); 2].map(|()| chance.of(&SELECTORS[usize::from(!history.hides)..]));
         let each = (0..clients).map(|n| history.client(n, selectors[n % 2], Chance(seed << 8 | n as u64)));
         tokio::join!(history.write(&mut chance), futures::future::join_all(each));

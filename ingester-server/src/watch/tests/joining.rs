@@ -1,4 +1,4 @@
-//! What a watcher is sent that joins while the reader is at a certain place: here the test says when the reader reads.
+//! The events for a watcher that joins while the reader is at a certain position: here the test decides when the reader reads.
 
 use super::*;
 use crate::watch::Running;
@@ -29,7 +29,7 @@ impl Held {
         Held { world, reader, at }
     }
 
-    /// Reads everything, and takes in nobody.
+    /// Reads everything without admitting watchers.
     async fn read(&mut self) {
         loop {
             let mut position = Some(self.at);
@@ -43,7 +43,7 @@ impl Held {
         }
     }
 
-    /// Takes in who joins.
+    /// Admits watchers that join.
     async fn admits(&mut self) {
         loop {
             self.reader.admit(self.at);
@@ -51,7 +51,7 @@ impl Held {
         }
     }
 
-    /// A watch from this version on, which has read all that it reads before events are live.
+    /// A watch from this version on, which has read everything before live events.
     async fn watch(&mut self, selector: &str, version: u64) -> Events {
         let mut events = self.begin(selector, version).await;
         let event = self.next(&mut events).await;
@@ -59,12 +59,12 @@ impl Held {
         events
     }
 
-    /// A watch from this version on, which is not taken in yet.
+    /// A watch from this version on, which is not admitted yet.
     async fn begin(&self, selector: &str, version: u64) -> Events {
         self.world.watch(&format!("{selector}&resourceVersion={version}&allowWatchBookmarks=true")).await
     }
 
-    /// The next event of a watch, which may have to be taken in first.
+    /// The next event of a watch, which may have to be admitted first.
     async fn next(&mut self, events: &mut Events) -> Event {
         tokio::select! {
             event = events.next() => event.expect("it goes on"),
@@ -72,7 +72,7 @@ impl Held {
         }
     }
 
-    /// What a watch is sent of what was done up to now.
+    /// The events that a watch gets for the changes up to now.
     async fn told(&mut self, events: &mut Events) -> Vec<String> {
         self.read().await;
         let mut told = Vec::new();
@@ -92,7 +92,7 @@ impl Held {
 enum Leaves {
     /// It has another label.
     Relabelled,
-    /// It is evicted in the version that it has.
+    /// It is evicted at its present version.
     Evicted,
     Deleted,
 }
@@ -107,7 +107,7 @@ impl Leaves {
     }
 }
 
-/// The client has the object from its list. The reader has not looked at its first entry when the watch has read all that it reads, and
+/// The client has the object from its list. The reader has not looked at its first entry when the watch has read everything that it reads itself, and
 /// finds the row as it is after the second one.
 #[tokio::test]
 async fn an_object_that_was_listed_before_the_reader_came_to_it_is_deleted_when_it_leaves() {
@@ -119,11 +119,11 @@ async fn an_object_that_was_listed_before_the_reader_came_to_it_is_deleted_when_
         ("labelSelector=team%3Da&state=live", Leaves::Evicted),
         ("labelSelector=team%3Da", Leaves::Deleted),
     ] {
-        // The position of the list lies before the first entry, or behind it.
+        // The position of the list is before the first entry, or after it.
         for is_numbered in [false, true] {
             let mut held = Held::new().await;
             let begin = held.at.version();
-            // With it, what is selected is known already.
+            // With it, the selection is already known.
             let _first = held.watch(selector, begin).await;
             held.world.live("a", 1, json!({"team": "a"})).await;
             if is_numbered {
@@ -139,7 +139,7 @@ async fn an_object_that_was_listed_before_the_reader_came_to_it_is_deleted_when_
     }
 }
 
-/// Between the place up to which the watch has caught up, and the place at which the reader takes it in.
+/// Between the position up to which the watch has caught up and the position at which the reader admits it.
 #[tokio::test]
 async fn a_watch_ends_whose_entries_are_purged_before_it_has_read_them() {
     let mut held = Held::new().await;
@@ -161,7 +161,7 @@ async fn a_watch_ends_whose_entries_are_purged_before_it_has_read_them() {
     assert_eq!((&*event.0, &event.1["reason"]), ("ERROR", &json!("Expired")));
 }
 
-/// Clients know objects by their names: one of the same name must not go with the one that was deleted before.
+/// Clients know objects by their names: a new one must not disappear with the deleted one of the same name.
 #[tokio::test]
 async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletion_of_its_namesake() {
     let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -171,7 +171,7 @@ async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletio
             held.world.live(name, version, json!({"team": "a"})).await;
         }
         held.read().await;
-        // All of them are read then, and the last ones wait to be taken.
+        // All of them are read then, and the last ones wait to be sent.
         let mut events = held.world.watch(&format!("{initial}{selector}")).await;
         let mut has = BTreeMap::new();
         let first = events.next().await.unwrap();
@@ -197,7 +197,7 @@ async fn what_is_created_anew_while_initial_events_are_sent_outlives_the_deletio
     }
 }
 
-/// The watch has caught up beyond the place of the reader: nothing else sends what lies between.
+/// The watch has caught up beyond the reader's position: nothing else sends the entries in between.
 #[tokio::test]
 async fn a_deletion_that_was_withheld_is_sent_wherever_the_reader_is() {
     let mut held = Held::with(WatchLimits { batch: 1, ..LIMITS }).await;
@@ -214,7 +214,7 @@ async fn a_deletion_that_was_withheld_is_sent_wherever_the_reader_is() {
     assert_eq!(held.told(&mut events).await, ["DELETED a 5"]);
 }
 
-/// A row that is no longer of the cluster is seldom written again, but what was selected of it leaves then.
+/// A row that no longer belongs to the cluster is seldom written again, but then a selected object leaves.
 #[tokio::test]
 async fn a_former_object_that_is_written_again_leaves_the_selection_also_for_who_resumes() {
     let of = |label: &str| json!({"team": label});
