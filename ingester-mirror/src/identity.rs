@@ -23,6 +23,7 @@ pub(crate) const NAMESPACE: &str = "kube-system";
 /// What is known about the cluster of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterCheck {
+    /// The database belongs to this cluster.
     Own,
     /// It is not known, for this reason: the API server does not tell its cluster's uid.
     Unchecked(String),
