@@ -51,9 +51,9 @@ async fn until(database: &Database, what: &str, sql: &str) -> Result<()> {
 /// A key in creation, or whose creation was interrupted.
 const UNFINISHED: &str = "SELECT indexrelid::regclass FROM pg_index WHERE NOT indisvalid";
 
-/// The sessions that create it.
-const MAKERS: &str =
-    "SELECT pid FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND state = 'active'";
+/// The sessions that create it: in this database, since other tests create keys in others.
+const MAKERS: &str = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND state = 'active' \
+     AND datname = current_database()";
 
 /// A database with rows on its way from the first release to the second, as if the program had been killed after the step that adds the
 /// columns: only the keys remain.
