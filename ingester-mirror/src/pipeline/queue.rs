@@ -17,10 +17,15 @@ use tokio::time::Instant;
 /// The shortest delay: whatever fails is tried again after a pause.
 const SHORTEST: Duration = Duration::from_millis(100);
 
+/// So many objects that were handed back are remembered before it is looked which of them still wait.
+const MOST_HANDED: usize = 64;
+
 pub(crate) struct Queue {
     contents: Arc<Mutex<Contents>>,
     /// There may be something to take.
     ready: Notify,
+    /// A request has handed back an object.
+    handed: Notify,
     /// An object was worked on.
     worked: Notify,
     metrics: ControllerMetrics,
@@ -31,6 +36,8 @@ struct Contents {
     /// By uid. `order` has the uids of those that no worker has.
     waiting: HashMap<Box<str>, Item>,
     order: VecDeque<Box<str>>,
+    /// The objects that were handed back with what others wait for, and some that no longer wait.
+    handed: Vec<Box<str>>,
     /// The objects that workers have, and since when they have waited.
     active: HashMap<Box<str>, Instant>,
     /// Delayed work, by when it is due and a number that tells equal times apart.
@@ -51,7 +58,7 @@ impl Queue {
             let contents = of.upgrade()?;
             contents.lock().unwrap_or_else(PoisonError::into_inner).oldest().map(|since| since.elapsed())
         });
-        Queue { contents, ready: Notify::new(), worked: Notify::new(), metrics }
+        Queue { contents, ready: Notify::new(), handed: Notify::new(), worked: Notify::new(), metrics }
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
@@ -129,6 +136,26 @@ impl Queue {
         }
     }
 
+    /// As [`Queue::take`], but only objects that were handed back with a permit. A worker that begins no further requests takes these: the requests
+    /// that it has begun may wait for the permits.
+    pub(crate) async fn take_handed_back(&self, most: usize, most_bytes: usize) -> Vec<Item> {
+        loop {
+            let handed = self.handed.notified();
+            let items = {
+                let mut contents = self.contents();
+                let items = contents.take_handed_back(most, most_bytes);
+                self.count(&contents);
+                items
+            };
+            if !items.is_empty() {
+                let now = Instant::now();
+                items.iter().for_each(|item| self.metrics.taken(now.duration_since(item.trail.since)));
+                return items;
+            }
+            handed.await;
+        }
+    }
+
     /// The worker is done with these. What arrived for them meanwhile can be taken now.
     pub(crate) fn done<'u>(&self, uids: impl IntoIterator<Item = &'u str>) {
         let mut contents = self.contents();
@@ -169,10 +196,14 @@ impl Queue {
         contents.bytes += item.bytes();
         contents.active.remove(&uid);
         contents.order.push_back(uid.clone());
+        if item.holds_a_permit() {
+            contents.hand_back(uid.clone());
+        }
         contents.waiting.insert(uid, item);
         self.count(&contents);
         drop(contents);
         self.ready.notify_one();
+        self.handed.notify_one();
     }
 
     /// Takes out the objects that were received and wait. Returns their uids.
@@ -282,6 +313,29 @@ impl Contents {
             item.trail.since = now;
             self.add(item);
         }
+    }
+
+    fn hand_back(&mut self, uid: Box<str>) {
+        // There are few permits, so few remain.
+        if self.handed.len() >= MOST_HANDED {
+            let waiting = &self.waiting;
+            self.handed.retain(|uid| waiting.get(uid).is_some_and(Item::holds_a_permit));
+        }
+        self.handed.push(uid);
+    }
+
+    fn take_handed_back(&mut self, most: usize, most_bytes: usize) -> Vec<Item> {
+        let mut handed: HashSet<Box<str>> = std::mem::take(&mut self.handed).into_iter().collect();
+        handed.retain(|uid| self.waiting.get(uid).is_some_and(Item::holds_a_permit));
+        if handed.is_empty() {
+            return Vec::new();
+        }
+        let (first, rest) = std::mem::take(&mut self.order).into_iter().partition(|uid| handed.contains(uid));
+        self.order = first;
+        let items = self.take(most, most_bytes);
+        self.handed.extend(self.order.iter().cloned());
+        self.order.extend::<VecDeque<_>>(rest);
+        items
     }
 
     fn take(&mut self, most: usize, most_bytes: usize) -> Vec<Item> {

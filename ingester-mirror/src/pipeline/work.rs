@@ -148,6 +148,11 @@ impl Item {
         size_of::<Item>() + 2 * self.uid.len() + more
     }
 
+    /// Whether it holds the permit of a request until it is written.
+    pub(crate) fn holds_a_permit(&self) -> bool {
+        matches!(self.trail.held, Retained::Look { .. })
+    }
+
     /// Which of two pieces of work for one object remains: `self` waits, `new` arrives.
     ///
     /// An object that was received replaces an older one. If the two contradict each other, the object is looked at, which is always right.

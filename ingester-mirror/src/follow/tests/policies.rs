@@ -107,6 +107,17 @@ async fn objects_that_are_on_their_way_count_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn more_objects_leave_at_once_than_workers_begin_requests_for() {
+    let scene = Scene::new(quiet);
+    (0..8000).for_each(|number| scene.put(&format!("o{number:04}"), FINISHED));
+    let mut config = with_rule(None, true);
+    config.policies.evict_limit = 8000;
+    let _playing = play(&scene, config);
+    sleep(400 * SECOND).await;
+    assert_eq!(scene.state().objects.len(), 6400);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_object_that_changes_before_it_is_deleted_stays_and_its_row_lives() {
     for finalizer in [json!([]), json!([FINALIZER])] {
         let scene = Scene::new(|call| if call == "delete a" { Trouble::Slow(5 * SECOND) } else { Trouble::None });
