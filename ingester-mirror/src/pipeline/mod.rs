@@ -147,7 +147,7 @@ impl Pipeline {
                 () = self.unit.stop.cancelled() => break,
                 () = requests.ended() => continue,
                 items = self.queue.take(MOST_OBJECTS, MOST_BYTES), if requests.has_room() => items,
-                // The requests that are under way may all wait for what these hold.
+                // All requests that this worker has begun may wait for the permits of these objects.
                 items = self.queue.take_handed_back(MOST_OBJECTS, MOST_BYTES), if !requests.has_room() => items,
             };
             if self.reconcile(items, &mut requests).await.is_err() {

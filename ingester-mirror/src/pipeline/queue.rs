@@ -17,7 +17,7 @@ use tokio::time::Instant;
 /// The shortest delay: whatever fails is tried again after a pause.
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// So many objects that were handed back are remembered before it is looked which of them still wait.
+/// If this many objects that were handed back are remembered, those that no longer wait are forgotten.
 const MOST_HANDED: usize = 64;
 
 pub(crate) struct Queue {
@@ -36,7 +36,7 @@ struct Contents {
     /// By uid. `order` has the uids of those that no worker has.
     waiting: HashMap<Box<str>, Item>,
     order: VecDeque<Box<str>>,
-    /// The objects that were handed back with what others wait for, and some that no longer wait.
+    /// The objects that were handed back with a permit, and some that no longer wait.
     handed: Vec<Box<str>>,
     /// The objects that workers have, and since when they have waited.
     active: HashMap<Box<str>, Instant>,
