@@ -121,10 +121,17 @@ async fn every_write_has_its_line_whenever_its_connection_closes() {
     let requests = futures::stream::iter(0..WRITES).map(|number| closes_at_random(&world, number));
     requests.buffer_unordered(50).collect::<Vec<()>>().await;
     until("all connections are closed", async || world.count("ingester_serve_connections ") == 0.0).await;
-    until("each request has its line", async || lines("eve").len() == world.reached()).await;
+    let reached = || f64::from(u32::try_from(world.reached()).unwrap());
+    until("each request has ended", async || world.count("ingester_serve_requests_total{") == reached()).await;
     world.service.finish(Duration::from_secs(10)).await;
+    // A client may have left before its token was looked at. Those have a few lines a second, without a user.
+    let unknown = world.reached() - lines("eve").len();
+    let written = lines("").len();
+    assert!(
+        written == unknown || (written >= 10 && written < unknown),
+        "{unknown} left unknown, {written} have a line"
+    );
     let lines = lines("eve");
-    assert_eq!(lines.len(), world.reached());
     let has = |code: &str| lines.iter().filter(|line| line["code"] == code).count();
     assert!(lines.len() < WRITES && has("499") > 10 && has("200") > 10, "{} {}", has("499"), has("200"));
 
