@@ -60,8 +60,10 @@ impl Entry {
             What::Purged => States::DELETED,
             What::Deleted => match row {
                 None => States::default(),
-                Some(row) if row.time(base::EVICT_TIME).is_some() => States::EVICTED,
-                Some(_) => States::LIVE,
+                Some(row) if row.time(base::EVICT_TIME).is_none() => States::LIVE,
+                // It may have been evicted since.
+                Some(_) if !self.is_of(row) => LIVING,
+                Some(_) => States::EVICTED,
             },
         }
     }
@@ -69,9 +71,7 @@ impl Entry {
     /// The rare states before it: a row that no longer belongs to the cluster was written again.
     pub(super) fn rarely_before(&self, row: Option<&FoundRow>) -> States {
         match self.change.what {
-            // An import may evict a live object.
-            What::Evicted => States { live: true, ..States::DELETED },
-            What::Evicting => States { evicted: true, ..States::DELETED },
+            What::Evicting => States::EVICTED,
             // A later row does not show whether it was evicted.
             What::Deleted => States { evicted: !self.is_of(row), ..States::DELETED },
             _ => States::NONE,

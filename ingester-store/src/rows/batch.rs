@@ -9,7 +9,7 @@ use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room};
 use super::companions::CompanionChanges;
 use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use super::history::{begin_versions, keep_versions, mark_deleted};
-use super::log::{Log, is_news, what};
+use super::log::{Log, is_news, steps};
 use crate::driver::Transaction;
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
@@ -65,7 +65,7 @@ impl<'a> Sorted<'a> {
             RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
                 Some((Verdict::Write, old)) if has_its_companions(row, old) => {
                     self.alike.push(row);
-                    self.news.extend(is_news(row, old).then(|| (row, what(row, Some(old)))));
+                    self.add_news(row, old);
                 }
                 judged => self.add_row(row, judged, report),
             },
@@ -76,7 +76,7 @@ impl<'a> Sorted<'a> {
                 if let Some((Verdict::Write, old)) = judged
                     && !is_news(row, old)
                 {
-                    self.news.push((row, what(row, Some(old))));
+                    self.news.extend(steps(row, old).map(|what| (row, what)));
                 }
             }
             RowChange::Tombstone { uid, res_version, delete_time } => {
@@ -93,13 +93,20 @@ impl<'a> Sorted<'a> {
         }
     }
 
+    /// The log is to have this row, if it says something else than the stored one.
+    fn add_news(&mut self, row: &'a Row, old: Version) {
+        if is_news(row, old) {
+            self.news.extend(steps(row, old).map(|what| (row, what)));
+        }
+    }
+
     /// Adds a row with the guard's verdict and the stored version; `None` if none is stored.
     fn add_row(&mut self, row: &'a Row, judged: Option<(Verdict, Version)>, report: &mut Report) {
         match judged {
             None => self.absent.push(row),
             Some((Verdict::Write, old)) => {
                 self.present.push(row);
-                self.news.extend(is_news(row, old).then(|| (row, what(row, Some(old)))));
+                self.add_news(row, old);
             }
             Some((Verdict::Mark, _)) => self.gone.extend(as_gone(row)),
             Some((Verdict::Confirm, _)) => self.confirmed.push(&row.uid),

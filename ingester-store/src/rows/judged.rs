@@ -9,7 +9,7 @@ use super::batch::Batch;
 use super::change::RowChange;
 use super::chunks::{MOST_ROWS, chunks};
 use super::guard::{Eviction, Version};
-use super::log::{Log, what};
+use super::log::{Log, steps};
 use crate::driver::Transaction;
 use ingester_core::row::{Expected, Row};
 use ingester_sql::dialect::statements::{Gone, OverwriteExpected, TombstoneOlder, What};
@@ -63,7 +63,9 @@ impl<'a> Batch<'a> {
                     // By the statement's condition.
                     let (ingest_version, eviction) = (row.ingest_version, Eviction::None);
                     let stored = Version { res_version, ingest_version, deleted: false, eviction };
-                    log.row(row, what(row, Some(stored)));
+                    for step in steps(row, stored) {
+                        log.row(row, step);
+                    }
                 }
             }
         }

@@ -115,6 +115,18 @@ pub(super) fn what(row: &Row, stored: Option<Version>) -> What {
     }
 }
 
+/// The entries of a row that takes the place of the stored one. That of an eviction does not tell what was before it. So it has one before it if
+/// the row was deleted, or if the object is evicted at once, as by an import: watchers of those that were there learn that it has left them.
+pub(super) fn steps(row: &Row, stored: Version) -> impl Iterator<Item = What> {
+    let last = what(row, Some(stored));
+    let first = match last {
+        What::Evicting | What::Evicted if stored.deleted => Some(What::Revived),
+        What::Evicted if !stored.evicted() => Some(What::Evicting),
+        _ => None,
+    };
+    first.into_iter().chain([last])
+}
+
 /// Whether a row says something else of its object than the stored one: not if another definition of the kind made it from the same
 /// version. Hand-written files have no versions.
 pub(super) fn is_news(row: &Row, stored: Version) -> bool {

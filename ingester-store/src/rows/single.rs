@@ -6,7 +6,7 @@
 use super::batch::{Batch, has_its_companions};
 use super::change::{Report, RowChange};
 use super::guard::{Eviction, Verdict, Version, verdict};
-use super::log::{is_news, recorded, what};
+use super::log::{is_news, recorded, steps, what};
 use crate::driver::{ErrorClass, class_of};
 use crate::store::Store;
 use ingester_core::row::{Expected, Row};
@@ -40,8 +40,8 @@ impl Batch<'_> {
                 let ingest_version = row.ingest_version;
                 let stored = Version { res_version, ingest_version, deleted: false, eviction: Eviction::None };
                 let write = verdict(stored, row.version()) == Verdict::Write && has_its_companions(row, stored);
-                // Deleting a reject as well takes a transaction.
-                if !write || self.clear_rejects || row.bytes() > self.room() {
+                // Deleting a reject as well takes a transaction, and so do several entries of the log.
+                if !write || logs && steps(row, stored).count() > 1 || self.clear_rejects || row.bytes() > self.room() {
                     return None;
                 }
                 let what = what(row, Some(stored));

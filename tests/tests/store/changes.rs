@@ -596,6 +596,13 @@ async fn a_row_that_lives_again_says_so(world: World) -> Result<()> {
     let edit = |_: &_| Ok::<_, Infallible>(Some(row(&model("d", 3))));
     store.change_evicted(kind("Model"), "d", Effect::Written, edit).await?;
     assert_eq!(news(&store, table, &mut at).await?, ["d updated 3"]);
+    // What is evicted at once has left the live ones, and the deleted ones.
+    store.write(table, vec![tombstone("a", 5), live("f", 1)]).await?;
+    assert_eq!(sorted(&store, table, &mut at).await?, ["a deleted 5", "f inserted 1"]);
+    store.write(table, vec![evicted("a", 6)]).await?;
+    assert_eq!(news(&store, table, &mut at).await?, ["a revived 6", "a evicted 6"]);
+    store.write(table, vec![evicted("c", 3), leaving("f", 2)]).await?;
+    assert_eq!(sorted(&store, table, &mut at).await?, ["c evicted 3", "c evicting 3", "f evicting 2"]);
     Ok(())
 }
 

@@ -56,9 +56,6 @@ struct History {
     reached: RefCell<Vec<u64>>,
     /// The most turns that any wait takes.
     pause: u64,
-    /// Whether there are clients from whom former objects are hidden. Live objects are then not evicted at once, as an import may do: that
-    /// would look like an eviction of an object that was evicted before, which is not reported to them.
-    hides: bool,
 }
 
 /// The last pause.
@@ -77,13 +74,10 @@ impl History {
                 let of = uid(if chance.below(6) == 0 { 0 } else { last[k] });
                 let labels = json!({"team": chance.of(&["a", "a", "b"])});
                 let row = row(&of, version, &labels);
-                // An entry does not say whether the evicted object was deleted before: watches of deleted objects miss that.
-                let is_deleted = world.rows("state=deleted").await.contains_key(&of);
                 match chance.below(24) {
-                    0 if !self.hides && !is_deleted => {
-                        world.write(Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row }).await
-                    }
-                    1..=3 if !is_deleted => world.write(Row { evict_time: Some(Micros(1)), ..row }).await,
+                    // As by an import.
+                    0 => world.write(Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row }).await,
+                    1..=3 => world.write(Row { evict_time: Some(Micros(1)), ..row }).await,
                     4 => world.changed_by_a_user(&of, chance.below(2) == 0).await,
                     5 => drop(
                         world.store.delete_evicted(models(), &of, Effect::Written, |_| Ok::<_, Infallible>(())).await,
@@ -258,10 +252,9 @@ async fn each_client_ends_with_what_there_is() {
             round: Cell::new(0),
             reached: RefCell::new(vec![u64::MAX; clients]),
             pause: chance.of(&[0, 3, 20, 100]),
-            hides: chance.below(2) == 0,
         };
         // Few, so that the reader often already knows what a client selects.
-        let selectors = [(); 2].map(|()| chance.of(&SELECTORS[usize::from(!history.hides)..]));
+        let selectors = [(); 2].map(|()| chance.of(&SELECTORS));
         let each = (0..clients).map(|n| history.client(n, selectors[n % 2], Chance(seed << 8 | n as u64)));
         tokio::join!(history.write(&mut chance), futures::future::join_all(each));
     }

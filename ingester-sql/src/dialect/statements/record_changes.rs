@@ -58,11 +58,11 @@ pub enum What {
     Inserted,
     /// It has another state of the object, which is live as before, or evicted as before: a user has changed it then.
     Updated,
-    /// It is live again: it was marked as deleted, or as evicted.
+    /// It is live again: it was marked as deleted, or as evicted. An eviction of a deleted row has this entry before its own.
     Revived,
     /// It is marked as deleted.
     Deleted,
-    /// Its object is to leave etcd, and may still be there.
+    /// Its object is to leave etcd, and may still be there. The eviction of a live row has this entry before [`Evicted`](What::Evicted).
     Evicting,
     /// Its object has left etcd; the row lives.
     Evicted,
