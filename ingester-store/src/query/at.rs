@@ -103,12 +103,18 @@ impl Store {
         places.extend([history.valid_to(), history.change()]);
         let wanted = Wanted { places, ..wanted.clone() };
         let asked = self.ask_table(kind, history.table, &of(order("valid_from")), limits)?;
-        // One more shows by what the last one began.
+        // One more shows by what the last one began. It is the first of the next page where the limit of bytes cuts this one.
         let limit = limit.max(1);
         let Page { rows: mut former, next } = asked.page(&wanted, limit.saturating_add(1), token).await?;
-        let is_more = next.is_some() || former.len() > limit;
-        let before = if former.len() > limit { former.pop() } else { None };
-        let next = match former.last().filter(|_| is_more) {
+        let before = match next.as_deref() {
+            _ if former.len() > limit => former.pop(),
+            Some(next) => {
+                let ends = Wanted { places: vec![history.valid_to(), history.change()], labels: false };
+                asked.page(&ends, 1, Some(next)).await?.rows.pop()
+            }
+            None => None,
+        };
+        let next = match former.last().filter(|_| before.is_some()) {
             Some(last) => asked.token_after(last)?,
             None => None,
         };

@@ -190,6 +190,8 @@ impl Store {
             ..Query::default()
         };
         let places = vec![base::UPDATE_TIME, base::JSON, history.valid_to(), history.change()];
+        // Both rows, however large they are.
+        let limits = Limits { bytes: usize::MAX, ..limits };
         let asked = self.ask_table(kind, history.table, &query, limits)?;
         let mut rows = asked.page(&Wanted { places, labels: false }, 2, None).await?.rows.into_iter().peekable();
         let to = rows.next_if(|last| last.time(base::UPDATE_TIME) == Some(from));

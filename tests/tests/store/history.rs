@@ -539,6 +539,31 @@ async fn labels_of_former_versions_are_read_of_their_texts(world: World) -> Resu
 }
 
 #[tokio::test]
+async fn each_version_has_its_change_also_where_bytes_end_a_page() -> Result<()> {
+    let store = Store::in_memory(&[KIND]).await?;
+    for version in 1..=4 {
+        store.write(runs(), vec![live("a", version)]).await?;
+    }
+    // No page has more than one former version, and no statement more than one text.
+    let tiny = Limits { bytes: 1, ..Limits::default() };
+    let (mut changes, mut token, mut pages) = (Vec::new(), None, 0);
+    loop {
+        let page = store.history(&KIND, "a", &versions(), (10, token.as_deref()), tiny).await?;
+        for version in page.versions {
+            let (dated, before) = store.dated(&KIND, version.row.clone(), tiny).await?;
+            assert_eq!((&dated, before.is_some()), (&version, version.change.is_some()));
+            changes.push(version.change);
+        }
+        (token, pages) = (page.next, pages + 1);
+        if token.is_none() {
+            break;
+        }
+    }
+    assert_eq!((pages, changes), (3, vec![Some(What::Updated), Some(What::Updated), Some(What::Updated), None]));
+    Ok(())
+}
+
+#[tokio::test]
 async fn values_of_lists_are_not_asked_about_a_moment() -> Result<()> {
     let store = Store::in_memory(&[listed::KIND]).await?;
     for scan in [false, true] {
