@@ -115,11 +115,11 @@ pub async fn list(
     let token = parameters.token.take();
     let when;
     (when, parameters.token) = match parameters.query.at {
-        Some(at) => of_moment(at, token),
+        Some(at) => of_moment(at.by(store.now()), token),
         None => of_list(log, kind, token, parameters.version).await?,
     };
     if let When::At(at) = when {
-        parameters.query.at = Some(at);
+        parameters.query.at = Some(at.into());
     }
     list_within((&LISTS, user, cost), (store, when), kind, parameters, form, limits).await
 }

@@ -272,6 +272,11 @@ fn a_moment_that_cannot_be_answered_says_why() {
     get(&["runs", "--at", "1h", "--watch"]).exits(2).says(&["--watch", "--at"]);
     get(&["runs", "--at", "1h", "--group-by", "phase"]).exits(2).says(&["--group-by", "--at"]);
     get(&["runs", "--at", "tuesday"]).exits(2).says(&["--at: time `tuesday`"]);
+    get(&["runs", "--at", "in 1h"]).exits(2).says(&["has not come", "by the clock of the database"]);
+    folder
+        .past(&["diff", "run", "nightly", "--to", "2999-01-01"])
+        .exits(2)
+        .says(&["2999-01-01T00:00:00Z has not come"]);
     let begins = "what it was like at 2026-01-01T12:00:00Z is not known: its history begins at 2026-01-02T00:00:00Z";
     get(&["run", "nightly", "--at", "2026-01-01T12:00:00Z"]).exits(1).says(&["\"nightly\" not found: ", begins]);
     get(&["run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["it was not there", "it was created at 2026-01-01"]);

@@ -277,6 +277,14 @@ pub enum QueryError {
     /// A query names a moment where only the present can be asked about.
     #[error("`at` is for objects and lists of them: this is about what is there now, so leave it out")]
     OfMoment,
+    /// A query names a moment that has not come.
+    #[error("{} has not come: it is {} by the clock of the database; name a moment that has passed", .at.rfc3339(), .now.rfc3339())]
+    NotYet {
+        /// The moment.
+        at: Micros,
+        /// The database's time.
+        now: Micros,
+    },
     /// A value is not of the column's type.
     #[error("`{field}` is {ty}: `{value}` is not {expected}")]
     WrongValue {

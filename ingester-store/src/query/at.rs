@@ -14,6 +14,9 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Checked, Condition, Filter, Order, Query, QueryError, States, Test};
 use std::cmp::Ordering;
 
+/// How far ahead of the database's clock a moment may be: clocks differ, and the answer is that of now. Much later, it would change.
+const AHEAD: i64 = 60_000_000;
+
 /// A query about the objects of one kind as they were at a moment, ready to be asked.
 #[derive(Clone)]
 pub struct AskedAt<'s> {
@@ -50,7 +53,7 @@ impl Store {
     /// An object that is not in the history any more, or was not yet, counts as absent.
     ///
     /// # Errors
-    /// As [`Store::ask_about`]; [`QueryError::NoHistory`] for a kind that keeps none.
+    /// As [`Store::ask_about`]; [`QueryError::NoHistory`] for a kind that keeps none, [`QueryError::NotYet`] for a moment that has not come.
     pub fn ask_at(
         &self,
         kind: &Kind,
@@ -59,6 +62,10 @@ impl Store {
         limits: Limits,
     ) -> Result<AskedAt<'_>, QueryError> {
         let History { table: former, .. } = history(kind)?;
+        let now = self.now();
+        if moment.0 > now.0.saturating_add(AHEAD) {
+            return Err(QueryError::NotYet { at: moment, now });
+        }
         let began = |field| Filter::field(field, Test::LessOrEqual(Value::Time(moment)));
         let query = Query { at: None, ..query.clone() };
         let (mut past, mut present) = (of_former(&query), query);

@@ -8,7 +8,7 @@ use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::schema::{BASE_COLUMNS, base};
 use ingester_core::value::{Micros, Value};
-use ingester_sql::query::{Filter, Order, Query, States, Test, parse_time};
+use ingester_sql::query::{AsOf, Filter, Order, Query, States, Test};
 use std::collections::HashMap;
 
 /// An object that has, or had, a name.
@@ -32,7 +32,7 @@ pub enum VersionOf {
     /// The one with this resourceVersion.
     Version(u64),
     /// The one of this moment, by the database's clock.
-    At(Micros),
+    At(AsOf),
 }
 
 /// Why there is no such version.
@@ -75,12 +75,12 @@ impl VersionOf {
     ///
     /// # Errors
     /// What is neither.
-    pub fn parse(text: &str, now: Micros) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
             let version = text.parse().map_err(|_| format!("`{text}` is too large for a resourceVersion"))?;
             return Ok(VersionOf::Version(version));
         }
-        parse_time(text, now).map(VersionOf::At).map_err(|error| format!("{error}, or a resourceVersion"))
+        AsOf::parse(text).map(VersionOf::At).map_err(|error| format!("{error}, or a resourceVersion"))
     }
 }
 
@@ -153,6 +153,7 @@ impl Store {
                 }
             }
             VersionOf::At(at) => {
+                let at = at.by(self.now());
                 let Some(life) = lives.iter().find(|life| life.began <= at) else {
                     return Err(match lives.last() {
                         Some(Life { created: Some(created), .. }) if *created > at => {
@@ -213,7 +214,7 @@ impl Store {
         query: &Query,
         limits: Limits,
     ) -> Result<Option<(Life, VersionError)>, AskError> {
-        let Some(at) = query.at else { return Ok(None) };
+        let Some(at) = query.at.map(|at| at.by(self.now())) else { return Ok(None) };
         let mut query = Query { at: None, order: Vec::new(), ..query.clone() };
         if query.names.is_empty() && query.uids.is_empty() {
             let time = |place: usize, test: fn(Value) -> Test| {
@@ -228,7 +229,7 @@ impl Store {
             query.uids.push(row.uid().to_owned());
         }
         let mut lives = self.lives(kind, &query, limits).await?;
-        match self.version(kind, &lives, VersionOf::At(at), &Wanted::default(), limits).await {
+        match self.version(kind, &lives, VersionOf::At(at.into()), &Wanted::default(), limits).await {
             Ok(_) => Ok(None),
             Err(VersionError::Ask(error)) => Err(error),
             Err(why) => Ok(lives.pop().map(|first| (first, why))),
@@ -272,17 +273,15 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::VersionOf;
-    use ingester_core::value::Micros;
+    use super::{AsOf, VersionOf};
 
     #[test]
     fn digits_are_a_version_and_anything_else_is_a_time() {
-        let now = Micros(1_700_000_000_000_000);
-        assert_eq!(VersionOf::parse("7", now), Ok(VersionOf::Version(7)));
-        assert_eq!(VersionOf::parse("1h", now), Ok(VersionOf::At(Micros(now.0 - 3_600_000_000))));
-        assert!(matches!(VersionOf::parse("2026-01-31", now), Ok(VersionOf::At(_))));
+        assert_eq!(VersionOf::parse("7"), Ok(VersionOf::Version(7)));
+        assert_eq!(VersionOf::parse("1h"), Ok(VersionOf::At(AsOf::FromNow(-3_600_000_000))));
+        assert!(matches!(VersionOf::parse("2026-01-31"), Ok(VersionOf::At(AsOf::At(_)))));
         for (text, part) in [("tuesday", "or a resourceVersion"), ("99999999999999999999", "too large"), ("", "time")] {
-            assert!(VersionOf::parse(text, now).unwrap_err().contains(part), "{text}");
+            assert!(VersionOf::parse(text).unwrap_err().contains(part), "{text}");
         }
     }
 }

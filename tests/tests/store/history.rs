@@ -10,10 +10,10 @@ use ingester_core::row::{Expected, Row, Standing};
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
-use ingester_sql::query::{Filter, Order, Query, QueryError, States, Test};
+use ingester_sql::query::{AsOf, Filter, Order, Query, QueryError, States, Test};
 use ingester_store::changes::What;
 use ingester_store::guard::{Eviction, Version};
-use ingester_store::query::{FoundRow, Limits, ObjectVersion, Wanted};
+use ingester_store::query::{FoundRow, Limits, ObjectVersion, VersionOf, Wanted};
 use ingester_store::{ConnectOptions, Effect, Retry, RowChange, Store, StoredRow};
 use ingester_tests::{on_every_database, on_galera};
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,7 @@ on_every_database! {
     an_object_is_read_at_a_moment_in_its_own_type
     labels_of_former_versions_are_read_of_their_texts
     former_versions_are_purged_by_age_and_by_number
+    how_long_ago_a_moment_was_is_counted_by_the_databases_clock
 }
 
 on_galera! {
@@ -493,6 +494,33 @@ async fn a_version_begins_after_the_one_before_it_whatever_the_clock_says(world:
     let versions = history(&store, "c").await?;
     assert_eq!(versions[0].from.0 - ahead.0, 2);
     assert_eq!(told(&store, "c").await?.len(), 3);
+    Ok(())
+}
+
+async fn how_long_ago_a_moment_was_is_counted_by_the_databases_clock(world: World) -> Result<()> {
+    store(&world).await?;
+    // A hundred days behind this node's clock, except on SQLite, which has no clock of its own.
+    let store = Store::connect(&world.behind().await?.parse()?, ConnectOptions::default()).await?;
+    store.write(runs(), vec![live("a", 1)]).await?;
+    let found = async |at: AsOf| {
+        let query = Query { at: Some(at), ..Query::default() };
+        let rows = store.ask_when(&KIND, &query, Limits::default())?.page(&versions(), 9, None).await?.rows;
+        Ok::<_, anyhow::Error>(rows.len())
+    };
+    assert_eq!(found(AsOf::parse("now")?).await?, 1);
+    assert_eq!(found(AsOf::parse("50d")?).await?, 0, "by this node's clock, that is in 50 days");
+    // Clocks differ by some seconds.
+    assert_eq!(found(AsOf::parse("in 30s")?).await?, 1);
+    for at in [AsOf::parse("in 2m")?, AsOf::At(Micros(store.now().0 + 120_000_000))] {
+        let error = found(at).await.unwrap_err().to_string();
+        ensure!(error.contains("has not come: it is ") && error.contains("by the clock of the database"), "{error}");
+    }
+    let lives = store.lives(&KIND, &Query::default(), Limits::default()).await?;
+    for (at, is_there) in [("now", true), ("50d", false), ("in 1h", false)] {
+        let of = VersionOf::parse(at).map_err(anyhow::Error::msg)?;
+        let version = store.version(&KIND, &lives, of, &versions(), Limits::default()).await;
+        assert_eq!(version.is_ok(), is_there, "{at}: {version:?}");
+    }
     Ok(())
 }
 

@@ -334,7 +334,7 @@ async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<(
             one_in(1500),
         ),
     ] {
-        let query = Query { at: Some(moment), ..query };
+        let query = Query { at: Some(moment.into()), ..query };
         let asked = store.ask_when(&kind, &query, Limits::default())?;
         let rows = asked.page(&Wanted::object(), page, None).await?.rows;
         ensure!(rows.len() == found, "{name}: {} rows, not {found}", rows.len());
