@@ -83,7 +83,7 @@ async fn versions(
             let lives = own.map_or(lives, |own| &lives[own..=own]);
             let before = VersionOf::At(Micros(began.0 - 1).into());
             store.version(kind, lives, before, wanted, Limits::default()).await.map_err(|error| match error {
-                VersionError::Ask(error) => failed(error),
+                error @ (VersionError::Ask(_) | VersionError::Ambiguous { .. }) => no_version("--from", error),
                 _ => Failure::Work(anyhow!(
                     "no version is known before the one of {}: name another with --from or --to (`ingester history` lists them)",
                     began.rfc3339()
@@ -98,6 +98,7 @@ async fn versions(
 pub(super) fn no_version(flag: &str, error: VersionError) -> Failure {
     match error {
         VersionError::Ask(error) => failed(error),
+        error @ VersionError::Ambiguous { .. } => Failure::Work(anyhow!("{flag}: {error} (`--uid`)")),
         error => Failure::Work(anyhow!("{flag}: {error} (`ingester history` lists the versions)")),
     }
 }

@@ -49,6 +49,14 @@ pub enum VersionError {
         "{1} versions of it have the resourceVersion {0}, and they differ: name one by a time at which it was there"
     )]
     Several(u64, usize),
+    /// Several objects of the name were there.
+    #[error("{} objects of this name were there at {} ({}): choose one by its uid", .uids.len(), .at.rfc3339(), .uids.join(", "))]
+    Ambiguous {
+        /// The moment.
+        at: Micros,
+        /// Their uids.
+        uids: Vec<String>,
+    },
     /// It is older than what is known of it.
     #[error("what it was like at {} is not known: its history begins at {}", .at.rfc3339(), .began.rfc3339())]
     NotKnown {
@@ -125,8 +133,8 @@ impl Store {
         Ok(lives)
     }
 
-    /// One version of the objects that had a name, with the time at which it began at the place of `update_time`. At a moment, it is a
-    /// version of the object whose history began last by then.
+    /// One version of the objects that had a name, with the time at which it began at the place of `update_time`. At a moment, it is that of
+    /// the object that was there; if none was, of one that was deleted by then, the one whose history began last.
     ///
     /// # Errors
     /// [`VersionError`]: why there is no such version, or which of several is not said.
@@ -154,7 +162,7 @@ impl Store {
             }
             VersionOf::At(at) => {
                 let at = at.by(self.now());
-                let Some(life) = lives.iter().find(|life| life.began <= at) else {
+                let Some(life) = self.life_at(kind, lives, at, limits).await? else {
                     return Err(match lives.last() {
                         Some(Life { created: Some(created), .. }) if *created > at => {
                             VersionError::NotCreated { at, created: *created }
@@ -167,6 +175,43 @@ impl Store {
                 let asked = self.ask_at(kind, &query, at, limits).map_err(AskError::from)?;
                 asked.page(&wanted, 1, None).await?.rows.pop().ok_or(VersionError::Purged(at))
             }
+        }
+    }
+
+    /// The object that is meant at a moment; `None` if the history of none had begun.
+    async fn life_at<'l>(
+        &self,
+        kind: &Kind,
+        lives: &'l [Life],
+        at: Micros,
+        limits: Limits,
+    ) -> Result<Option<&'l Life>, VersionError> {
+        let begun: Vec<&Life> = lives.iter().filter(|life| life.began <= at).collect();
+        if begun.len() < 2 {
+            return Ok(begun.first().copied());
+        }
+        let uids = begun.iter().map(|life| life.uid.to_string()).collect();
+        let query = Query { uids, states: States::ALL, ..Query::default() };
+        let asked = self.ask_at(kind, &query, at, limits).map_err(AskError::from)?;
+        let wanted = Wanted { places: vec![base::DELETE_TIME], labels: false };
+        let (mut is_deleted, mut token) = (HashMap::new(), None);
+        loop {
+            let page = asked.page(&wanted, limits.rows, token.as_deref()).await?;
+            is_deleted
+                .extend(page.rows.iter().map(|row| (row.uid().to_owned(), row.time(base::DELETE_TIME).is_some())));
+            token = page.next;
+            if token.is_none() {
+                break;
+            }
+        }
+        let (begun, is_deleted) = (&begun, &is_deleted);
+        let those =
+            |deleted: bool| begun.iter().copied().filter(move |life| is_deleted.get(&*life.uid) == Some(&deleted));
+        let there: Vec<&Life> = those(false).collect();
+        match there[..] {
+            [] => Ok(those(true).next().or(begun.first().copied())),
+            [one] => Ok(Some(one)),
+            _ => Err(VersionError::Ambiguous { at, uids: there.iter().map(|life| life.uid.to_string()).collect() }),
         }
     }
 
@@ -230,7 +275,7 @@ impl Store {
         }
         let mut lives = self.lives(kind, &query, limits).await?;
         match self.version(kind, &lives, VersionOf::At(at.into()), &Wanted::default(), limits).await {
-            Ok(_) => Ok(None),
+            Ok(_) | Err(VersionError::Ambiguous { .. }) => Ok(None),
             Err(VersionError::Ask(error)) => Err(error),
             Err(why) => Ok(lives.pop().map(|first| (first, why))),
         }
