@@ -9,7 +9,7 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::{CountRoutes, CountRows, Explain, Select};
-use ingester_sql::dialect::{OfGroup, Range};
+use ingester_sql::dialect::{Dialect, OfGroup, Range};
 use ingester_sql::query::{Checked, Continue, Query, QueryError, Route, Routes, TokenError};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -141,6 +141,11 @@ impl<'s> Asked<'s> {
     /// The query as it was checked.
     pub fn checked(&self) -> &Checked {
         &self.checked
+    }
+
+    /// The dialect of the database that is asked.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.store.dialect()
     }
 
     /// The same, taking the tokens of another query in the same order.

@@ -179,10 +179,10 @@ impl AskedAt<'_> {
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
-        let order = self.present.checked().order();
+        let (order, is_padded) = (self.present.checked().order(), self.present.dialect().pads_texts());
         let compare = |a: &FoundRow, b: &FoundRow| {
             order.iter().fold(Ordering::Equal, |so_far, key| {
-                let by_key = compare(a.get(key.place), b.get(key.place));
+                let by_key = compare(a.get(key.place), b.get(key.place), is_padded);
                 so_far.then(if key.descending { by_key.reverse() } else { by_key })
             })
         };
@@ -222,8 +222,9 @@ impl AskedAt<'_> {
     }
 }
 
-/// The order of a column's values, as databases have it: a missing value is less than all others, texts are compared by byte.
-fn compare(a: Option<&Value>, b: Option<&Value>) -> Ordering {
+/// The order of a column's values, as the database has it: a missing value is less than all others, texts are compared by byte, in some with
+/// blanks behind their ends. Values that are equal there are equal here: then the uid decides.
+fn compare(a: Option<&Value>, b: Option<&Value>, is_padded: bool) -> Ordering {
     match (a.unwrap_or(&Value::Null), b.unwrap_or(&Value::Null)) {
         (Value::Null, Value::Null) => Ordering::Equal,
         (Value::Null, _) => Ordering::Less,
@@ -231,13 +232,23 @@ fn compare(a: Option<&Value>, b: Option<&Value>) -> Ordering {
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
         (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
-        (Value::Double(a), Value::Double(b)) => a.total_cmp(b),
+        // The sum makes a zero of either sign the same.
+        (Value::Double(a), Value::Double(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
         (Value::Time(a), Value::Time(b)) => a.cmp(b),
+        (Value::Text(a), Value::Text(b)) if is_padded => {
+            let length = a.len().max(b.len());
+            padded(a, length).cmp(padded(b, length))
+        }
         (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
         (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
         // A column has values of one type, unless others were written into SQLite by hand.
         _ => Ordering::Equal,
     }
+}
+
+/// The bytes of a text, with blanks behind its end.
+fn padded(text: &str, length: usize) -> impl Iterator<Item = u8> {
+    text.bytes().chain(std::iter::repeat(b' ')).take(length)
 }
 
 /// The query as it asks the table of former versions, in which `valid_from` has the place of `update_time`.

@@ -32,6 +32,7 @@ on_every_database! {
     labels_of_former_versions_are_read_of_their_texts
     former_versions_are_purged_by_age_and_by_number
     how_long_ago_a_moment_was_is_counted_by_the_databases_clock
+    a_list_of_a_moment_has_the_order_of_the_database
 }
 
 on_galera! {
@@ -88,6 +89,29 @@ mod listed {
     }
 
     pub const KIND: Kind = Kind::of::<Run>();
+}
+
+/// A kind whose columns have values that databases compare each in its way.
+mod odd {
+    use ingester_core::{Ingestable, Kind};
+    use serde::Deserialize;
+
+    #[derive(Ingestable, Deserialize)]
+    #[ingest(group = "example.com", version = "v1", kind = "Odd", plural = "odds", namespaced, history = "forever")]
+    pub struct Odd {
+        #[index(path = "text", column = "text")]
+        #[index(path = "number", column = "number")]
+        pub status: Status,
+    }
+
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    pub struct Status {
+        pub text: Option<String>,
+        pub number: Option<f64>,
+    }
+
+    pub const KIND: Kind = Kind::of::<Odd>();
 }
 
 fn runs() -> &'static Table {
@@ -520,6 +544,63 @@ async fn how_long_ago_a_moment_was_is_counted_by_the_databases_clock(world: Worl
         let of = VersionOf::parse(at).map_err(anyhow::Error::msg)?;
         let version = store.version(&KIND, &lives, of, &versions(), Limits::default()).await;
         assert_eq!(version.is_ok(), is_there, "{at}: {version:?}");
+    }
+    Ok(())
+}
+
+async fn a_list_of_a_moment_has_the_order_of_the_database(world: World) -> Result<()> {
+    let store = world.connect(ConnectOptions::default()).await?;
+    store.create_missing(&[odd::KIND]).await?;
+    let object = |place: usize, version: u64, status: Json| {
+        let object = json!({
+            "apiVersion": "example.com/v1", "kind": "Odd", "status": status,
+            "metadata": {"namespace": "ns", "name": format!("odd-{place}"), "uid": format!("u{:02}", place * 37 % 100), "resourceVersion": version.to_string()},
+        });
+        let object = Object::parse(object.to_string(), ManagedFields::Prune)?;
+        Ok::<_, anyhow::Error>(RowChange::Row(odd::KIND.row(&object)?.context("a row")?))
+    };
+    let texts = [
+        "a", "a ", "a  ", "a\t", "a\u{1f}", "a!", "a b", "a  b", "", " ", "\t", "A", "b", "ä", "ä ", "\u{ffff}", "😀",
+        "😀 ",
+    ];
+    let numbers = [0.0, -0.0, 1.0, -1.0, 1e-300, -1e-300, 1e300, -1e300];
+    let values = texts.iter().flat_map(|text| [json!({"text": text}), json!({"text": text, "number": text.len()})]);
+    let values: Vec<Json> =
+        values.chain(numbers.iter().map(|number| json!({"number": number}))).chain([json!({})]).collect();
+    let rows = values.iter().enumerate().map(|(place, value)| object(place, 1, value.clone()));
+    store.write(odd::KIND.table(), rows.collect::<Result<_>>()?).await?;
+    let uids = |rows: Vec<FoundRow>| rows.iter().map(|row| row.uid().to_owned()).collect::<Vec<_>>();
+    let order = |field: &'static str, descending| Order { field: field.into(), descending };
+    let orders = [false, true].into_iter().flat_map(|down| {
+        [vec![order("text", down)], vec![order("number", down)], vec![order("number", down), order("text", !down)]]
+    });
+    let queries: Vec<Query> = orders.map(|order| Query { order, ..Query::default() }).collect();
+    let mut sorted = Vec::new();
+    for query in &queries {
+        let page = store.ask_about(&odd::KIND, query, Limits::default())?.page(&Wanted::default(), 100, None).await?;
+        sorted.push(uids(page.rows));
+    }
+    let moment = store.now();
+    while store.now() <= moment {
+        tokio::task::yield_now().await;
+    }
+    // Every other object changes, and so moves to the other table; the last ones take the first ones' values.
+    let changed = (0..values.len()).step_by(2).map(|place| object(place, 2, values[values.len() - 1 - place].clone()));
+    store.write(odd::KIND.table(), changed.collect::<Result<_>>()?).await?;
+    for (query, sorted) in queries.iter().zip(sorted) {
+        for limit in [1, 2, 7, 100] {
+            let asked = store.ask_at(&odd::KIND, query, moment, Limits::default())?;
+            let (mut all, mut token) = (Vec::new(), None);
+            loop {
+                let page = asked.page(&Wanted::default(), limit, token.as_deref()).await?;
+                all.extend(uids(page.rows));
+                token = page.next;
+                if token.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(all, sorted, "{limit}: {query:?}");
+        }
     }
     Ok(())
 }
