@@ -213,12 +213,12 @@ impl AskedAt<'_> {
         [&self.present, &self.former]
     }
 
-    /// How many objects there were. Only keys are read, but all of them.
+    /// How many objects there were, exactly, also while rows move from one table to the other. Only keys are read, but all of them.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
     pub async fn count(&self) -> Result<u64, AskError> {
-        Ok(self.present.count().await?.saturating_add(self.former.count().await?))
+        self.present.count_with(&self.former).await
     }
 }
 

@@ -33,6 +33,7 @@ on_every_database! {
     former_versions_are_purged_by_age_and_by_number
     how_long_ago_a_moment_was_is_counted_by_the_databases_clock
     a_list_of_a_moment_has_the_order_of_the_database
+    a_moment_is_counted_exactly_while_its_rows_are_overwritten
 }
 
 on_galera! {
@@ -602,6 +603,34 @@ async fn a_list_of_a_moment_has_the_order_of_the_database(world: World) -> Resul
             assert_eq!(all, sorted, "{limit}: {query:?}");
         }
     }
+    Ok(())
+}
+
+async fn a_moment_is_counted_exactly_while_its_rows_are_overwritten(world: World) -> Result<()> {
+    const OBJECTS: u64 = 200;
+    let store = store(&world).await?;
+    let all = (0..OBJECTS).map(|n| live(&format!("u{n}"), 1)).collect();
+    store.write(runs(), all).await?;
+    let moment = store.now();
+    while store.now() <= moment {
+        tokio::task::yield_now().await;
+    }
+    let writer = world.connect(ConnectOptions::default()).await?;
+    let writing = tokio::spawn(async move {
+        for n in 0..OBJECTS {
+            writer.write(runs(), vec![live(&format!("u{n}"), 2)]).await?;
+        }
+        Ok::<_, anyhow::Error>(())
+    });
+    let (query, mut counted) = (Query::default(), 0);
+    while !writing.is_finished() || counted == 0 {
+        let there = store.ask_at(&KIND, &query, moment, Limits::default())?.count().await?;
+        assert_eq!(there, OBJECTS, "after {counted} counts");
+        counted += 1;
+    }
+    writing.await??;
+    assert_eq!(store.ask_at(&KIND, &query, moment, Limits::default())?.count().await?, OBJECTS);
+    assert_eq!(world.count("run_history").await?, OBJECTS);
     Ok(())
 }
 
