@@ -19,7 +19,7 @@ use similar::TextDiff;
 pub(crate) async fn run(arguments: Diff, program: Program) -> Result<Ending, Failure> {
     let (kind, query) = asked(&arguments.object, program.kinds)?;
     let [from, to] = [("--from", &arguments.from), ("--to", &arguments.to)].map(|(flag, text)| {
-        let parsed = text.as_deref().map(|text| VersionOf::parse(text)).transpose();
+        let parsed = text.as_deref().map(VersionOf::parse).transpose();
         parsed.map_err(|error| Failure::Usage(anyhow!("{flag}: {error}")))
     });
     let (from, to) = (from?, to?);

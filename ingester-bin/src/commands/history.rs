@@ -244,7 +244,7 @@ mod tests {
         let within = Query { namespaces: vec!["ml".to_owned()], ..named.clone() };
         for (query, is_named) in [(&named, true), (&within, false)] {
             let slow = AskError::TooSlow(Duration::from_secs(30), "model_history".to_owned());
-            let Failure::Work(error) = not_found_in_time(&model, query, slow) else { panic!("it is not a usage") };
+            let Failure::Work(error) = not_found_in_time(model, query, slow) else { panic!("it is not a usage") };
             let said = error.to_string();
             assert!(
                 said.contains("longer than 30s") && said.contains("`nightly` in all namespaces") == is_named,
