@@ -146,7 +146,7 @@ impl Identity {
     }
 
     /// From now on trusts this front proxy; with `None`, no front proxy.
-    pub(crate) fn trust_proxy(&self, proxy: Option<FrontProxy>) {
+    pub fn trust_proxy(&self, proxy: Option<FrontProxy>) {
         if let Some(checked) = &self.0.checked {
             *checked.proxy.write().unwrap_or_else(PoisonError::into_inner) = proxy.map(Arc::new);
         }
@@ -154,7 +154,7 @@ impl Identity {
 
     /// From now on accepts holders of this authority's certificates as users, as Kubernetes does: the common name is the user, the
     /// organizations are the groups. With `None`, it accepts no certificates of users.
-    pub(crate) fn trust_users(&self, authority: Option<Authority>) {
+    pub fn trust_users(&self, authority: Option<Authority>) {
         if let Some(checked) = &self.0.checked {
             *checked.users.write().unwrap_or_else(PoisonError::into_inner) = authority;
         }
