@@ -133,7 +133,7 @@ impl AccessLog {
     }
 
     /// The caller, once known.
-    pub fn known_user(&self) -> Option<Arc<str>> {
+    pub(crate) fn known_user(&self) -> Option<Arc<str>> {
         self.facts().user.clone()
     }
 
@@ -166,12 +166,12 @@ impl AccessLog {
     }
 
     /// Work has begun that does not end with the connection.
-    pub fn work_begins(&self) {
+    pub(crate) fn work_begins(&self) {
         self.facts().work = Work::Begun;
     }
 
     /// That work has ended, and would have this answer.
-    pub fn work_ended(&self, code: StatusCode) {
+    pub(crate) fn work_ended(&self, code: StatusCode) {
         self.facts().work = Work::Ended(code.as_u16());
     }
 

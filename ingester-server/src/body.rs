@@ -25,7 +25,7 @@ pub async fn read(body: Body) -> Result<Bytes, Status> {
 ///
 /// # Errors
 /// Those of [`read`].
-pub async fn read_at_most(body: Body, most: usize) -> Result<Bytes, Status> {
+pub(crate) async fn read_at_most(body: Body, most: usize) -> Result<Bytes, Status> {
     match Limited::new(body, most).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) => {

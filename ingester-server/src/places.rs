@@ -49,7 +49,7 @@ impl Places {
     }
 
     /// This many places for watches.
-    pub fn of_watches(most: usize) -> Self {
+    pub(crate) fn of_watches(most: usize) -> Self {
         Self::of("watches", most)
     }
 

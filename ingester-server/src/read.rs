@@ -46,7 +46,8 @@ const OFFSET: u64 = 100_000;
 const WATCH: Duration = Duration::from_secs(30);
 
 /// Why there are no watches.
-pub const WITHOUT_LOG: &str = "the database has no log of changes (`changes.enabled` of `ingester run` switches it on)";
+pub(crate) const WITHOUT_LOG: &str =
+    "the database has no log of changes (`changes.enabled` of `ingester run` switches it on)";
 
 /// The object with this name: the newest of several.
 ///
@@ -115,11 +116,11 @@ pub async fn list(
     let token = parameters.token.take();
     let when;
     (when, parameters.token) = match parameters.query.at {
-        Some(at) => of_moment(at, token),
+        Some(at) => of_moment(at.by(store.now()), token),
         None => of_list(log, kind, token, parameters.version).await?,
     };
     if let When::At(at) = when {
-        parameters.query.at = Some(at);
+        parameters.query.at = Some(at.into());
     }
     list_within((&LISTS, user, cost), (store, when), kind, parameters, form, limits).await
 }
@@ -339,7 +340,7 @@ pub fn refused(error: AskError, resource: Resource<'_>) -> Status {
 }
 
 /// The status that a client gets for a failure of the database.
-pub fn of_store(error: &StoreError) -> Status {
+pub(crate) fn of_store(error: &StoreError) -> Status {
     tracing::warn!(%error, "The database failed");
     match error.class() {
         ErrorClass::Transient => Status::unavailable("the database does not answer at present"),

@@ -20,7 +20,7 @@ use crate::request::parameters::{self, Parameters, Saved};
 use crate::request::path::{self, Objects, Target};
 use crate::request::watching::is_true;
 use crate::request::{accept, parameters::Include};
-use crate::status::Status;
+use crate::status::{Reason, Status};
 use crate::watch::Hub;
 use crate::write;
 use axum::body::Body;
@@ -263,7 +263,8 @@ impl Inner {
         let Asked { caller, kind, objects, attributes, parameters } = asked;
         let verb = attributes.verb;
         let place = self.sources.places.take(&caller.user)?;
-        self.sources.identity.authorize(caller, &attributes).await?;
+        let allowed = self.sources.identity.authorize(caller, &attributes).await;
+        allowed.map_err(|status| if is_history(objects) { needs_the_object(status) } else { status })?;
         let name = objects.name.as_deref().unwrap_or_default();
         let status = match verb {
             Verb::Create => self.authorize_restore(caller, &attributes, name).await?,
@@ -293,7 +294,7 @@ impl Inner {
             false => former.narrow(&mut parameters.query),
         }
         let mut response = match verb {
-            Verb::Get if objects.subresource.as_deref() == Some("history") => {
+            Verb::Get if is_history(objects) => {
                 accept::plain(text_of(&parts.headers, &ACCEPT))?;
                 self.history(caller, kind, (namespace, name), &parameters, former).await?
             }
@@ -410,12 +411,24 @@ impl Inner {
     }
 }
 
+fn is_history(objects: &Objects<'_>) -> bool {
+    objects.subresource.as_deref() == Some("history")
+}
+
+/// The refusal of a history, for which there is no right of its own.
+fn needs_the_object(mut refused: Status) -> Status {
+    if refused.reason == Reason::Forbidden {
+        refused.message.push_str("; the history of an object needs the right to the object");
+    }
+    refused
+}
+
 /// Whether a request is about the past, and so about what deleted objects are like.
 ///
 /// # Errors
 /// 400 for a moment of anything but objects and lists of them, and for a version of anything but a history.
 fn past(objects: &Objects<'_>, verb: Verb, parameters: &Parameters) -> Result<bool, Status> {
-    let is_history = objects.subresource.as_deref() == Some("history");
+    let is_history = is_history(objects);
     if parameters.query.at.is_some() && (is_history || !matches!(verb, Verb::Get | Verb::List)) {
         return Err(Status::bad_request(QueryError::OfMoment.to_string()));
     }

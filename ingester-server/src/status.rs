@@ -196,12 +196,6 @@ impl Status {
         Status::failure(StatusCode::NOT_ACCEPTABLE, Reason::NotAcceptable, message)
     }
 
-    /// 409: the object already exists.
-    pub fn already_exists(resource: Resource<'_>, name: &str) -> Self {
-        let message = format!("{resource} \"{name}\" already exists");
-        Status::failure(StatusCode::CONFLICT, Reason::AlreadyExists, message).about(resource, name)
-    }
-
     /// 409: the object has changed or was replaced.
     pub fn conflict(resource: Resource<'_>, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");

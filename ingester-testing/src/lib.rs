@@ -382,7 +382,7 @@ macro_rules! assert_row {
     ($kind:ty, $text:expr, { $($column:ident: $value:expr),* $(,)? }) => {{
         match $crate::row::<$kind>(::core::convert::AsRef::<str>::as_ref(&$text)) {
             ::core::result::Result::Ok(row) => {
-                #[allow(non_upper_case_globals, dead_code)]
+                #[allow(non_upper_case_globals, dead_code, reason = "a test writes `null` where it means NULL")]
                 const null: ::core::option::Option<&str> = ::core::option::Option::None;
                 row.assert(&[$((::core::stringify!($column), &$value)),*]);
                 row

@@ -60,6 +60,53 @@ fn files_and_functions_that_documents_name_exist() -> Result<()> {
     Ok(())
 }
 
+/// What a line begins with that makes a test: an attribute, or a macro such as `on_every_database!`.
+const TESTS: [&str; 5] = ["#[test]", "#[tokio::test", "#[cfg(test)]", "on_", "with_"];
+
+#[test]
+fn each_invariant_names_a_test() -> Result<()> {
+    let files = files()?;
+    let makes_one =
+        |line: &str| TESTS.iter().any(|begin| line.trim_start().starts_with(begin)) && line.contains(['!', ']']);
+    let is_test = |file: &&String| file.ends_with(".rs") && read(file).is_ok_and(|text| text.lines().any(makes_one));
+    let (mut wrong, mut rows) = (Vec::new(), 0);
+    for document in ["ARCHITECTURE.md", "docs/invariants.md"] {
+        for (invariant, test) in invariants(&read(document)?) {
+            rows += 1;
+            let spans = code_spans(&test);
+            let named = |path: &str| {
+                let path = path.split("::").next().unwrap_or_default().to_owned();
+                let is_in = move |file: &&String| match path.strip_suffix('/') {
+                    Some(_) => file.starts_with(&path) || file.contains(&format!("/{path}")),
+                    None => path.contains('.') && ends_with(file, &path),
+                };
+                files.iter().filter(is_in).collect::<Vec<_>>()
+            };
+            for folder in spans.iter().filter(|span| span.ends_with('/') && named(span).is_empty()) {
+                wrong.push(format!("{document}: there is no folder `{folder}`"));
+            }
+            if !spans.iter().any(|span| named(span).iter().any(is_test)) {
+                wrong.push(format!("{document}: no test is named for: {invariant}"));
+            }
+        }
+    }
+    ensure!(rows > 100, "only {rows} invariants: how they are read is wrong");
+    ensure!(wrong.is_empty(), "name a file or a folder that has a test:\n{}", wrong.join("\n"));
+    Ok(())
+}
+
+/// The rows of the tables of invariants: what holds, and its tests.
+fn invariants(document: &str) -> Vec<(String, String)> {
+    let mut lines = document.lines();
+    let mut found = Vec::new();
+    while lines.any(|line| line == "| invariant | test |") {
+        let rows =
+            lines.by_ref().skip(1).map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.rsplit_once(" | "));
+        found.extend(rows.map(|(invariant, test)| (invariant.to_owned(), test.to_owned())));
+    }
+    found
+}
+
 #[test]
 fn links_of_documents_lead_somewhere() -> Result<()> {
     let files: Vec<String> = files()?.into_iter().filter(|file| file.ends_with(".md")).collect();

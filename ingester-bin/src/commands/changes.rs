@@ -10,10 +10,10 @@ use crate::output::{note, print_on};
 use anyhow::{Context as _, anyhow};
 use ingester_core::Kind;
 use ingester_core::schema::base;
-use ingester_core::value::{Micros, Value};
+use ingester_core::value::Value;
 use ingester_printers::name;
 use ingester_server::answer::{self, STATE_PLACES};
-use ingester_sql::query::{Ask, AskKey, Meaning, Query, Spelling, States, parse_time};
+use ingester_sql::query::{AsOf, Ask, AskKey, Meaning, Query, Spelling, States};
 use ingester_store::Store;
 use ingester_store::changes::{Change, Position, What};
 use ingester_store::query::{FoundRow, Limits, Wanted};
@@ -108,7 +108,7 @@ enum Since {
     /// The beginning of the log.
     Begin,
     At(Position),
-    Time(Micros, String),
+    Time(AsOf, String),
 }
 
 impl Since {
@@ -125,8 +125,7 @@ impl Since {
                 ))),
             },
             Err(_) => {
-                let time =
-                    parse_time(text, Micros::now()).map_err(|error| Failure::Usage(anyhow!("--since: {error}")))?;
+                let time = AsOf::parse(text).map_err(|error| Failure::Usage(anyhow!("--since: {error}")))?;
                 Ok(Since::Time(time, text.to_owned()))
             }
         }
@@ -147,7 +146,7 @@ async fn begin(store: &Store, kind: Kind, since: &Since, kept: &BTreeMap<String,
         }
         (None, Since::Begin) => store.first_position(table).await?,
         (None, Since::At(position)) => Some(*position),
-        (None, Since::Time(time, text)) => match store.position_at(table, *time).await? {
+        (None, Since::Time(time, text)) => match store.position_at(table, time.by(store.now())).await? {
             None => {
                 return Err(Failure::Work(anyhow!(
                     "the log of {resource} does not go back to {text}: print the objects with `ingester get`, and begin with a later --since"

@@ -19,7 +19,7 @@ use similar::TextDiff;
 pub(crate) async fn run(arguments: Diff, program: Program) -> Result<Ending, Failure> {
     let (kind, query) = asked(&arguments.object, program.kinds)?;
     let [from, to] = [("--from", &arguments.from), ("--to", &arguments.to)].map(|(flag, text)| {
-        let parsed = text.as_deref().map(|text| VersionOf::parse(text, Micros::now())).transpose();
+        let parsed = text.as_deref().map(VersionOf::parse).transpose();
         parsed.map_err(|error| Failure::Usage(anyhow!("{flag}: {error}")))
     });
     let (from, to) = (from?, to?);
@@ -81,9 +81,9 @@ async fn versions(
             // Another object may have the name by then: the one before is the same object's, unless this is its first version.
             let own = lives.iter().position(|life| &*life.uid == to.uid() && life.began < began);
             let lives = own.map_or(lives, |own| &lives[own..=own]);
-            let before = VersionOf::At(Micros(began.0 - 1));
+            let before = VersionOf::At(Micros(began.0 - 1).into());
             store.version(kind, lives, before, wanted, Limits::default()).await.map_err(|error| match error {
-                VersionError::Ask(error) => failed(error),
+                error @ (VersionError::Ask(_) | VersionError::Ambiguous { .. }) => no_version("--from", error),
                 _ => Failure::Work(anyhow!(
                     "no version is known before the one of {}: name another with --from or --to (`ingester history` lists them)",
                     began.rfc3339()
@@ -98,6 +98,7 @@ async fn versions(
 pub(super) fn no_version(flag: &str, error: VersionError) -> Failure {
     match error {
         VersionError::Ask(error) => failed(error),
+        error @ VersionError::Ambiguous { .. } => Failure::Work(anyhow!("{flag}: {error} (`--uid`)")),
         error => Failure::Work(anyhow!("{flag}: {error} (`ingester history` lists the versions)")),
     }
 }

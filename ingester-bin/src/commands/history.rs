@@ -16,7 +16,7 @@ use ingester_printers::table::{Options, PrintedColumn, Row, TablePrinter};
 use ingester_server::answer;
 use ingester_sql::query::{Query, QueryError};
 use ingester_store::Store;
-use ingester_store::query::{Life, Limits, ObjectVersion, Wanted};
+use ingester_store::query::{AskError, Life, Limits, ObjectVersion, Wanted};
 use std::collections::BTreeSet;
 
 /// The versions that are read at a time, with their texts.
@@ -59,7 +59,8 @@ pub(super) fn asked(object: &Named, kinds: &'static [Kind]) -> Result<(Kind, Que
 
 /// The named objects, in one namespace. An empty result is reported.
 pub(super) async fn lives(store: &Store, kind: &Kind, query: &Query) -> Result<Vec<Life>, Failure> {
-    let lives = store.lives(kind, query, Limits::default()).await.map_err(failed)?;
+    let lives =
+        store.lives(kind, query, Limits::default()).await.map_err(|error| not_found_in_time(kind, query, error))?;
     let namespaces: BTreeSet<&str> = lives.iter().map(|life| &*life.namespace).collect();
     let name = query.names.first().or(query.uids.first()).map_or("", String::as_str);
     if namespaces.len() > 1 {
@@ -71,6 +72,21 @@ pub(super) async fn lives(store: &Store, kind: &Kind, query: &Query) -> Result<V
         note(&format!("Error (NotFound): {} \"{name}\" not found, also not among former versions", resource(kind)));
     }
     Ok(lives)
+}
+
+/// Why the objects were not found. Without a namespace or a uid there is no key for a name.
+fn not_found_in_time(kind: &Kind, query: &Query, error: AskError) -> Failure {
+    match (error, query.names.first()) {
+        (AskError::TooSlow(time, _), Some(name))
+            if kind.namespaced() && query.namespaces.is_empty() && query.uids.is_empty() =>
+        {
+            Failure::Work(anyhow!(
+                "the database took longer than {time:?} to look for `{name}` in all namespaces and was told to stop: name its namespace with -n, \
+                 for which there is a key"
+            ))
+        }
+        (error, _) => failed(error),
+    }
 }
 
 async fn list(store: &Store, kind: &Kind, query: &Query, arguments: &History) -> Result<Ending, Failure> {
@@ -210,4 +226,31 @@ fn table(headers: bool, wide: bool) -> TablePrinter {
     let column = |name: &str| PrintedColumn { name: name.to_owned(), wide: name == "uid", is_name: false };
     let columns = ["uid", "version", "from", "to", "for", "change", "changed"].map(column);
     TablePrinter::new(columns.into(), Options { headers, wide, ..Options::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Query, not_found_in_time};
+    use crate::ending::Failure;
+    use crd_specs::KINDS;
+    use ingester_core::kind::find;
+    use ingester_store::query::AskError;
+    use std::time::Duration;
+
+    #[test]
+    fn a_search_in_all_namespaces_that_takes_too_long_names_the_flag() {
+        let model = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
+        let named = Query { names: vec!["nightly".to_owned()], ..Query::default() };
+        let within = Query { namespaces: vec!["ml".to_owned()], ..named.clone() };
+        for (query, is_named) in [(&named, true), (&within, false)] {
+            let slow = AskError::TooSlow(Duration::from_secs(30), "model_history".to_owned());
+            let Failure::Work(error) = not_found_in_time(model, query, slow) else { panic!("it is not a usage") };
+            let said = error.to_string();
+            assert!(
+                said.contains("longer than 30s") && said.contains("`nightly` in all namespaces") == is_named,
+                "{said}"
+            );
+            assert_eq!(said.contains("name its namespace with -n"), is_named, "{said}");
+        }
+    }
 }

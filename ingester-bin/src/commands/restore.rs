@@ -11,12 +11,11 @@ use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::schema::base;
-use ingester_core::value::Micros;
 use ingester_mirror::identity::{IdentityError, Names, identify};
 use ingester_printers::{Tree, json, name, yaml};
 use ingester_server::former::Reach;
 use ingester_server::restore::{Restored, Wanted, restore};
-use ingester_sql::query::{Query, QueryError, States, parse_time};
+use ingester_sql::query::{AsOf, Query, QueryError, States};
 use ingester_store::query::{self, AskError, FoundRow, Limits, VersionOf};
 use ingester_store::{Effect, Store};
 use serde::Deserialize as _;
@@ -88,7 +87,7 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
 
 /// The requested version, if any.
 fn of_version(arguments: &Restore) -> Result<Option<VersionOf>, Failure> {
-    let moment = |text: &String| match parse_time(text, Micros::now()) {
+    let moment = |text: &String| match AsOf::parse(text) {
         Ok(at) => Ok(VersionOf::At(at)),
         Err(error) => Err(Failure::Usage(anyhow!("--at: {error}"))),
     };

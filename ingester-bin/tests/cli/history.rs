@@ -209,6 +209,31 @@ fn a_version_that_is_not_there_is_named_with_the_reason() {
 }
 
 #[test]
+fn of_several_objects_with_a_name_the_one_that_was_there_is_meant() {
+    let folder = folder();
+    let diff = |arguments: &[&str]| folder.past(&[&["diff", "run", "nightly"], arguments].concat());
+    let late = ["--from", "2026-01-02T06:00:00Z", "--to", "10"];
+    // The first one is evicted, and the second one was created although the row of the first is there.
+    folder.query("UPDATE run SET delete_time = NULL, evict_time = '2026-01-02 02:30:00.000000' WHERE uid = 'u1'");
+    diff(&late).exits(1).says(&["--from: 2 objects of this name were there at 2026-01-02T06:00:00Z (u2, u1)", "--uid"]);
+    let one = folder.past(&[&["diff", "run", "--uid", "u1"][..], &late].concat()).exits(0).out;
+    assert!(one.starts_with("--- run.example.com/nightly 12 "), "{one}");
+    folder.past(&["get", "run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["it was not there"]);
+    // The second one is deleted.
+    folder.query("UPDATE run SET delete_time = '2026-01-02 05:00:00.000000' WHERE uid = 'u2'");
+    let evicted = diff(&late).exits(0).out;
+    assert!(evicted.starts_with("--- run.example.com/nightly 12 2026-01-02T02:00:00Z u1\n"), "{evicted}");
+    // Both are: the last one counts.
+    folder.query("UPDATE run SET delete_time = '2026-01-02 02:30:00.000000' WHERE uid = 'u1'");
+    let last = diff(&late).exits(0).out;
+    assert!(last.starts_with("--- run.example.com/nightly 21 2026-01-02T04:00:00Z u2\n"), "{last}");
+    // Nothing is kept of the last one, but something of the one before it.
+    folder.query("DELETE FROM run WHERE uid = 'u2'");
+    let known = diff(&late).exits(0).out;
+    assert!(known.starts_with("--- run.example.com/nightly 12 "), "{known}");
+}
+
+#[test]
 fn get_prints_objects_as_they_were_at_a_moment() {
     let folder = folder();
     let get = |arguments: &[&str]| folder.past(&[&["get"], arguments].concat());
@@ -272,6 +297,11 @@ fn a_moment_that_cannot_be_answered_says_why() {
     get(&["runs", "--at", "1h", "--watch"]).exits(2).says(&["--watch", "--at"]);
     get(&["runs", "--at", "1h", "--group-by", "phase"]).exits(2).says(&["--group-by", "--at"]);
     get(&["runs", "--at", "tuesday"]).exits(2).says(&["--at: time `tuesday`"]);
+    get(&["runs", "--at", "in 1h"]).exits(2).says(&["has not come", "by the clock of the database"]);
+    folder
+        .past(&["diff", "run", "nightly", "--to", "2999-01-01"])
+        .exits(2)
+        .says(&["2999-01-01T00:00:00Z has not come"]);
     let begins = "what it was like at 2026-01-01T12:00:00Z is not known: its history begins at 2026-01-02T00:00:00Z";
     get(&["run", "nightly", "--at", "2026-01-01T12:00:00Z"]).exits(1).says(&["\"nightly\" not found: ", begins]);
     get(&["run", "nightly", "--at", "2025-12-31"]).exits(1).says(&["it was not there", "it was created at 2026-01-01"]);

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `report` | the samples and their updates, as one checks an installation |
 //! | `lifecycle` | the life of one object: finalizer, deletion, annotations |
-//! | `back` | objects that come back into the cluster from their rows |
+//! | `back`, `past` | objects that come back into the cluster from their rows, and as they were at a moment |
 //! | `written` | writes to objects while they are evicted |
 //! | `sweep` | changes made while the ingester was down |
 //! | `cost`, `memory` | how much is written, and how much memory it takes |
@@ -63,6 +63,7 @@ mod mirror;
 mod moving;
 mod objects;
 mod outages;
+mod past;
 mod policies;
 mod pooler;
 mod program;

@@ -354,6 +354,16 @@ async fn tokens(world: &World) -> Result<()> {
         let real = ask(&theirs, method.clone(), &path, &[]).await?;
         ensure!(own.0 == 403 && own == real, "{method} {path}: {own:?} instead of {real:?}");
     }
+    // The right to a history is that to its object. Without it, callers do not learn whether there is one.
+    let (status, refused) = ask(&ours, Method::GET, &format!("{LAB}/three/history"), &[]).await?;
+    let (_, real) = ask(&theirs, Method::GET, &format!("{LAB}/three"), &[]).await?;
+    let words = format!(
+        "{}; the history of an object needs the right to the object",
+        real["message"].as_str().unwrap_or_default()
+    );
+    ensure!(status == 403 && refused["message"] == words, "{refused}");
+    let (status, none) = ask(&ours, Method::GET, &format!("{ML}/one/history"), &[]).await?;
+    ensure!(status == 404, "models keep no history: {none}");
     // And so are questions about rights.
     for (namespace, verb, resource, allowed) in [
         ("ml", "list", "models", true),

@@ -225,6 +225,82 @@ async fn it_shows_the_state_of_what_is_not_live() -> Result<()> {
     Ok(())
 }
 
+/// A server of the run `nightly` in the versions 1 to 3, each of which began when the one before it ended.
+fn with_a_past() -> Result<Server> {
+    let folder = tempfile::tempdir()?;
+    let write = |name: &str, content: &Json| std::fs::write(folder.path().join(name), content.to_string());
+    let columns = json!([{"column": "phase", "path": ".status.phase", "type": "VARCHAR(32)"}]);
+    let kind = json!({"group": "example.com", "version": "v1", "kind": "Run", "namespaced": true, "history": "forever", "columns": columns});
+    write("kinds.yaml", &json!({"builtIn": false, "kinds": [kind]}))?;
+    let config = json!({
+        "metadataStorage": {"enableMetadataStorage": true, "databaseURL": "sqlite://objects.db"},
+        "ingester": {"kindsFile": "kinds.yaml"}, "server": {"address": ""},
+    });
+    write("ingester.yaml", &config)?;
+    for (version, phase) in [(1, "Pending"), (2, "Running"), (3, "Failed")] {
+        let metadata = json!({
+            "namespace": "ml", "name": "nightly", "uid": "u1", "resourceVersion": version.to_string(),
+            "creationTimestamp": "2026-01-02T03:04:05Z", "labels": {"team": if version < 3 { "ads" } else { "pricing" }},
+        });
+        let run =
+            json!({"apiVersion": "example.com/v1", "kind": "Run", "metadata": metadata, "status": {"phase": phase}});
+        write("run.json", &run)?;
+        let mut import = Command::new(env!("CARGO_BIN_EXE_ingester"));
+        let imported =
+            import.args(["import", "--config", "ingester.yaml", "run.json"]).current_dir(folder.path()).output()?;
+        assert!(imported.status.success(), "{imported:?}");
+    }
+    Server::start_in(folder)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_reads_the_past() -> Result<()> {
+    let Some(kubectl) = Kubectl::of(with_a_past()?) else { return Ok(()) };
+    let raw = |path: &str| -> Result<Json> {
+        let path = format!("/apis/example.com/v1{path}");
+        Ok(serde_json::from_str(&kubectl.prints(&["get", "--raw", &path])?)?)
+    };
+    let resources = raw("")?;
+    let names = resources["resources"].as_array().unwrap().iter().map(|resource| resource["name"].as_str().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["runs", "runs/history", "runs/restore", "runs/status"]);
+    let nightly = "/namespaces/ml/runs/nightly";
+    let history = raw(&format!("{nightly}/history"))?;
+    let shown = |object: &Json, name: &str| {
+        let annotation = &object["metadata"]["annotations"][format!("mirror.michelangelo.api/{name}")];
+        annotation.as_str().unwrap_or("none").to_owned()
+    };
+    let items = history["items"].as_array().unwrap();
+    let told: Vec<String> =
+        items.iter().map(|item| format!("{} {}", item["status"]["phase"], shown(item, "change"))).collect();
+    assert_eq!(told, [r#""Failed" updated"#, r#""Running" updated"#, r#""Pending" none"#]);
+    let second = raw(&format!("{nightly}/history?version=2"))?;
+    assert_eq!(second, items[1]);
+    let began = shown(&second, "valid-from");
+    assert_eq!(raw(&format!("{nightly}?at={began}"))?["status"]["phase"], "Running");
+
+    // The label selector is kubectl's only way to a parameter.
+    let at = |selector: &str| format!("mirror.michelangelo.api/at={selector}");
+    let phases = ["get", "runs", "-n", "ml", "-o", "jsonpath={.items[*].status.phase}", "-l"];
+    let phase = |selector: &str| kubectl.prints(&[&phases[..], &[selector]].concat());
+    assert_eq!(phase(&at(&began))?, "Running");
+    assert_eq!(phase(&at("0s"))?, "Failed");
+    assert_eq!(phase(&at("1h"))?, "");
+    assert_eq!(phase(&format!("{},mirror.michelangelo.api/scan=true,team=ads", at(&began)))?, "Running");
+    let table = kubectl.prints(&["get", "runs", "-n", "ml", "-l", &at(&began)])?;
+    assert!(table.contains("nightly") && table.contains("Running"), "{table}");
+    for (selector, part) in [
+        (format!("{},team=ads", at(&began)), "scan=true"),
+        (at("in 1h"), "has not come"),
+        (at("tuesday"), "time `tuesday`"),
+    ] {
+        let said = kubectl.run(&["get", "runs", "-n", "ml", "-l", &selector])?;
+        assert!(!said.ok && said.err.contains(part), "{selector}: {said:?}");
+    }
+    let watched = kubectl.run(&["get", "runs", "-n", "ml", "-w", "-l", &at(&began)])?;
+    assert!(!watched.ok && watched.err.contains("`at` is for objects and lists"), "{watched:?}");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn it_edits_replaces_and_applies_evicted_objects() -> Result<()> {
     let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };

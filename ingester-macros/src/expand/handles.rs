@@ -36,7 +36,7 @@ fn elsewhere(record: &Record, kind: &KindDeclaration) -> TokenStream {
     let aliases: BTreeSet<String> = BASE.iter().map(|name| (*name).to_owned()).chain(own).collect();
     quote! {
         #[automatically_derived]
-        #[allow(non_snake_case)]
+        #[allow(non_snake_case, reason = "the name is that of a type")]
         impl #spec {
             #[doc(hidden)]
             #(#[doc(alias = #aliases)])*

@@ -30,7 +30,7 @@ impl Renderer {
 
     /// The object of a row. A given version replaces that of the stored text. A table has its columns only
     /// with `columns`: clients keep those of the first event.
-    pub fn of_event(&self, row: &FoundRow, version: Option<u64>, columns: bool) -> String {
+    pub(crate) fn of_event(&self, row: &FoundRow, version: Option<u64>, columns: bool) -> String {
         let mut rest = Rest::default();
         rest.see(row);
         let mut out = self.begin_event(columns);

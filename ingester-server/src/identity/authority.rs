@@ -31,7 +31,7 @@ impl Authority {
     ///
     /// # Errors
     /// If there are no certificates, or one cannot be used.
-    pub fn from_pem(pem: &[u8]) -> Result<Self, AuthorityError> {
+    pub(crate) fn from_pem(pem: &[u8]) -> Result<Self, AuthorityError> {
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(pem) {
             let certificate = certificate.map_err(|error| AuthorityError(format!("this is not PEM: {error}")))?;

@@ -193,7 +193,7 @@ impl Identity {
     ///
     /// # Errors
     /// 429 if no request is left.
-    pub fn admit(&self, caller: &Caller) -> Result<(), Status> {
+    pub(crate) fn admit(&self, caller: &Caller) -> Result<(), Status> {
         self.0.rates.take(&caller.user).map_err(|pause| {
             let seconds = u32::try_from(pause.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
             Status::too_many_requests("this user asks too much, see `serve.rate`: try again later").retry_after(seconds)
@@ -214,7 +214,11 @@ impl Identity {
     ///
     /// # Errors
     /// 500 or 503 if the API server cannot be asked.
-    pub async fn own_access(&self, caller: &Caller, question: &SelfSubjectAccessReviewSpec) -> Result<Access, Status> {
+    pub(crate) async fn own_access(
+        &self,
+        caller: &Caller,
+        question: &SelfSubjectAccessReviewSpec,
+    ) -> Result<Access, Status> {
         match &self.0.checked {
             None => Ok(Access { allowed: true, reason: "this server checks no rights".to_owned() }),
             Some(checked) => {

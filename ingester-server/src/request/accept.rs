@@ -19,7 +19,7 @@ pub const OFFERED: &str = "application/json, application/json;as=Table;g=meta.k8
                            application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /// The media type of aggregated discovery.
-pub const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+pub(crate) const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// One media type with its parameters.
 struct Clause<'a> {

@@ -10,7 +10,7 @@ const NAME: usize = 253;
 const NAMESPACE: usize = 63;
 
 /// Whether this can be the name of a namespace: an RFC 1123 label.
-pub fn is_namespace(name: &str) -> bool {
+pub(crate) fn is_namespace(name: &str) -> bool {
     let is_end = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     let bytes = name.as_bytes();
     bytes.len() <= NAMESPACE

@@ -159,7 +159,7 @@ pub fn parse(query: &str, kind: &str) -> Result<Parameters, Status> {
 }
 
 /// Whether this is the name of a parameter, less its prefix.
-pub fn is_parameter(name: &str) -> bool {
+pub(crate) fn is_parameter(name: &str) -> bool {
     AskKey::named(Spelling::PseudoLabel, name).is_some() || OURS.contains(&name)
 }
 

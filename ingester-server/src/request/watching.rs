@@ -117,7 +117,7 @@ fn of_watch<'a>(last: &impl Last<'a>) -> Vec<Cause> {
 
 /// The answer to clients that request initial events from a server without them: they then list instead. Without an answer they would wait
 /// for ever for the end of these events.
-pub fn without_initial_events(why: &str) -> Status {
+pub(crate) fn without_initial_events(why: &str) -> Status {
     invalid(vec![forbidden(INITIAL, &format!("sendInitialEvents is forbidden for watch: {why}"))])
 }
 

@@ -13,8 +13,7 @@ use crate::{watch, write};
 use axum::body::Body;
 use http::Response;
 use ingester_core::Kind;
-use ingester_core::value::Micros;
-use ingester_sql::query::{Query, States};
+use ingester_sql::query::{AsOf, Query, States};
 use ingester_store::query::VersionError;
 use std::sync::Arc;
 
@@ -105,7 +104,7 @@ impl Inner {
         &self,
         kind: &Kind,
         (namespace, name): (&str, Option<&str>),
-        at: Option<Micros>,
+        at: Option<AsOf>,
         former: Reach,
     ) -> Option<(String, VersionError)> {
         let mut query = Query { at: Some(at?), ..named(namespace, name) };

@@ -1,8 +1,10 @@
 //! The filters of the templates. Everything that a template puts into SQL goes through one of them. Filters of shared statements write
 //! standard SQL, or ask the dialect's rules.
 
-// The attribute makes a public struct of each filter, whatever the function's visibility.
-#![allow(unreachable_pub)]
+#![allow(
+    unreachable_pub,
+    reason = "the attribute makes a public struct of each filter, whatever the function's visibility"
+)]
 
 use super::Dialect;
 use super::conditions::{Reached, Within, Writer};

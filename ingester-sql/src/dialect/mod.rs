@@ -293,6 +293,11 @@ impl Dialect {
         self.rules().collation()
     }
 
+    /// Whether texts are compared as if they had blanks behind their ends: `a` and `a ` are equal.
+    pub fn pads_texts(self) -> bool {
+        self.rules().pads_texts()
+    }
+
     /// Whether an INSERT can leave out rows that exist and report which it inserted. Elsewhere it is refused as a whole, and its
     /// transaction goes on.
     pub fn skips_stored(self) -> bool {

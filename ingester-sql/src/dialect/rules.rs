@@ -21,6 +21,10 @@ pub(super) trait Rules: Sync {
 
     /// See [`Dialect::collation`](super::Dialect::collation).
     fn collation(&self) -> &'static str;
+    /// See [`Dialect::pads_texts`](super::Dialect::pads_texts).
+    fn pads_texts(&self) -> bool {
+        false
+    }
 
     // Parts of shared statements.
 

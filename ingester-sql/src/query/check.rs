@@ -277,6 +277,14 @@ pub enum QueryError {
     /// A query names a moment where only the present can be asked about.
     #[error("`at` is for objects and lists of them: this is about what is there now, so leave it out")]
     OfMoment,
+    /// A query names a moment that has not come.
+    #[error("{} has not come: it is {} by the clock of the database; name a moment that has passed", .at.rfc3339(), .now.rfc3339())]
+    NotYet {
+        /// The moment.
+        at: Micros,
+        /// The database's time.
+        now: Micros,
+    },
     /// A value is not of the column's type.
     #[error("`{field}` is {ty}: `{value}` is not {expected}")]
     WrongValue {
@@ -531,8 +539,29 @@ impl Context {
         if let Some(many) = self.many(field) {
             return self.values(field, many, test, holds);
         }
-        let unit = self.place(field).and_then(|place| self.table.columns[place].unit);
-        self.tested(field, self.operand(field)?, unit, test, holds)
+        let place = self.place(field);
+        let unit = place.and_then(|place| self.table.columns[place].unit);
+        let of_column = self.tested(field, self.operand(field)?, unit, test, holds)?;
+        let Some((place, path)) = place.and_then(|place| Some((place, self.text_behind(place)?))) else {
+            return Ok(of_column);
+        };
+        let of_text = self.tested(field, (Operand::Json(path), SqlType::MediumText, true), None, test, holds)?;
+        let null = |is| Condition::Null(Operand::Column(place), is);
+        Ok(Condition::Any(vec![
+            Condition::All(vec![null(false), of_column]),
+            Condition::All(vec![null(true), of_text]),
+        ]))
+    }
+
+    /// The path of a column's text in the JSON of former versions, if a query scans: in versions that had ended before it was added, the column is
+    /// NULL.
+    fn text_behind(&self, place: usize) -> Option<JsonPath> {
+        let column = &self.table.columns[place];
+        let is_as_stored = column.nullable && column.ty.is_text() && !column.computed && column.stays.is_none();
+        let path = column.path.filter(|_| self.scan && self.table.is_former() && is_as_stored)?;
+        // A path into a list is not one of names.
+        let mut steps = path.steps();
+        if steps.any(|step| step.contains('[')) { None } else { JsonPath::of_parts(path.steps()) }
     }
 
     /// The condition that an operand, of this type and maybe NULL, passes a test or does not.

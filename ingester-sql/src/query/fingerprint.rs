@@ -1,6 +1,6 @@
 //! The fingerprint of a query: which query a continue token belongs to.
 
-use super::{Filter, Order, Query, States, Test};
+use super::{AsOf, Filter, Order, Query, States, Test};
 use ingester_core::schema::{Fingerprint, Table};
 use ingester_core::value::Value;
 
@@ -23,7 +23,10 @@ impl Query {
             all.text(field).number((*descending).into())
         });
         // As it was before queries could name a moment.
-        all = at.iter().fold(all, |all, at| all.number(at.0.cast_unsigned()));
+        all = at.iter().fold(all, |all, at| match at {
+            AsOf::At(moment) => all.number(moment.0.cast_unsigned()),
+            AsOf::FromNow(micros) => all.number(1).number(micros.cast_unsigned()),
+        });
         all.as_u64()
     }
 }

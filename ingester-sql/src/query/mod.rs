@@ -36,5 +36,5 @@ pub use order::{OrderError, parse_order};
 pub use selector::{
     SelectorError, SelectorParameter, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters,
 };
-pub use time::{TIMES, TimeError, parse_time};
+pub use time::{AsOf, TIMES, TimeError, parse_time};
 pub use token::{Continue, TokenError};

@@ -1,7 +1,6 @@
 //! A query, before the table is known.
 
-use super::{Filter, Order};
-use ingester_core::value::Micros;
+use super::{AsOf, Filter, Order};
 
 /// Which rows of a kind are asked for, and in which order.
 ///
@@ -25,7 +24,7 @@ pub struct Query {
     pub scan: bool,
     /// The moment that is asked about, by the database's clock; `None` for now. Only some queries have one: see
     /// [`QueryError::OfMoment`](super::QueryError::OfMoment).
-    pub at: Option<Micros>,
+    pub at: Option<AsOf>,
 }
 
 /// The states of rows. An object is in exactly one of them.

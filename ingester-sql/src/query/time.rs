@@ -51,15 +51,53 @@ const LAST: i64 = 253_402_300_799_999_999;
 /// # Errors
 /// Any other text, or a time before the year 1 or after the year 9999.
 pub fn parse_time(text: &str, now: Micros) -> Result<Micros, TimeError> {
-    let begins_with_year =
-        text.get(..5).is_some_and(|year| year.ends_with('-') && year.bytes().take(4).all(|byte| byte.is_ascii_digit()));
-    let micros = if begins_with_year { moment(text).map(i128::from) } else { relative(text, now) };
+    let micros = if begins_with_year(text) { moment(text).map(i128::from) } else { relative(text, now) };
     let micros = micros.and_then(|micros| match i64::try_from(micros) {
         Ok(micros @ FIRST..=LAST) => Ok(Micros(micros)),
         _ if micros < 0 => Err(Mistake::Early),
         _ => Err(Mistake::Late),
     });
     micros.map_err(|what| TimeError { text: shortened(text), what })
+}
+
+/// The moment that a query is about, by the clock of the database that is asked: a node's clock may be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsOf {
+    /// This moment.
+    At(Micros),
+    /// So many microseconds after now, or before it if they are negative.
+    FromNow(i64),
+}
+
+impl AsOf {
+    /// Reads a time, as [`parse_time`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn parse(text: &str) -> Result<Self, TimeError> {
+        let now = Micros::now();
+        let time = parse_time(text, now)?;
+        Ok(if begins_with_year(text) { AsOf::At(time) } else { AsOf::FromNow(time.0 - now.0) })
+    }
+
+    /// The moment, if it is `now`.
+    pub fn by(self, now: Micros) -> Micros {
+        match self {
+            AsOf::At(moment) => moment,
+            AsOf::FromNow(micros) => Micros(now.0.saturating_add(micros)),
+        }
+    }
+}
+
+impl From<Micros> for AsOf {
+    fn from(moment: Micros) -> Self {
+        AsOf::At(moment)
+    }
+}
+
+/// Whether a time is one of a calendar; else it is so long before or after now.
+fn begins_with_year(text: &str) -> bool {
+    text.get(..5).is_some_and(|year| year.ends_with('-') && year.bytes().take(4).all(|byte| byte.is_ascii_digit()))
 }
 
 /// Microseconds since 1970, this long before or after `now`.

@@ -27,8 +27,10 @@ pub(super) struct Loaded {
 }
 
 /// What was found in a document; `place` is the kind's place in the registry.
-// Nearly all documents are rows, so the other variants may take as much room.
-#[allow(clippy::large_enum_variant)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly all documents are rows, so the other variants may take as much room"
+)]
 pub(super) enum Found {
     Row { place: usize, row: Row, reject: Reject },
     LeftOut { place: usize },

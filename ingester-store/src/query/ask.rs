@@ -8,8 +8,8 @@ use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::Value;
-use ingester_sql::dialect::statements::{CountRoutes, CountRows, Explain, Select};
-use ingester_sql::dialect::{OfGroup, Range};
+use ingester_sql::dialect::statements::{CountAt, CountRoutes, CountRows, Explain, Select};
+use ingester_sql::dialect::{Dialect, OfGroup, Range};
 use ingester_sql::query::{Checked, Continue, Query, QueryError, Route, Routes, TokenError};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -143,6 +143,11 @@ impl<'s> Asked<'s> {
         &self.checked
     }
 
+    /// The dialect of the database that is asked.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.store.dialect()
+    }
+
     /// The same, taking the tokens of another query in the same order.
     pub(super) fn with_tokens_of(self, other: &Asked<'_>) -> Self {
         Asked { fingerprint: other.fingerprint, ..self }
@@ -243,6 +248,25 @@ impl<'s> Asked<'s> {
         Ok(counted.first().map_or(0, |(count, _)| *count))
     }
 
+    /// The same of this query and of another one, in one state of the database.
+    pub(super) async fn count_with(&self, other: &Asked<'_>) -> Result<u64, AskError> {
+        let both = |[present, former]: [Route; 2]| CountAt {
+            present: self.count_rows(present),
+            former: other.count_rows(former),
+        };
+        let routes = [self.route(Routes::best_to_count).await?, other.route(Routes::best_to_count).await?];
+        let counted = match self.in_time(&both(routes)).await {
+            Err(AskError::Store(error)) if error.is_about(About::Key) => self.in_time(&both([Route::Free; 2])).await?,
+            counted => counted?,
+        };
+        Ok(counted.first().copied().unwrap_or(0))
+    }
+
+    fn count_rows(&self, route: Route) -> CountRows<'_> {
+        let (query, group, milliseconds) = (&self.checked, &self.group, self.milliseconds());
+        CountRows { query, route, group, by: None, limit: 1, milliseconds }
+    }
+
     /// How many rows there are of each value of the column at this place, the most frequent first; of at most `limit` values.
     ///
     /// # Errors
@@ -254,8 +278,7 @@ impl<'s> Asked<'s> {
 
     async fn counted(&self, place: Option<usize>, limit: usize) -> Result<Vec<(u64, Value)>, AskError> {
         let by = place.map(|place| &self.checked.table().columns[place]);
-        let (query, group, milliseconds) = (&self.checked, &self.group, self.milliseconds());
-        let count = |route| CountRows { query, route, group, by, limit, milliseconds };
+        let count = |route| CountRows { by, limit, ..self.count_rows(route) };
         let route = self.route(Routes::best_to_count).await?;
         match self.in_time(&count(route)).await {
             Err(AskError::Store(error)) if error.is_about(About::Key) => self.in_time(&count(Route::Free)).await,

@@ -14,6 +14,9 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Checked, Condition, Filter, Order, Query, QueryError, States, Test};
 use std::cmp::Ordering;
 
+/// How far ahead of the database's clock a moment may be: clocks differ, and the answer is that of now. Much later, it would change.
+const AHEAD: i64 = 60_000_000;
+
 /// A query about the objects of one kind as they were at a moment, ready to be asked.
 #[derive(Clone)]
 pub struct AskedAt<'s> {
@@ -50,7 +53,7 @@ impl Store {
     /// An object that is not in the history any more, or was not yet, counts as absent.
     ///
     /// # Errors
-    /// As [`Store::ask_about`]; [`QueryError::NoHistory`] for a kind that keeps none.
+    /// As [`Store::ask_about`]; [`QueryError::NoHistory`] for a kind that keeps none, [`QueryError::NotYet`] for a moment that has not come.
     pub fn ask_at(
         &self,
         kind: &Kind,
@@ -59,6 +62,10 @@ impl Store {
         limits: Limits,
     ) -> Result<AskedAt<'_>, QueryError> {
         let History { table: former, .. } = history(kind)?;
+        let now = self.now();
+        if moment.0 > now.0.saturating_add(AHEAD) {
+            return Err(QueryError::NotYet { at: moment, now });
+        }
         let began = |field| Filter::field(field, Test::LessOrEqual(Value::Time(moment)));
         let query = Query { at: None, ..query.clone() };
         let (mut past, mut present) = (of_former(&query), query);
@@ -103,12 +110,18 @@ impl Store {
         places.extend([history.valid_to(), history.change()]);
         let wanted = Wanted { places, ..wanted.clone() };
         let asked = self.ask_table(kind, history.table, &of(order("valid_from")), limits)?;
-        // One more shows by what the last one began.
+        // One more shows by what the last one began. It is the first of the next page where the limit of bytes cuts this one.
         let limit = limit.max(1);
         let Page { rows: mut former, next } = asked.page(&wanted, limit.saturating_add(1), token).await?;
-        let is_more = next.is_some() || former.len() > limit;
-        let before = if former.len() > limit { former.pop() } else { None };
-        let next = match former.last().filter(|_| is_more) {
+        let before = match next.as_deref() {
+            _ if former.len() > limit => former.pop(),
+            Some(next) => {
+                let ends = Wanted { places: vec![history.valid_to(), history.change()], labels: false };
+                asked.page(&ends, 1, Some(next)).await?.rows.pop()
+            }
+            None => None,
+        };
+        let next = match former.last().filter(|_| before.is_some()) {
             Some(last) => asked.token_after(last)?,
             None => None,
         };
@@ -166,10 +179,10 @@ impl AskedAt<'_> {
     /// # Errors
     /// [`AskError`] when the token is not from this query, or the database fails or takes too long.
     pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
-        let order = self.present.checked().order();
+        let (order, is_padded) = (self.present.checked().order(), self.present.dialect().pads_texts());
         let compare = |a: &FoundRow, b: &FoundRow| {
             order.iter().fold(Ordering::Equal, |so_far, key| {
-                let by_key = compare(a.get(key.place), b.get(key.place));
+                let by_key = compare(a.get(key.place), b.get(key.place), is_padded);
                 so_far.then(if key.descending { by_key.reverse() } else { by_key })
             })
         };
@@ -200,17 +213,18 @@ impl AskedAt<'_> {
         [&self.present, &self.former]
     }
 
-    /// How many objects there were. Only keys are read, but all of them.
+    /// How many objects there were, exactly, also while rows move from one table to the other. Only keys are read, but all of them.
     ///
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
     pub async fn count(&self) -> Result<u64, AskError> {
-        Ok(self.present.count().await?.saturating_add(self.former.count().await?))
+        self.present.count_with(&self.former).await
     }
 }
 
-/// The order of a column's values, as databases have it: a missing value is less than all others, texts are compared by byte.
-fn compare(a: Option<&Value>, b: Option<&Value>) -> Ordering {
+/// The order of a column's values, as the database has it: a missing value is less than all others, texts are compared by byte, in some with
+/// blanks behind their ends. Values that are equal there are equal here: then the uid decides.
+fn compare(a: Option<&Value>, b: Option<&Value>, is_padded: bool) -> Ordering {
     match (a.unwrap_or(&Value::Null), b.unwrap_or(&Value::Null)) {
         (Value::Null, Value::Null) => Ordering::Equal,
         (Value::Null, _) => Ordering::Less,
@@ -218,13 +232,23 @@ fn compare(a: Option<&Value>, b: Option<&Value>) -> Ordering {
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
         (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
-        (Value::Double(a), Value::Double(b)) => a.total_cmp(b),
+        // The sum makes a zero of either sign the same.
+        (Value::Double(a), Value::Double(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
         (Value::Time(a), Value::Time(b)) => a.cmp(b),
+        (Value::Text(a), Value::Text(b)) if is_padded => {
+            let length = a.len().max(b.len());
+            padded(a, length).cmp(padded(b, length))
+        }
         (Value::Text(a), Value::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
         (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
         // A column has values of one type, unless others were written into SQLite by hand.
         _ => Ordering::Equal,
     }
+}
+
+/// The bytes of a text, with blanks behind its end.
+fn padded(text: &str, length: usize) -> impl Iterator<Item = u8> {
+    text.bytes().chain(std::iter::repeat(b' ')).take(length)
 }
 
 /// The query as it asks the table of former versions, in which `valid_from` has the place of `update_time`.

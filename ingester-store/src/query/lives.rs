@@ -8,7 +8,7 @@ use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::schema::{BASE_COLUMNS, base};
 use ingester_core::value::{Micros, Value};
-use ingester_sql::query::{Filter, Order, Query, States, Test, parse_time};
+use ingester_sql::query::{AsOf, Filter, Order, Query, States, Test};
 use std::collections::HashMap;
 
 /// An object that has, or had, a name.
@@ -32,7 +32,7 @@ pub enum VersionOf {
     /// The one with this resourceVersion.
     Version(u64),
     /// The one of this moment, by the database's clock.
-    At(Micros),
+    At(AsOf),
 }
 
 /// Why there is no such version.
@@ -49,6 +49,14 @@ pub enum VersionError {
         "{1} versions of it have the resourceVersion {0}, and they differ: name one by a time at which it was there"
     )]
     Several(u64, usize),
+    /// Several objects of the name were there.
+    #[error("{} objects of this name were there at {} ({}): choose one by its uid", .uids.len(), .at.rfc3339(), .uids.join(", "))]
+    Ambiguous {
+        /// The moment.
+        at: Micros,
+        /// Their uids.
+        uids: Vec<String>,
+    },
     /// It is older than what is known of it.
     #[error("what it was like at {} is not known: its history begins at {}", .at.rfc3339(), .began.rfc3339())]
     NotKnown {
@@ -75,12 +83,12 @@ impl VersionOf {
     ///
     /// # Errors
     /// What is neither.
-    pub fn parse(text: &str, now: Micros) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
             let version = text.parse().map_err(|_| format!("`{text}` is too large for a resourceVersion"))?;
             return Ok(VersionOf::Version(version));
         }
-        parse_time(text, now).map(VersionOf::At).map_err(|error| format!("{error}, or a resourceVersion"))
+        AsOf::parse(text).map(VersionOf::At).map_err(|error| format!("{error}, or a resourceVersion"))
     }
 }
 
@@ -125,8 +133,8 @@ impl Store {
         Ok(lives)
     }
 
-    /// One version of the objects that had a name, with the time at which it began at the place of `update_time`. At a moment, it is a
-    /// version of the object whose history began last by then.
+    /// One version of the objects that had a name, with the time at which it began at the place of `update_time`. At a moment, it is that of
+    /// the object that was there; if none was, of one that was deleted by then, the one whose history began last.
     ///
     /// # Errors
     /// [`VersionError`]: why there is no such version, or which of several is not said.
@@ -153,7 +161,8 @@ impl Store {
                 }
             }
             VersionOf::At(at) => {
-                let Some(life) = lives.iter().find(|life| life.began <= at) else {
+                let at = at.by(self.now());
+                let Some(life) = self.life_at(kind, lives, at, limits).await? else {
                     return Err(match lives.last() {
                         Some(Life { created: Some(created), .. }) if *created > at => {
                             VersionError::NotCreated { at, created: *created }
@@ -166,6 +175,43 @@ impl Store {
                 let asked = self.ask_at(kind, &query, at, limits).map_err(AskError::from)?;
                 asked.page(&wanted, 1, None).await?.rows.pop().ok_or(VersionError::Purged(at))
             }
+        }
+    }
+
+    /// The object that is meant at a moment; `None` if the history of none had begun.
+    async fn life_at<'l>(
+        &self,
+        kind: &Kind,
+        lives: &'l [Life],
+        at: Micros,
+        limits: Limits,
+    ) -> Result<Option<&'l Life>, VersionError> {
+        let begun: Vec<&Life> = lives.iter().filter(|life| life.began <= at).collect();
+        if begun.len() < 2 {
+            return Ok(begun.first().copied());
+        }
+        let uids = begun.iter().map(|life| life.uid.to_string()).collect();
+        let query = Query { uids, states: States::ALL, ..Query::default() };
+        let asked = self.ask_at(kind, &query, at, limits).map_err(AskError::from)?;
+        let wanted = Wanted { places: vec![base::DELETE_TIME], labels: false };
+        let (mut is_deleted, mut token) = (HashMap::new(), None);
+        loop {
+            let page = asked.page(&wanted, limits.rows, token.as_deref()).await?;
+            is_deleted
+                .extend(page.rows.iter().map(|row| (row.uid().to_owned(), row.time(base::DELETE_TIME).is_some())));
+            token = page.next;
+            if token.is_none() {
+                break;
+            }
+        }
+        let (begun, is_deleted) = (&begun, &is_deleted);
+        let those =
+            |deleted: bool| begun.iter().copied().filter(move |life| is_deleted.get(&*life.uid) == Some(&deleted));
+        let there: Vec<&Life> = those(false).collect();
+        match there[..] {
+            [] => Ok(those(true).next().or(begun.first().copied())),
+            [one] => Ok(Some(one)),
+            _ => Err(VersionError::Ambiguous { at, uids: there.iter().map(|life| life.uid.to_string()).collect() }),
         }
     }
 
@@ -190,6 +236,8 @@ impl Store {
             ..Query::default()
         };
         let places = vec![base::UPDATE_TIME, base::JSON, history.valid_to(), history.change()];
+        // Both rows, however large they are.
+        let limits = Limits { bytes: usize::MAX, ..limits };
         let asked = self.ask_table(kind, history.table, &query, limits)?;
         let mut rows = asked.page(&Wanted { places, labels: false }, 2, None).await?.rows.into_iter().peekable();
         let to = rows.next_if(|last| last.time(base::UPDATE_TIME) == Some(from));
@@ -211,7 +259,7 @@ impl Store {
         query: &Query,
         limits: Limits,
     ) -> Result<Option<(Life, VersionError)>, AskError> {
-        let Some(at) = query.at else { return Ok(None) };
+        let Some(at) = query.at.map(|at| at.by(self.now())) else { return Ok(None) };
         let mut query = Query { at: None, order: Vec::new(), ..query.clone() };
         if query.names.is_empty() && query.uids.is_empty() {
             let time = |place: usize, test: fn(Value) -> Test| {
@@ -226,8 +274,8 @@ impl Store {
             query.uids.push(row.uid().to_owned());
         }
         let mut lives = self.lives(kind, &query, limits).await?;
-        match self.version(kind, &lives, VersionOf::At(at), &Wanted::default(), limits).await {
-            Ok(_) => Ok(None),
+        match self.version(kind, &lives, VersionOf::At(at.into()), &Wanted::default(), limits).await {
+            Ok(_) | Err(VersionError::Ambiguous { .. }) => Ok(None),
             Err(VersionError::Ask(error)) => Err(error),
             Err(why) => Ok(lives.pop().map(|first| (first, why))),
         }
@@ -270,17 +318,15 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::VersionOf;
-    use ingester_core::value::Micros;
+    use super::{AsOf, VersionOf};
 
     #[test]
     fn digits_are_a_version_and_anything_else_is_a_time() {
-        let now = Micros(1_700_000_000_000_000);
-        assert_eq!(VersionOf::parse("7", now), Ok(VersionOf::Version(7)));
-        assert_eq!(VersionOf::parse("1h", now), Ok(VersionOf::At(Micros(now.0 - 3_600_000_000))));
-        assert!(matches!(VersionOf::parse("2026-01-31", now), Ok(VersionOf::At(_))));
+        assert_eq!(VersionOf::parse("7"), Ok(VersionOf::Version(7)));
+        assert_eq!(VersionOf::parse("1h"), Ok(VersionOf::At(AsOf::FromNow(-3_600_000_000))));
+        assert!(matches!(VersionOf::parse("2026-01-31"), Ok(VersionOf::At(AsOf::At(_)))));
         for (text, part) in [("tuesday", "or a resourceVersion"), ("99999999999999999999", "too large"), ("", "time")] {
-            assert!(VersionOf::parse(text, now).unwrap_err().contains(part), "{text}");
+            assert!(VersionOf::parse(text).unwrap_err().contains(part), "{text}");
         }
     }
 }

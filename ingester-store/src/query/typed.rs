@@ -190,7 +190,7 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     /// As the objects were at a moment, by the database's clock: of a kind that keeps its history. `update_time` is then when that version began.
     /// Labels and annotations have no keys there: a query by them has to [scan](Self::scan).
     pub fn at(mut self, moment: Micros) -> Self {
-        self.query.at = Some(moment);
+        self.query.at = Some(moment.into());
         self
     }
 

@@ -24,7 +24,7 @@ impl Store {
     pub fn ask_when(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<AskedWhen<'_>, QueryError> {
         Ok(match query.at {
             None => AskedWhen::Now(self.ask_about(kind, query, limits)?),
-            Some(moment) => AskedWhen::At(self.ask_at(kind, query, moment, limits)?),
+            Some(moment) => AskedWhen::At(self.ask_at(kind, query, moment.by(self.now()), limits)?),
         })
     }
 }

@@ -10,10 +10,10 @@ use ingester_core::row::{Expected, Row, Standing};
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
-use ingester_sql::query::{Filter, Order, Query, QueryError, States, Test};
+use ingester_sql::query::{AsOf, Filter, Order, Query, QueryError, States, Test};
 use ingester_store::changes::What;
 use ingester_store::guard::{Eviction, Version};
-use ingester_store::query::{FoundRow, Limits, ObjectVersion, Wanted};
+use ingester_store::query::{FoundRow, Limits, ObjectVersion, VersionOf, Wanted};
 use ingester_store::{ConnectOptions, Effect, Retry, RowChange, Store, StoredRow};
 use ingester_tests::{on_every_database, on_galera};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,11 @@ on_every_database! {
     a_version_begins_after_the_one_before_it_whatever_the_clock_says
     an_object_is_read_at_a_moment_in_its_own_type
     labels_of_former_versions_are_read_of_their_texts
+    a_column_that_is_younger_than_a_version_is_read_of_its_text_by_a_scan
     former_versions_are_purged_by_age_and_by_number
+    how_long_ago_a_moment_was_is_counted_by_the_databases_clock
+    a_list_of_a_moment_has_the_order_of_the_database
+    a_moment_is_counted_exactly_while_its_rows_are_overwritten
 }
 
 on_galera! {
@@ -87,6 +91,29 @@ mod listed {
     }
 
     pub const KIND: Kind = Kind::of::<Run>();
+}
+
+/// A kind whose columns have values that databases compare each in its way.
+mod odd {
+    use ingester_core::{Ingestable, Kind};
+    use serde::Deserialize;
+
+    #[derive(Ingestable, Deserialize)]
+    #[ingest(group = "example.com", version = "v1", kind = "Odd", plural = "odds", namespaced, history = "forever")]
+    pub struct Odd {
+        #[index(path = "text", column = "text")]
+        #[index(path = "number", column = "number")]
+        pub status: Status,
+    }
+
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    pub struct Status {
+        pub text: Option<String>,
+        pub number: Option<f64>,
+    }
+
+    pub const KIND: Kind = Kind::of::<Odd>();
 }
 
 fn runs() -> &'static Table {
@@ -496,6 +523,118 @@ async fn a_version_begins_after_the_one_before_it_whatever_the_clock_says(world:
     Ok(())
 }
 
+async fn how_long_ago_a_moment_was_is_counted_by_the_databases_clock(world: World) -> Result<()> {
+    store(&world).await?;
+    // A hundred days behind this node's clock, except on SQLite, which has no clock of its own.
+    let store = Store::connect(&world.behind().await?.parse()?, ConnectOptions::default()).await?;
+    store.write(runs(), vec![live("a", 1)]).await?;
+    let found = async |at: AsOf| {
+        let query = Query { at: Some(at), ..Query::default() };
+        let rows = store.ask_when(&KIND, &query, Limits::default())?.page(&versions(), 9, None).await?.rows;
+        Ok::<_, anyhow::Error>(rows.len())
+    };
+    assert_eq!(found(AsOf::parse("now")?).await?, 1);
+    assert_eq!(found(AsOf::parse("50d")?).await?, 0, "by this node's clock, that is in 50 days");
+    // Clocks differ by some seconds.
+    assert_eq!(found(AsOf::parse("in 30s")?).await?, 1);
+    for at in [AsOf::parse("in 2m")?, AsOf::At(Micros(store.now().0 + 120_000_000))] {
+        let error = found(at).await.unwrap_err().to_string();
+        ensure!(error.contains("has not come: it is ") && error.contains("by the clock of the database"), "{error}");
+    }
+    let lives = store.lives(&KIND, &Query::default(), Limits::default()).await?;
+    for (at, is_there) in [("now", true), ("50d", false), ("in 1h", false)] {
+        let of = VersionOf::parse(at).map_err(anyhow::Error::msg)?;
+        let version = store.version(&KIND, &lives, of, &versions(), Limits::default()).await;
+        assert_eq!(version.is_ok(), is_there, "{at}: {version:?}");
+    }
+    Ok(())
+}
+
+async fn a_list_of_a_moment_has_the_order_of_the_database(world: World) -> Result<()> {
+    let store = world.connect(ConnectOptions::default()).await?;
+    store.create_missing(&[odd::KIND]).await?;
+    let object = |place: usize, version: u64, status: Json| {
+        let object = json!({
+            "apiVersion": "example.com/v1", "kind": "Odd", "status": status,
+            "metadata": {"namespace": "ns", "name": format!("odd-{place}"), "uid": format!("u{:02}", place * 37 % 100), "resourceVersion": version.to_string()},
+        });
+        let object = Object::parse(object.to_string(), ManagedFields::Prune)?;
+        Ok::<_, anyhow::Error>(RowChange::Row(odd::KIND.row(&object)?.context("a row")?))
+    };
+    let texts = [
+        "a", "a ", "a  ", "a\t", "a\u{1f}", "a!", "a b", "a  b", "", " ", "\t", "A", "b", "ä", "ä ", "\u{ffff}", "😀",
+        "😀 ",
+    ];
+    let numbers = [0.0, -0.0, 1.0, -1.0, 1e-300, -1e-300, 1e300, -1e300];
+    let values = texts.iter().flat_map(|text| [json!({"text": text}), json!({"text": text, "number": text.len()})]);
+    let values: Vec<Json> =
+        values.chain(numbers.iter().map(|number| json!({"number": number}))).chain([json!({})]).collect();
+    let rows = values.iter().enumerate().map(|(place, value)| object(place, 1, value.clone()));
+    store.write(odd::KIND.table(), rows.collect::<Result<_>>()?).await?;
+    let uids = |rows: Vec<FoundRow>| rows.iter().map(|row| row.uid().to_owned()).collect::<Vec<_>>();
+    let order = |field: &'static str, descending| Order { field: field.into(), descending };
+    let orders = [false, true].into_iter().flat_map(|down| {
+        [vec![order("text", down)], vec![order("number", down)], vec![order("number", down), order("text", !down)]]
+    });
+    let queries: Vec<Query> = orders.map(|order| Query { order, ..Query::default() }).collect();
+    let mut sorted = Vec::new();
+    for query in &queries {
+        let page = store.ask_about(&odd::KIND, query, Limits::default())?.page(&Wanted::default(), 100, None).await?;
+        sorted.push(uids(page.rows));
+    }
+    let moment = store.now();
+    while store.now() <= moment {
+        tokio::task::yield_now().await;
+    }
+    // Every other object changes, and so moves to the other table; the last ones take the first ones' values.
+    let changed = (0..values.len()).step_by(2).map(|place| object(place, 2, values[values.len() - 1 - place].clone()));
+    store.write(odd::KIND.table(), changed.collect::<Result<_>>()?).await?;
+    for (query, sorted) in queries.iter().zip(sorted) {
+        for limit in [1, 2, 7, 100] {
+            let asked = store.ask_at(&odd::KIND, query, moment, Limits::default())?;
+            let (mut all, mut token) = (Vec::new(), None);
+            loop {
+                let page = asked.page(&Wanted::default(), limit, token.as_deref()).await?;
+                all.extend(uids(page.rows));
+                token = page.next;
+                if token.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(all, sorted, "{limit}: {query:?}");
+        }
+    }
+    Ok(())
+}
+
+async fn a_moment_is_counted_exactly_while_its_rows_are_overwritten(world: World) -> Result<()> {
+    const OBJECTS: u64 = 200;
+    let store = store(&world).await?;
+    let all = (0..OBJECTS).map(|n| live(&format!("u{n}"), 1)).collect();
+    store.write(runs(), all).await?;
+    let moment = store.now();
+    while store.now() <= moment {
+        tokio::task::yield_now().await;
+    }
+    let writer = world.connect(ConnectOptions::default()).await?;
+    let writing = tokio::spawn(async move {
+        for n in 0..OBJECTS {
+            writer.write(runs(), vec![live(&format!("u{n}"), 2)]).await?;
+        }
+        Ok::<_, anyhow::Error>(())
+    });
+    let (query, mut counted) = (Query::default(), 0);
+    while !writing.is_finished() || counted == 0 {
+        let there = store.ask_at(&KIND, &query, moment, Limits::default())?.count().await?;
+        assert_eq!(there, OBJECTS, "after {counted} counts");
+        counted += 1;
+    }
+    writing.await??;
+    assert_eq!(store.ask_at(&KIND, &query, moment, Limits::default())?.count().await?, OBJECTS);
+    assert_eq!(world.count("run_history").await?, OBJECTS);
+    Ok(())
+}
+
 async fn an_object_is_read_at_a_moment_in_its_own_type(world: World) -> Result<()> {
     let store = store(&world).await?;
     let table = runs();
@@ -535,6 +674,71 @@ async fn labels_of_former_versions_are_read_of_their_texts(world: World) -> Resu
     assert_eq!(uids(at(&store, &query(odd("1").negated(), true), moment, 9).await?), ["b"]);
     let error = store.ask_at(&KIND, &query(odd("1"), false), moment, Limits::default()).err().context("no key")?;
     ensure!(error.to_string().contains("if the query scans"), "{error}");
+    Ok(())
+}
+
+async fn a_column_that_is_younger_than_a_version_is_read_of_its_text_by_a_scan(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    store.write(runs(), vec![live("a", 1), live("b", 2), live("c", 4)]).await?;
+    let moment = store.now();
+    while store.now() <= moment {
+        tokio::task::yield_now().await;
+    }
+    store.write(runs(), vec![live("a", 5), live("b", 6)]).await?;
+    // The versions of a and b had ended before a migration added the column; c is still as it was, and was filled.
+    world.sql("UPDATE run_history SET phase = NULL, `count` = NULL").await?;
+    let found = async |field: &'static str, test: Test, holds: bool, scan: bool| {
+        let filter = Filter::field(field, test);
+        let filters = vec![if holds { filter } else { filter.negated() }];
+        let rows = at(&store, &Query { filters, scan, ..Query::default() }, moment, 9).await?;
+        Ok::<_, anyhow::Error>(rows.iter().map(FoundRow::uid).collect::<String>())
+    };
+    let phase = |version: u64| Value::text(format!("phase-{version}"));
+    for field in ["phase", "status.phase"] {
+        for (test, of_columns, of_texts) in [
+            (Test::Equal(phase(1)), ["c", "ab"], ["ac", "b"]),
+            (Test::In(vec![phase(0), phase(2)]), ["", "abc"], ["b", "ac"]),
+            (Test::Like("phase-2%".into()), ["", "abc"], ["b", "ac"]),
+            (Test::Exists, ["c", "ab"], ["abc", ""]),
+            (Test::Empty, ["ab", "c"], ["", "abc"]),
+            (Test::Greater(phase(1)), ["", "abc"], ["b", "ac"]),
+        ] {
+            for (holds, place) in [(true, 0), (false, 1)] {
+                let told =
+                    [found(field, test.clone(), holds, false).await?, found(field, test.clone(), holds, true).await?];
+                assert_eq!(told, [of_columns[place], of_texts[place]], "{field} {test:?} {holds}");
+            }
+        }
+    }
+    // A field without a column was always read of the texts; a number is not.
+    assert_eq!(found("metadata.name", Test::Equal(Value::text("run-a")), true, true).await?, "a");
+    assert_eq!(found("metadata.labels.same", Test::Equal(Value::text("yes")), true, true).await?, "abc");
+    assert_eq!(found("count", Test::Equal(Value::Int(1)), true, true).await?, "");
+    Ok(())
+}
+
+#[tokio::test]
+async fn each_version_has_its_change_also_where_bytes_end_a_page() -> Result<()> {
+    let store = Store::in_memory(&[KIND]).await?;
+    for version in 1..=4 {
+        store.write(runs(), vec![live("a", version)]).await?;
+    }
+    // No page has more than one former version, and no statement more than one text.
+    let tiny = Limits { bytes: 1, ..Limits::default() };
+    let (mut changes, mut token, mut pages) = (Vec::new(), None, 0);
+    loop {
+        let page = store.history(&KIND, "a", &versions(), (10, token.as_deref()), tiny).await?;
+        for version in page.versions {
+            let (dated, before) = store.dated(&KIND, version.row.clone(), tiny).await?;
+            assert_eq!((&dated, before.is_some()), (&version, version.change.is_some()));
+            changes.push(version.change);
+        }
+        (token, pages) = (page.next, pages + 1);
+        if token.is_none() {
+            break;
+        }
+    }
+    assert_eq!((pages, changes), (3, vec![Some(What::Updated), Some(What::Updated), Some(What::Updated), None]));
     Ok(())
 }
 

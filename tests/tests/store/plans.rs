@@ -326,6 +326,17 @@ async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<(
         ("everything", all.clone(), page),
         ("a uid", Query { uids: vec!["uid-7".into()], ..all.clone() }, 1),
         ("a name", Query { namespaces: vec!["ns-7".into()], names: vec!["uid-7".into()], ..all.clone() }, 1),
+        (
+            "the objects that have had a name",
+            Query {
+                namespaces: vec!["ns-7".into()],
+                names: vec!["uid-7".into()],
+                states: States::ALL,
+                order: vec![Order { field: "update_time".into(), descending: false }],
+                ..all.clone()
+            },
+            1,
+        ),
         ("a namespace", Query { namespaces: vec!["ns-7".into()], ..all.clone() }, one_in(500)),
         ("a column", Query { filters: vec![phase.clone()], ..all.clone() }, one_in(300)),
         (
@@ -334,7 +345,7 @@ async fn questions_as_of_a_moment_are_answered_by_keys(world: World) -> Result<(
             one_in(1500),
         ),
     ] {
-        let query = Query { at: Some(moment), ..query };
+        let query = Query { at: Some(moment.into()), ..query };
         let asked = store.ask_when(&kind, &query, Limits::default())?;
         let rows = asked.page(&Wanted::object(), page, None).await?.rows;
         ensure!(rows.len() == found, "{name}: {} rows, not {found}", rows.len());

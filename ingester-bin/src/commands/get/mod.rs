@@ -29,7 +29,7 @@ use ingester_core::nearest::nearest;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_printers::csv;
-use ingester_sql::query::Query;
+use ingester_sql::query::{AsOf, Query};
 use ingester_store::Store;
 use ingester_store::query::{Asked, AskedWhen, Limits, VersionError};
 use layout::Layout;
@@ -54,7 +54,7 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
             return Err(Failure::Usage(anyhow!("{flag} goes with --query")));
         }
     }
-    let questions = match arguments.query.take() {
+    let mut questions = match arguments.query.take() {
         Some(name) => vec![Question::saved(&name, &mut arguments, kinds)?],
         None => Question::of(&arguments, kinds)?,
     };
@@ -66,6 +66,10 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
     let database = arguments.target.database(kinds)?;
     let asked: Vec<Kind> = questions.iter().map(|question| question.kind).collect();
     let store = with_tables(&database, program, &asked).await?;
+    // Counted once, so that all answers are about the same moment.
+    for at in questions.iter_mut().filter_map(|question| question.query.at.as_mut()) {
+        *at = AsOf::At(at.by(store.now()));
+    }
     let ending = answer(&arguments, &format, &questions, &layouts, &store).await;
     store.close().await;
     ending
@@ -185,7 +189,8 @@ async fn list(
                 }
                 Some(token) => {
                     // The moment of a relative time moves on meanwhile.
-                    let at = question.query.at.map_or(String::new(), |at| format!("--at={} ", at.rfc3339()));
+                    let at =
+                        question.query.at.map_or(String::new(), |at| format!("--at={} ", at.by(store.now()).rfc3339()));
                     note(&format!("there are more: repeat this with {at}--continue={token}"));
                     missing.clear();
                     break;

@@ -124,6 +124,8 @@ async fn the_history_of_a_name_is_a_list_in_pages_and_one_version_of_it_an_objec
         ("/monthly/history", 404, "\"monthly\" not found"),
         ("/nightly?version=2", 400, "NAME/history"),
         ("?watch=true&at=1h", 400, "`at` is for objects and lists"),
+        ("?at=in%201h", 400, "has not come"),
+        ("/nightly?at=2999-01-01", 400, "2999-01-01T00:00:00Z has not come"),
     ] {
         let (found, body) = get(&service, &format!("{RUNS}{path}")).await;
         assert!(found == code && body["message"].as_str().unwrap_or_default().contains(part), "{path}: {found} {body}");

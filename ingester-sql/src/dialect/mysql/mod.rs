@@ -35,6 +35,10 @@ impl Rules for MySql {
         "utf8mb4_bin"
     }
 
+    fn pads_texts(&self) -> bool {
+        true
+    }
+
     fn requote(&self, text: &str) -> String {
         // Backticks quote names in every sql_mode, also for proxies that do not know the session's mode.
         text.replace('"', "`")

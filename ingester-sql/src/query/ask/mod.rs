@@ -13,7 +13,7 @@ mod tests;
 pub use key::{AskKey, Meaning, Spelling};
 
 use super::{
-    Filter, ListOptions, Order, Query, States, Test, parse_field_selector, parse_label_selector, parse_order,
+    AsOf, Filter, ListOptions, Order, Query, States, Test, parse_field_selector, parse_label_selector, parse_order,
     parse_time,
 };
 use ingester_core::place::shortened;
@@ -33,7 +33,7 @@ pub struct Ask {
     deleted: Option<&'static AskKey>,
     order: Vec<Order>,
     scan: bool,
-    at: Option<Micros>,
+    at: Option<AsOf>,
 }
 
 /// Why a question cannot be asked: the wrong key, as its spelling [shows](AskKey::shown) it, and what is wrong with its value.
@@ -146,7 +146,7 @@ impl Ask {
             }
             Meaning::Scan => self.scan = truth(one()?)?,
             Meaning::At => {
-                let at = parse_time(one()?, Micros::now()).map_err(|error| error.to_string())?;
+                let at = AsOf::parse(one()?).map_err(|error| error.to_string())?;
                 if self.at.replace(at).is_some() {
                     return Err("it has one value, and is given twice".to_owned());
                 }

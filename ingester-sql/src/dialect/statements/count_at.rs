@@ -1,0 +1,63 @@
+//! How many rows a query about a moment asks for.
+
+use super::CountRows;
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use askama::Template;
+
+/// Counts the rows that a query asks for among the present ones and the former versions together. One statement sees one state of the
+/// database, so a row that moves meanwhile is counted once.
+#[derive(Clone, Copy, Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"{{ present.milliseconds|select_within }} (SELECT COUNT(*)
+FROM {{ present|rows_reached }}
+WHERE {{ present.group|is_of_group }} AND {{ present|holds }}) + (SELECT COUNT(*)
+FROM {{ former|rows_reached }}
+WHERE {{ former.group|is_of_group }} AND {{ former|holds }})"#
+)]
+pub struct CountAt<'a> {
+    /// The query about the present rows. The server ends the statement by its time.
+    pub present: CountRows<'a>,
+    /// The query about the former versions.
+    pub former: CountRows<'a>,
+}
+
+impl Statement for CountAt<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
+        [&self.present, &self.former].into_iter().flat_map(|count| count.params_in(dialect)).collect()
+    }
+}
+
+impl Query for CountAt<'_> {
+    type Row = u64;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        row.uint(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::OfGroup;
+    use crate::dialect::tests::*;
+    use crate::query::{Filter, Query, Route, Test};
+    use ingester_core::value::Value;
+
+    #[test]
+    fn reads_well() {
+        let group = &OfGroup::new("");
+        let until = |field, test: fn(Value) -> Test| Query {
+            filters: vec![Filter::field(field, test(Value::Time(NOW)))],
+            ..Query::default()
+        };
+        let present = &until("update_time", Test::LessOrEqual).check(&TABLE).unwrap();
+        let former = &until("valid_to", Test::Greater).check(&FORMER).unwrap();
+        let count = |query| CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
+        snapshot(&CountAt { present: count(present), former: count(former) });
+    }
+}
