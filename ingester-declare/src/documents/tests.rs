@@ -188,6 +188,20 @@ fn documents_before_a_read_error_are_returned() {
 }
 
 #[test]
+fn a_stream_without_an_end_is_given_up() {
+    // A line, a document, a text, a comment and blanks that never end, and a value after a document.
+    for (begin, endless) in [("", "\0"), ("", "y\n"), ("{\"a\":\"", "x"), ("# ", "x"), ("", " "), ("{}\n", "[")] {
+        let part = endless.repeat(1 << 16).into_bytes();
+        let stream = Endless { begin: begin.as_bytes(), part, times: usize::MAX, end: b"" };
+        let mut documents = documents(stream.reader());
+        documents.source.expect_within(1 << 20);
+        let error = documents.by_ref().find_map(Result::err).expect("an error").to_string();
+        assert!(error.starts_with("1 GiB without the end of a document"), "{error}");
+        assert!(documents.next().is_none());
+    }
+}
+
+#[test]
 fn progress_counts_every_byte_once() {
     // The second makes the scanner go back.
     for text in ["\u{feff}{\"a\":1}\n\n", "{\"a\":[1,\n{\"b\":1}\n{\"c\":1}\n", "# c\n  a: b\n---\n c"] {
