@@ -15,7 +15,7 @@ use std::path::Path;
 
 pub(crate) fn run(arguments: &Rbac, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let (kinds, config) = chosen_by(&arguments.kinds, arguments.config.as_deref(), kinds)?;
-    print(&role(&arguments.name, &kinds, &config))?;
+    print(&role(&arguments.name, &kinds, &config)?)?;
     Ok(Ending::Done)
 }
 
@@ -96,7 +96,12 @@ pub(super) fn lists_namespaces(kinds: &[Kind], policies: &Policies) -> bool {
 }
 
 /// The role as people write it, with the reason for each right.
-pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
+///
+/// # Errors
+/// If the name cannot be written in YAML.
+pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> anyhow::Result<String> {
+    let name = ingester_declare::yaml::to_string(&name)?;
+    let name = name.trim_end();
     // Resources by the changes to their objects, and by their groups.
     let mut rights: BTreeMap<(Changes, &str), BTreeSet<String>> = BTreeMap::new();
     for kind in kinds {
@@ -125,5 +130,5 @@ pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
     text.push_str(
         "# Events on objects: a new Event is created, a repeated one is patched.\n- apiGroups: [events.k8s.io]\n  resources: [events]\n  verbs: [create, patch]\n",
     );
-    text
+    Ok(text)
 }
