@@ -9,6 +9,7 @@ use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tomb
 use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
 use ingester_tests::{Durability, MariaDb, on_every_database, on_galera};
 use serde_json::{Value as Json, json};
+use sqlx::{Connection as _, Executor as _};
 use std::time::Duration;
 
 on_every_database! {
@@ -27,13 +28,16 @@ on_galera! {
     a_cancelled_write_leaves_nothing_half_done
 }
 
-/// In this mode of a server, a single statement is not committed.
+/// In these modes of a server, a single statement is not committed, a commit ends the connection, and reads end after a row.
 #[test]
-fn writes_are_committed_on_a_server_without_autocommit() -> Result<()> {
-    let server = MariaDb::start_with(Durability::Fast, &["--autocommit=0"])?;
+fn writes_and_reads_are_whole_whatever_the_modes_of_the_server() -> Result<()> {
+    let server = MariaDb::start_with(Durability::Fast, &["--autocommit=0", "--completion-type=RELEASE"])?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         let url = server.create_database("single").await?;
+        let mut connection = sqlx::MySqlConnection::connect(&url).await?;
+        connection.execute("SET GLOBAL sql_select_limit = 1").await?;
+        connection.close().await?;
         let connect =
             async || Store::connect(&url.parse()?, ConnectOptions::default()).await.map_err(anyhow::Error::from);
         let store = connect().await?;
@@ -47,9 +51,14 @@ fn writes_are_committed_on_a_server_without_autocommit() -> Result<()> {
         };
         store.write(table, vec![new(&project(1))]).await?;
         store.write(table, vec![known(&project(2), 1)]).await?;
+        let mut other = project(3);
+        other["metadata"]["uid"] = json!("b");
+        store.write(table, vec![new(&other)]).await?;
         // The connections of the first store are still open.
-        let stored = connect().await?.stored(table, &["a"]).await?;
-        assert_eq!(stored.iter().map(|row| row.res_version).collect::<Vec<_>>(), [2]);
+        let stored = connect().await?.stored(table, &["a", "b"]).await?;
+        let mut versions: Vec<u64> = stored.iter().map(|row| row.res_version).collect();
+        versions.sort_unstable();
+        assert_eq!(versions, [2, 3]);
         Ok(())
     })
 }
