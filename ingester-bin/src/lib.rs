@@ -60,7 +60,7 @@ use ingester_core::view::check_views;
 use ingester_core::{Kind, check_registry};
 use ingester_declare::evict::check_selectors;
 use ingester_mirror::config::{Config, Environment, LogFormat};
-use std::fs::File;
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -262,7 +262,7 @@ fn start_logging(config: &Config) -> Result<logging::Level, Failure> {
 
 /// Runs asynchronous work to its end.
 fn wait_for(work: impl Future<Output = Result<Ending, Failure>>) -> Result<Ending, Failure> {
-    let files: Result<Vec<File>, _> = (0..FILES).map(|_| File::open("/dev/null")).collect();
+    let files: Result<Vec<_>, _> = (0..FILES / 2).map(|_| UnixStream::pair()).collect();
     files.map_err(|error| {
         Failure::Usage(anyhow!("this process may not open the {FILES} files that it needs: {error}: raise `ulimit -n`"))
     })?;

@@ -122,14 +122,17 @@ fn name(text: &str) -> Result<String, String> {
     if text.len() > 50 || !ends || !text.chars().all(fits) {
         return Err("a name has up to 50 lower-case letters, digits and hyphens, and begins with a letter".to_owned());
     }
-    if WORDS.contains(&text) {
+    if is_word(text) {
         return Err(format!("YAML reads `{text}` as a boolean or null"));
     }
     Ok(text.to_owned())
 }
 
-/// What Kubernetes' YAML does not read as a text.
-const WORDS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+/// Whether Kubernetes' YAML reads this word as something else than a text.
+pub(crate) fn is_word(text: &str) -> bool {
+    let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    words.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
 
 const RBAC: &str = "\
 Examples:

@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         }
         files.push((name.to_owned(), text.into_bytes()));
     }
-    let role = role(&arguments.name, &kinds, &config)?;
+    let role = role(&arguments.name, &kinds, &config);
     files.push(("clusterrole.yaml".to_owned(), named(&role, arguments).into_bytes()));
     let (mounted, texts) = match &program.kinds_file {
         Some(file) => (kinds_of_a_file(file, arguments), file.files),

@@ -1,7 +1,7 @@
 //! `ingester rbac`: the ClusterRole that `ingester run` needs.
 
 use super::chosen;
-use crate::arguments::{ConfigFile, Rbac};
+use crate::arguments::{ConfigFile, Rbac, is_word};
 use crate::database::configuration;
 use crate::ending::{Ending, Failure};
 use crate::output::print;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 pub(crate) fn run(arguments: &Rbac, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let (kinds, config) = chosen_by(&arguments.kinds, arguments.config.as_deref(), kinds)?;
-    print(&role(&arguments.name, &kinds, &config)?)?;
+    print(&role(&arguments.name, &kinds, &config))?;
     Ok(Ending::Done)
 }
 
@@ -96,12 +96,8 @@ pub(super) fn lists_namespaces(kinds: &[Kind], policies: &Policies) -> bool {
 }
 
 /// The role as people write it, with the reason for each right.
-///
-/// # Errors
-/// If the name cannot be written in YAML.
-pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> anyhow::Result<String> {
-    let name = ingester_declare::yaml::to_string(&name)?;
-    let name = name.trim_end();
+pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
+    let name = in_yaml(name);
     // Resources by the changes to their objects, and by their groups.
     let mut rights: BTreeMap<(Changes, &str), BTreeSet<String>> = BTreeMap::new();
     for kind in kinds {
@@ -130,5 +126,12 @@ pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> anyhow::Resul
     text.push_str(
         "# Events on objects: a new Event is created, a repeated one is patched.\n- apiGroups: [events.k8s.io]\n  resources: [events]\n  verbs: [create, patch]\n",
     );
-    Ok(text)
+    text
+}
+
+/// A name as a value in YAML. In double quotes it is written as in JSON.
+fn in_yaml(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain) && !is_word(name);
+    if is_plain { name.to_owned() } else { serde_json::Value::from(name).to_string() }
 }

@@ -67,4 +67,4 @@ pub const fn longest_of_many(form: Form) -> u32 {
 ///
 /// SQLite reads `pragma_table_info` as a function with the result of a PRAGMA.
 pub const RESERVED: [(&str, &str); 4] =
-    [("ingester_", "the ingester"), ("_sqlx_", "sqlx"), ("sqlite_", "the database"), ("pragma_", "SQLite")];
+    [("ingester_", "the ingester"), ("_sqlx_", "sqlx"), ("sqlite_", "the database"), ("pragma_", "the database")];
