@@ -8,6 +8,7 @@ use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
 use ingester_declare::declare;
 use ingester_declare::kept::kept;
+use ingester_declare::text::utf8;
 use ingester_mirror::config::Config;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,8 @@ pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>)
         former.push(kept(prefix));
     }
     let Some(file) = file else { return program.with_marks(None, former) };
-    let text = std::fs::read_to_string(&file)
+    let text = std::fs::read(&file)
+        .and_then(utf8)
         .map_err(|error| Failure::Usage(anyhow!("the file of kinds {} cannot be read: {error}", file.display())))?;
     // Files that a file names are beside it.
     let folder = file.parent().unwrap_or(Path::new(""));

@@ -60,11 +60,31 @@ use ingester_core::view::check_views;
 use ingester_core::{Kind, check_registry};
 use ingester_declare::evict::check_selectors;
 use ingester_mirror::config::{Config, Environment, LogFormat};
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The stack of the thread that runs a command, in bytes: Linux' usual one.
+const STACK: usize = 8 << 20;
+
+/// How many files a runtime opens, and a database with it. tokio panics if it cannot open its own.
+const FILES: usize = 16;
+
+/// SIGXFSZ, on every platform that tokio supports: a file grows beyond `ulimit -f`.
+const FILE_TOO_LARGE: SignalKind = SignalKind::from_raw(25);
 
 impl Program {
     /// Runs the command that the arguments of this process name; returns the exit code.
     pub fn main(self) -> ExitCode {
+        // The main thread has the stack that `ulimit -s` leaves it, which may be too small for any command.
+        match std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || self.command()) {
+            Ok(work) => work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => fail(&anyhow!("cannot start a thread: {error}"), 2),
+        }
+    }
+
+    /// Runs the command, on a thread with room for it.
+    fn command(self) -> ExitCode {
         let arguments = Arguments::of_process(self.version(declared::prefix_of_environment()));
         match declared::add(self, arguments.kinds_file.as_deref(), arguments.command.config())
             .and_then(|program| run(arguments.command, program))
@@ -242,9 +262,17 @@ fn start_logging(config: &Config) -> Result<logging::Level, Failure> {
 
 /// Runs asynchronous work to its end.
 fn wait_for(work: impl Future<Output = Result<Ending, Failure>>) -> Result<Ending, Failure> {
+    let files: Result<Vec<_>, _> = (0..FILES / 2).map(|_| UnixStream::pair()).collect();
+    files.map_err(|error| {
+        Failure::Usage(anyhow!("this process may not open the {FILES} files that it needs: {error}: raise `ulimit -n`"))
+    })?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| anyhow!("cannot start the threads that the work needs: {error}"))?;
-    let ending = runtime.block_on(work);
+    let ending = runtime.block_on(async {
+        // With a handler, the signal no longer ends the process: the write fails, and its error says what could not be written.
+        let _handler = signal(FILE_TOO_LARGE).map_err(|error| anyhow!("cannot listen for signals: {error}"))?;
+        work.await
+    });
     // Work that still runs then, such as a DNS lookup, is not awaited.
     runtime.shutdown_background();
     ending

@@ -6,6 +6,7 @@ use crate::arguments::Format;
 use anyhow::anyhow;
 use ingester_printers::table::TabWriter;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 /// Writes data to standard output. It is not an error if the reader closed the pipe (`| head`).
@@ -29,10 +30,28 @@ pub(crate) fn print_on(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Writes a line to standard error.
+/// Writes a line to standard error. Names and values of objects in it are not obeyed by a terminal.
 pub(crate) fn note(line: &str) {
     // If even this fails, there is no way left to report it.
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", visible(line));
+}
+
+/// A text whose control characters can be read, except ends of lines and tabs.
+fn visible(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            // As in tables.
+            '\u{1b}' => shown.push_str("^["),
+            c if obeyed(c) => shown.extend(c.escape_debug()),
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// Whether text that is written there may have colours: it is a terminal, and `NO_COLOR` of the environment does not say otherwise.
@@ -94,4 +113,15 @@ pub(crate) fn show(format: Format, data: &impl Serialize, table: impl FnOnce() -
         Format::Yaml => ingester_declare::yaml::to_string(data)?,
     };
     print(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn a_message_is_text_that_no_terminal_obeys() {
+        assert_eq!(visible("a \u{1b}[31mred\u{7}\r\u{9b}\n\tb"), "a ^[[31mred\\u{7}\\r\\u{9b}\n\tb");
+        assert!(matches!(visible("línea\n"), std::borrow::Cow::Borrowed("línea\n")));
+    }
 }

@@ -7,6 +7,7 @@ use crate::ending::Failure;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_declare::saved::SavedQueries;
+use ingester_declare::text::utf8;
 use std::path::{Path, PathBuf};
 
 /// The folder if none is named.
@@ -33,7 +34,7 @@ pub(crate) fn read(folder: &QueriesFolder, config: Option<&Path>, kinds: &[Kind]
         }
     }
     paths.sort();
-    let file = |path: PathBuf| match std::fs::read_to_string(&path) {
+    let file = |path: PathBuf| match std::fs::read(&path).and_then(utf8) {
         Ok(text) => Ok((path.display().to_string(), text)),
         Err(error) => Err(unread(&path, error)),
     };

@@ -71,6 +71,8 @@ pub struct Kind {
     evict: &'static [Evict],
     /// Whether a filter may leave objects out.
     filtered: bool,
+    /// The short names, if another project's CRD says them.
+    short_names: &'static [&'static str],
 }
 
 /// How a kind knows which of its definitions it is.
@@ -332,7 +334,17 @@ impl Kind {
     pub const fn new(definition: Definition, functions: Functions) -> Self {
         let version = Numbered::Known(IngestVersion { number: 0, of_unmarked: 0 });
         let marks = &Marks::MICHELANGELO;
-        Kind { definition, functions, version, called: None, marks, prune: &[], evict: &[], filtered: false }
+        Kind {
+            definition,
+            functions,
+            version,
+            called: None,
+            marks,
+            prune: &[],
+            evict: &[],
+            filtered: false,
+            short_names: &[],
+        }
     }
 
     /// Stands in for a kind that the derive refused, in a program that does not compile; and for kinds that are still
@@ -364,6 +376,13 @@ impl Kind {
     #[must_use]
     pub const fn pruning(mut self, paths: &'static [&'static str]) -> Self {
         self.prune = paths;
+        self
+    }
+
+    /// The same kind with the short names of a CRD that is not ours, such as `cert` for `certificates`.
+    #[must_use]
+    pub const fn called_short(mut self, names: &'static [&'static str]) -> Self {
+        self.short_names = names;
         self
     }
 
@@ -641,6 +660,14 @@ impl Kind {
     /// `None` for kinds that another project defines.
     pub fn crd(&self) -> Option<CustomResourceDefinition> {
         self.functions.crd.map(|crd| crd())
+    }
+
+    /// The short names that its CRD gives it, for command lines: `cm`. In no order.
+    pub fn short_names(&self) -> Vec<String> {
+        match self.crd() {
+            Some(crd) => crd.spec.names.short_names.unwrap_or_default(),
+            None => self.short_names.iter().map(|&name| name.to_owned()).collect(),
+        }
     }
 
     /// The object's row; `None` where the kind's filter leaves the object out.

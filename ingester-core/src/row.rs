@@ -134,9 +134,7 @@ pub enum Expected {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowError {
     /// The text has more characters than the column holds.
-    #[error(
-        "column `{column}`: {characters} characters do not fit {ty}; shorten the value, or widen the column with #[index(type = \"VARCHAR(n)\")]"
-    )]
+    #[error("column `{column}`: {characters} characters do not fit {ty}; {remedy}")]
     TooLong {
         /// The column.
         column: String,
@@ -144,6 +142,8 @@ pub enum RowError {
         characters: usize,
         /// The column's type.
         ty: String,
+        /// What can be done about it.
+        remedy: &'static str,
     },
     /// The column's type does not hold the number or time.
     #[error("column `{column}`: {value} does not fit {ty}{remedy}")]
@@ -318,25 +318,30 @@ fn pair_has_nul((key, value): &(Box<str>, Box<str>)) -> bool {
     key.contains('\0') || value.contains('\0')
 }
 
+fn too_long(column: &Column, characters: usize) -> RowError {
+    let remedy = match column.name.as_str() {
+        // Columns of the metadata, in which an API server gives no such text.
+        "uid" | "group_ver" | "namespace" | "name" => {
+            "Kubernetes has none so long: shorten it, or remove it from a hand-written object"
+        }
+        _ => {
+            "shorten the value, or widen the column with #[index(type = \"VARCHAR(n)\")], in a file of kinds with `type: VARCHAR(n)`"
+        }
+    };
+    RowError::TooLong { column: column.name.to_string(), characters, ty: column.ty.to_string(), remedy }
+}
+
 fn check(column: &Column, value: &Value) -> Result<(), RowError> {
     match (column.ty, value) {
         // Bytes first: characters are only counted if there could be too many.
         (SqlType::VarChar(n), Value::Text(text)) if text.len() > n.into() => {
             let characters = text.chars().count();
             if characters > n.into() {
-                return Err(RowError::TooLong {
-                    column: column.name.to_string(),
-                    characters,
-                    ty: column.ty.to_string(),
-                });
+                return Err(too_long(column, characters));
             }
         }
         (SqlType::Text, Value::Text(text)) if text.len() > 65_535 => {
-            return Err(RowError::TooLong {
-                column: column.name.to_string(),
-                characters: text.chars().count(),
-                ty: column.ty.to_string(),
-            });
+            return Err(too_long(column, text.chars().count()));
         }
         (SqlType::Int, Value::Int(number)) if i32::try_from(*number).is_err() => {
             return Err(out_of_range(column, number.to_string()));

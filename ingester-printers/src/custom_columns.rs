@@ -36,16 +36,25 @@ impl CustomColumns {
         self.columns.iter().map(|(header, _)| header.clone()).collect()
     }
 
-    /// The cells of an object; `<none>` for a missing value.
+    /// The cells of an object's lines; `<none>` for a missing value. There is one line, unless a value has several: as in kubectl, a value's
+    /// end of a line ends the whole line, and its tab ends the cell.
     ///
     /// # Errors
     /// When a path does not fit the object's values.
-    pub fn cells(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
-        let cell = |(_, path): &(String, Template)| {
+    pub fn lines(&self, tree: &Tree) -> Result<Vec<Vec<String>>, TemplateError> {
+        let mut lines = vec![Vec::new()];
+        for (_, path) in &self.columns {
             let values = path.values(tree)?;
-            Ok(if values.is_empty() { "<none>".to_owned() } else { values.join(",") })
-        };
-        self.columns.iter().map(cell).collect()
+            let text = if values.is_empty() { "<none>".to_owned() } else { values.join(",") };
+            for (nth, part) in text.replace('\r', "\\r").split(['\n', '\u{c}']).enumerate() {
+                let cells = part.split(['\t', '\u{b}']).map(str::to_owned);
+                match lines.last_mut() {
+                    Some(line) if nth == 0 => line.extend(cells),
+                    _ => lines.push(cells.collect()),
+                }
+            }
+        }
+        Ok(lines)
     }
 }
 

@@ -131,7 +131,9 @@ impl TabWriter {
             lines.iter().map(|line| line.iter().map(|cell| one_line(cell)).collect()).collect();
         for line in &lines {
             self.widths.resize(self.widths.len().max(line.len()), 0);
-            for (width, cell) in self.widths.iter_mut().zip(line) {
+            // The last cell of a line widens no column.
+            let (_, padded) = line.split_last().unzip();
+            for (width, cell) in self.widths.iter_mut().zip(padded.unwrap_or_default()) {
                 *width = (*width).max(cell.chars().count());
             }
         }

@@ -6,7 +6,7 @@
 
 use ingester_printers::custom_columns::CustomColumns;
 use ingester_printers::jsonpath::Template;
-use ingester_printers::table::{Options, PrintedColumn, Row, TablePrinter};
+use ingester_printers::table::{Options, PrintedColumn, Row, TabWriter, TablePrinter};
 use ingester_printers::{Tree, json, name, yaml};
 use serde::Deserialize as _;
 
@@ -262,13 +262,48 @@ fn a_template_by_item_prints_what_it_prints_for_the_list() {
 }
 
 #[test]
+fn a_text_of_several_lines_is_printed_whole_in_custom_columns() {
+    const OBJECT: &str = r#"{"n":"a","nl":"two\nlines","tab":"a\tb","ff":"a\fb","vt":"a\u000bb","cr":"a\rb","esc":"\u001b[31mred","f":1,"kind":"M"}"#;
+    // What kubectl 1.32 prints for such an object.
+    for (columns, expected) in [
+        ("N:.n,X:.nl,Z:.f,L:.kind", "N       X     Z     L\na       two\nlines   1     M\n"),
+        ("N:.n,X:.tab,Z:.f,LAST:.kind", "N     X     Z     LAST\na     a     b     1     M\n"),
+        ("N:.n,X:.ff,Z:.vt,L:.kind", "N     X     Z     L\na     a\nb     a     b     M\n"),
+        ("N:.n,X:.cr,Z:.esc,L:.kind", "N     X      Z           L\na     a\\rb   ^[[31mred   M\n"),
+    ] {
+        let columns = CustomColumns::parse(columns).expect("columns");
+        let mut lines = vec![columns.headers()];
+        lines.extend(columns.lines(&tree(OBJECT)).expect("lines"));
+        assert_eq!(TabWriter::default().lines(&lines), expected);
+    }
+}
+
+#[test]
+fn each_expression_is_an_array_of_its_own_as_json() {
+    const VALUE: &str = r#"{"kind":"M","l":[{"a":1},{"a":2}]}"#;
+    let one = |value: &str| format!("[\n    {value}\n]\n");
+    for (template, expected) in [
+        ("{.l[*].a}", "[\n    1,\n    2\n]\n".to_owned()),
+        ("{range .l[*]}{.a}{end}", one("1") + &one("2")),
+        (r#"{range .l[*]}{.a}{"x"}{end}"#, [one("1"), one("\"x\""), one("2"), one("\"x\"")].concat()),
+        ("x{.kind}", one("\"x\"") + &one("\"M\"")),
+        ("{range .l[*]}{.b}{end}{.kind}", "[]\n[]\n".to_owned() + &one("\"M\"")),
+        ("{.none}", "[]\n".to_owned()),
+        ("{range .none[*]}{.a}{end}", String::new()),
+    ] {
+        let template = Template::parse(template).expect(template);
+        assert_eq!(template.print_as_json(&tree(VALUE)).expect("JSON"), expected);
+    }
+}
+
+#[test]
 fn custom_columns_are_read_and_filled_as_kubectl_does() {
     let columns =
         CustomColumns::parse("NAME:.metadata.name,L:{metadata.l},X:spec.x,N:.n,ALL:.spec.list[*]").expect("columns");
     assert_eq!(columns.headers(), ["NAME", "L", "X", "N", "ALL"]);
     let object = r#"{"metadata":{"name":"a","l":{"b":[1,"c"]}},"spec":{"list":[1.5,null,"z"]},"n":null}"#;
-    let cells = columns.cells(&tree(object)).expect("cells");
-    assert_eq!(cells, ["a", "map[b:[1 c]]", "<none>", "<nil>", "1.5,<nil>,z"]);
+    let lines = columns.lines(&tree(object)).expect("lines");
+    assert_eq!(lines, [["a", "map[b:[1 c]]", "<none>", "<nil>", "1.5,<nil>,z"]]);
 
     for wrong in
         ["", "invalid", "invalid=foobar", "invalid,foobar:blah", "A:{foo.bar", "A:foo.bar}", "A:{foo.bar}}", "A:{{foo}"]

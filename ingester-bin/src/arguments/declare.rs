@@ -2,6 +2,7 @@
 
 use super::Cluster;
 use clap::Args;
+use ingester_core::labels::check_object_name;
 use std::path::PathBuf;
 
 const SCAFFOLD: &str = "\
@@ -60,7 +61,7 @@ pub(crate) struct Manifests {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// The image of the program.
-    #[arg(long, value_name = "IMAGE", default_value = concat!("ingester:", env!("CARGO_PKG_VERSION")), value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "IMAGE", default_value = concat!("ingester:", env!("CARGO_PKG_VERSION")), value_parser = image)]
     pub(crate) image: String,
     /// The name of the objects, and the prefix of further names.
     #[arg(long, value_name = "NAME", default_value = "ingester", value_parser = name)]
@@ -95,6 +96,25 @@ impl AdmissionVersion {
     }
 }
 
+/// The reference of an image: none of its characters has a meaning in YAML where it is written.
+fn image(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':' | '@' | '+');
+    let ends = |c: char| c.is_ascii_alphanumeric();
+    if !text.starts_with(ends) || !text.ends_with(ends) || !text.chars().all(fits) {
+        return Err("give REGISTRY/REPOSITORY:TAG or REGISTRY/REPOSITORY@DIGEST".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// A name that a ClusterRole may have, such as `system:ingester`.
+fn role_name(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("a name has a character at least".to_owned()),
+        text if text.chars().any(char::is_control) => Err("a name has no control characters".to_owned()),
+        text => Ok(check_object_name("rbac.authorization.k8s.io/v1", text).map(|()| text.to_owned())?),
+    }
+}
+
 /// A name that all these objects may have, with `-schema` and the like behind it.
 fn name(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -102,7 +122,16 @@ fn name(text: &str) -> Result<String, String> {
     if text.len() > 50 || !ends || !text.chars().all(fits) {
         return Err("a name has up to 50 lower-case letters, digits and hyphens, and begins with a letter".to_owned());
     }
+    if is_word(text) {
+        return Err(format!("YAML reads `{text}` as a boolean or null"));
+    }
     Ok(text.to_owned())
+}
+
+/// Whether Kubernetes' YAML reads this word as something else than a text.
+pub(crate) fn is_word(text: &str) -> bool {
+    let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    words.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 const RBAC: &str = "\
@@ -122,6 +151,6 @@ pub(crate) struct Rbac {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// The name of the ClusterRole.
-    #[arg(long, value_name = "NAME", default_value = "ingester", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NAME", default_value = "ingester", value_parser = role_name)]
     pub(crate) name: String,
 }

@@ -141,12 +141,17 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
     bar.finish_and_clear();
     let summary = match result {
         Ok(summary) => summary,
-        Err(ImportError::Store(error)) if error.is_configuration() => return Err(Failure::Usage(error.into())),
-        Err(error) => {
+        Err(ImportError::Store { error, summary }) if error.is_configuration() && summary.stored() == 0 => {
+            return Err(Failure::Usage(error.into()));
+        }
+        Err(ImportError::Store { error, summary }) => {
+            let shown = summary.kinds.iter().map(|_| None).collect();
+            report(arguments.output.output, &summary, shown)?;
             return Err(Failure::Work(anyhow!(
                 "{error}; what was written before stays in {database}: run the same import again to continue"
             )));
         }
+        Err(error) => return Err(Failure::Work(error.into())),
     };
     let shown = match &store {
         Some(store) if !summary.stopped => rows(store, &summary, arguments.show).await?,

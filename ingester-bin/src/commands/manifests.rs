@@ -7,6 +7,7 @@ use crate::ending::{Ending, Failure};
 use crate::output::note;
 use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
+use ingester_declare::text::utf8;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -104,12 +105,16 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(file).map_err(|error| Failure::Usage(anyhow!("cannot read {}: {error}", file.display())))
+    std::fs::read(file)
+        .and_then(utf8)
+        .map_err(|error| Failure::Usage(anyhow!("cannot read {}: {error}", file.display())))
 }
 
 /// The manifest with the names and the image of this program.
 fn named(text: &str, arguments: &Manifests) -> String {
     let Manifests { name, namespace, image, .. } = arguments;
+    // `1` and `1:2` would be numbers.
+    let image = if image.contains(|c: char| c.is_ascii_alphabetic()) { image.clone() } else { format!("'{image}'") };
     let namespace = namespace.as_ref().unwrap_or(name);
     let of_namespace = text.contains("\nkind: Namespace\n");
     let mut all = String::with_capacity(text.len());

@@ -93,7 +93,7 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
 }
 
 /// The kind with this name, as kubectl resolves one: kind, plural or table, with or without version and group, in upper or lower
-/// case.
+/// case; or its short name, if no kind has the name.
 fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
     let asked = name.to_lowercase();
     let has = |kind: &&Kind| {
@@ -109,7 +109,10 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
             rest.is_some_and(|rest| suffixes.iter().any(|suffix| suffix == rest))
         })
     };
-    let found: Vec<&Kind> = kinds.iter().filter(has).collect();
+    let mut found: Vec<&Kind> = kinds.iter().filter(has).collect();
+    if found.is_empty() {
+        found = kinds.iter().filter(|kind| kind.short_names().contains(&asked)).collect();
+    }
     if let [_, _, ..] = found[..] {
         // A table's name is of one kind alone, unless it is also the name of several kinds.
         let names: Vec<&str> = found.iter().map(|kind| kind.name()).collect();

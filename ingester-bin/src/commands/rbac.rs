@@ -1,7 +1,7 @@
 //! `ingester rbac`: the ClusterRole that `ingester run` needs.
 
 use super::chosen;
-use crate::arguments::{ConfigFile, Rbac};
+use crate::arguments::{ConfigFile, Rbac, is_word};
 use crate::database::configuration;
 use crate::ending::{Ending, Failure};
 use crate::output::print;
@@ -97,6 +97,7 @@ pub(super) fn lists_namespaces(kinds: &[Kind], policies: &Policies) -> bool {
 
 /// The role as people write it, with the reason for each right.
 pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
+    let name = in_yaml(name);
     // Resources by the changes to their objects, and by their groups.
     let mut rights: BTreeMap<(Changes, &str), BTreeSet<String>> = BTreeMap::new();
     for kind in kinds {
@@ -126,4 +127,11 @@ pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
         "# Events on objects: a new Event is created, a repeated one is patched.\n- apiGroups: [events.k8s.io]\n  resources: [events]\n  verbs: [create, patch]\n",
     );
     text
+}
+
+/// A name as a value in YAML. In double quotes it is written as in JSON.
+fn in_yaml(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain) && !is_word(name);
+    if is_plain { name.to_owned() } else { serde_json::Value::from(name).to_string() }
 }

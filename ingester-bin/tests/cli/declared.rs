@@ -67,6 +67,19 @@ fn the_rights_for_the_kinds_that_are_built_in_are_those_that_are_deployed() {
 }
 
 #[test]
+fn a_kind_has_the_short_names_of_its_crd() {
+    let folder = Folder::new();
+    let crd = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds/certificates.cert-manager.io.yaml");
+    std::fs::copy(crd, folder.path().join("crd.yaml")).unwrap();
+    let file = "builtIn: false\nkinds:\n- {group: cert-manager.io, version: v1, kind: Certificate, crd: crd.yaml, columns: []}\n";
+    folder.write("kinds.yaml", file);
+    for name in ["cert", "CERTS"] {
+        assert!(folder.run(&["kinds", name, "--kinds", "kinds.yaml"]).exits(0).out.contains("Certificate"), "{name}");
+    }
+    folder.run(&["kinds", "cer", "--kinds", "kinds.yaml"]).exits(2).says(&["there is no kind `cer`"]);
+}
+
+#[test]
 fn a_file_may_be_named_by_the_environment_and_an_unknown_kind_says_so() {
     let folder = Folder::new();
     folder.write("jobs.yaml", JOBS);

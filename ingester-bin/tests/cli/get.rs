@@ -264,6 +264,26 @@ fn several_kinds_are_printed_one_after_the_other() {
 }
 
 #[test]
+fn named_objects_come_in_the_order_of_their_names_as_often_as_named() {
+    let folder = models();
+    assert_eq!(folder.names(&["m2", "m0", "m1"]), ["m2", "m0", "m1"]);
+    assert_eq!(folder.names(&["m2", "m0", "m2"]), ["m2", "m0", "m2"]);
+    assert_eq!(folder.names(&["m2", "m0", "m2", "--sort-by", "name"]), ["m0", "m2"]);
+    assert_eq!(folder.names(&["m2", "m0", "m1", "--limit", "2"]), ["m0", "m1"]);
+    let slashed = folder.get(&["model/m1", "model/m0", "-o", "name"]).exits(0).out;
+    assert_eq!(slashed, "model.michelangelo.api/m1\nmodel.michelangelo.api/m0\n");
+    let list: Value = serde_json::from_str(&folder.get(&["model", "m1", "m1", "-o", "json"]).exits(0).out).unwrap();
+    assert_eq!(list["items"].as_array().unwrap().len(), 2);
+    // One name in two namespaces.
+    folder.write("other.ndjson", model_json(json!({"name": "m2", "namespace": "zoo", "uid": "uid-9"}), json!({})));
+    folder.import(&["other.ndjson"]).exits(0);
+    assert_eq!(folder.names(&["m2", "m1"]), ["m2", "m2", "m1"]);
+    let ran = folder.get(&["model", "z", "m1", "y", "z"]).exits(1);
+    let missing: Vec<&str> = ran.err.lines().filter_map(|line| line.split('"').nth(1)).collect();
+    assert_eq!(missing, ["z", "y"]);
+}
+
+#[test]
 fn names_that_are_not_found_are_errors() {
     let folder = models();
     let ran = folder
@@ -304,7 +324,7 @@ fn only_what_is_asked_for_is_found() {
         (&["--uid", "uid-5,uid-0"], "m5 m0"),
         (&["--sort-by", "-create_time"], "m4 m3 m2 m1 m0"),
         (&["--sort-by", "{.spec.owner.name},-metadata.name", "-A"], "m3 m0 m4 m1 m2"),
-        (&["m2", "m0"], "m0 m2"),
+        (&["m2", "m0"], "m2 m0"),
     ] {
         assert_eq!(folder.names(arguments).join(" "), names, "{arguments:?}");
     }

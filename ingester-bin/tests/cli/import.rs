@@ -353,6 +353,17 @@ fn standard_input_that_is_closed_empty_or_a_folder_is_an_error() {
     folder.import_input(r#"{"apiVersion": "v1", "kind": "List", "items": []}"#).exits(0);
 }
 
+#[test]
+fn files_of_another_encoding_are_named_with_their_line_and_the_remedy() {
+    let folder = Folder::new();
+    folder.write("latin1.yaml", b"kind: Model\n# caf\xe9\n");
+    let remedy = "iconv -f LATIN1 -t UTF-8 FILE";
+    folder.import(&["latin1.yaml"]).exits(1).says(&["latin1.yaml: document 1", "not valid UTF-8 at byte 17", remedy]);
+    for arguments in [["kinds", "--kinds", "latin1.yaml"], ["run", "--config", "latin1.yaml"]] {
+        folder.run(&arguments).exits(2).says(&["latin1.yaml", "line 2 is not UTF-8", remedy]);
+    }
+}
+
 /// `text`, compressed by gzip.
 fn gzip(text: impl AsRef<[u8]>) -> Vec<u8> {
     use std::io::Write as _;
@@ -376,7 +387,10 @@ fn gzip_is_read_from_files_folders_and_standard_input() {
     // Cut off: what comes before the end is stored.
     let whole = gzip(format!("{}---\n{}", model("e", &[], &[]), "# x\n".repeat(100_000)));
     folder.write("cut.yaml.gz", &whole[..whole.len() - 8]);
-    folder.import(&["cut.yaml.gz"]).exits(1).says(&["cut.yaml.gz: cannot be read: "]);
+    folder
+        .import(&["cut.yaml.gz"])
+        .exits(1)
+        .says(&["cut.yaml.gz: cannot be read: its gzip data", "copy the file once more"]);
     assert_eq!(folder.query("SELECT name FROM model ORDER BY name"), ["a", "b", "c", "d", "e"]);
 }
 

@@ -16,6 +16,7 @@ mod habits;
 mod history;
 mod import;
 mod kubeconfig;
+mod limits;
 mod logging;
 mod manifests;
 mod mistakes;

@@ -182,3 +182,23 @@ fn the_finalizer_at_creation_is_one_more_file() {
     folder.run(&none).exits(2).says(&["which none of these kinds gets"]);
     folder.run(&["manifests", "--out", "other", "--admission=v2"]).exits(2).says(&["v1beta1"]);
 }
+
+#[test]
+fn a_name_that_means_something_in_yaml_is_quoted() {
+    let folder = Folder::new();
+    let long = "a".repeat(253);
+    for name in ["system:mirrors", "a: b", "true", "1", "1e3", "- a", "#a", "{a}", "'a'", "\"a", " a ", "é", &long] {
+        let role = folder.run(&["rbac", &format!("--name={name}")]).exits(0).out;
+        let mut documents = ingester_declare::documents::documents(role.as_bytes());
+        let role: Json = serde_json::from_str(&documents.next().unwrap().unwrap().content.unwrap()).unwrap();
+        assert_eq!(role["metadata"]["name"], name);
+        assert!(documents.next().is_none());
+    }
+    for image in ["1", "1:2", "localhost:5000/a/b:1.0@sha256:0f"] {
+        folder.run(&["manifests", "--out", "base", "--image", image]).exits(0);
+        let manifest = std::fs::read(folder.path().join("base/deployment.yaml")).unwrap();
+        let object = ingester_declare::documents::documents(&manifest[..]).next().unwrap().unwrap().content.unwrap();
+        let object: Json = serde_json::from_str(&object).unwrap();
+        assert_eq!(object["spec"]["template"]["spec"]["containers"][0]["image"], image);
+    }
+}

@@ -93,12 +93,18 @@ const MISTAKES: &[Mistake] = &[
     mistake("a kind that does not exist", "get modle", 2, "modle", "did you mean `Model`?"),
     mistake("a kind of another group", "get deployments.apps", 2, "deployments.apps", "There are"),
     mistake("no kind", "get", 2, "KIND", "--help"),
+    mistake("a comma too many", "get models,,pipelines", 2, "`models,,pipelines`", "give KIND or KIND,KIND"),
+    mistake("a comma at the end", "get models,", 2, "`models,`", "give KIND or KIND,KIND"),
+    mistake("a name that is none for Kubernetes", "rbac --name a/b", 2, "'a/b'", "a name has neither `/` nor `%`"),
+    mistake("an image with a blank", "manifests --out base --image \"a b\"", 2, "'a b'", "give REGISTRY/REPOSITORY:TAG"),
+    mistake("a name that YAML reads otherwise", "manifests --out base --name true", 2, "'true'", "YAML reads `true` as"),
     mistake("a shell that is not known", "completions tcsh", 2, "tcsh", "bash"),
     mistake("rejects cleared without saying which", "rejects clear", 2, "--all", "--uid"),
     mistake("a log level that does not exist", "kinds", 2, "RUST_LOG", "use off, error, warn, info")
         .with(&[("RUST_LOG", "inof")]),
     // Files to import.
     mistake("a file that is not there", "import --database-url {db} models.yaml", 2, "models.yaml", "No such file"),
+    mistake("a device in the place of a file", "import --database-url {db} /dev/zero", 2, "/dev/zero", "`-` reads standard input"),
     mistake("a missing file among good ones", "import --database-url {db} m.yaml models.yaml", 1, "models.yaml", "No such file")
         .files(&[("m.yaml", GOOD_MODEL)]),
     mistake("a folder without objects", "import --database-url {db} empty", 2, "empty", "no .yaml, .yml, .json")
@@ -128,6 +134,8 @@ const MISTAKES: &[Mistake] = &[
     mistake("text in UTF-16", "import --database-url {db} a.yaml", 2, "UTF-16", "iconv")
         .files(&[("a.yaml", "k\0i\0n\0d\0:\0")]),
     mistake("an archive", "import --database-url {db} a.zip", 2, "a.zip", "unpack it").files(&[("a.zip", "PK\u{3}\u{4}....")]),
+    mistake("a uid that is none", "import --database-url {db} a.yaml", 1, "column `uid`", "remove it from a hand-written object")
+        .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x, uid: 0123456789-0123456789-0123456789-0123456789-0123456789-0123456789}\n")]),
     mistake("a pipe from a program that failed", "import --database-url {db} -", 2, "standard input", "program before"),
     // The database: SQLite.
     mistake("a database that is not there", "get models --database-url sqlite://tset.db", 2, "no file tset.db", "check the path"),
@@ -189,6 +197,8 @@ const MISTAKES: &[Mistake] = &[
     mistake("no database to run with", "run", 2, "no database is named", "MYSQL_HOST and MYSQL_DB_NAME"),
     mistake("tabs in the configuration", "run --config c.yaml", 2, "c.yaml", "line 2").files(&[("c.yaml", "mysql:\n\thost: db\n")]),
     mistake("a misspelt key", "run --config c.yaml", 2, "mysql.hots: unknown key `hots`", "did you mean `host`?").files(&[("c.yaml", "mysql: {hots: db, password: Hunter2}\n")]),
+    mistake("a password with a colon", "run --config c.yaml", 2, "line 2: column", "put a text with `: ` in quotes")
+        .files(&[("c.yaml", "mysql:\n  password: Hunter2: x\n")]),
     mistake("a number that is none", "run --config c.yaml", 2, "port", "1 to 65535").files(&[("c.yaml", "mysql: {port: many, password: Hunter2}\n")]),
     mistake("a key twice in the configuration", "run --config c.yaml", 2, "password", "twice").files(&[("c.yaml", "mysql:\n  password: Hunter2\n  password: Hunter2\n")]),
     mistake("an empty configuration", "audit --config c.yaml", 2, "c.yaml", "enable").files(&[("c.yaml", "")]),

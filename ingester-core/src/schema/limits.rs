@@ -64,5 +64,7 @@ pub const fn longest_of_many(form: Form) -> u32 {
 }
 
 /// Prefixes of the names of tables that are not for kinds, and who owns such tables.
-pub const RESERVED: [(&str, &str); 3] =
-    [("ingester_", "the ingester"), ("_sqlx_", "sqlx"), ("sqlite_", "the database")];
+///
+/// SQLite reads `pragma_table_info` as a function with the result of a PRAGMA.
+pub const RESERVED: [(&str, &str); 4] =
+    [("ingester_", "the ingester"), ("_sqlx_", "sqlx"), ("sqlite_", "the database"), ("pragma_", "the database")];

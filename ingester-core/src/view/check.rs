@@ -3,7 +3,7 @@
 use super::{Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType};
 use crate::kind::Kind;
 use crate::schema::check::is_own_table;
-use crate::schema::limits::{IDENTIFIER_BYTES, SETTING_NAME_BYTES, VIEW_NAME_BYTES, VIEW_TABLES};
+use crate::schema::limits::{COLUMNS, IDENTIFIER_BYTES, SETTING_NAME_BYTES, VIEW_NAME_BYTES, VIEW_TABLES};
 use crate::schema::{SqlType, Table, Text, is_identifier_byte, same};
 
 /// Checks views of a registry in a constant, and returns them.
@@ -95,6 +95,12 @@ const fn check_view(kinds: &[Kind], view: &View, faults: &mut Faults) {
     if view.sources.len() > VIEW_TABLES {
         let text = of_view(view).str("it has ").number(view.sources.len() as u64);
         faults.add(text.str(" kinds, MySQL allows 61 tables in a view"));
+    }
+    // MySQL may keep the rows of a view in a temporary table.
+    if view.columns.len() > COLUMNS {
+        let text = of_view(view).str("it has ").number(view.columns.len() as u64);
+        faults.add(text.str(" columns, InnoDB allows 1017: make several views of it"));
+        return;
     }
     let mut c = 0;
     while c < view.columns.len() {
@@ -720,6 +726,22 @@ mod tests {
             "view ``: it has no kinds".into(),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_view_has_no_more_columns_than_a_table() {
+        let columns = |count: usize| (0..count).map(|c| ViewColumn::new(format!("c{c}").leak())).collect::<Vec<_>>();
+        let names = |count: usize| (0..count).map(|c| (&*format!("c{c}").leak(), Column("name"))).collect::<Vec<_>>();
+        let view = |count: usize| View {
+            columns: columns(count).leak(),
+            sources: vec![ViewSource { kind: MODEL, values: names(count).leak(), filter: None }].leak(),
+            ..GOOD
+        };
+        assert_eq!(all(&[view(1017)]), [""; 0]);
+        assert_eq!(
+            all(&[view(1018)]),
+            ["view `everything`: it has 1018 columns, InnoDB allows 1017: make several views of it"]
+        );
     }
 
     #[test]

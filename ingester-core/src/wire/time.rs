@@ -87,8 +87,15 @@ pub(crate) fn moment(text: &str) -> Option<Moment> {
     match whole_second(text.as_bytes()) {
         Some(second) => Some(Moment { second, nanosecond: 0 }),
         // Fractions, offsets, leap seconds, and text that is not a time.
-        None => text.parse().map(jiff::Timestamp::into).ok().or_else(|| last_days(text)),
+        None => text.parse().map(jiff::Timestamp::into).ok().or_else(|| last_days(text)).or_else(|| finer(text)),
     }
+}
+
+/// A time with more digits than nanoseconds have. The API server takes it, and ignores them.
+fn finer(text: &str) -> Option<Moment> {
+    let (whole, fraction) = text.split_once('.')?;
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    (digits > 9).then(|| moment(&format!("{whole}.{}{}", &fraction[..9], &fraction[digits..])))?
 }
 
 /// Times of the last days of the year 9999, not all of which jiff has: read as if they were ten days earlier.
@@ -310,6 +317,23 @@ impl Literal<class::Anything> for Duration {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_after_nanoseconds_are_ignored() {
+        for (text, same) in [
+            ("2026-01-01T00:00:00.1234567899Z", "2026-01-01T00:00:00.123456789Z"),
+            ("2026-01-01T02:00:00.999999999999999+02:00", "2026-01-01T00:00:00.999999999Z"),
+            ("9999-12-31T23:59:59.9999999999Z", "9999-12-31T23:59:59.999999999Z"),
+        ] {
+            assert_eq!(moment(text), moment(same), "{text}");
+            assert!(moment(text).is_some(), "{text}");
+        }
+        for text in
+            ["2026-01-01T00:00:00.1234567890", "2026-01-01.1234567890Z", "1.0000000000", "a.0123456789b.0123456789Z"]
+        {
+            assert_eq!(moment(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn fast_path_for_whole_seconds_agrees_with_jiff() {

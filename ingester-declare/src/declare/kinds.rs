@@ -190,6 +190,9 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
         let paths: Vec<&'static str> = pruned.iter().map(|(_, path)| kept(path.as_str())).collect();
         kind = kind.pruning(kept(paths));
     }
+    if let Some(names) = crd.as_ref().and_then(|crd| crd.spec.names.short_names.as_ref()) {
+        kind = kind.called_short(kept(names.iter().map(|name| kept::<str>(name.as_str())).collect::<Vec<_>>()));
+    }
     if !rules.is_empty() {
         kind = kind.evicting(kept(rules.iter().map(evict_rule).collect::<Vec<_>>()));
     }

@@ -74,7 +74,7 @@ pub enum DocumentError {
         message: String,
     },
     /// The bytes are not text.
-    #[error("not valid UTF-8 at byte {byte}")]
+    #[error("not valid UTF-8 at byte {byte}; convert it: iconv -f LATIN1 -t UTF-8 FILE > FILE.utf8")]
     InvalidUtf8 {
         /// Offset of the first wrong byte from the start of the file, counted from 0.
         byte: u64,
@@ -198,8 +198,8 @@ pub fn documents<R: io::BufRead>(reader: R) -> Documents<R> {
 ///
 /// # Errors
 ///
-/// Mistakes in the text are values ([`Document::content`]). The iterator itself fails only if the reader fails, and ends
-/// after that.
+/// Mistakes in the text are values ([`Document::content`]). The iterator itself fails only if the reader fails, or gives 1 GiB
+/// without the end of a document, and ends after that.
 #[derive(Debug)]
 pub struct Documents<R> {
     source: Source<R>,
@@ -285,6 +285,7 @@ impl<R: io::BufRead> Iterator for Documents<R> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(Finding { line, content, fragment }) = self.found.pop_front() {
+                self.source.found();
                 self.number += 1;
                 return Some(Ok(Document { number: self.number, line, content, fragment }));
             }

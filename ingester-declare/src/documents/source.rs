@@ -2,6 +2,8 @@
 
 use std::io;
 
+use super::MAX_DOCUMENT;
+
 /// A position in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Position {
@@ -75,11 +77,34 @@ pub(super) struct Source<R> {
     again_used: usize,
     position: Position,
     bytes_read: u64,
+    /// How many bytes may be read in all before the next document is found.
+    until: u64,
 }
+
+/// How many bytes without a document are read before the stream is given up: it may have no end.
+const WITHOUT_DOCUMENT: u64 = 16 * MAX_DOCUMENT as u64;
 
 impl<R: io::BufRead> Source<R> {
     pub(super) fn new(reader: R) -> Source<R> {
-        Source { reader, again: Vec::new(), again_used: 0, position: Position::START, bytes_read: 0 }
+        Source {
+            reader,
+            again: Vec::new(),
+            again_used: 0,
+            position: Position::START,
+            bytes_read: 0,
+            until: WITHOUT_DOCUMENT,
+        }
+    }
+
+    /// A document was found, or a mistake.
+    pub(super) fn found(&mut self) {
+        self.until = self.bytes_read + WITHOUT_DOCUMENT;
+    }
+
+    /// As if all but so many of the bytes before the next document had been read.
+    #[cfg(test)]
+    pub(super) fn expect_within(&mut self, bytes: u64) {
+        self.until = self.bytes_read + bytes;
     }
 
     /// Where the next byte stands.
@@ -100,6 +125,11 @@ impl<R: io::BufRead> Source<R> {
     pub(super) fn chunk(&mut self) -> io::Result<&[u8]> {
         if self.again_used < self.again.len() {
             return Ok(&self.again[self.again_used..]);
+        }
+        if self.bytes_read > self.until {
+            return Err(io::Error::other(
+                "1 GiB without the end of a document: is it a file of objects? Separate them by `---`",
+            ));
         }
         self.reader.fill_buf()
     }

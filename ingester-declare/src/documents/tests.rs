@@ -141,6 +141,11 @@ fn first_byte_after_blanks_and_comments_decides_the_format() {
 
 #[test]
 fn bytes_that_are_no_text_fail_with_their_offset() {
+    let failure = |text: &[u8]| {
+        let said = failure(text);
+        let remedy = "; convert it: iconv -f LATIN1 -t UTF-8 FILE > FILE.utf8";
+        said.strip_suffix(remedy).unwrap_or_else(|| panic!("no remedy in {said}")).to_owned()
+    };
     assert_eq!(failure(b"a: b\nc: \xff\n"), "not valid UTF-8 at byte 8");
     assert_eq!(failure(b"\xef\xbb\xbf{\"a\": \"\xff\"}"), "not valid UTF-8 at byte 10");
     assert_eq!(failure(b"\xef\xbb"), "not valid UTF-8 at byte 0");
@@ -183,6 +188,20 @@ fn documents_before_a_read_error_are_returned() {
         let mut documents = documents(BufReader::with_capacity(4, text.as_bytes().chain(Broken)));
         assert!(documents.next().expect("one").expect("read").content.is_ok());
         assert_eq!(documents.next().expect("the failure").expect_err("of the disk").to_string(), "the disk is gone");
+        assert!(documents.next().is_none());
+    }
+}
+
+#[test]
+fn a_stream_without_an_end_is_given_up() {
+    // A line, a document, a text, a comment and blanks that never end.
+    for (begin, endless) in [("", "\0"), ("", "y\n"), ("{\"a\":\"", "x"), ("# ", "x"), ("", " ")] {
+        let part = endless.repeat(1 << 16).into_bytes();
+        let stream = Endless { begin: begin.as_bytes(), part, times: usize::MAX, end: b"" };
+        let mut documents = documents(stream.reader());
+        documents.source.expect_within(1 << 20);
+        let error = documents.by_ref().find_map(Result::err).expect("an error").to_string();
+        assert!(error.starts_with("1 GiB without the end of a document"), "{error}");
         assert!(documents.next().is_none());
     }
 }

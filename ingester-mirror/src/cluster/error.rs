@@ -40,7 +40,21 @@ impl ApiError {
                 let reason = if status.message.is_empty() { status.reason.clone() } else { status.message.clone() };
                 ApiError { doing, reason, code: status.code, kind: kind_of(status.code), timeout: false }
             }
-            error => ApiError { doing, reason: chain(&error), code: 0, kind: ApiErrorKind::Transient, timeout: false },
+            error => {
+                let reason = match &error {
+                    // kube's own text adds only the name of its type.
+                    kube::Error::Service(cause) => chain(cause.as_ref()),
+                    error => chain(error),
+                };
+                let reason = match reason.contains("buffer's worker closed") {
+                    true => {
+                        "this process no longer sends requests, because it ends or its client failed: start it again"
+                            .into()
+                    }
+                    false => reason,
+                };
+                ApiError { doing, reason, code: 0, kind: ApiErrorKind::Transient, timeout: false }
+            }
         }
     }
 

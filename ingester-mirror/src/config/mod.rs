@@ -53,6 +53,7 @@ pub use serve::{FormerObjects, FrontProxy};
 
 use crate::selection::{Selection, Selector};
 use ingester_core::{Kind, KindNames};
+use ingester_declare::text::utf8;
 use ingester_store::fuse::Fuse;
 use ingester_store::{Address, ConnectOptions, PasswordCommand, Retry};
 use row::Settings as _;
@@ -206,7 +207,8 @@ impl Config {
     /// # Errors
     /// If the file cannot be read, and those of [`Config::parse`]. The error names the file.
     pub fn load(path: &Path, environment: &Environment, kinds: &KindNames) -> Result<Self, ConfigError> {
-        std::fs::read_to_string(path)
+        std::fs::read(path)
+            .and_then(utf8)
             .map_err(|error| ConfigError::of(format!("it cannot be read: {error}")))
             .and_then(|text| Config::parse(&text, environment, kinds))
             .map_err(|error| error.in_file(path.display().to_string()))

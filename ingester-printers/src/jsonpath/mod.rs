@@ -11,6 +11,7 @@ mod parse;
 use crate::Tree;
 use crate::json;
 use parse::Step;
+use std::borrow::Cow;
 
 /// A template that was read.
 #[derive(Debug)]
@@ -61,12 +62,13 @@ impl Template {
         Ok(results.iter().flatten().map(|found| found.sprint()).collect())
     }
 
-    /// Its results in a value.
+    /// Its output as JSON for a value: an array for each expression, in a `range` for each of its elements.
     ///
     /// # Errors
     /// As [`Template::print`].
-    pub fn found(&self, tree: &Tree) -> Result<Vec<Tree>, TemplateError> {
-        Ok(find::find(&self.steps, tree, true)?.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
+    pub fn print_as_json(&self, tree: &Tree) -> Result<String, TemplateError> {
+        let array = |results: Vec<Cow<'_, Tree>>| Tree::List(results.into_iter().map(Cow::into_owned).collect());
+        Ok(find::find(&self.steps, tree, true)?.into_iter().map(|results| json::pretty(&array(results))).collect())
     }
 
     /// The same template for single items, if it is `{range .items[*]}...{end}` and text behind it, or `{.items[*]...}`: then a list

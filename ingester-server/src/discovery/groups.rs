@@ -49,7 +49,7 @@ impl Resource {
             plural: kind.plural().into_owned(),
             singular: names.singular.filter(|name| !name.is_empty()).unwrap_or_else(|| kind.kind().to_lowercase()),
             namespaced: kind.namespaced(),
-            short: names.short_names.unwrap_or_default(),
+            short: kind.short_names(),
             categories: names.categories.unwrap_or_default(),
             verbs,
             subresources,

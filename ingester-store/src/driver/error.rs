@@ -69,6 +69,12 @@ impl StoreError {
         }
     }
 
+    /// The same error with this to do about it, unless more is known.
+    #[must_use]
+    pub(crate) fn or_hint(self, hint: &'static str) -> Self {
+        StoreError { hint: self.hint.or(Some(hint.into())), ..self }
+    }
+
     /// The error's class.
     pub fn class(&self) -> ErrorClass {
         self.class
@@ -202,6 +208,11 @@ fn facts_of(error: &sqlx::Error) -> Facts {
         E::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<Electing>()) => {
             let hint = "wait until a primary is elected, or name it in the list";
             Facts { about: Some(About::Election), ..said(ErrorClass::Transient, hint) }
+        }
+        // Our own time is over, see `StoreError::silent`.
+        E::Io(error) if error.kind() == std::io::ErrorKind::TimedOut && error.raw_os_error().is_none() => {
+            let hint = "is the server reachable, is it overloaded, or does another session hold a lock? Its list of sessions tells";
+            said(ErrorClass::Transient, hint)
         }
         E::Io(_) => said(ErrorClass::Transient, "is the server running, and are host and port right?"),
         E::PoolTimedOut => said(

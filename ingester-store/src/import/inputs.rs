@@ -2,7 +2,8 @@
 
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read as _};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 /// The extensions of files that are read in a folder, each also with `.gz`. A file that is named itself is read whatever its extension.
@@ -20,7 +21,7 @@ pub enum Input {
     },
     /// Standard input.
     Stdin,
-    /// A path that does not exist, or a folder that cannot be listed.
+    /// A path that does not exist, a folder that cannot be listed, or a device.
     Unreadable {
         /// The path.
         path: PathBuf,
@@ -68,7 +69,12 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Input> {
         }
         match path.metadata() {
             Ok(about) if about.is_dir() => add_folder(path, &mut inputs),
-            // A named file may be anything, for example a pipe.
+            // It may have no end.
+            Ok(about) if about.file_type().is_char_device() || about.file_type().is_block_device() => {
+                let reason = "it is a device, not a file; `-` reads standard input".to_owned();
+                inputs.push(Input::Unreadable { path: path.clone(), reason });
+            }
+            // A pipe is read like a file, such as that of the shell's `<(command)`.
             Ok(about) => {
                 inputs.push(Input::File { path: path.clone(), bytes: if about.is_file() { about.len() } else { 0 } });
             }
@@ -125,7 +131,24 @@ fn plain(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
         return text(whole);
     }
     // Several gzip files in a row are one, as gzip has it.
-    text(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole)))
+    text(BufReader::with_capacity(BUFFER, Gzip(MultiGzDecoder::new(whole))))
+}
+
+/// A decompressed stream, whose errors say what to do.
+struct Gzip<R>(MultiGzDecoder<R>);
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.raw_os_error() {
+            // The file itself cannot be read.
+            Some(_) => error,
+            None if error.kind() == io::ErrorKind::Interrupted => error,
+            None => {
+                let what = format!("its gzip data is broken or ends too early ({error}): copy the file once more");
+                io::Error::new(io::ErrorKind::InvalidData, what)
+            }
+        })
+    }
 }
 
 /// The stream, if it may be UTF-8.

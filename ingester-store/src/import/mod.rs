@@ -27,6 +27,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 /// The most rows of one kind that are written together. The number is high because objects come in no order of their uids: each
@@ -173,8 +174,14 @@ pub enum ImportError {
     #[error("the kinds: {0}")]
     Registry(#[from] RegistryError),
     /// The database cannot be written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+    #[error("{error}")]
+    Store {
+        /// What the database said.
+        #[source]
+        error: StoreError,
+        /// What was read and written before.
+        summary: Box<Summary>,
+    },
     /// The reading thread panicked.
     #[error("the reading thread ended early; this is a defect of the ingester")]
     Reader,
@@ -268,14 +275,23 @@ impl Import<'_> {
     /// If two kinds have one table, or the database cannot be read or written at all.
     pub async fn run(self, problem: impl FnMut(&Problem)) -> Result<Summary, ImportError> {
         check_registry(self.kinds)?;
-        run(self, problem).await
+        let counts = self.kinds.iter().map(|kind| (*kind, Counts::default())).collect();
+        let mut summary = Summary { kinds: counts, ..Summary::default() };
+        match run(self, &mut summary, problem).await {
+            Ok(Ok(())) => Ok(summary),
+            Ok(Err(_)) => Err(ImportError::Reader),
+            Err(error) => Err(ImportError::Store { error, summary: Box::new(summary) }),
+        }
     }
 }
 
-async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Summary, ImportError> {
+/// Reads everything, and writes it. The result within is that of the reading thread.
+async fn run(
+    import: Import<'_>,
+    summary: &mut Summary,
+    mut problem: impl FnMut(&Problem),
+) -> Result<Result<(), JoinError>, StoreError> {
     let Import { destination, kinds, inputs, namespace, states, progress, stop } = import;
-    let counts = kinds.iter().map(|kind| (*kind, Counts::default())).collect();
-    let mut summary = Summary { kinds: counts, ..Summary::default() };
     let mut waiting = Waiting::of(kinds.len());
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<Loaded>>(4);
     let reader = tokio::task::spawn_blocking({
@@ -338,10 +354,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
     }
     summary.stopped = stop.is_cancelled();
     // One that was stopped may still wait for standard input.
-    if !summary.stopped {
-        reader.await.map_err(|_| ImportError::Reader)?;
-    }
-    Ok(summary)
+    Ok(if summary.stopped { Ok(()) } else { reader.await })
 }
 
 /// Writes one batch; returns the rejects to be recorded.

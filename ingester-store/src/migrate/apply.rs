@@ -550,7 +550,7 @@ impl Store {
     /// [`Store::missing_own`].
     ///
     /// # Errors
-    /// If the catalog cannot be read.
+    /// If the catalog cannot be read, or the server has kept the names of these tables in lower case, so that they would never be found.
     pub async fn missing(&self, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
         let catalog = self.catalog().await?;
         let mut missing = Vec::new();
@@ -559,6 +559,21 @@ impl Store {
                 Drift::MissingTable { table } => missing.push(table),
                 Drift::MissingColumn { table, column, .. } => missing.push(format!("{table}.{column}")),
                 _ => {}
+            }
+        }
+        let upper: Vec<&String> =
+            missing.iter().filter(|name| name.contains(|c: char| c.is_ascii_uppercase())).collect();
+        if let Some(first) = upper.first() {
+            let there = self.tables().await?;
+            if upper.iter().all(|name| there.contains(name.to_ascii_lowercase().as_str())) {
+                let lower = first.to_ascii_lowercase();
+                return Err(StoreError::wrong(
+                    "looking for the tables",
+                    format!(
+                        "the server has the table `{lower}` and not `{first}`: it keeps names of tables in lower case"
+                    ),
+                    format!("give the kind a table in lower case, with `table`: `{lower}`"),
+                ));
             }
         }
         Ok(missing)

@@ -5,10 +5,12 @@ use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
+use ingester_declare::declare;
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone};
 use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
 use ingester_tests::{Durability, MariaDb, on_every_database, on_galera};
 use serde_json::{Value as Json, json};
+use sqlx::{Connection as _, Executor as _};
 use std::time::Duration;
 
 on_every_database! {
@@ -27,13 +29,16 @@ on_galera! {
     a_cancelled_write_leaves_nothing_half_done
 }
 
-/// In this mode of a server, a single statement is not committed.
+/// In these modes of a server, a single statement is not committed, a commit ends the connection, and reads end after a row.
 #[test]
-fn writes_are_committed_on_a_server_without_autocommit() -> Result<()> {
-    let server = MariaDb::start_with(Durability::Fast, &["--autocommit=0"])?;
+fn writes_and_reads_are_whole_whatever_the_modes_of_the_server() -> Result<()> {
+    let server = MariaDb::start_with(Durability::Fast, &["--autocommit=0", "--completion-type=RELEASE"])?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         let url = server.create_database("single").await?;
+        let mut connection = sqlx::MySqlConnection::connect(&url).await?;
+        connection.execute("SET GLOBAL sql_select_limit = 1").await?;
+        connection.close().await?;
         let connect =
             async || Store::connect(&url.parse()?, ConnectOptions::default()).await.map_err(anyhow::Error::from);
         let store = connect().await?;
@@ -47,9 +52,38 @@ fn writes_are_committed_on_a_server_without_autocommit() -> Result<()> {
         };
         store.write(table, vec![new(&project(1))]).await?;
         store.write(table, vec![known(&project(2), 1)]).await?;
+        let mut other = project(3);
+        other["metadata"]["uid"] = json!("b");
+        store.write(table, vec![new(&other)]).await?;
         // The connections of the first store are still open.
-        let stored = connect().await?.stored(table, &["a"]).await?;
-        assert_eq!(stored.iter().map(|row| row.res_version).collect::<Vec<_>>(), [2]);
+        let stored = connect().await?.stored(table, &["a", "b"]).await?;
+        let mut versions: Vec<u64> = stored.iter().map(|row| row.res_version).collect();
+        versions.sort_unstable();
+        assert_eq!(versions, [2, 3]);
+        Ok(())
+    })
+}
+
+/// Windows' servers do that, and some of managed databases.
+#[test]
+fn tables_in_upper_case_are_refused_by_a_server_that_folds_their_names() -> Result<()> {
+    let server = MariaDb::start_with(Durability::Fast, &["--lower-case-table-names=1"])?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let url = server.create_database("folded").await?;
+        let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+        let declared = |table: &str| {
+            let file = format!("kinds: [{{group: a.b, version: v1, kind: Job, namespaced: true, table: {table}, absent: empty, columns: [.spec.a]}}]");
+            declare::kinds("kinds.yaml", &file, &|_| Err(std::io::ErrorKind::NotFound.into()))
+        };
+        let lower = &declared("jobs")?.kinds;
+        assert_eq!(store.missing(lower).await?.len(), 3);
+        store.create_missing(lower).await?;
+        assert_eq!(store.missing(lower).await?, [""; 0]);
+        let refused = store.missing(&declared("Jobs")?.kinds).await.expect_err("names that are never found");
+        assert!(refused.is_configuration());
+        let refused = refused.to_string();
+        ensure!(refused.contains("`jobs` and not `Jobs`") && refused.contains("with `table`: `jobs`"), "{refused}");
         Ok(())
     })
 }

@@ -136,7 +136,7 @@ impl<'f> Printer<'f> {
                     lines.push(columns.headers());
                 }
                 for row in rows {
-                    lines.push(columns.cells(&object(&layout.kind, row)?).map_err(|error| self.failed(&error))?);
+                    lines.extend(columns.lines(&object(&layout.kind, row)?).map_err(|error| self.failed(&error))?);
                 }
                 out.push_str(&self.custom.lines(&lines));
             }
@@ -174,7 +174,7 @@ impl<'f> Printer<'f> {
                 }
             }
             Format::JsonPathAsJson(template) if alone => {
-                json::pretty(&Tree::List(template.found(&tree).map_err(|error| self.failed(&error))?))
+                template.print_as_json(&tree).map_err(|error| self.failed(&error))?
             }
             Format::JsonPath(template, _) if alone => template.print(&tree).map_err(|error| self.failed(&error))?,
             _ => {
@@ -196,8 +196,7 @@ impl<'f> Printer<'f> {
             Format::Yaml => yaml::LIST_END.to_owned(),
             Format::JsonPath(template, None) => template.print(&whole(self)).map_err(|error| self.failed(&error))?,
             Format::JsonPathAsJson(template) => {
-                let found = template.found(&whole(self)).map_err(|error| self.failed(&error))?;
-                json::pretty(&Tree::List(found))
+                template.print_as_json(&whole(self)).map_err(|error| self.failed(&error))?
             }
             Format::Custom(columns) if empty && self.headers => self.custom.lines(&[columns.headers()]),
             _ => String::new(),

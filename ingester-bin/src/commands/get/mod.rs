@@ -149,9 +149,14 @@ async fn list(
     let mut sources = Vec::with_capacity(asked.len());
     for ((asked, layout), question) in asked.iter().zip(layouts).zip(questions) {
         let mut rows = Rows::new(asked, layout.wanted(), arguments, question).map_err(failed)?;
-        // A second row shows whether the first is the only one.
-        let first =
-            rows.first(if format.has_columns() { FIRST } else { 1 + usize::from(single) }).await.map_err(failed)?;
+        let least = match format.has_columns() {
+            // All rows, so that they can be ordered.
+            _ if rows.by_name() => usize::MAX,
+            true => FIRST,
+            // A second row shows whether the first is the only one.
+            false => 1 + usize::from(single),
+        };
+        let first = rows.first(least).await.map_err(failed)?;
         sources.push((rows, first));
     }
     let kinds_with_rows = sources.iter().filter(|(_, first)| !first.is_empty()).count();
@@ -161,7 +166,13 @@ async fn list(
     let mut ending = Ending::Done;
     let mut nothing_found = true;
     for (((mut rows, mut portion), layout), question) in sources.into_iter().zip(layouts).zip(questions) {
-        let mut missing: BTreeSet<&str> = question.names.iter().map(String::as_str).collect();
+        // In the order of the command line.
+        let mut missing: Vec<&str> = Vec::new();
+        for name in &question.names {
+            if !missing.contains(&name.as_str()) {
+                missing.push(name);
+            }
+        }
         printer.next_kind();
         loop {
             while !portion.is_empty() {
@@ -169,8 +180,9 @@ async fn list(
                 if arguments.watch {
                     watch::see(&portion, seen);
                 }
-                for row in &portion {
-                    missing.remove(row.text(base::NAME));
+                if !missing.is_empty() {
+                    let found: BTreeSet<&str> = portion.iter().map(|row| row.text(base::NAME)).collect();
+                    missing.retain(|name| !found.contains(name));
                 }
                 let text = printer.rows(layout, &portion, Micros::now())?;
                 if !text.is_empty() && !print_on(&text)? {

@@ -17,6 +17,8 @@ pub(super) struct Question {
     pub(super) query: Query,
     /// Of several objects with one name, only the newest counts.
     pub(super) newest: bool,
+    /// The objects are printed in the order of these names, unless the arguments say another one.
+    pub(super) by_name: bool,
     /// The limit applies to the whole answer, not to a page.
     pub(super) whole: bool,
 }
@@ -30,7 +32,8 @@ impl Question {
         let question = |(kind, names): (Kind, Vec<String>)| {
             let newest = by_name && !names.is_empty() && !template.states.deleted;
             let query = Query { names: names.clone(), ..template.clone() };
-            Question { kind, names, query, newest, whole: false }
+            let by_name = !names.is_empty() && !which.says(Meaning::Order);
+            Question { kind, names, query, newest, by_name, whole: false }
         };
         Ok(resources(&arguments.resources, kinds)?.into_iter().map(question).collect())
     }
@@ -53,7 +56,7 @@ impl Question {
         if arguments.watch && arguments.limit.is_some() {
             return Err(Failure::Usage(anyhow!("the saved query `{name}` has a limit, which goes without --watch")));
         }
-        Ok(Question { kind, names: Vec::new(), query, newest: false, whole })
+        Ok(Question { kind, names: Vec::new(), query, newest: false, by_name: false, whole })
     }
 }
 
@@ -66,13 +69,16 @@ fn resources(words: &[String], kinds: &'static [Kind]) -> Result<Vec<(Kind, Vec<
             return usage(format!("`{mixed}`: give KIND NAME..., or KIND/NAME for each"));
         }
         let mut asked: Vec<(Kind, Vec<String>)> = Vec::new();
-        for name in first.split(',').filter(|name| !name.is_empty()) {
+        for name in first.split(',') {
+            if name.is_empty() {
+                return usage(format!("`{first}` has a comma without a kind beside it: give KIND or KIND,KIND"));
+            }
             let kind = named(kinds, name)?;
             if !asked.iter().any(|(other, _)| other.table().name == kind.table().name) {
                 asked.push((kind, rest.to_vec()));
             }
         }
-        return if asked.is_empty() { usage("name a kind".to_owned()) } else { Ok(asked) };
+        return Ok(asked);
     }
     let mut asked: Vec<(Kind, Vec<String>)> = Vec::new();
     for word in words {

@@ -4,6 +4,7 @@ use super::question::Question;
 use crate::arguments::Get;
 use ingester_core::schema::base;
 use ingester_store::query::{AskError, AskedWhen, FoundRow, ReaderWhen, Wanted};
+use std::collections::HashMap;
 
 /// Reads rows until the limit or the end.
 pub(super) struct Rows<'a> {
@@ -13,6 +14,8 @@ pub(super) struct Rows<'a> {
     /// The last row, while a newer one of its name may follow.
     held: Option<FoundRow>,
     newest: bool,
+    /// The first portion is all rows, in the order of these names, and those of a repeated name again.
+    names: Option<&'a [String]>,
 }
 
 /// The source of rows.
@@ -35,7 +38,7 @@ impl<'a> Rows<'a> {
         asked: &'a AskedWhen<'a>,
         wanted: Wanted,
         arguments: &Get,
-        question: &Question,
+        question: &'a Question,
     ) -> Result<Self, AskError> {
         let limit = arguments.limit.map(|limit| limit as usize);
         let reading = if limit.is_some() || arguments.chunk_size > 0 {
@@ -44,7 +47,14 @@ impl<'a> Rows<'a> {
             Reading::All(Box::new(asked.reader(&wanted, arguments.token.as_deref())?))
         };
         let newest = question.newest && limit.is_none() && !arguments.watch;
-        Ok(Rows { asked, wanted, reading, held: None, newest })
+        let whole = arguments.limit.is_none() && arguments.token.is_none() && !arguments.watch;
+        let names = (question.by_name && whole).then_some(&question.names[..]);
+        Ok(Rows { asked, wanted, reading, held: None, newest, names })
+    }
+
+    /// Whether rows come in the order of the names that were asked for.
+    pub(super) fn by_name(&self) -> bool {
+        self.names.is_some()
     }
 
     /// The first portion, of at least this many rows if they exist.
@@ -57,7 +67,16 @@ impl<'a> Rows<'a> {
             }
             rows.extend(portion);
         }
-        Ok(rows)
+        Ok(match self.names {
+            Some(names) if rows.len() > 1 || names.len() > 1 => {
+                let mut by_name: HashMap<String, Vec<FoundRow>> = HashMap::new();
+                for row in rows {
+                    by_name.entry(row.text(base::NAME).to_owned()).or_default().push(row);
+                }
+                names.iter().flat_map(|name| by_name.get(name).into_iter().flatten().cloned()).collect()
+            }
+            _ => rows,
+        })
     }
 
     /// The next portion; empty at the end.

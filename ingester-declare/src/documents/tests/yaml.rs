@@ -11,7 +11,14 @@ fn documents_end_at_markers_in_the_first_column() {
     let text = "# head\nname: a\n--- # next\nname: b\ntext: |\n  ---\n  ...\n...\n# between\n%YAML 1.2\n---\nname: c\n---\n\n---\n...\n...\n--- {name: d}\n---\n---x: 1\nname: e\n---\tname: f\n";
     assert_eq!(
         summary(text),
-        ["2 a", "4 b", "12 c", "18 d", "20 e", "22 !line 22 column 9: mapping values are not allowed in this context"]
+        [
+            "2 a",
+            "4 b",
+            "12 c",
+            "18 d",
+            "20 e",
+            "22 !line 22 column 9: mapping values are not allowed in this context; put a text with `: ` in quotes"
+        ]
     );
     assert_eq!(objects(text.replace("---\tname: f\n", ""))[1]["text"], "---\n...\n");
 }
@@ -24,7 +31,7 @@ fn broken_yaml_document_loses_only_itself() {
         ),
         [
             "1 a",
-            "3 !line 4 column 4: mapping values are not allowed in this context",
+            "3 !line 4 column 4: mapping values are not allowed in this context; put a text with `: ` in quotes",
             "6 b",
             "8 !line 8 column 4: unclosed quote",
             "10 c",
@@ -132,7 +139,7 @@ fn broken_yaml_item_loses_only_itself() {
     );
     assert_eq!(
         summary("kind: List\n  x: y\nitems:\n- name: a\n"),
-        ["1 !line 2 column 4: mapping values are not allowed in this context", "4 a"]
+        ["1 !line 2 column 4: mapping values are not allowed in this context; put a text with `: ` in quotes", "4 a"]
     );
     assert_eq!(
         summary("items:\n- name: a\nitems:\n- name: b\n"),

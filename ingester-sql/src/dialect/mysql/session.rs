@@ -8,8 +8,9 @@ pub const SESSION: [&str; 3] = [
     // Strict, so that a value that does not fit is an error of its object and never cut off. The mode also decides how text is quoted.
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-    // If a server is configured without it, a single statement would never be committed.
-    "SET SESSION autocommit = 1",
+    // If a server is configured without autocommit, a single statement would never be committed; with another completion type, each commit
+    // begins a transaction or ends the connection; with a limit, reads would miss rows.
+    "SET SESSION autocommit = 1, completion_type = 'NO_CHAIN', sql_select_limit = 18446744073709551615",
 ];
 
 /// Also prepares a connection that is to read only: the server then refuses every write.

@@ -47,7 +47,10 @@ fn classify(code: u32, message: &str) -> Classified {
             ErrorClass::Operator,
             Some("the disk is full: make room, or name a file elsewhere with --database-url sqlite://FILE"),
         ),
-        10 => (ErrorClass::Operator, Some("reading or writing the file failed: check the disk's space and health")),
+        10 => (
+            ErrorClass::Operator,
+            Some("reading or writing the file failed: check the disk's space and health, and `ulimit -f`"),
+        ),
         14 => {
             (ErrorClass::Operator, Some("the file cannot be opened: does its folder exist, may this user write there?"))
         }
