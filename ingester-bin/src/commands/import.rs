@@ -141,17 +141,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
     bar.finish_and_clear();
     let summary = match result {
         Ok(summary) => summary,
-        Err(ImportError::Store { error, summary }) if error.is_configuration() && summary.stored() == 0 => {
-            return Err(Failure::Usage(error.into()));
-        }
-        Err(ImportError::Store { error, summary }) => {
-            let shown = summary.kinds.iter().map(|_| None).collect();
-            report(arguments.output.output, &summary, shown)?;
-            return Err(Failure::Work(anyhow!(
-                "{error}; what was written before stays in {database}: run the same import again to continue"
-            )));
-        }
-        Err(error) => return Err(Failure::Work(error.into())),
+        Err(error) => return Err(cut_off(error, arguments.output.output, &database)?),
     };
     let shown = match &store {
         Some(store) if !summary.stopped => rows(store, &summary, arguments.show).await?,
@@ -192,6 +182,18 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         return Ok(interrupt.ending());
     }
     Ok(if summary.rejected() > 0 { Ending::Problem } else { Ending::Done })
+}
+
+/// The failure of an import that ended early, with the counts of what it has done.
+fn cut_off(error: ImportError, format: Format, database: &Database) -> Result<Failure, Failure> {
+    let ImportError::Store { error, summary } = error else { return Ok(Failure::Work(error.into())) };
+    if error.is_configuration() && summary.stored() == 0 {
+        return Ok(Failure::Usage(error.into()));
+    }
+    report(format, &summary, summary.kinds.iter().map(|_| None).collect())?;
+    Ok(Failure::Work(anyhow!(
+        "{error}; what was written before stays in {database}: run the same import again to continue"
+    )))
 }
 
 /// Reports how many values the database lacks.

@@ -73,7 +73,7 @@ fn tables_in_upper_case_are_refused_by_a_server_that_folds_their_names() -> Resu
         let url = server.create_database("folded").await?;
         let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
         let declared = |table: &str| {
-            let file = format!("kinds: [{{group: a.b, version: v1, kind: Job, namespaced: true, table: {table}, absent: empty, columns: [.spec.a]}}]");
+            let file = format!("kinds: [{{group: a.b, version: v1, kind: Job, namespaced: true, table: {table}, columns: [{{column: a, path: .spec.a, type: BIGINT}}]}}]");
             declare::kinds("kinds.yaml", &file, &|_| Err(std::io::ErrorKind::NotFound.into()))
         };
         let lower = &declared("jobs")?.kinds;

@@ -149,14 +149,9 @@ async fn list(
     let mut sources = Vec::with_capacity(asked.len());
     for ((asked, layout), question) in asked.iter().zip(layouts).zip(questions) {
         let mut rows = Rows::new(asked, layout.wanted(), arguments, question).map_err(failed)?;
-        let least = match format.has_columns() {
-            // All rows, so that they can be ordered.
-            _ if rows.by_name() => usize::MAX,
-            true => FIRST,
-            // A second row shows whether the first is the only one.
-            false => 1 + usize::from(single),
-        };
-        let first = rows.first(least).await.map_err(failed)?;
+        // A second row shows whether the first is the only one.
+        let first =
+            rows.first(if format.has_columns() { FIRST } else { 1 + usize::from(single) }).await.map_err(failed)?;
         sources.push((rows, first));
     }
     let kinds_with_rows = sources.iter().filter(|(_, first)| !first.is_empty()).count();
@@ -166,13 +161,7 @@ async fn list(
     let mut ending = Ending::Done;
     let mut nothing_found = true;
     for (((mut rows, mut portion), layout), question) in sources.into_iter().zip(layouts).zip(questions) {
-        // In the order of the command line.
-        let mut missing: Vec<&str> = Vec::new();
-        for name in &question.names {
-            if !missing.contains(&name.as_str()) {
-                missing.push(name);
-            }
-        }
+        let mut missing = question.names_once();
         printer.next_kind();
         loop {
             while !portion.is_empty() {

@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_declare::saved::BoundQuery;
 use ingester_sql::query::{Ask, Meaning, Query};
+use std::collections::HashSet;
 
 /// A query about one kind.
 pub(super) struct Question {
@@ -40,6 +41,12 @@ impl Question {
 }
 
 impl Question {
+    /// The names that must be found, each once, in the order of the command line.
+    pub(super) fn names_once(&self) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        self.names.iter().map(String::as_str).filter(|name| seen.insert(*name)).collect()
+    }
+
     /// The question of a saved query. Its limit goes into the arguments, unless they have one.
     pub(super) fn saved(name: &str, arguments: &mut Get, kinds: &'static [Kind]) -> Result<Self, Failure> {
         let queries = saved::read(&arguments.queries, arguments.target.config.as_deref(), kinds)?;

@@ -52,13 +52,10 @@ impl<'a> Rows<'a> {
         Ok(Rows { asked, wanted, reading, held: None, newest, names })
     }
 
-    /// Whether rows come in the order of the names that were asked for.
-    pub(super) fn by_name(&self) -> bool {
-        self.names.is_some()
-    }
-
     /// The first portion, of at least this many rows if they exist.
     pub(super) async fn first(&mut self, least: usize) -> Result<Vec<FoundRow>, AskError> {
+        // All rows, if they are to be ordered.
+        let least = if self.names.is_some() { usize::MAX } else { least };
         let mut rows = Vec::new();
         while rows.len() < least {
             let portion = self.next().await?;
