@@ -96,4 +96,10 @@ class Token extends Component {
   }
 }
 
+// The address that `ingester ui` prints. On other hosts a link must not decide who the user is.
+if (["127.0.0.1", "localhost"].includes(location.hostname) && location.hash.startsWith("#secret=")) {
+  useToken(location.hash.slice("#secret=".length));
+  history.replaceState(null, "", "#/");
+}
+
 render(html`<${App} />`, document.body);

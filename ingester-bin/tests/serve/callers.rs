@@ -72,7 +72,7 @@ impl Authority {
 }
 
 /// Ends with the test.
-struct Process(Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -176,6 +176,14 @@ impl World {
     /// The token of the account that may read the models of the namespace `ml`.
     pub(crate) async fn token(&self) -> Result<String> {
         token_of(&self.admin, "reader").await
+    }
+
+    /// A kubeconfig of our server for that account.
+    pub(crate) async fn kubeconfig(&self) -> Result<PathBuf> {
+        let path = self.folder.path().join("reader.json");
+        let user = json!({"token": self.token().await?});
+        std::fs::write(&path, kubeconfig(&self.url(), &self.folder.path().join("servers.pem"), &user).to_string())?;
+        Ok(path)
     }
 
     /// A client of our server for this user of a kubeconfig.
@@ -341,6 +349,7 @@ async fn callers_are_whom_the_api_server_knows_and_may_what_it_says() -> Result<
     front_proxies(&world).await.with_context(|| world.log())?;
     through_the_api_server(&world).await.with_context(|| world.log())?;
     crate::console::without_a_token_nothing_is_shown(&world).await.with_context(|| world.log())?;
+    crate::console::a_proxy_lends_its_users_credentials_to_its_page(&world).await.with_context(|| world.log())?;
     of_another_cluster(&world).await?;
     without_the_api_server(&world).await.with_context(|| world.log())
 }

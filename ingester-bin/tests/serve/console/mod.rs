@@ -3,7 +3,7 @@
 mod browser;
 mod hostile;
 
-use crate::callers::World as Cluster;
+use crate::callers::{Process, World as Cluster};
 use crate::program::metric;
 use crate::server::{Fate, Server, free_port, model, store};
 use crate::watch::until;
@@ -13,8 +13,9 @@ use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_tests::{install, shared_modern_apiserver, skipped_without_modern_apiserver};
 use serde_json::{Value as Json, json};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// A kind that keeps a history.
 const RUNS: &str = "kinds:
@@ -352,5 +353,34 @@ pub(crate) async fn without_a_token_nothing_is_shown(world: &Cluster) -> Result<
     browser.says("You may not restore it: the right to create and delete models is missing.").await?;
     // The token is gone with the page.
     browser.go("", "input[type=password]").await?;
+    browser.quit().await
+}
+
+/// `ingester ui` beside the same server: its page has the rights of the kubeconfig's user, and nothing without its secret.
+pub(crate) async fn a_proxy_lends_its_users_credentials_to_its_page(world: &Cluster) -> Result<()> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ingester"));
+    command.args(["ui", "--kubeconfig"]).arg(world.kubeconfig().await?);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut proxy = Process(command.spawn()?);
+    let mut address = String::new();
+    BufReader::new(proxy.0.stdout.take().context("its output")?).read_line(&mut address)?;
+    let (url, secret) = address.trim().split_once("/ui/#secret=").context(address.clone())?;
+    let Some(browser) = Browser::at(url).await? else { return Ok(()) };
+    // Without the secret.
+    browser.go("", "input[type=password]").await?;
+    browser.is_sound(&[401]).await?;
+    browser.go(&format!("#secret={secret}"), "a[href='#/kinds/michelangelo.api/v2/models']").await?;
+    ensure!(browser.run("return location.hash").await? == "#/", "the secret stays in the address");
+    browser.run("location.hash = '#/kinds/michelangelo.api/v2/models?namespace=ml'").await?;
+    browser.until("document.querySelectorAll('tbody tr').length === 2").await?;
+    browser.run("location.hash = '#/kinds/michelangelo.api/v2/models'").await?;
+    browser.says("cannot list resource \"models\" in API group \"michelangelo.api\"").await?;
+    // What changes something is not passed on.
+    let post = format!(
+        "return fetch('/apis/michelangelo.api/v2/namespaces/ml/models/one/restore', \
+         {{ method: 'POST', headers: {{ Authorization: 'Bearer {secret}' }} }}).then((answer) => answer.json())"
+    );
+    let refused = browser.run(&post).await?;
+    ensure!(refused["code"] == 403 && refused["message"].to_string().contains("--write"), "{refused}");
     browser.quit().await
 }
