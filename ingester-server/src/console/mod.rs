@@ -8,7 +8,8 @@
 
 #![cfg_attr(not(feature = "console"), allow(dead_code, reason = "there are no files"))]
 
-#[cfg(all(test, feature = "console"))]
+#[cfg(test)]
+#[cfg(feature = "console")]
 mod tests;
 
 use crate::request::path::Target;
