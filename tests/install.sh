@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the servers that the tests run against: MariaDB, MySQL, PostgreSQL, Galera, etcd, kube-apiserver, and a modern API
-# server; and the programs kubectl, promtool and mariadb-dump, and one that renders the Helm chart.
+# server; and the programs kubectl, promtool and mariadb-dump, one that renders the Helm chart, and a browser.
 #
-#   tests/install.sh [packages] [mysql] [postgresql] [galera] [apiserver] [modern-apiserver] [kubectl] [tools] [helm-render]
+#   tests/install.sh [packages] [mysql] [postgresql] [galera] [apiserver] [modern-apiserver] [kubectl] [tools] [helm-render] [browser]
 #   without arguments: all of them
 #
 # For Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second run finds it
@@ -33,6 +33,8 @@
 #              it is missing) from this Debian's packages of Go sources (sprig, gojsonschema, sigs.k8s.io/yaml; 8 MB, unpacked
 #              meanwhile, never installed). Once, and again when that folder changes. It may be missing: then the tests that need it
 #              print "skipped: no Go, no Helm renderer".
+#   browser    chromium and chromedriver, packages of this Debian (100 MB, because of their libraries), installed. They may be missing:
+#              then the tests that need them print "skipped: no chromium".
 #
 # If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used instead of kube-apiserver 1.20.2 and Debian's etcd, and
 # neither is installed. Likewise, a database that INGESTER_TEST_MARIADB_URL, INGESTER_TEST_MYSQL_URL or INGESTER_TEST_POSTGRES_URL
@@ -694,15 +696,30 @@ build_helm_render() {
   nice "$go" build -trimpath -ldflags "-s -w" -o "$part/out/helm-render" "$here/helm-render/main.go"
 }
 
+browser() {
+  local started=$SECONDS
+  if has chromium && has chromedriver; then
+    say "chromium: ready"
+    return
+  fi
+  do_now "installing chromium"
+  try install_packages chromium chromium-driver
+  if [[ $tried -ne 0 ]]; then
+    say "skipped: no chromium ($(cat "$cache/doing") failed, see $log)"
+    return
+  fi
+  say "chromium: ready ($((SECONDS - started)) s)"
+}
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql postgresql galera apiserver modern-apiserver kubectl tools helm-render)
+[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql postgresql galera apiserver modern-apiserver kubectl tools helm-render browser)
 for step in "${steps[@]}"; do
   case "$step" in
-    packages | mysql | postgresql | galera | apiserver | modern-apiserver | kubectl | tools | helm-render) ;;
+    packages | mysql | postgresql | galera | apiserver | modern-apiserver | kubectl | tools | helm-render | browser) ;;
     *)
-      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, postgresql, galera, apiserver, modern-apiserver, kubectl, tools, helm-render)"
+      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, postgresql, galera, apiserver, modern-apiserver, kubectl, tools, helm-render, browser)"
       exit 2
       ;;
   esac

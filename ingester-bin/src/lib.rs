@@ -165,6 +165,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         | Command::Members(_)
         | Command::Queries(_)
         | Command::Kubeconfig(_)
+        | Command::Ui(_)
         | Command::Rejects(_)
         | Command::Completions(_) => program,
         Command::Schema(_) => program.following(),
@@ -181,11 +182,9 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Completions(arguments) => commands::completions::run(&arguments, kinds),
         Command::Queries(arguments) => commands::queries::run(&arguments, kinds),
         Command::Kubeconfig(arguments) => commands::kubeconfig::run(&arguments),
+        Command::Ui(arguments) => wait_for(commands::ui::run(&arguments)),
         Command::Run(_) | Command::Serve(_) => Ok(Ending::Done),
-        Command::Audit(arguments) => {
-            let config = configuration(&arguments.config, kinds)?;
-            wait_for(commands::audit::run(&arguments, config, program))
-        }
+        Command::Audit(arguments) => audit(&arguments, program),
         Command::Doctor(arguments) => doctor(&arguments, program),
         Command::Validate(arguments) => validate(&arguments, program),
         Command::Ghosts(arguments) => ghosts(arguments, program),
@@ -222,6 +221,12 @@ fn schema(command: Schema, program: Program) -> Result<Ending, Failure> {
         Schema::Revert(arguments) => wait_for(commands::schema::revert(arguments, program)),
         Schema::Verify(arguments) => wait_for(commands::schema::verify(arguments, program)),
     }
+}
+
+/// Compares a cluster with its database.
+fn audit(arguments: &arguments::Audit, program: Program) -> Result<Ending, Failure> {
+    let config = configuration(&arguments.config, program.kinds)?;
+    wait_for(commands::audit::run(arguments, config, program))
 }
 
 /// Checks everything that a mirror needs.

@@ -6,6 +6,7 @@ pub mod access;
 pub mod answer;
 pub mod body;
 pub mod caller;
+pub mod console;
 pub mod discovery;
 #[cfg(test)]
 mod fixture;

@@ -1,6 +1,6 @@
 //! One request to its answer: who calls, what for, whether they may, and then what is asked for.
 //!
-//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, places, self_review, write, restore, former, watch.
+//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, places, self_review, write, restore, former, watch, console.
 
 mod hints;
 mod own;
@@ -10,6 +10,7 @@ mod writes;
 use crate::access::AccessLog;
 use crate::body::{self, Waits};
 use crate::caller::{Attributes, Caller, Verb};
+use crate::console;
 use crate::discovery::{Document, Documents};
 use crate::former::FormerObjects;
 use crate::identity::{Identity, Peer};
@@ -161,6 +162,9 @@ impl Inner {
             // Kubernetes shows it to everybody.
             Ok(Target::Version) if reads(&parts.method) => return self.document(&Target::Version, &parts.headers),
             _ => {}
+        }
+        if let Some(file) = target.as_ref().ok().and_then(|target| console::answer(target, parts)) {
+            return Ok(file);
         }
         // Authenticate before answering even 404.
         let caller = self.sources.identity.authenticate(parts, peer).await?;

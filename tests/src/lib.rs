@@ -9,6 +9,7 @@
 //!   [`Counted`](count::Counted): a proxy that counts bytes.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in its own process.
+//! - [`ChromeDriver`]: a browser.
 //! - [`Page`]: the commands of a document, run in its order.
 //!
 //! Every server listens on a free port of 127.0.0.1 and keeps its data in a temporary folder. Server and folder are
@@ -22,6 +23,7 @@
 //! part of it.
 
 pub mod apiserver;
+pub mod browser;
 pub mod count;
 pub mod crds;
 pub mod databases;
@@ -45,6 +47,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 pub use apiserver::{ApiServer, Edition, shared_apiserver, shared_modern_apiserver};
+pub use browser::ChromeDriver;
 pub use crds::install;
 pub use delay::delayed;
 pub use galera::{Galera, shared_galera};

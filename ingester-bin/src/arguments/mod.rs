@@ -10,7 +10,7 @@
 //! | `changes.rs`, `history.rs` | what has changed in SQL; the versions of an object |
 //! | `which.rs` | which objects `get` asks for, out of the table of keys |
 //! | `policies.rs` | what leaves etcd and SQL by rules |
-//! | `mirror.rs`, `kubeconfig.rs` | beside a cluster |
+//! | `mirror.rs`, `kubeconfig.rs`, `ui.rs` | beside a cluster |
 //! | `doctor.rs`, `validate.rs` | whether everything is there that a mirror needs; test objects in a cluster |
 //! | `schema.rs`, `declare.rs` | tables, columns, kinds |
 //!
@@ -31,6 +31,7 @@ mod schema;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod ui;
 mod validate;
 mod which;
 
@@ -50,6 +51,7 @@ pub(crate) use schema::{
     SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
 pub(crate) use shared::{Cluster, ConfigFile, Format, Migrations, Output, Target};
+pub(crate) use ui::Ui;
 pub(crate) use validate::Validate;
 pub(crate) use which::Which;
 
@@ -133,6 +135,7 @@ impl Command {
             Command::Schema(Schema::Print(_) | Schema::Generate(_))
             | Command::Queries(_)
             | Command::Kubeconfig(_)
+            | Command::Ui(_)
             | Command::Crds(_)
             | Command::Kinds(_)
             | Command::Scaffold(_)
@@ -158,6 +161,7 @@ pub(crate) enum Command {
     Kubeconfig(Kubeconfig),
     Run(Run),
     Serve(Serve),
+    Ui(Ui),
     Audit(Audit),
     Doctor(Doctor),
     Validate(Validate),

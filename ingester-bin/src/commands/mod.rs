@@ -34,6 +34,7 @@ pub(crate) mod scaffold;
 pub(crate) mod schema;
 pub(crate) mod serve;
 mod start;
+pub(crate) mod ui;
 pub(crate) mod validate;
 mod view_settings;
 

@@ -72,7 +72,7 @@ impl Authority {
 }
 
 /// Ends with the test.
-struct Process(Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -82,7 +82,7 @@ impl Drop for Process {
 }
 
 /// A cluster with an API server, and our server beside it.
-struct World {
+pub(crate) struct World {
     api: ApiServer,
     admin: Client,
     port: u16,
@@ -168,9 +168,27 @@ impl World {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
+    /// The address of our server.
+    pub(crate) fn url(&self) -> String {
+        format!("https://localhost:{}", self.port)
+    }
+
+    /// The token of the account that may read the models of the namespace `ml`.
+    pub(crate) async fn token(&self) -> Result<String> {
+        token_of(&self.admin, "reader").await
+    }
+
+    /// A kubeconfig of our server for that account.
+    pub(crate) async fn kubeconfig(&self) -> Result<PathBuf> {
+        let path = self.folder.path().join("reader.json");
+        let user = json!({"token": self.token().await?});
+        std::fs::write(&path, kubeconfig(&self.url(), &self.folder.path().join("servers.pem"), &user).to_string())?;
+        Ok(path)
+    }
+
     /// A client of our server for this user of a kubeconfig.
     async fn client(&self, user: &Json) -> Result<Client> {
-        client(&format!("https://localhost:{}", self.port), &self.folder.path().join("servers.pem"), user).await
+        client(&self.url(), &self.folder.path().join("servers.pem"), user).await
     }
 
     /// A client of the API server.
@@ -330,6 +348,8 @@ async fn callers_are_whom_the_api_server_knows_and_may_what_it_says() -> Result<
     certificates(&world).await.with_context(|| world.log())?;
     front_proxies(&world).await.with_context(|| world.log())?;
     through_the_api_server(&world).await.with_context(|| world.log())?;
+    crate::console::without_a_token_nothing_is_shown(&world).await.with_context(|| world.log())?;
+    crate::console::a_proxy_lends_its_users_credentials_to_its_page(&world).await.with_context(|| world.log())?;
     of_another_cluster(&world).await?;
     without_the_api_server(&world).await.with_context(|| world.log())
 }

@@ -7,6 +7,7 @@ mod beside;
 mod callers;
 mod clients;
 mod conformance;
+mod console;
 mod cuts;
 mod kubectl;
 mod page;

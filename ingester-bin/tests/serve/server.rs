@@ -123,12 +123,17 @@ impl Server {
             std::fs::write(path, text)?;
         }
         furnish(&folder, objects, json!({})).await?;
-        Self::start_at(folder, &[OsStr::new("--kubeconfig"), kubeconfig.as_os_str()])
+        Self::start_in_beside(folder, kubeconfig)
     }
 
     /// A server by the configuration `ingester.yaml` in this folder.
     pub(crate) fn start_in(folder: TempDir) -> Result<Self> {
         Self::start_at(folder, &[])
+    }
+
+    /// The same, beside the cluster of this kubeconfig.
+    pub(crate) fn start_in_beside(folder: TempDir, kubeconfig: &Path) -> Result<Self> {
+        Self::start_at(folder, &[OsStr::new("--kubeconfig"), kubeconfig.as_os_str()])
     }
 
     fn start_at(folder: TempDir, options: &[&OsStr]) -> Result<Self> {

@@ -102,6 +102,7 @@ impl Documents {
             Target::OpenApiV3 => "openapi/v3".to_owned(),
             Target::OpenApiV3Group(group, version) => format!("openapi/v3/{}/{version}", of(group)),
             Target::Health(_)
+            | Target::Console(_)
             | Target::Queries(_)
             | Target::Parameters(_)
             | Target::SelfReview(_)

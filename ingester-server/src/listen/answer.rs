@@ -39,9 +39,9 @@ pub(super) async fn answer<H: Handler>(
 ) -> Result<Response<Answer>, Infallible> {
     let limits = shared.limits;
     let target = path::parse(request.uri().path());
-    let is_open = matches!(target, Ok(Target::Health(_) | Target::Version));
+    let is_open = matches!(target, Ok(Target::Health(_) | Target::Version | Target::Console(_)));
     let log = shared.logs.begin(request.method(), request.uri().path(), peer.address);
-    if matches!(target, Ok(Target::Health(_))) {
+    if matches!(target, Ok(Target::Health(_) | Target::Console(_))) {
         log.quiet();
     }
     let counted = shared.metrics.request();

@@ -24,6 +24,8 @@ pub enum Target<'p> {
     Version,
     /// `/`: the list of paths.
     Root,
+    /// `/ui/`: the console's page; behind it, one of its files.
+    Console(Option<Cow<'p, str>>),
     /// `/api`: the versions of the core group.
     Core,
     /// `/apis`: the groups.
@@ -171,6 +173,8 @@ pub fn parse(path: &str) -> Result<Target<'_>, Status> {
         ["livez"] => Target::Health("livez"),
         ["readyz"] => Target::Health("readyz"),
         ["version"] => Target::Version,
+        ["ui"] => Target::Console(None),
+        ["ui", _] => Target::Console(Some(at(1))),
         ["openapi", "v2"] => Target::OpenApiV2,
         ["openapi", "v3"] => Target::OpenApiV3,
         ["openapi", "v3", "api", _] => Target::OpenApiV3Group(Cow::Borrowed(""), at(3)),
@@ -249,6 +253,8 @@ mod tests {
             assert_eq!(parse(&format!("{OUTER_PREFIX}{path}")), parse(path), "{path}");
         }
         assert_eq!(parse(OUTER_PREFIX), Ok(Target::Root));
+        assert_eq!(parse(&format!("{OUTER_PREFIX}/ui/")), Ok(Target::Console(None)));
+        assert_eq!(parse("/ui/app.mjs"), Ok(Target::Console(Some("app.mjs".into()))));
         let other = parse("/apis/mirror.michelangelo.api/v1/resourcesx").unwrap();
         assert!(matches!(other, Target::Objects(objects) if objects.plural == "resourcesx"));
         assert_eq!(parse("/apis/mirror.michelangelo.api/v1/queries"), Ok(Target::Queries(None)));
