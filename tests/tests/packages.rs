@@ -173,9 +173,12 @@ fn the_newest_version_of_the_changelog_is_that_of_the_crates() -> Result<()> {
     let headings: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     ensure!(headings.first() == Some(&"Unreleased"), "CHANGELOG.md does not begin with `## Unreleased`: {headings:?}");
     let newest = headings.get(1).context("CHANGELOG.md has no version")?;
+    let plugin = read("deploy/krew/ingester.yaml")?;
     for package in published()? {
         let version = package["version"].as_str().unwrap_or_default();
         ensure!(newest.starts_with(&format!("{version} (")), "CHANGELOG.md begins with {newest}, not {version}");
+        let names = [format!("version: v{version}"), format!("/v{version}/ingester-{version}-x86_64-")];
+        ensure!(names.iter().all(|name| plugin.contains(name)), "deploy/krew/ingester.yaml lacks one of {names:?}");
     }
     Ok(())
 }
