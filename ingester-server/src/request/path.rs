@@ -7,10 +7,10 @@ use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
 /// The API group of this server's own resources.
-pub(crate) const OUTER_GROUP: &str = ingester_core::marks::shown::GROUP;
+pub const OUTER_GROUP: &str = ingester_core::marks::shown::GROUP;
 
 /// The version of [`OUTER_GROUP`].
-pub(crate) const OUTER_VERSION: &str = "v1";
+pub const OUTER_VERSION: &str = "v1";
 
 /// The path under which everything is served a second time, so that the server can be an APIService.
 pub const OUTER_PREFIX: &str = "/apis/mirror.michelangelo.api/v1/resources";

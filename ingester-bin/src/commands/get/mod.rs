@@ -212,20 +212,26 @@ async fn list(
     if !(single && nothing_found) {
         print(&printer.end()?)?;
     }
-    if nothing_found && ending == Ending::Done && format.is_table() {
+    if nothing_found && ending == Ending::Done {
+        say_that_nothing_is_found(store, questions, format.is_table()).await?;
+    }
+    Ok(Some(ending))
+}
+
+/// Says that nothing was found, and what is unknown about it.
+async fn say_that_nothing_is_found(store: &Store, questions: &[Question], is_table: bool) -> Result<(), Failure> {
+    if is_table {
         match questions.first().map(|question| question.query.namespaces.as_slice()) {
             None | Some([]) => note("No resources found"),
             Some(namespaces) => note(&format!("No resources found in {} namespace.", namespaces.join(", "))),
         }
     }
-    if nothing_found && ending == Ending::Done {
-        for question in questions {
-            if let Some((object, why)) = unknown(store, question, None).await? {
-                note(&format!("{} {object}: {why}", question.kind.kind()));
-            }
+    for question in questions {
+        if let Some((object, why)) = unknown(store, question, None).await? {
+            note(&format!("{} {object}: {why}", question.kind.kind()));
         }
     }
-    Ok(Some(ending))
+    Ok(())
 }
 
 /// Why nothing was found at the moment of a question, if more may have existed then: an object, and what is unknown about it.
