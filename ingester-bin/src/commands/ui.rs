@@ -48,7 +48,7 @@ pub(crate) async fn run(arguments: &Ui) -> Result<Ending, Failure> {
     let address = listener.address().context("the port is not known")?;
     let secret = secret().context("cannot make a secret")?;
     print(&format!("http://{address}/ui/#secret={secret}\n"))?;
-    note("Open this address in a browser of this machine. It is good until Ctrl-C; whoever has it acts as you.");
+    note("Open this address in a browser of this machine. It is good until Ctrl-C; anyone who has it acts as you.");
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let proxy = Arc::new(Proxy { client, secret, writes: arguments.write });
     let handler = move |request, _, log: ingester_server::access::AccessLog| {

@@ -115,12 +115,16 @@ impl Log {
         }
     }
 
-    /// The position of the lowest entry with this version.
+    /// The position of the lowest entry with this version. If its transaction has recorded two of them about the object, the later one: no client
+    /// is sent both, so the one that knows the version has been sent what it is to know of either.
     async fn behind(&self, table: &'static Table, version: u64) -> Result<Option<Position>, Status> {
         let Some(before) = self.reads.position_of(table, version).await.map_err(failed)? else { return Ok(None) };
-        let lowest = self.changes(table, before, 1).await?;
+        let entries = self.changes(table, before, 2).await?;
         // It may be purged in between.
-        Ok(lowest.first().filter(|lowest| lowest.res_version == version).map(|lowest| lowest.position))
+        let Some(lowest) = entries.first().filter(|lowest| lowest.res_version == version) else { return Ok(None) };
+        let of_lowest =
+            |entry: &&Change| (entry.res_version, &entry.uid, entry.at) == (version, &lowest.uid, lowest.at);
+        Ok(entries.iter().take_while(of_lowest).last().map(|last| last.position))
     }
 }
 
