@@ -419,7 +419,7 @@ fn is_history(objects: &Objects<'_>) -> bool {
     objects.subresource.as_deref() == Some("history")
 }
 
-/// The refusal of a history, for which there is no right of its own.
+/// The refusal of a history: it is read with the right to its object.
 fn needs_the_object(mut refused: Status) -> Status {
     if refused.reason == Reason::Forbidden {
         refused.message.push_str("; the history of an object needs the right to the object");

@@ -74,7 +74,7 @@ pub(super) async fn lives(store: &Store, kind: &Kind, query: &Query) -> Result<V
     Ok(lives)
 }
 
-/// Why the objects were not found. Without a namespace or a uid there is no key for a name.
+/// Why the objects were not found. A key finds a name only within a namespace, or with a uid.
 fn not_found_in_time(kind: &Kind, query: &Query, error: AskError) -> Failure {
     match (error, query.names.first()) {
         (AskError::TooSlow(time, _), Some(name))

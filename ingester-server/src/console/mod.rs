@@ -1,5 +1,5 @@
 //! The console: a page for browsers at `/ui/`. It is a client of this server's API like any other, without a right of its own: its files are
-//! open to everybody, and the browser asks for objects with its user's token.
+//! served to every caller, and the browser asks for objects with its user's token.
 //!
 //! The files are in `console/` of this crate, and become part of the program (feature `console`). There is no build step.
 //!
