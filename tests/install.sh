@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the servers that the tests run against: MariaDB, MySQL, PostgreSQL, Galera, etcd, kube-apiserver, and a modern API
-# server; and the programs kubectl, promtool and mariadb-dump, one that renders the Helm chart, and a browser.
+# server; and the programs kubectl, promtool and mariadb-dump, one that renders the Helm chart, a browser, and buildah.
 #
-#   tests/install.sh [packages] [mysql] [postgresql] [galera] [apiserver] [modern-apiserver] [kubectl] [tools] [helm-render] [browser]
+#   tests/install.sh [packages] [mysql] [postgresql] [galera] [apiserver] [modern-apiserver] [kubectl] [tools] [helm-render] [browser] [image]
 #   without arguments: all of them
 #
 # For Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second run finds it
@@ -35,6 +35,8 @@
 #              print "skipped: no Go, no Helm renderer".
 #   browser    chromium and chromedriver, packages of this Debian (100 MB, because of their libraries), installed. They may be missing:
 #              then the tests that need them print "skipped: no chromium".
+#   image      buildah, a package of this Debian (20 MB), installed. It may be missing: then the test that needs it prints
+#              "skipped: no buildah".
 #
 # If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used instead of kube-apiserver 1.20.2 and Debian's etcd, and
 # neither is installed. Likewise, a database that INGESTER_TEST_MARIADB_URL, INGESTER_TEST_MYSQL_URL or INGESTER_TEST_POSTGRES_URL
@@ -696,30 +698,43 @@ build_helm_render() {
   nice "$go" build -trimpath -ldflags "-s -w" -o "$part/out/helm-render" "$here/helm-render/main.go"
 }
 
-browser() {
-  local started=$SECONDS
-  if has chromium && has chromedriver; then
-    say "chromium: ready"
+# Installs packages of this Debian that the tests can do without: `optional_packages NAME PROGRAMS PACKAGES`, with names separated by blanks.
+optional_packages() {
+  local started=$SECONDS name="$1" program packages missing=""
+  for program in $2; do
+    has "$program" || missing+=" $program"
+  done
+  if [[ -z $missing ]]; then
+    say "$name: ready"
     return
   fi
-  do_now "installing chromium"
-  try install_packages chromium chromium-driver
+  read -ra packages <<<"$3"
+  do_now "installing $name"
+  try install_packages "${packages[@]}"
   if [[ $tried -ne 0 ]]; then
-    say "skipped: no chromium ($(cat "$cache/doing") failed, see $log)"
+    say "skipped: no $name ($(cat "$cache/doing") failed, see $log)"
     return
   fi
-  say "chromium: ready ($((SECONDS - started)) s)"
+  say "$name: ready ($((SECONDS - started)) s)"
+}
+
+browser() {
+  optional_packages chromium "chromium chromedriver" "chromium chromium-driver"
+}
+
+image() {
+  optional_packages buildah buildah buildah
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
 
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql postgresql galera apiserver modern-apiserver kubectl tools helm-render browser)
+[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql postgresql galera apiserver modern-apiserver kubectl tools helm-render browser image)
 for step in "${steps[@]}"; do
   case "$step" in
-    packages | mysql | postgresql | galera | apiserver | modern-apiserver | kubectl | tools | helm-render | browser) ;;
+    packages | mysql | postgresql | galera | apiserver | modern-apiserver | kubectl | tools | helm-render | browser | image) ;;
     *)
-      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, postgresql, galera, apiserver, modern-apiserver, kubectl, tools, helm-render, browser)"
+      do_now "reading the arguments: unknown step \"$step\"; known: packages, mysql, postgresql, galera, apiserver, modern-apiserver, kubectl, tools, helm-render, browser, image"
       exit 2
       ;;
   esac

@@ -34,6 +34,25 @@ fn pack(folder: &Path, at: &str, more: &[&str]) -> bool {
     true
 }
 
+fn may_chroot() -> bool {
+    Command::new("chroot").args(["/", "true"]).status().is_ok_and(|status| status.success())
+}
+
+/// Makes the folder `data` with objects, in which everyone may write.
+fn data(folder: &Path) {
+    shell(&format!("mkdir data; chmod 777 data; cp -r {ROOT}/crd-specs/samples data"), folder);
+}
+
+/// Runs the program on a root file system of its own, in which [`data`] is `/data`.
+fn works(inside: impl Fn(&[&str]) -> Output) {
+    let database = ["--database-url", "sqlite:///data/i.db"];
+    let imported = inside(&[&["import", "/data/samples"], &database[..]].concat());
+    assert!(imported.status.success(), "{}", said(&imported));
+    let found = inside(&[&["get", "models"], &database[..]].concat());
+    assert!(said(&found).contains("ingester-test-model"), "{}", said(&found));
+    assert!(inside(&["run", "--help"]).status.success());
+}
+
 #[test]
 fn an_archive_has_the_same_bytes_each_time_and_its_program_runs_from_the_root_file_system() {
     let folder = Folder::new();
@@ -56,22 +75,60 @@ fn an_archive_has_the_same_bytes_each_time_and_its_program_runs_from_the_root_fi
     // The program has no parts that only tests need, and the list has no paths of this machine.
     assert!(!sbom.contains("pkg:cargo/proptest@") && !sbom.contains("file:") && !sbom.contains(ROOT), "{sbom}");
 
-    shell(&format!("mkdir rootfs/data; chmod 777 rootfs/data; cp -r {ROOT}/crd-specs/samples rootfs/data"), at);
+    data(&at.join("rootfs"));
     let inside = |arguments: &[&str]| {
         let mut command = Command::new("chroot");
         command.args(["--userspec=65532:65532", &rootfs, "/usr/local/bin/ingester"]).args(arguments);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).output().unwrap()
     };
-    if !Command::new("chroot").args(["/", "true"]).status().is_ok_and(|status| status.success()) {
+    if !may_chroot() {
         eprintln!("skipped: the root file system of an image (this user may not chroot)");
         return;
     }
-    let database = ["--database-url", "sqlite:///data/i.db"];
-    let imported = inside(&[&["import", "/data/samples"], &database[..]].concat());
-    assert!(imported.status.success(), "{}", said(&imported));
-    let found = inside(&[&["get", "models"], &database[..]].concat());
-    assert!(said(&found).contains("ingester-test-model"), "{}", said(&found));
-    assert!(inside(&["run", "--help"]).status.success());
+    works(inside);
+}
+
+#[test]
+fn the_image_of_a_program_that_is_built_before_runs_it_as_a_user_who_is_not_root() {
+    if !Command::new("buildah").arg("--version").output().is_ok_and(|output| output.status.success()) || !may_chroot() {
+        eprintln!("skipped: no buildah, or this user may not chroot");
+        return;
+    }
+    let folder = Folder::new();
+    let at = folder.path();
+    let rootfs = at.join("rootfs").display().to_string();
+    if !pack(at, "dist", &["--rootfs", &rootfs]) {
+        return;
+    }
+    // Neither a daemon nor mounts, and nothing outside of the folder.
+    let buildah = |arguments: &[&str]| {
+        let [images, containers] = ["images", "containers"].map(|name| at.join(name).display().to_string());
+        let places = ["--storage-driver", "vfs", "--root", &images, "--runroot", &containers];
+        Command::new("buildah").args(places).args(arguments).current_dir(ROOT).output().unwrap()
+    };
+    let done = |arguments: &[&str]| {
+        let output = buildah(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    let recipe = ["build", "--isolation", "chroot", "-f", "deploy/Dockerfile.binary", "--build-arg", "VERSION=1.2.3"];
+    done(&[&recipe[..], &["--build-arg", "REVISION=abc", "-t", "ingester:1.2.3", &rootfs]].concat());
+    let image: serde_json::Value =
+        serde_json::from_str(&done(&["inspect", "--type", "image", "ingester:1.2.3"])).unwrap();
+    let config = &image["OCIv1"]["config"];
+    assert_eq!(config["User"], "65532:65532");
+    assert_eq!(config["Entrypoint"], serde_json::json!(["/usr/local/bin/ingester"]));
+    for (label, value) in [("title", "ingester"), ("version", "1.2.3"), ("revision", "abc"), ("licenses", "Apache-2.0")]
+    {
+        assert_eq!(config["Labels"][format!("org.opencontainers.image.{label}")], value);
+    }
+
+    data(at);
+    let volume = format!("{}:/data", at.join("data").display());
+    let container = done(&["from", "ingester:1.2.3"]);
+    let run = ["run", "--isolation", "chroot", "--volume", &volume, &container, "--", "/usr/local/bin/ingester"];
+    works(|arguments| buildah(&[&run[..], arguments].concat()));
+    shell("test \"$(stat -c %u data/i.db)\" = 65532", at);
 }
 
 #[test]
