@@ -60,7 +60,7 @@ fn default(config: Option<&Path>) -> Result<PathBuf, Failure> {
     folders.iter().find(|folder| folder.is_dir()).cloned().ok_or_else(|| {
         let looked: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
         Failure::Usage(anyhow!(
-            "there is no folder {}: name the folder of the saved queries with --queries",
+            "found no folder {}: name the folder of the saved queries with --queries",
             looked.join(" or ")
         ))
     })

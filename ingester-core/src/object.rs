@@ -562,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_is_put_where_there_is_none() {
+    fn a_namespace_is_added_to_objects_without_one() {
         for (text, put) in [
             (
                 r#"{"kind":"A","metadata":{"name":"a"}}"#,
@@ -634,7 +634,7 @@ mod tests {
     }
 
     #[test]
-    fn resource_version_that_is_no_number_is_an_error() {
+    fn a_resource_version_that_is_not_a_number_is_an_error() {
         let version = |version: &str| {
             let text =
                 format!(r#"{{"apiVersion":"v1","kind":"K","metadata":{{"name":"n","resourceVersion":{version}}}}}"#);
@@ -712,7 +712,7 @@ mod tests {
     }
 
     #[test]
-    fn null_beside_a_value_of_the_same_key_is_no_duplicate() {
+    fn null_beside_a_value_of_the_same_key_is_not_a_duplicate() {
         let object = parse(
             r#"{"apiVersion":"v1","kind":"K","spec":{"a":1},"spec":null,"metadata":{"managedFields":[1],"name":"n","name":null,
                 "uid":"u","labels":{"a":"1","a":null},"labels":null,"finalizers":[null,"f"]}}"#,

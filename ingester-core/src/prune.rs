@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_annotation_of_kubectl_and_managed_fields_are_no_way_around() {
+    fn kubectls_annotation_and_managed_fields_are_pruned_too() {
         let object = |applied: &str| {
             json!({"metadata": {"annotations": {"a": "b", "kubectl.kubernetes.io/last-applied-configuration": applied},
                 "managedFields": [{"fieldsV1": {"v:\"TOPSECRET\"": {}}}]}, "spec": {"secret": "TOPSECRET", "x": 1}})

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_prefix_is_recorded_before_the_cluster_whoever_is_first() {
+    async fn a_prefix_is_recorded_before_the_cluster_by_either_process() {
         for names in [Names::Written(&OWN), Names::Read(&OWN)] {
             for client in [cluster("one"), refusing(404)] {
                 let store = store().await;

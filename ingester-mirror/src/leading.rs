@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_alone_leads_everything_for_good() {
+    fn a_single_member_leads_everything_for_good() {
         let leading = leading(&Assignment::alone());
         assert_eq!(names(&leading), ["Model", "Project"]);
         assert!(leading.gains().now_or_never().is_none() && leading.loses(&MODEL).now_or_never().is_none());

@@ -1,4 +1,4 @@
-//! What the server counts, for Prometheus. `docs/metrics.md` lists it.
+//! The server's metrics for Prometheus. `docs/metrics.md` lists them.
 //!
 //! May use: caller.
 //!

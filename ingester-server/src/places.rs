@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_does_not_wait_for_those_who_hold_most() {
+    async fn a_waiter_does_not_wait_for_the_largest_holders() {
         let places = Places::new(4);
         let mut eve = all(&places, "eve");
         let _ada = places.wait("ada").await;

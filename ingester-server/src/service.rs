@@ -1,4 +1,4 @@
-//! One request to its answer: who calls, what for, whether they may, and then what is asked for.
+//! Answers one request: authenticates the caller, parses the path and the parameters, authorizes, and runs the handler.
 //!
 //! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, places, self_review, write, restore, former, watch, console.
 

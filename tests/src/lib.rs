@@ -10,7 +10,7 @@
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in its own process.
 //! - [`ChromeDriver`]: a browser.
-//! - [`Page`]: the commands of a document, run in its order.
+//! - [`book`]: the pages of the documentation and their blocks. [`Page`]: the commands of a page, run in its order.
 //!
 //! Every server listens on a free port of 127.0.0.1 and keeps its data in a temporary folder. Server and folder are
 //! removed when the value is dropped, when the test panics, and when the test process is killed. A server can be
@@ -23,6 +23,7 @@
 //! part of it.
 
 pub mod apiserver;
+pub mod book;
 pub mod browser;
 pub mod count;
 pub mod crds;

@@ -1,14 +1,15 @@
-//! Pages that show commands, run as a reader runs them: block by block, in the page's order, in one folder.
+//! Runs the commands of a page as a reader does: block by block, in the page's order, in one folder.
 //!
-//! | block | what is done |
+//! | block | what happens with it |
 //! |---|---|
-//! | `sh` | bash runs it, and it must succeed; `ingester run` goes on until the page ends |
-//! | `sql` | runs on `ingester.db`, the database of commands that name none; its rows are shown as `sqlite3` shows them |
-//! | `text` | what the block before it printed on standard output, to the letter; while `ingester run` works, that is waited for |
-//! | `yaml`, `rust` | a file, whose name is the comment in the first line. One that is there already must have the same text, or, behind `in part`, have these lines |
+//! | `sh` | bash runs it, and it must succeed; `ingester run` continues until the page ends |
+//! | `sql` | runs on `ingester.db`, the default database; its rows are printed as `sqlite3` prints them |
+//! | `text` | the exact standard output of the block before it, except that a long line may end in `...`; while `ingester run` works, the block is repeated until it prints this |
+//! | `yaml`, `rust` | a file; the comment in its first line is its name. A file that exists must have the same text, or, with `, in part` after the name, contain these lines |
 //!
-//! A block of another language, or one without its place, is an error: it would be shown without being checked.
+//! A block of another language, or an output without a command before it, is an error, because it would not be checked.
 
+use crate::book::{Block, blocks};
 use crate::process::{Home, Process, wait_until};
 use anyhow::{Context as _, Result, bail, ensure};
 use sqlx::{
@@ -46,14 +47,6 @@ pub struct Page {
     home: Arc<Home>,
     environment: Vec<(String, OsString)>,
     running: Option<Process>,
-}
-
-/// A block of code of a page.
-#[derive(Debug, PartialEq)]
-struct Block<'a> {
-    language: &'a str,
-    text: &'a str,
-    line: usize,
 }
 
 impl Page {
@@ -110,20 +103,35 @@ impl Page {
     /// # Errors
     /// When files cannot be read or written.
     pub fn copy(&self, from: &Path) -> Result<()> {
-        copy(from, &self.folder())
+        self.copy_as(from, "")
     }
 
-    /// Runs the blocks of a text, and returns how many outputs it has compared.
+    /// [`Page::copy`] into a folder of this name.
+    ///
+    /// # Errors
+    /// Those of [`Page::copy`].
+    pub fn copy_as(&self, from: &Path, name: &str) -> Result<()> {
+        copy(from, &self.folder().join(name))
+    }
+
+    /// Runs the blocks of a text, whatever their marks say, and returns how many outputs it has compared.
     ///
     /// # Errors
     /// When a command fails, an output differs, or a block cannot be checked; the message has the line of the block.
     pub fn walk(&mut self, text: &str) -> Result<usize> {
-        let blocks = blocks(text)?;
+        self.run_all(&blocks(text)?)
+    }
+
+    /// [`Page::walk`] for some of the blocks of a page.
+    ///
+    /// # Errors
+    /// Those of [`Page::walk`].
+    pub fn run_all(&mut self, blocks: &[Block]) -> Result<usize> {
         let (mut last, mut compared) = (None, 0);
         for (place, block) in blocks.iter().enumerate() {
             let at = || format!("line {}:\n{}", block.line, block.text);
-            match block.language {
-                "sh" if block.text.starts_with("ingester run ") => self.start(block.text).with_context(at)?,
+            match block.language.as_str() {
+                "sh" if block.text.starts_with("ingester run ") => self.start(&block.text).with_context(at)?,
                 "sh" | "sql" => {
                     // What a mirror has not done yet is asked for until it has.
                     let waits =
@@ -133,10 +141,10 @@ impl Page {
                 }
                 "text" => {
                     let (out, shown) = last.take().with_context(|| format!("{}: no command before it", at()))?;
-                    self.compare(out, shown, block.text).with_context(at)?;
+                    self.compare(out, shown, &block.text).with_context(at)?;
                     compared += 1;
                 }
-                "yaml" | "rust" => self.file(block.text).with_context(at)?,
+                "yaml" | "rust" => self.file(&block.text).with_context(at)?,
                 other => bail!("{}: a block of `{other}` is not checked", at()),
             }
         }
@@ -144,11 +152,11 @@ impl Page {
     }
 
     /// What a block prints.
-    fn run(&self, block: &Block<'_>) -> Result<String> {
+    fn run(&self, block: &Block) -> Result<String> {
         if block.language == "sql" {
-            return query(&self.folder().join("ingester.db"), block.text);
+            return query(&self.folder().join("ingester.db"), &block.text);
         }
-        let output = self.bash(block.text)?.current_dir(self.folder()).output().context("starting bash")?;
+        let output = self.bash(&block.text)?.current_dir(self.folder()).output().context("starting bash")?;
         let said = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{}\n{}{said}", output.status, String::from_utf8_lossy(&output.stdout));
         Ok(String::from_utf8(output.stdout)?)
@@ -163,10 +171,16 @@ impl Page {
         Ok(())
     }
 
-    fn compare(&self, mut out: String, shown: &Block<'_>, wanted: &str) -> Result<()> {
+    fn compare(&self, mut out: String, shown: &Block, wanted: &str) -> Result<()> {
         let same = |out: &str| {
             let lines = |text: &str| text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
-            lines(out) == lines(wanted)
+            let (out, wanted) = (lines(out), lines(wanted));
+            // A line that is too long for the page ends in `...` there.
+            let is_line = |(out, wanted): (&String, &String)| match wanted.strip_suffix("...") {
+                Some(begin) => out.starts_with(begin),
+                None => out == wanted,
+            };
+            out.len() == wanted.len() && out.iter().zip(&wanted).all(is_line)
         };
         if let Some(process) = &self.running {
             let waited = wait_until("what the page shows", DEADLINE, || {
@@ -220,22 +234,6 @@ pub fn section<'a>(page: &'a str, heading: &str) -> Result<&'a str> {
     let (_, rest) = page.split_once(&format!("\n{heading}\n")).with_context(|| format!("no heading `{heading}`"))?;
     let level = heading.split(' ').next().unwrap_or_default();
     Ok(rest.split_once(&format!("\n{level} ")).map_or(rest, |(section, _)| section))
-}
-
-fn blocks(text: &str) -> Result<Vec<Block<'_>>> {
-    let (mut found, mut begin, mut at) = (Vec::new(), None, 0);
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let next = at + line.len();
-        if let Some(language) = line.trim_end().strip_prefix("```") {
-            match begin.take() {
-                None => begin = Some((language, next, number + 1)),
-                Some((language, from, line)) => found.push(Block { language, text: text[from..at].trim_end(), line }),
-            }
-        }
-        at = next;
-    }
-    ensure!(begin.is_none(), "a block of code does not end");
-    Ok(found)
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

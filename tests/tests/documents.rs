@@ -1,10 +1,11 @@
 //! The documents for contributors are up to date: the files and functions that they name exist, every room has its line in
-//! ARCHITECTURE.md, the links of all documents lead somewhere, and every page is in the book.
+//! ARCHITECTURE.md, the links of all documents lead somewhere, every page is in the book, and what the marks of blocks name exists.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::value::{ColumnValue, Value, Values};
 use ingester_core::wire;
 use ingester_sql::dialect::Dialect;
+use ingester_tests::book::{Block, Mark, blocks, pages};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, Time};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -45,7 +46,7 @@ fn files_and_functions_that_documents_name_exist() -> Result<()> {
             named += 1;
             let found: Vec<&String> = files.iter().filter(|file| ends_with(file, path)).collect();
             if found.is_empty() {
-                wrong.push(format!("{document}: there is no file `{path}`"));
+                wrong.push(format!("{document}: the file `{path}` does not exist"));
             } else if let Some(function) = function {
                 let begin = format!("fn {function}");
                 let mut texts = found.iter().map(|file| read(file).unwrap_or_default());
@@ -83,7 +84,7 @@ fn each_invariant_names_a_test() -> Result<()> {
                 files.iter().filter(is_in).collect::<Vec<_>>()
             };
             for folder in spans.iter().filter(|span| span.ends_with('/') && named(span).is_empty()) {
-                wrong.push(format!("{document}: there is no folder `{folder}`"));
+                wrong.push(format!("{document}: the folder `{folder}` does not exist"));
             }
             if !spans.iter().any(|span| named(span).iter().any(is_test)) {
                 wrong.push(format!("{document}: no test is named for: {invariant}"));
@@ -92,6 +93,58 @@ fn each_invariant_names_a_test() -> Result<()> {
     }
     ensure!(rows > 100, "only {rows} invariants: how they are read is wrong");
     ensure!(wrong.is_empty(), "name a file or a folder that has a test:\n{}", wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn marks_of_blocks_name_tests_and_files_that_agree() -> Result<()> {
+    let files = files()?;
+    let (mut wrong, mut marked) = (Vec::new(), 0);
+    for (page, text) in pages()? {
+        for block in blocks(&text)? {
+            let Some(mark) = &block.mark else { continue };
+            marked += 1;
+            if let Err(error) = check_mark(mark, &page, &block, &files) {
+                wrong.push(format!("{page} line {}: {error:#}", block.line));
+            }
+        }
+    }
+    ensure!(marked > 100, "only {marked} blocks are marked: how pages are read is wrong");
+    ensure!(wrong.is_empty(), "correct these blocks or their marks:\n{}", wrong.join("\n"));
+    Ok(())
+}
+
+/// Whether a test that a mark names exists and, if it runs the page, knows it; and whether a file has the lines of its part.
+fn check_mark(mark: &Mark, page: &str, block: &Block, files: &[String]) -> Result<()> {
+    for (path, function) in mark.named() {
+        let found: Vec<String> =
+            files.iter().filter(|file| ends_with(file, path)).map(|file| read(file)).collect::<Result<_>>()?;
+        ensure!(!found.is_empty(), "the file `{path}` does not exist");
+        let begin = function.map(|function| format!("fn {function}"));
+        ensure!(
+            begin.is_none_or(|begin| found.iter().any(|text| has_word(text, &begin))),
+            "`{path}` has no such function"
+        );
+        let name = page.rsplit('/').next().unwrap_or(page);
+        ensure!(
+            !matches!(mark, Mark::RunBy(_)) || found.iter().any(|text| text.contains(name)),
+            "`{path}` does not read {name}"
+        );
+    }
+    match mark {
+        Mark::RunBy(_) => ensure!(!mark.named().is_empty(), "the mark names no file of a test"),
+        Mark::PartOf(file) => {
+            let whole = read(file)?;
+            // What a page adds at the end of a line is for its readers.
+            let code = |line: &str| {
+                line.split(" //").next().unwrap_or_default().split(" # ").next().unwrap_or_default().trim().to_owned()
+            };
+            let lines: BTreeSet<String> = whole.lines().map(code).collect();
+            let missing = block.text.lines().map(code).find(|line| !lines.contains(line));
+            ensure!(missing.is_none(), "{file} has no line `{}`", missing.unwrap_or_default());
+        }
+        Mark::NotRun(reason) => ensure!(reason.len() > 10, "the mark gives no reason"),
+    }
     Ok(())
 }
 
@@ -122,15 +175,13 @@ fn links_of_documents_lead_somewhere() -> Result<()> {
                 link.split_once('#').map_or((link.as_str(), None), |(path, anchor)| (path, Some(anchor)));
             let target = if path.is_empty() { PathBuf::from(document) } else { normal(&folder.join(path)) };
             if !root().join(&target).exists() {
-                broken.push(format!("{document}: there is no `{path}`"));
+                broken.push(format!("{document}: `{path}` does not exist"));
             } else if document.starts_with(BOOK) && !(target.starts_with(BOOK) && target.extension().is_some()) {
                 broken.push(format!("{document}: `{link}` leaves the book: name the file in backticks instead"));
             } else if let Some(anchor) = anchor
                 && !anchors(&std::fs::read_to_string(root().join(&target))?).contains(anchor)
             {
-                broken.push(format!(
-                    "{document}: `{link}`: there is no heading to which GitHub and mdBook give this anchor"
-                ));
+                broken.push(format!("{document}: `{link}`: GitHub and mdBook give this anchor to no heading"));
             }
         }
     }

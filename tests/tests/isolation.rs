@@ -165,7 +165,7 @@ async fn an_object_that_makes_its_decoder_panic_is_rejected_alone() -> Result<()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_table_that_somebody_holds_delays_its_own_kind_only() -> Result<()> {
+async fn a_locked_table_delays_only_its_own_kind() -> Result<()> {
     static KINDS: &[Kind] = &[MODEL, PROJECT];
     let url = shared_mariadb()?.create_database("isolation").await?;
     let mirror = Mirror::start("isolation-lock", KINDS, &url).await?;

@@ -1,4 +1,4 @@
-//! What is about kinds that no struct describes, and about rights for any kinds.
+//! `ingester scaffold`, `ingester manifests` and `ingester rbac`: declared kinds, and the rights for any kinds.
 
 use super::Cluster;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! Whether everything is there that a mirror needs.
+//! `ingester doctor`.
 
 use super::{Cluster, ConfigFile, Output};
 use clap::Args;

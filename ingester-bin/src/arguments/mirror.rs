@@ -1,4 +1,4 @@
-//! The commands beside a cluster.
+//! Commands that work with a cluster.
 
 use super::{Cluster, ConfigFile, Output, QueriesFolder, Target};
 use clap::{Args, Subcommand, ValueEnum};

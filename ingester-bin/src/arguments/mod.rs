@@ -1,17 +1,17 @@
-//! The command line, as it is typed. What it means (which database, which kinds, what contradicts what) each command finds out before
-//! it begins, see `commands`.
+//! The grammar of the command line. Each command resolves what its arguments mean (its database, its kinds, contradictions) before it starts
+//! work, see `commands`.
 //!
 //! May use: ingester-core, ingester-sql, ingester-store.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `shared.rs` | what means the same wherever it is taken: database, configuration, cluster, output |
-//! | `import.rs`, `get.rs`, `rejects.rs` | objects of files into SQL, objects out of SQL, objects that could not be stored |
-//! | `changes.rs`, `history.rs` | what has changed in SQL; the versions of an object |
-//! | `which.rs` | which objects `get` asks for, out of the table of keys |
-//! | `policies.rs` | what leaves etcd and SQL by rules |
-//! | `mirror.rs`, `kubeconfig.rs`, `ui.rs` | beside a cluster |
-//! | `doctor.rs`, `validate.rs` | whether everything is there that a mirror needs; test objects in a cluster |
+//! | `shared.rs` | arguments that several commands share: database, configuration, cluster, output |
+//! | `import.rs`, `get.rs`, `rejects.rs` | objects from files into SQL, objects from SQL, objects that could not be stored |
+//! | `changes.rs`, `history.rs` | the log of changes; the versions of an object |
+//! | `which.rs` | the selection of `get`, generated from the table of keys |
+//! | `policies.rs` | objects and rows that leave etcd and SQL by rules |
+//! | `mirror.rs`, `kubeconfig.rs`, `ui.rs` | commands that work with a cluster |
+//! | `doctor.rs`, `validate.rs` | checks of an installation; test objects in a cluster |
 //! | `schema.rs`, `declare.rs` | tables, columns, kinds |
 //!
 //! Every command has an example in its help, which the tests parse.

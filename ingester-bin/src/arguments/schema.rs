@@ -1,4 +1,4 @@
-//! Tables, columns and kinds.
+//! Commands about tables, columns and kinds.
 
 use super::{Migrations, Output, Target};
 use clap::builder::{PossibleValuesParser, TypedValueParser};

@@ -1,4 +1,4 @@
-//! What means the same wherever it is taken.
+//! Arguments that several commands share.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

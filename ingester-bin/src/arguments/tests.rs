@@ -1,7 +1,12 @@
-//! One grammar for all commands, and help that is true.
+//! All commands share one grammar, help and pages show commands that parse.
 
 use super::Arguments;
+use clap::error::ErrorKind::{
+    DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, InvalidValue, MissingRequiredArgument, MissingSubcommand,
+    ValueValidation,
+};
 use clap::{Command, CommandFactory as _, Parser as _};
+use ingester_tests::book::{blocks, commands as commands_of, pages};
 
 /// Every command with its path, the outermost first.
 fn commands() -> Vec<(String, Command)> {
@@ -35,24 +40,16 @@ fn examples(command: &Command) -> Vec<String> {
         .collect()
 }
 
-/// The words of an example as a shell has them: what is piped into it, and what its output goes to, is no part of them.
-fn words(example: &str) -> Option<Vec<String>> {
-    let (_, rest) = example.split_once("ingester ")?;
-    // Three blanks, and what it is for.
-    let command = rest.split("   ").next()?.split(['|', '>']).next()?;
-    let mut words = vec![String::from("ingester")];
-    let mut quoted = false;
-    let mut word = String::new();
-    for c in command.trim_end().chars() {
-        match c {
-            '\'' => quoted = !quoted,
-            ' ' if !quoted => words.push(std::mem::take(&mut word)),
-            c => word.push(c),
+/// The commands of this program in a shell's text, also those of `cargo run --`, each with its first word.
+fn ours(text: &str) -> Vec<Vec<String>> {
+    let ours = |words: Vec<String>| match &words[..] {
+        [program, ..] if program == "ingester" => Some(words),
+        [cargo, run, dashes, rest @ ..] if (&**cargo, &**run, &**dashes) == ("cargo", "run", "--") => {
+            Some([&[String::from("ingester")][..], rest].concat())
         }
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    Some(words)
+        _ => None,
+    };
+    commands_of(text).into_iter().filter_map(ours).collect()
 }
 
 #[test]
@@ -62,15 +59,57 @@ fn every_command_has_examples_that_are_well_formed() {
         let examples = examples(&command);
         assert!(!examples.is_empty(), "the help of `{path}` has no example");
         for example in examples {
-            // The explanation of a line stands in the next one if the line is long.
-            let Some(words) = words(&example) else { continue };
-            tried += 1;
-            if let Err(error) = Arguments::try_parse_from(&words) {
-                panic!("`{path}`: {example}: {error}");
+            // Three blanks, and what it is for; if the line is long, that stands in the next one.
+            for words in ours(example.split("   ").next().unwrap_or_default()) {
+                tried += 1;
+                if let Err(error) = Arguments::try_parse_from(&words) {
+                    panic!("`{path}`: {example}: {error}");
+                }
             }
         }
     }
     assert!(tried > 60, "{tried} examples");
+}
+
+#[test]
+fn every_command_on_the_pages_is_one_of_this_program() {
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    for (page, text) in pages().unwrap() {
+        for block in blocks(&text).unwrap().iter().filter(|block| block.language == "sh") {
+            for words in ours(&block.text) {
+                tried += 1;
+                if let Err(error) = Arguments::try_parse_from(&words) {
+                    wrong.push(format!("{page} line {}: {}\n{error}", block.line, words.join(" ")));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried > 90, "{tried} commands");
+}
+
+/// A command in a sentence may lack what it needs; one with alternatives, or parts that may be left out, is a description.
+#[test]
+fn every_command_in_a_sentence_is_one_of_this_program() {
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    for (page, text) in pages().unwrap() {
+        let spans = text.split('`').skip(1).step_by(2).filter(|span| span.starts_with("ingester "));
+        for span in spans.filter(|span| !span.contains(['[', '|', '\n']) && !span.contains("...")) {
+            for words in ours(span) {
+                tried += 1;
+                let lacks = [MissingRequiredArgument, MissingSubcommand, DisplayHelpOnMissingArgumentOrSubcommand];
+                let Err(error) = Arguments::try_parse_from(&words) else { continue };
+                // `KIND` and `TIME` stand for values.
+                let value = matches!(error.kind(), ValueValidation | InvalidValue)
+                    && words.iter().any(|word| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase()));
+                if !lacks.contains(&error.kind()) && !value && error.kind() != DisplayHelp {
+                    wrong.push(format!("{page}: `{span}`: {error}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried > 100, "{tried} commands");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The life of a test object, from the cluster into SQL.
+//! `ingester validate`.
 
 use super::shared::namespace;
 use super::{Cluster, ConfigFile, Output};

@@ -1,4 +1,4 @@
-//! Which objects are asked for, and in which order: an option for each key of a question, out of the table of keys.
+//! Selects objects and their order: one option for each key of a question, generated from the table of keys.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};

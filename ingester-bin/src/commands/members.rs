@@ -113,7 +113,7 @@ mod tests {
     use super::{Record, Timestamp, unclaimed};
 
     #[test]
-    fn a_unit_that_nobody_claims_is_named() {
+    fn a_unit_without_a_holder_is_named() {
         let at = |second| Timestamp::from_second(second).unwrap();
         let member = |group: &str, renewed: i64, claims: &[&str]| {
             let units = |units: &[&str]| units.iter().map(|unit| (*unit).to_owned()).collect();

@@ -1,5 +1,5 @@
-//! The commands, one file each. A command begins with what its arguments mean: contradictions, kinds and the database are found out
-//! before a database or a cluster is asked.
+//! The commands, one file each. A command first resolves its arguments: it rejects contradictions, and finds its kinds and its database. Only
+//! then does it connect to a database or a cluster.
 //!
 //! May use: arguments, cluster, database, ending, logging, output, parts, program, progress, reload, saved, server, ingester-core, ingester-sql, ingester-declare, ingester-mirror, ingester-printers, ingester-server, ingester-store.
 
@@ -129,13 +129,13 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
         let known: Vec<&str> = kinds.iter().map(Kind::name).collect();
         let singular = asked.strip_suffix('s').unwrap_or(&asked);
         let meant = match nearest(singular, &known).or_else(|| nearest(&asked, &known)) {
-            Some(meant) => format!(", did you mean `{meant}`? There"),
-            None => "; there".to_owned(),
+            Some(meant) => format!(", did you mean `{meant}`? Known"),
+            None => "; known".to_owned(),
         };
         let has_file = kinds.iter().any(|kind| matches!(kind.functions().decode, Decode::Declared(_)));
         let forgotten = "; if a file declares it, give --kinds FILE or set INGESTER_KINDS";
         let forgotten = if has_file { "" } else { forgotten };
-        Failure::Usage(anyhow!("there is no kind `{name}`{meant} are {}{forgotten}", known.join(", ")))
+        Failure::Usage(anyhow!("unknown kind `{name}`{meant}: {}{forgotten}", known.join(", ")))
     })
 }
 

@@ -76,7 +76,7 @@ fn a_kind_has_the_short_names_of_its_crd() {
     for name in ["cert", "CERTS"] {
         assert!(folder.run(&["kinds", name, "--kinds", "kinds.yaml"]).exits(0).out.contains("Certificate"), "{name}");
     }
-    folder.run(&["kinds", "cer", "--kinds", "kinds.yaml"]).exits(2).says(&["there is no kind `cer`"]);
+    folder.run(&["kinds", "cer", "--kinds", "kinds.yaml"]).exits(2).says(&["unknown kind `cer`"]);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_file_may_be_named_by_the_environment_and_an_unknown_kind_says_so() {
     let named = |value: &str| finish(folder.command(&["kinds", "jobs"]).env("INGESTER_KINDS", value));
     assert!(named("jobs.yaml").exits(0).out.contains("Job"));
     let remedy = "if a file declares it, give --kinds FILE or set INGESTER_KINDS";
-    named("").exits(2).says(&["there is no kind `jobs`", remedy]);
+    named("").exits(2).says(&["unknown kind `jobs`", remedy]);
     named("none.yaml").exits(2).says(&["the file of kinds none.yaml cannot be read"]);
     let forgotten = folder.run(&["kinds", "jobz", "--kinds", "jobs.yaml"]).exits(2);
     assert!(!forgotten.err.contains("INGESTER_KINDS"), "{}", forgotten.err);

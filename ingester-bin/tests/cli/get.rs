@@ -224,11 +224,7 @@ fn kinds_are_named_as_for_kubectl() {
         assert_eq!(folder.get(&[kind, "--count"]).exits(0).out, "5\n", "{kind}");
     }
     let unknown = folder.get(&["modles"]).exits(2);
-    assert!(
-        unknown.err.contains("there is no kind `modles`, did you mean `Model`? There are Project, "),
-        "{}",
-        unknown.err
-    );
+    assert!(unknown.err.contains("unknown kind `modles`, did you mean `Model`? Known: Project, "), "{}", unknown.err);
     for wrong in ["models.other.api", "models.v1.michelangelo.api", "", ","] {
         folder.get(&[wrong]).exits(2);
     }

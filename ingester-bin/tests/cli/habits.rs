@@ -201,7 +201,7 @@ fn listens_for_interrupts(process: u32) -> bool {
 }
 
 #[test]
-fn what_takes_long_moves_on_a_terminal_alone() {
+fn progress_is_animated_only_on_a_terminal() {
     let folder = Folder::new();
     let program = folder.command(&["get", "models", "--database-url", "mysql://u@127.0.0.1:1/d"]);
     let words: Vec<_> = std::iter::once(program.get_program()).chain(program.get_args()).collect();
@@ -397,7 +397,7 @@ fn a_server_that_is_not_there_exits_with_2_in_every_command() {
 }
 
 #[test]
-fn what_is_meant_is_checked_before_anything_is_asked() {
+fn arguments_are_checked_before_a_server_is_asked() {
     let folder = Folder::new();
     folder.write(
         "ingester.yaml",
@@ -420,15 +420,15 @@ fn what_is_meant_is_checked_before_anything_is_asked() {
         let begin = Instant::now();
         let ran = folder.run(&arguments.split(' ').collect::<Vec<_>>()).exits(2);
         assert_eq!(
-            ran.err.lines().last().unwrap_or_default().split(" There are").next(),
-            Some("error: there is no kind `modle`, did you mean `Model`?"),
+            ran.err.lines().last().unwrap_or_default().split(" Known").next(),
+            Some("error: unknown kind `modle`, did you mean `Model`?"),
             "{arguments}"
         );
         assert!(begin.elapsed() < Duration::from_secs(2), "{arguments}");
     }
     for arguments in ["kinds modle", "crds modle", "schema print modle"] {
         let ran = folder.run(&arguments.split(' ').collect::<Vec<_>>()).exits(2);
-        ran.says(&["there is no kind `modle`, did you mean `Model`? There are "]);
+        ran.says(&["unknown kind `modle`, did you mean `Model`? Known: "]);
     }
     let ran = folder.run(&["backfill", "model", "--column", "ownr", "--config", "ingester.yaml"]).exits(2);
     assert!(ran.err.contains("ownr") && !ran.err.contains("127.0.0.1"), "{}", ran.err);

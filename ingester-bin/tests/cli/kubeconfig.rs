@@ -168,7 +168,7 @@ fn a_user_may_be_named_or_left_out() {
 }
 
 #[test]
-fn what_would_not_work_is_refused() {
+fn a_kubeconfig_that_would_not_work_is_refused() {
     let folder = others();
     folder.write("ca.crt", CA);
     folder.write("both.pem", format!("{CA}-----BEGIN PRIVATE KEY-----\n"));

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+mod book;
 mod changes;
 mod database;
 mod declared;

@@ -129,7 +129,7 @@ kinds:
 }
 
 #[test]
-fn who_shares_with_nobody_has_one_pod_and_no_right_to_leases() {
+fn an_unshared_mirror_has_one_pod_and_no_right_to_leases() {
     let folder = Folder::new();
     folder.write("mine.yaml", "metadataStorage: {enableMetadataStorage: true}\n");
     folder.run(&["manifests", "--out", "base", "--config", "mine.yaml"]).exits(0);
@@ -152,7 +152,7 @@ fn what_cannot_be_deployed_is_refused() {
         (&["--out", "base", "--namespace", "1st"], "begins with a letter"),
         (&["--out", "base", "--image", ""], "--image"),
         (&["--out", "base", "--config", "none.yaml"], "none.yaml"),
-        (&["--out", "base", "Nothing"], "there is no kind `Nothing`"),
+        (&["--out", "base", "Nothing"], "unknown kind `Nothing`"),
         (&[], "--out"),
     ] {
         folder.run(&[&["manifests"], arguments].concat()).exits(2).says(&[says]);

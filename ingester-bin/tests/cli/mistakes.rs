@@ -185,7 +185,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("a state that does not exist", "get models --database-url {db} --state gone", 2, "gone", "deleted").after(FILLED),
     mistake("a template that does not end", "get models --database-url {db} -o jsonpath={.items[", 2, "-o: unterminated array", "`ingester get --help`").after(FILLED),
     mistake("an object that is not there", "get model none --database-url {db}", 1, "none", "not found").after(FILLED),
-    mistake("a saved query that is not there", "get --query nope --database-url {db}", 2, "there is no folder `queries`", "name the folder of the saved queries with --queries").after(FILLED),
+    mistake("a saved query that is not there", "get --query nope --database-url {db}", 2, "found no folder `queries`", "name the folder of the saved queries with --queries").after(FILLED),
     mistake("columns of another kind", "backfill model --column nope --database-url {db}", 2, "nope", "column").after(FILLED),
     mistake("an object without a row", "proto decode model none --database-url {db}", 1, "none", "prints the uid of one").after(FILLED),
     // Migrations.

@@ -31,7 +31,7 @@ fn decode_reports_unknown_objects_and_broken_bytes() {
     folder.import(&[SAMPLES]).exits(0);
     let decode = |arguments: &[&str]| folder.run(&[&["proto", "decode"], arguments, &DATABASE[..]].concat());
     decode(&["Model", "nobody"]).exits(1).says(&["there is no Model with the uid nobody"]);
-    decode(&["Modle", "nobody"]).exits(2).says(&["there is no kind `Modle`"]);
+    decode(&["Modle", "nobody"]).exits(2).says(&["unknown kind `Modle`"]);
     let uid = folder.query("SELECT uid FROM model").remove(0);
     folder.query("UPDATE model SET proto = x'0a05'");
     decode(&["Model", &uid]).exits(1).says(&["the bytes of Model", "--column proto", "not a message at byte"]);

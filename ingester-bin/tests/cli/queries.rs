@@ -98,7 +98,7 @@ fn wrong_use_of_a_saved_query_says_what_is_wrong() {
     let folder = models();
     for (arguments, said) in [
         (&["newest"][..], "the saved query `newest`: the query needs the parameter `algorithm`, a text"),
-        (&["newst"], "there is no saved query `newst`, did you mean `newest`?"),
+        (&["newst"], "unknown saved query `newst`, did you mean `newest`?"),
         (&["newest", "--param", "algoritm=x"], "the query has no parameter `algoritm`, did you mean `algorithm`?"),
         (&["newest", "--param", "algorithm"], "give NAME=VALUE"),
         (&["newest", "--param", "algorithm=x", "--param", "after=soon"], "the parameter `after`: `soon` is not a time"),
@@ -123,7 +123,7 @@ fn wrong_use_of_a_saved_query_says_what_is_wrong() {
     folder.write("queries/b.json", r#"{"name": "b", "kind": "Model", "orderBy": "spec.none"}"#);
     folder.ask(&["all"]).exits(2).says(&[
         "2 mistakes in saved queries",
-        "queries/a.yaml line 2: kind: there is no kind `Modl`, did you mean `Model`?",
+        "queries/a.yaml line 2: kind: unknown kind `Modl`, did you mean `Model`?",
         "queries/b.json line 1: orderBy: model has no column for the field `spec.none`",
     ]);
 }
@@ -141,9 +141,9 @@ fn saved_queries_are_found_beside_the_configuration_before_those_here() {
     let asked = folder.run(&["get", "--config", "conf/ingester.yaml", "--query", "one", "-o", "name"]).exits(0);
     assert_eq!(asked.out, "model.michelangelo.api/m0\n");
     let elsewhere = Folder::new();
-    elsewhere.run(&["queries"]).exits(2).says(&["there is no folder `queries`: name the folder of the saved queries"]);
+    elsewhere.run(&["queries"]).exits(2).says(&["found no folder `queries`: name the folder of the saved queries"]);
     let both = ["queries", "--config", "conf/ingester.yaml"];
-    elsewhere.run(&both).exits(2).says(&["there is no folder `conf/queries` or `queries`"]);
+    elsewhere.run(&both).exits(2).says(&["found no folder `conf/queries` or `queries`"]);
 }
 
 #[test]
@@ -168,5 +168,5 @@ fn saved_queries_are_listed() {
         list.starts_with("apiVersion: v1\nitems:\n- apiVersion: mirror.michelangelo.api/v1\n  kind: Query\n"),
         "{list}"
     );
-    folder.run(&["queries", "none"]).exits(2).says(&["there is no saved query `none`; there are: all, newest"]);
+    folder.run(&["queries", "none"]).exits(2).says(&["unknown saved query `none`; known: all, newest"]);
 }

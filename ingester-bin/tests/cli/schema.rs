@@ -23,12 +23,12 @@ fn the_printed_schema_runs_in_the_databases_client() {
     assert_eq!(one.matches("CREATE TABLE").count(), 3);
     assert_eq!(folder.run(&["schema", "print", "modelfamilys"]).exits(0).out, one);
     assert_eq!(folder.run(&["schema", "print", "modelfamily"]).exits(0).out, one);
-    folder.run(&["schema", "print", "Modle"]).exits(2).says(&["there is no kind `Modle`", "Model"]);
+    folder.run(&["schema", "print", "Modle"]).exits(2).says(&["unknown kind `Modle`", "Model"]);
     folder.run(&["schema", "print", "--dialect", "oracle"]).exits(2).says(&["oracle", "mysql", "sqlite"]);
 }
 
 #[test]
-fn a_closed_output_pipe_is_no_failure() {
+fn a_closed_output_pipe_ends_the_command_quietly() {
     let folder = Folder::new();
     for arguments in [&["schema", "print"] as &[&str], &["crds"], &["kinds"], &["kinds", "-o", "yaml"]] {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -121,7 +121,7 @@ fn crds_are_printed_or_written_to_one_file_per_kind() {
 
     let one = folder.run(&["crds", "model"]).exits(0).out;
     assert_eq!(crds(&one)[0]["spec"]["names"]["kind"], "Model");
-    folder.run(&["crds", "Modle"]).exits(2).says(&["there is no kind `Modle`"]);
+    folder.run(&["crds", "Modle"]).exits(2).says(&["unknown kind `Modle`"]);
 
     folder.run(&["crds", "--out", "some/where"]).exits(0).says(&["wrote some/where/models.michelangelo.api.yaml"]);
     let written = std::fs::read_dir(folder.path().join("some/where")).unwrap().count();
@@ -186,7 +186,7 @@ fn a_check_of_another_folder_names_the_command_for_it() {
 }
 
 #[test]
-fn a_database_of_the_reference_system_is_told_before_anything_changes() {
+fn a_database_of_the_reference_system_is_refused_before_anything_changes() {
     let folder = Folder::new();
     // As its own script creates them, as far as SQLite supports it.
     folder.query(

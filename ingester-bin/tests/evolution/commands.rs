@@ -111,7 +111,7 @@ fn the_backfill_command_fills_columns() {
     assert_eq!(folder.query(complete), ["1"]);
 
     backfill(&["Model", "--column", "json"]).exits(2).says(&["Model has no indexed column `json`", "algorithm"]);
-    backfill(&["Modle"]).exits(2).says(&["there is no kind `Modle`"]);
+    backfill(&["Modle"]).exits(2).says(&["unknown kind `Modle`"]);
     folder.query("UPDATE model SET json = json_set(json, '$.spec.algorithm', json('[1]'))");
     backfill(&["Model"]).exits(1).says(&["1 cannot be decoded", "The columns of this row cannot be filled"]);
 }

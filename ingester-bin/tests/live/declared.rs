@@ -13,7 +13,7 @@ use crate::on_servers;
 use crate::world::World;
 
 on_servers! { Own::NOTHING =>
-    a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored [modern MODERN]
+    a_foreign_crd_is_scaffolded_out_of_the_cluster_and_mirrored [modern MODERN]
 }
 
 const CRD: &str = include_str!("../../../tests/crds/certificates.cert-manager.io.yaml");
@@ -35,7 +35,7 @@ async fn install(world: &World) -> Result<Api<DynamicObject>> {
     Ok(certificates)
 }
 
-async fn a_crd_of_somebody_else_is_scaffolded_out_of_the_cluster_and_mirrored(world: &mut World) -> Result<()> {
+async fn a_foreign_crd_is_scaffolded_out_of_the_cluster_and_mirrored(world: &mut World) -> Result<()> {
     let certificates = install(world).await?;
     for document in ingester_declare::documents::documents(OBJECTS.as_bytes()) {
         let text = document?.content.map_err(anyhow::Error::from)?;

@@ -21,7 +21,7 @@ on_both_api_servers! { Own::NOTHING =>
     every_state_of_a_job_is_in_its_row
     a_job_that_is_deleted_has_stopped_if_it_ran
     a_name_that_is_taken_again_has_a_row_for_each_job
-    what_happened_to_jobs_while_nobody_looked_is_in_their_rows
+    changes_of_jobs_during_an_outage_are_in_their_rows
 }
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/kubedl");
@@ -521,7 +521,7 @@ async fn a_name_that_is_taken_again_has_a_row_for_each_job(world: &mut World) ->
     Ok(())
 }
 
-async fn what_happened_to_jobs_while_nobody_looked_is_in_their_rows(world: &mut World) -> Result<()> {
+async fn changes_of_jobs_during_an_outage_are_in_their_rows(world: &mut World) -> Result<()> {
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
     let (all, mut gone, mut there) = (Jobs::of(world)?, Vec::new(), Vec::new());

@@ -342,7 +342,7 @@ async fn token_of(admin: &Client, reader: &str) -> Result<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn callers_are_whom_the_api_server_knows_and_may_what_it_says() -> Result<()> {
+async fn callers_have_the_identity_and_rights_that_the_api_server_says() -> Result<()> {
     let world = World::new().await?;
     tokens(&world).await.with_context(|| world.log())?;
     certificates(&world).await.with_context(|| world.log())?;

@@ -249,7 +249,7 @@ fn check_finds_a_key_twice_at_any_depth() {
 }
 
 #[test]
-fn check_finds_text_that_is_no_json() {
+fn check_finds_text_that_is_not_json() {
     for (text, offset) in [(r#"{"a": tru}"#, 6), (r#"{"a": 1} x"#, 9), (r#"{"a": [1,]}"#, 9), (r#"["\x"]"#, 2), ("", 0)]
     {
         let Err(CheckError::Syntax(error)) = check(text) else { panic!("{text} was taken") };

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_is_found_and_nothing_else() {
+    fn only_names_of_the_table_are_found() {
         let words = ["a", "ab", "name", "namespace", "sourcePipelineRun", "sourcePipelineRuns", "", "é"];
         let table = Names::new(words.iter().zip(0_u16..).map(|(word, value)| (Box::from(*word), value)));
         for (word, value) in words.iter().zip(0..) {

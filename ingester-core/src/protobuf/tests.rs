@@ -220,7 +220,7 @@ fn long_messages_have_long_lengths() {
 }
 
 #[test]
-fn text_that_is_no_json_or_too_deep_is_an_error() {
+fn text_that_is_too_deep_or_not_json_is_an_error() {
     for text in ["", "{", "[]", "7", r#"{"aText": "x"} more"#, r#"{"aText": tru}"#] {
         assert!(ALL.0.encode(ALL.1, text).is_err(), "{text}");
     }
@@ -229,7 +229,7 @@ fn text_that_is_no_json_or_too_deep_is_an_error() {
 }
 
 #[test]
-fn bytes_that_are_no_message_are_an_error_with_a_reason() {
+fn bytes_that_are_not_a_message_are_an_error_with_a_reason() {
     for (bytes, part) in [
         (&[0x07_u8][..], "no field begins"),
         (&[0x72, 5, b'x'], "no field begins"),
@@ -253,7 +253,7 @@ fn bytes_that_are_no_message_are_an_error_with_a_reason() {
 }
 
 #[test]
-fn bytes_that_are_no_descriptor_set_are_an_error() {
+fn bytes_that_are_not_a_descriptor_set_are_an_error() {
     static NONE: DescriptorSet = DescriptorSet::new(b"not one");
     assert!(NONE.get().unwrap_err().to_string().starts_with("not a descriptor set: "));
     assert!(ALL.0.message("test.Missing").is_none());

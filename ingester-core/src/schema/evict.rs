@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_column_is_named() {
+    fn an_unknown_column_is_named() {
         let table = MODEL.table();
         let said = |fault: Option<super::Fault<'_>>| fault.map(|fault| fault.to_string()).unwrap_or_default();
         assert_eq!(said(check_evict_fields(table, "name=a,metadata.namespace!=b,,CREATE_TIME<5")), "");

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_or_is_needed_is_said() {
+    fn malformed_and_needed_paths_are_reported() {
         for (path, says) in [
             ("", "a path of names"),
             ("spec", "a path of names"),

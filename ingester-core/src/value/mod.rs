@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_time_is_none() {
+    fn a_text_that_is_not_a_time_gives_none() {
         let read = |text| Micros::from_sql(text).map(|time| time.0);
         assert_eq!(read("1970-01-01 00:00:01"), Some(1_000_000));
         assert_eq!(read("1970-01-01 00:00:00.5"), Some(500_000));

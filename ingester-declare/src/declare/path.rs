@@ -652,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_says_why() {
+    fn a_malformed_path_says_why() {
         let table: Vec<String> = [
             "",
             "spec.name",

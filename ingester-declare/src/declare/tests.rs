@@ -320,14 +320,14 @@ fn a_number_that_is_too_large_is_not_made_smaller() {
 }
 
 #[test]
-fn a_null_is_no_element_wherever_a_list_is() {
+fn a_null_in_a_list_is_not_an_element() {
     let lists = r#""spec": {"list": [null, "one"], "text": "[null, \"one\"]"}"#;
     assert_eq!(value(".spec.list[0]", "TEXT", lists), Ok(Value::text("one")));
     assert_eq!(value(".spec.text | json [0]", "TEXT", lists), Ok(Value::text("one")));
 }
 
 #[test]
-fn what_comes_twice_or_is_no_json_is_an_error() {
+fn duplicate_keys_and_broken_json_are_errors() {
     let kind = one("  - {column: a, path: .spec.owner, type: TEXT, key: false}\n");
     for (members, error) in [
         (r#""spec": {"owner": "a", "owner": "b"}"#, "spec.owner: the key `owner` appears twice in the same object"),

@@ -157,8 +157,8 @@ fn unknown(name: &str, names: &[&str]) -> String {
         Some(meant) if *meant == *name => {
             format!("several kinds are called `{name}`: write `{name}.GROUP`, or `{name}.core`")
         }
-        Some(meant) => format!("there is no kind `{name}` in this file, did you mean `{meant}`?"),
-        None => format!("there is no kind `{name}` in this file; there are: {}", names.join(", ")),
+        Some(meant) => format!("unknown kind `{name}` in this file, did you mean `{meant}`?"),
+        None => format!("unknown kind `{name}` in this file; known: {}", names.join(", ")),
     }
 }
 

@@ -140,7 +140,7 @@ fn first_byte_after_blanks_and_comments_decides_the_format() {
 }
 
 #[test]
-fn bytes_that_are_no_text_fail_with_their_offset() {
+fn bytes_that_are_not_utf8_fail_with_their_offset() {
     let failure = |text: &[u8]| {
         let said = failure(text);
         let remedy = "; convert it: iconv -f LATIN1 -t UTF-8 FILE > FILE.utf8";

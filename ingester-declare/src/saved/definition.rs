@@ -105,9 +105,9 @@ fn kind_of(
         let known: Vec<&str> = kinds.iter().map(Kind::name).collect();
         let hint = match nearest(name, &known) {
             Some(meant) => format!(", did you mean `{meant}`?"),
-            None => format!("; there are: {}", known.join(", ")),
+            None => format!("; known: {}", known.join(", ")),
         };
-        faults.push(node.fault(format!("there is no kind `{}`{hint}", shortened(name))));
+        faults.push(node.fault(format!("unknown kind `{}`{hint}", shortened(name))));
         return None;
     }
     let versions = || named.iter().map(|kind| format!("`{}`", kind.api_version())).collect::<Vec<_>>().join(" or ");

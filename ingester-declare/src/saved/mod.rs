@@ -79,7 +79,7 @@ pub struct SavedError {
 
 /// The name of the saved query is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no saved query `{name}`{hint}")]
+#[error("unknown saved query `{name}`{hint}")]
 pub struct UnknownQuery {
     name: String,
     hint: String,
@@ -128,8 +128,8 @@ impl SavedQueries {
             let known: Vec<&str> = self.queries.iter().map(SavedQuery::name).collect();
             let hint = match nearest(name, &known) {
                 Some(meant) => format!(", did you mean `{meant}`?"),
-                None if known.is_empty() => "; there are none".into(),
-                None => format!("; there are: {}", known.join(", ")),
+                None if known.is_empty() => "; known: none".into(),
+                None => format!("; known: {}", known.join(", ")),
             };
             UnknownQuery { name: shortened(name), hint }
         })

@@ -189,7 +189,7 @@ fn all_mistakes_of_all_files_are_found_at_once_with_their_places() {
     let expected = [
         "one.yaml line 3: filtr: unknown key `filtr`; did you mean `filter`?",
         "one.yaml line 1: name: expected small letters, digits and `-`, 63 at most, with a letter or a digit at both ends, found `A b`",
-        "one.yaml line 2: kind: there is no kind `Modl`, did you mean `Model`?",
+        "one.yaml line 2: kind: unknown kind `Modl`, did you mean `Model`?",
         "two.yaml line 1: `name` is missing: small letters, digits and `-`",
         "two.yaml line 3: filter.all[0]: model has no column for the field `create_tim`; did you mean `create_time`?",
         "two.yaml line 3: filter.all[1]: expected a test: equals, notEquals, less, lessOrEqual, greater, greaterOrEqual, in, notIn, like, exists, empty",
@@ -401,10 +401,10 @@ fn a_query_is_found_by_its_name() {
     assert_eq!(queries.iter().map(SavedQuery::name).collect::<Vec<_>>(), ["all", "newest"]);
     assert_eq!(queries.get("newest").unwrap().name(), "newest");
     let said = |name: &str| queries.get(name).unwrap_err().to_string();
-    assert_eq!(said("newst"), "there is no saved query `newst`, did you mean `newest`?");
-    assert_eq!(said("x"), "there is no saved query `x`; there are: all, newest");
+    assert_eq!(said("newst"), "unknown saved query `newst`, did you mean `newest`?");
+    assert_eq!(said("x"), "unknown saved query `x`; known: all, newest");
     let none = SavedQueries::default().get("x").unwrap_err().to_string();
-    assert_eq!(none, "there is no saved query `x`; there are none");
+    assert_eq!(none, "unknown saved query `x`; known: none");
 }
 
 #[test]

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_is_a_fault_with_its_line() {
+    fn a_malformed_document_is_a_fault_with_its_line() {
         for (text, said) in [
             ("a: 1\n---\nb: 2\n", "line 2: column 1: a second document begins here; a file has one"),
             ("a: [", "line 1: column 4: unclosed bracket '['"),

@@ -683,7 +683,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stream_without_its_bookmark_is_no_list() {
+    async fn a_stream_without_its_bookmark_is_not_a_list() {
         let text = "{\"type\":\"ADDED\",\"object\":{\"a\":1}}\n";
         assert_eq!(streamed(1, 200, text).await, (vec![Err(ApiErrorKind::Transient)], 1));
     }
@@ -711,7 +711,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_that_is_no_list_is_an_error() {
+    fn a_response_that_is_not_a_list_is_an_error() {
         for text in [
             "",
             "[]",

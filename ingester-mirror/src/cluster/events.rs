@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_event_is_an_error() {
+    async fn what_is_not_an_event_is_an_error() {
         let expired = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\
             \"Failure\",\"message\":\"too old\",\"reason\":\"Expired\",\"code\":410}}\n";
         assert_eq!(read::<Box<str>>(expired).await, [Err(ApiErrorKind::Expired)]);

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_null_or_no_number_is_no_error() {
+    fn absent_null_and_non_numeric_values_are_not_errors() {
         for text in ["{}", r#"{"annotations":null,"deletionTimestamp":null}"#, r#"{"resourceVersion":"x"}"#] {
             let meta = serde_json::from_str::<PartialObjectMeta>(text).unwrap().into_meta();
             assert!(

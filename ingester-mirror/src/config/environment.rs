@@ -1,7 +1,7 @@
 //! The environment variables that name a database, and the region. Nothing else reads them.
 //!
-//! They are those that deployments of the reference system and of KubeDL set, and `DATABASE_URL`; and where none of them is set, those of
-//! databases' own clients. A variable with an empty value counts as not set, because container templates often have such variables.
+//! These are the variables that deployments of the reference system and of KubeDL set, and `DATABASE_URL`. If none of them is set, the
+//! variables of the databases' own clients count. A variable with an empty value counts as not set, because container templates often have such variables.
 
 use super::error::ConfigError;
 use super::secret::Secret;

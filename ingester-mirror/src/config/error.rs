@@ -1,4 +1,4 @@
-//! The mistakes of a configuration: all at once, by line.
+//! All mistakes of a configuration, in the order of their lines.
 
 use ingester_declare::text::{Fault, Faults};
 use std::fmt;

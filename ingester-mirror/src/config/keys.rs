@@ -1,4 +1,4 @@
-//! The keys of the file, each as one row: `row.rs` says how to read them. A key that is not here is unknown.
+//! The keys of the file, one row each; `row.rs` defines the syntax of a row. A key without a row is unknown.
 
 use super::retention::kept;
 #[cfg(test)]

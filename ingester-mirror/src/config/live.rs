@@ -1,4 +1,4 @@
-//! The configuration as it is now, and what a changed file changes while the program runs.
+//! The current configuration, and which changes of its file take effect while the program runs.
 
 use super::Config;
 use super::row::{Effect, Settings as _};

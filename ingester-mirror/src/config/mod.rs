@@ -1,23 +1,23 @@
 //! The configuration of `ingester run` and `ingester serve`: a YAML file, overridden by the environment.
 //!
 //! The sections `metadataStorage`, `mysql` and `ingester` have the names and defaults of the reference system, and some keys of
-//! our own. `docs/configuration.md` lists every key. Everything here takes text and returns values; only [`Config::load`]
-//! and what is about the password's file read one.
+//! our own. `docs/configuration.md` lists every key. This room turns text into values; only [`Config::load`] and the readers of
+//! password files open a file.
 //!
 //! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, selection.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `tree.rs` | the text as a tree with line numbers, by the reader of `ingester_declare::text` |
-//! | `section.rs` | takes known keys out of the tree; those that are left are unknown |
+//! | `tree.rs` | parses the text into a tree with line numbers, with `ingester_declare::text` |
+//! | `section.rs` | reads the known keys of a section; the remaining keys are unknown |
 //! | `values.rs` | parses and checks single values |
 //! | `keys.rs` | every key of the file, one row each |
-//! | `row.rs` | makes the structs, defaults and readers of sections out of rows |
+//! | `row.rs` | generates the structs, defaults and readers of sections from these rows |
 //! | `serve.rs` | the sections of `ingester serve` |
 //! | `replicas.rs` | how several ingesters share the work |
-//! | `retention.rs` | for how long rows are kept, and which rules purge them |
-//! | `policies.rs` | which objects leave etcd by rules |
-//! | `live.rs` | what a changed file changes while the program runs |
+//! | `retention.rs` | how long rows are kept, and the rules that purge them |
+//! | `policies.rs` | the rules by which objects leave etcd |
+//! | `live.rs` | which changes of the file take effect while the program runs |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 

@@ -1,4 +1,4 @@
-//! Which objects leave etcd by rules.
+//! The rules by which objects leave etcd.
 
 use super::section::single;
 use super::values::truth;

@@ -1,4 +1,4 @@
-//! For how long rows are kept whose objects are deleted, and which rules purge rows.
+//! How long the rows of deleted objects are kept, and the rules that purge rows.
 
 use super::Retention;
 use super::policies::{EvictRule, of_configuration, one};

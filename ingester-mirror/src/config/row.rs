@@ -1,15 +1,15 @@
-//! A key of the file as one row.
+//! The syntax of a row, which declares one key of the file.
 //!
-//! [`settings!`] makes a section's struct out of its rows, with its [`Default`], its reader, and what a changed file changes. A row is
+//! [`settings!`] generates a section's struct from its rows, with its [`Default`], its reader, and the effects of a changed file. A row is
 //!
 //! ```text
 //! /// What it does, as the struct and docs/configuration.md say it.
 //! key => field: Type = "default", "what it takes", Effect, read(reader), variable NAME;
 //! ```
 //!
-//! with the default as the file writes it (nothing for a key without a value), what a text of the file may be in words, when a change has
-//! an effect, the method of [`Section`] that reads it with its arguments, and the variable of the environment that overrides it, if there
-//! is one. Sections inside a section stand behind its keys.
+//! with the default as the file writes it (empty for a key without a default), the allowed values in words, when a change takes
+//! effect, the method of [`Section`] that reads the key with its arguments, and optionally the environment variable that overrides it.
+//! Nested sections follow the keys of their section.
 
 use super::live::ConfigChanges;
 use super::section::{Findings, Section, section};

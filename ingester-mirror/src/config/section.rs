@@ -1,4 +1,4 @@
-//! Takes the keys of a section one by one. The keys that were read are known; those that are left are unknown.
+//! Reads the keys of a section one by one. Keys that no reader asks for are unknown.
 
 use super::policies::{EvictRule, rules};
 use super::retention::{RetentionRule, retention_rules};

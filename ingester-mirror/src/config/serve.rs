@@ -1,4 +1,4 @@
-//! The sections of `ingester serve`. `ingester run` reads them, and does without.
+//! The sections of `ingester serve`. `ingester run` checks them, but does not use them.
 
 use super::{Config, ConfigError};
 use ingester_store::Address;

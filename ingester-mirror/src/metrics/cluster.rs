@@ -1,4 +1,4 @@
-//! Lists, watches and requests: what an ingester does at the API server.
+//! Lists, watches and other requests to the API server.
 
 use super::controller::ControllerMetrics;
 use super::count;

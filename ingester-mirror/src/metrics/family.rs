@@ -1,4 +1,4 @@
-//! How metrics are declared: name, labels, help and buckets in one line, from which registration and series follow.
+//! Declares metrics: one line has name, labels, help and buckets; registration and series are generated from it.
 
 use prometheus::core::Collector;
 use prometheus::{HistogramOpts, Opts, Registry, Result};

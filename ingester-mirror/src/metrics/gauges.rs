@@ -1,5 +1,5 @@
-//! The gauges of controllers. A kind has one controller, or one for each configured namespace and shard; each keeps its own numbers, and
-//! they are put together when they are read.
+//! The gauges of controllers. A kind has one controller, or one for each configured namespace and shard; each keeps its own numbers, which are
+//! added up when they are read.
 
 use super::controller::ControllerMetrics;
 use super::family::{Gauges, Seconds, metrics};

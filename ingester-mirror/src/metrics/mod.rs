@@ -9,14 +9,14 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `gauges` | what each controller has now, and how that adds up for a kind |
+//! | `gauges` | the current numbers of each controller, and their sums for a kind |
 //! | `work` | queues and reconciliations |
-//! | `rows` | what becomes of objects in SQL |
+//! | `rows` | objects that are written, rejected or skipped in SQL |
 //! | `cluster` | lists, watches and requests |
 //! | `upkeep` | backfills, retention, audits, suspension |
 //! | `process` | the database, the configuration, Events |
 //! | `replicas` | members that share the work |
-//! | `controller` | all of a kind's metrics together |
+//! | `controller` | all metrics of a kind |
 //! | `family` | how metrics are declared |
 //!
 //! Nothing here is global: each [`Metrics`] has its own registry. Nothing here does I/O.

@@ -1,4 +1,4 @@
-//! What becomes of objects in SQL.
+//! Objects that are written, rejected or skipped in SQL.
 
 use super::controller::ControllerMetrics;
 use super::count;

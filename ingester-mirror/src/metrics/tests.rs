@@ -1,4 +1,4 @@
-//! Tests that read the rendered text back.
+//! Tests of the rendered text.
 
 use super::{ControllerMetrics, GivenUp, Metrics, Outcome, Read, Restart, Skip};
 use ingester_store::ErrorClass;

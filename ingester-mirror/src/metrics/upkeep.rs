@@ -1,4 +1,4 @@
-//! What is done for a kind once, beside its controllers: backfills, retention, audits, suspension.
+//! Tasks that run once for a kind, beside its controllers: backfills, retention, audits, suspension.
 
 use super::controller::KindMetrics;
 use super::family::{Counters, Gauges, Seconds, metrics};

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_of_no_use_is_not_remembered() {
+    async fn expired_additions_are_forgotten() {
         let mut additions = Additions::default();
         for _ in 0..REFUSALS {
             additions.refused("kept", 1);

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_is_alone_may_do_everything() {
+    async fn a_single_member_may_do_everything() {
         let assignment = Assignment::alone();
         let mut held = assignment.hold("Model").await;
         assert!(assignment.is_valid() && assignment.holds("anything") && waits(held.revoked()).await);

@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lease_in_no_namespace_is_no_lease_that_is_gone() {
+    async fn a_missing_namespace_is_not_taken_for_a_missing_lease() {
         let missing =
             json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "code": 404 });
         let (leases, _) = server(vec![(404, missing.to_string())]);

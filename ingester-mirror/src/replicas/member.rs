@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_is_confirmed_again_after_the_lease_ran_out() {
+    fn running_units_are_confirmed_again_after_the_lease_ran_out() {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
         let mut member = member(at(0));

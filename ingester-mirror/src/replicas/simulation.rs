@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn members_agree_whatever_befalls_them() {
+    fn members_agree_through_freezes_cuts_and_kills() {
         let seeds = std::env::var("MEMBERS_SEEDS").ok().and_then(|seeds| {
             let (from, to) = seeds.split_once("..")?;
             Some(from.parse().ok()?..to.parse().ok()?)

@@ -1,33 +1,32 @@
-//! A simulation of everything around ingesters: an API server, a database, users, outages, clocks, and kills. The ingesters are the
-//! real ones.
+//! Runs real ingesters against models of everything around them: an API server, a database, users, outages, clocks and kills.
 //!
 //! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, part, policies, replicas, retention, rows, suspend, sync, unit.
 //!
-//! Everything that happens comes from one seed, in one thread, in virtual time. So a seed that fails can be run again:
+//! A run is single-threaded, in virtual time, and determined by its seed, so a failing seed can be run again:
 //!
 //! - `cargo test -p ingester-mirror simulation` runs the seeds that CI runs;
-//! - `SIMULATION_SEEDS=1000..50000` in front of it runs these instead;
-//! - `SIMULATION_SEED=7` prints the history of one.
+//! - `SIMULATION_SEEDS=1000..50000` before it runs these seeds instead;
+//! - `SIMULATION_SEED=7` prints the history of one seed.
 //!
-//! `tests/mistakes/` makes mistakes again, which must be found.
+//! `tests/mistakes/` makes past mistakes again; the simulation must find them.
 //!
 //! | file | what it has |
 //! |---|---|
-//! | `world` | chance, time, history; how a request gets to a server |
+//! | `world` | random numbers, virtual time, the history; the way of a request to a server |
 //! | `things` | an object of the API server's model |
-//! | `api_server`, `cluster`, `streams` | a model of the API server; the requests to it; what it sends bit by bit |
-//! | `database`, `rows` | a model of the database; the requests to it |
-//! | `restores` | what befalls the whole cluster |
-//! | `only_copy` | evicted rows: what must hold of them, and what people do with them |
-//! | `policies` | the rule by which objects leave etcd in some seeds, and what must hold of what it evicts |
-//! | `retention` | the rules by which evicted rows are purged in some seeds, and what must hold of that |
+//! | `api_server`, `cluster`, `streams` | a model of the API server; its requests; its streams: watches and streamed lists |
+//! | `database`, `rows` | a model of the database; its requests |
+//! | `restores` | restores of the whole cluster |
+//! | `only_copy` | evicted rows: their invariants, and what users do with them |
+//! | `policies` | in some seeds: the rule by which objects leave etcd, and the invariants of its evictions |
+//! | `retention` | in some seeds: the rules by which evicted rows are purged, and their invariants |
 //! | `kinds` | the kind that is mirrored |
-//! | `troubles` | which troubles a seed has |
-//! | `users` | who changes objects, and what befalls the servers |
-//! | `members` | a share of the seeds: ingesters that share the work by Leases, with freezes and cuts |
-//! | `checks`, `pace`, `reports` | what must hold after every step and at rest; how often an ingester may ask; what it must report |
-//! | `run` | one run: trouble, then rest |
-//! | `seeds` | which seeds are run, and what is said of a run |
+//! | `troubles` | the faults of a seed |
+//! | `users` | users that change objects; outages of the servers |
+//! | `members` | in some seeds: ingesters that share the work by Leases, with freezes and cuts |
+//! | `checks`, `pace`, `reports` | invariants after every step and at rest; limits on the rate of requests; required reports |
+//! | `run` | one run: faults first, then rest |
+//! | `seeds` | the seeds that tests run, and the report of a run |
 
 mod api_server;
 mod checks;

@@ -1,4 +1,4 @@
-//! The live mirror of many kinds: one unit for each kind, or for each of its namespaces.
+//! Starts and supervises the live mirror: one unit for each kind, or for each of its namespaces and shards.
 //!
 //! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, follow, health, metrics, part, replicas, rows, suspend, unit.
 //! Must not: know SQL text, a particular kind, or command line arguments.

@@ -1,7 +1,7 @@
 //! The console: a page for browsers at `/ui/`. It is a client of this server's API like any other, without a right of its own: its files are
 //! served to every caller, and the browser asks for objects with its user's token.
 //!
-//! The files are in `console/` of this crate, and become part of the program (feature `console`). There is no build step.
+//! The files are in `console/` of this crate, and become part of the program (feature `console`). They are served as they are, without a build step.
 //!
 //! May use: request.
 //! Must not: read anything of the database or of the cluster.

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_gives_up_leaves_the_question_to_the_next() {
+    async fn a_waiter_that_gives_up_leaves_the_question_to_the_next() {
         let cache = Cache::<bool>::new();
         let given_up = tokio::time::timeout(SECOND, cache.get([1; 32], holds, std::future::pending()));
         given_up.await.unwrap_err();

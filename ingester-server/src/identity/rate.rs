@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn without_a_rate_nobody_waits() {
+    async fn without_a_rate_callers_do_not_wait() {
         let rates = Rates::new(Rate { per_second: 0, burst: 0 });
         for _ in 0..1000 {
             rates.take("ada").unwrap();

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_has_a_token_without_a_clear_yes() {
+    fn a_token_counts_only_after_a_clear_yes() {
         for status in [
             json!(null),
             json!({}),

@@ -276,7 +276,7 @@ async fn nothing_that_says_who_calls_is_left() {
 }
 
 #[tokio::test]
-async fn nobody_is_taken_for_somebody_else() {
+async fn impersonation_is_refused() {
     let world = world();
     for header in ["Impersonate-User", "impersonate-group", "Impersonate-Extra-scopes", "impersonate-uid"] {
         let status = world.who(&[("authorization", "Bearer good"), (header, "root")], None).await.unwrap_err();
@@ -287,7 +287,7 @@ async fn nobody_is_taken_for_somebody_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn invented_tokens_keep_nobody_who_is_known_from_being_answered() {
+async fn invented_tokens_do_not_block_known_callers() {
     let world = world();
     let known = world.who(&[("authorization", "Bearer good")], None).await.unwrap();
     let tokens: Vec<String> = (0..15).map(|n| format!("Bearer slow{n}")).collect();
@@ -364,7 +364,7 @@ async fn a_refusal_is_in_the_words_of_the_api_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_allowed_is_asked_again_after_ten_seconds_and_what_is_not_after_five() {
+async fn rights_are_cached_ten_seconds_and_refusals_five() {
     let world = world();
     for (verb, seconds) in [(Verb::List, 10), (Verb::Delete, 5)] {
         let may = async || world.identity.authorize(&user("ada"), &attributes(verb, "ml", "")).await.is_ok();
@@ -445,7 +445,7 @@ async fn nothing_is_allowed_while_the_api_server_cannot_be_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_asks_too_much_is_told_when_to_come_again() {
+async fn a_caller_over_its_rate_learns_when_to_retry() {
     let rate = Rate { per_second: 1, burst: 2 };
     let identity = Identity::new(Known::default(), Vec::new(), rate, Metrics::new().unwrap());
     identity.admit(&user("ada")).unwrap();
@@ -456,7 +456,7 @@ async fn who_asks_too_much_is_told_when_to_come_again() {
 }
 
 #[tokio::test]
-async fn a_port_without_authentication_asks_nobody() {
+async fn a_port_without_authentication_does_not_ask_the_cluster() {
     let identity = Identity::unchecked();
     let caller = identity.authenticate(&mut parts(&ROOT), &peer(&[])).await.unwrap();
     assert_eq!(caller.user, "ingester:insecure-loopback");

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_follows_a_large_part_is_given_too() {
+    async fn parts_after_a_large_part_are_sent() {
         let parts =
             [vec![b'a'; PORTION + 1], Vec::new(), vec![b'b'; 2]].map(|part| Ok::<_, std::io::Error>(part.into()));
         let trailers = [Ok(Frame::trailers(http::HeaderMap::new()))];

@@ -357,7 +357,7 @@ async fn slow_clients_are_let_go() {
 }
 
 #[tokio::test]
-async fn who_does_not_read_is_let_go() {
+async fn a_client_that_does_not_read_is_disconnected() {
     for secure in [false, true] {
         let world = if secure { World::tls(short()).await } else { World::loopback(short()).await };
         let request = format!("GET /endless HTTP/1.1\r\n{CLOSE}");
@@ -506,7 +506,7 @@ async fn idle_connections_give_way_to_new_ones() {
 }
 
 #[tokio::test]
-async fn who_only_waits_keeps_nobody_from_being_answered() {
+async fn idle_connections_do_not_block_answers() {
     let world = World::with_places(Limits::default(), 1).await;
     let mut following = Vec::new();
     for _ in 0..3 {
@@ -595,7 +595,7 @@ async fn a_client_shows_a_certificate_if_it_has_one() {
 }
 
 #[tokio::test]
-async fn who_is_not_known_keeps_no_connection() {
+async fn unauthenticated_callers_keep_no_connection() {
     let (world, local) = (World::tls(Limits::default()).await, World::loopback(Limits::default()).await);
     let prefixed = format!("{}/readyz", crate::request::path::OUTER_PREFIX);
     let paths = ["/unknown", "/healthz", "/livez?verbose", "/readyz/", "/%76ersion", &prefixed];

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_wait_any_more_is_passed_over() {
+    fn a_waiter_that_gave_up_is_passed_over() {
         let budget = ten();
         let (held, waiting) = admitted(budget, "a", Cost::Keyed, 6);
         drop(waiting);

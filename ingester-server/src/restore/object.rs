@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wrote_a_status_is_seen_in_the_managed_fields() {
+    fn the_writer_of_a_status_is_in_the_managed_fields() {
         let wanted = json!({"state": "READY"});
         let of = |status: Value, managers: &[&str]| {
             let managers: Vec<Value> = managers.iter().map(|name| json!({ "manager": name })).collect();

@@ -139,7 +139,7 @@ async fn ask(service: &Service, method: &str, path: &str, headers: &[(&str, &str
 const MODELS: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
 
 #[tokio::test]
-async fn who_is_not_known_reads_nothing() {
+async fn unauthenticated_callers_read_nothing() {
     let service = service().await;
     let forged = [
         &[][..],
@@ -181,7 +181,7 @@ async fn who_is_not_known_reads_nothing() {
 }
 
 #[tokio::test]
-async fn everybody_reads_what_they_may_read_in_the_cluster() {
+async fn users_read_what_they_may_read_in_the_cluster() {
     let service = service().await;
     let (ada, eve) = ([("authorization", "Bearer ada")], [("authorization", "Bearer eve")]);
     let names = |list: &Json| {

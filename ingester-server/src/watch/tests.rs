@@ -539,7 +539,7 @@ async fn a_watcher_that_does_not_read_is_ended_and_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn who_may_not_watch_any_more_is_told_so() {
+async fn a_watcher_that_lost_its_right_is_told_so() {
     let world = World::with(WatchLimits { rights: Duration::from_millis(20), ..LIMITS }).await;
     let list = world.list().await;
     let stands = Arc::new(AtomicBool::new(true));
@@ -641,7 +641,7 @@ async fn former_objects_that_the_caller_may_not_see_are_not_sent() {
 }
 
 #[tokio::test]
-async fn what_has_a_limit_cannot_be_watched() {
+async fn a_watch_with_a_limit_is_refused() {
     let world = World::new().await;
     let status = world.try_watch("", |request| request.parameters.most = Some(5)).await.err().unwrap();
     assert_eq!(status.code, 400);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_there_is_added() {
+    fn missing_labels_and_annotations_are_added() {
         let new = Changeable { labels: pairs(&[("a", "b")]), annotations: pairs(&[("c", "d")]) };
         let text = r#"{"metadata":{"name":"x"}}"#;
         let expected = r#"{"metadata":{"name":"x","labels":{"a":"b"},"annotations":{"c":"d"},"resourceVersion":"1"}}"#;

@@ -931,7 +931,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_name_of_an_enum_is_named_with_the_nearest() {
+    fn an_unknown_enum_name_is_reported_with_the_nearest() {
         let error = |name: &str| {
             let filter = Filter::UnknownName { field: "tier".into(), name: name.into(), known: &["Gold", "Silver"] };
             error(Query { filters: vec![filter.negated()], ..Query::default() })

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_order_is_refused_with_its_place() {
+    fn a_malformed_order_is_refused_with_its_place() {
         let name = "expected the name of a field";
         for (text, place, what) in [
             (",", "character 1", name),

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_of_ours_is_refused_with_the_reason() {
+    fn a_foreign_token_is_refused_with_the_reason() {
         let ours = r#"{"version":1,"query":"0000000000000007","values":[],"uid":"u"}"#;
         assert!(Continue::decode(&token(ours), 7).is_ok());
         let other = |from: &str, to: &str| token(&ours.replace(from, to));

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_added_where_there_is_none() {
+    fn a_password_is_added_to_an_address_without_one() {
         let add = |address: Address| address.password("hunter2", || Ok("hunter2".to_owned()));
         let with = |url: &str| add(url.parse().unwrap());
         for (url, shown) in [

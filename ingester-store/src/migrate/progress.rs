@@ -226,7 +226,7 @@ mod tests {
     use ingester_sql::dialect::Dialect;
 
     #[test]
-    fn a_table_that_is_made_again_is_made_once_more_if_nobody_knows() {
+    fn a_table_is_rebuilt_again_if_the_outcome_is_unknown() {
         let table = || TableDef {
             name: Ident::new("job_limits"),
             was: Vec::new(),

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_under_the_guard_passes_it() {
+    fn rows_that_are_due_pass_the_guard() {
         for (old, new) in all().filter(|(_, new)| new.eviction != Eviction::Unrecorded) {
             if due(Some(old), new) == Due::Write {
                 let verdict = verdict(old, new);

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_want_and_have_marked_counts() {
+    fn wishes_and_marks_of_other_units_count() {
         let marked = Account::default().wanting(8, at(0)).marking(8, at(1));
         let halfway = Account::default().wanting(8, at(0)).marking(3, at(1));
         let wants = Account::default().wanting(8, at(5));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_that_is_gone_keeps_nobody_waiting_for_ever() {
+    fn a_removed_unit_does_not_block_its_waiters() {
         let gone = Account::default().wanting(1000, at(0));
         assert_eq!(others(&Account::default(), std::slice::from_ref(&gone), at(WANTS - 1)), 1000);
         assert_eq!(others(&Account::default(), &[gone], at(WANTS)), 0);

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_confirms_an_intended_eviction() {
+    fn a_deletion_confirms_an_intended_eviction() {
         let stored = version(5, false, Eviction::Intended);
         assert_eq!(verdict_of_tombstone(stored, 5), Verdict::Confirm);
         assert_eq!(verdict_of_tombstone(stored, 9), Verdict::Confirm);

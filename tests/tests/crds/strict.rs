@@ -140,7 +140,7 @@ fn a_strict_crd_keeps_required_fields_defaults_nulls_and_columns() -> Result<()>
 
 /// Every custom resource is without a status at first, whatever the struct requires of it.
 #[test]
-fn a_status_that_nobody_has_written_yet_has_no_values() -> Result<()> {
+fn an_unwritten_status_has_no_values() -> Result<()> {
     let row = |status: Option<Json>| {
         let mut order =
             json!({"apiVersion": "strict.example.com/v1", "kind": "Order", "metadata": {"name": "a"}, "spec": whole()});

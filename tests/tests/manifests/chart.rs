@@ -132,7 +132,7 @@ fn rendered(values: &str, revision: u32) -> Option<Output> {
 }
 
 /// The rendered chart: its objects, and the notes for the user.
-fn chart(values: &str, revision: u32) -> Option<(Vec<Json>, String)> {
+pub(super) fn chart(values: &str, revision: u32) -> Option<(Vec<Json>, String)> {
     let output = rendered(values, revision)?;
     assert!(output.status.success(), "{values}: {}", String::from_utf8_lossy(&output.stderr));
     let answer: Json = serde_json::from_slice(&output.stdout).unwrap();

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 mod chart;
 mod kustomized;
 mod monitoring;
+mod pages;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -24,7 +24,7 @@ on_every_database! {
     a_migration_that_differs_from_the_released_one_is_named
     each_migration_has_its_state_and_a_plan_runs_nothing
     sqlxs_own_migrator_runs_and_reads_the_same_migrations
-    a_migration_waits_for_a_table_in_use_and_blocks_nobody
+    a_migration_waits_for_a_table_in_use_without_blocking_others
 }
 
 on_galera! {
@@ -363,7 +363,7 @@ async fn reading(database: &Database) -> Result<Box<dyn std::any::Any + Send>> {
     }
 }
 
-async fn a_migration_waits_for_a_table_in_use_and_blocks_nobody(database: Database) -> Result<()> {
+async fn a_migration_waits_for_a_table_in_use_without_blocking_others(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.first, &store).await?;

@@ -14,8 +14,8 @@ use ingester_tests::on_every_database;
 use tokio_util::sync::CancellationToken;
 
 on_every_database! {
-    what_only_adds_is_made_and_filled
-    what_does_more_is_refused_until_it_is_meant
+    additions_of_a_file_are_made_and_filled
+    a_change_that_does_more_than_add_is_refused_until_allowed
     values_that_stay_are_not_lost_by_a_changed_rule
     definitions_are_counted_by_the_database
     programs_that_start_together_make_the_tables_once
@@ -55,7 +55,7 @@ async fn fill(store: &Store, kind: Kind) -> Result<Option<BackfillProgress>> {
     Ok(Some(store.backfill(backfill, None, &CancellationToken::new(), |_| {}).await?))
 }
 
-async fn what_only_adds_is_made_and_filled(database: Database) -> Result<()> {
+async fn additions_of_a_file_are_made_and_filled(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let first = declared(&[QUEUE], "")?;
     let made = store.make_declared(&[first], May::Add).await?;
@@ -75,7 +75,7 @@ async fn what_only_adds_is_made_and_filled(database: Database) -> Result<()> {
     Ok(())
 }
 
-async fn what_does_more_is_refused_until_it_is_meant(database: Database) -> Result<()> {
+async fn a_change_that_does_more_than_add_is_refused_until_allowed(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let first = declared(&[QUEUE, OWNER], "")?;
     store.make_declared(&[first], May::Add).await?;

@@ -26,7 +26,7 @@ on_every_database! {
     two_who_number_at_once_give_each_entry_one_number
     readers_that_come_first_at_once_begin_a_log_with_one_reset
     a_fill_records_one_reset_until_the_log_is_read
-    who_begins_to_follow_during_a_fill_ends_with_the_rows
+    a_watch_that_begins_during_a_fill_ends_with_the_rows
     a_version_that_a_fill_may_have_stored_is_found_at_no_entry
     a_row_that_lives_again_says_so
     a_position_is_known_until_something_behind_it_is_purged
@@ -524,7 +524,7 @@ async fn a_fill_records_one_reset_until_the_log_is_read(world: World) -> Result<
     Ok(())
 }
 
-async fn who_begins_to_follow_during_a_fill_ends_with_the_rows(world: World) -> Result<()> {
+async fn a_watch_that_begins_during_a_fill_ends_with_the_rows(world: World) -> Result<()> {
     let reader = world.store().await?;
     let table = models();
     let mut writers = tokio::task::JoinSet::new();

@@ -15,19 +15,19 @@ use std::sync::Arc;
 
 on_every_database! {
     an_evicted_row_is_changed_in_all_its_tables
-    what_is_tried_changes_nothing
+    a_dry_run_of_a_change_writes_nothing
     only_evicted_rows_of_the_kind_are_changed
     a_deleted_row_keeps_its_version_and_when_it_was_evicted
     of_two_writers_who_saw_the_same_version_one_wins
-    what_the_mirror_still_hears_leaves_a_changed_row_alone
+    late_events_of_the_mirror_do_not_overwrite_a_changed_row
     many_rows_are_deleted_but_those_that_changed_meanwhile
-    whoever_writes_an_evicted_row_it_agrees_with_itself
+    an_evicted_row_agrees_with_itself_after_every_writer
     a_decision_for_the_object_replaces_the_row_that_was_seen_and_no_other
 }
 
 on_galera! {
     of_two_writers_who_saw_the_same_version_one_wins
-    whoever_writes_an_evicted_row_it_agrees_with_itself
+    an_evicted_row_agrees_with_itself_after_every_writer
 }
 
 /// Evicts a model of this version.
@@ -106,7 +106,7 @@ async fn an_evicted_row_is_changed_in_all_its_tables(world: World) -> Result<()>
     Ok(())
 }
 
-async fn what_is_tried_changes_nothing(world: World) -> Result<()> {
+async fn a_dry_run_of_a_change_writes_nothing(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     store.write(table, vec![evicted("a", 5)]).await?;
@@ -213,7 +213,7 @@ fn echoes(uid: &str) -> Vec<RowChange> {
     ]
 }
 
-async fn what_the_mirror_still_hears_leaves_a_changed_row_alone(world: World) -> Result<()> {
+async fn late_events_of_the_mirror_do_not_overwrite_a_changed_row(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     store.write(table, vec![evicted("changed", 5), evicted("deleted", 5), evicted("both", 5)]).await?;
@@ -250,7 +250,7 @@ async fn many_rows_are_deleted_but_those_that_changed_meanwhile(world: World) ->
     Ok(())
 }
 
-async fn whoever_writes_an_evicted_row_it_agrees_with_itself(world: World) -> Result<()> {
+async fn an_evicted_row_agrees_with_itself_after_every_writer(world: World) -> Result<()> {
     const OBJECTS: usize = 12;
     let uids: Vec<String> = (0..OBJECTS).map(|i| format!("u{i:02}")).collect();
     let table = kind("Model").table();

@@ -23,7 +23,7 @@ use std::convert::Infallible;
 
 on_every_database! {
     each_writer_keeps_the_version_that_it_ends
-    what_changes_no_version_keeps_none
+    a_write_without_a_new_version_keeps_no_history
     a_single_write_keeps_the_version_that_it_ends
     every_moment_of_random_lives_is_read_as_it_was
     versions_of_racing_writers_have_no_gap_and_no_overlap
@@ -269,7 +269,7 @@ async fn each_writer_keeps_the_version_that_it_ends(world: World) -> Result<()> 
     Ok(())
 }
 
-async fn what_changes_no_version_keeps_none(world: World) -> Result<()> {
+async fn a_write_without_a_new_version_keeps_no_history(world: World) -> Result<()> {
     let store = store(&world).await?;
     let table = runs();
     store.write(table, vec![live("a", 5), gone("b", 5), evicted("c", 5)]).await?;

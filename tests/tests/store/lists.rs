@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 on_every_database! {
     objects_larger_than_the_memory_for_sorting_are_listed
-    questions_that_nobody_waits_for_are_ended
+    questions_without_a_waiting_client_are_ended
 }
 
 /// Writes this many objects of a size.
@@ -91,7 +91,7 @@ async fn lists_all(store: &Store, questions: &[(&str, Query)]) -> Result<()> {
 /// The minimum time of a question: if it ends earlier, it was ended.
 const LONG: Duration = Duration::from_secs(10);
 
-async fn questions_that_nobody_waits_for_are_ended(world: World) -> Result<()> {
+async fn questions_without_a_waiting_client_are_ended(world: World) -> Result<()> {
     world.store().await?.close().await;
     let store = world.connect(ConnectOptions { connections: 10, ..ConnectOptions::default() }).await?;
     for tens in 0..10 {

@@ -19,6 +19,7 @@ mod history;
 mod lists;
 mod many;
 mod moving;
+mod pages;
 mod partitions;
 mod password;
 mod plan_summary;

@@ -28,7 +28,7 @@ on_every_database! {
     objects_written_one_by_one_have_the_values_of_a_batch
     a_stale_write_changes_no_values
     values_go_with_a_purged_row_and_stay_with_a_tombstone
-    values_that_somebody_changed_are_found_and_repaired
+    values_changed_by_hand_are_found_and_repaired
     an_evicted_row_is_replaced_with_its_values
     values_that_are_asked_for_are_filled_again
     selectors_and_handles_find_the_objects_that_have_a_value
@@ -285,7 +285,7 @@ async fn values_go_with_a_purged_row_and_stay_with_a_tombstone(world: World) -> 
     Ok(())
 }
 
-async fn values_that_somebody_changed_are_found_and_repaired(world: World) -> Result<()> {
+async fn values_changed_by_hand_are_found_and_repaired(world: World) -> Result<()> {
     let store = store(&world).await?;
     let spec = json!({ "dnsNames": ["a", "b"], "limits": { "cpu": "4", "memory": "1" }, "ports": [80] });
     let wanted = row(&certificate("a", 3, spec));

@@ -22,7 +22,7 @@ on_every_database! {
     a_column_altered_by_hand_is_the_only_difference_found
     a_column_emptied_by_hand_is_the_only_difference_found
     labels_and_annotations_altered_by_hand_are_found
-    a_databases_own_spelling_of_json_is_no_difference
+    a_databases_own_spelling_of_json_counts_as_equal
     one_value_altered_in_json_is_found_with_its_path
     a_row_is_read_with_its_own_versions_labels_while_others_write
     hundreds_of_rows_are_read_once_each_in_uid_order
@@ -202,7 +202,7 @@ fn with_unknown(uid: &str, unknown: &str) -> Result<Row> {
     kind("Model").row(&object)?.context("kept")
 }
 
-async fn a_databases_own_spelling_of_json_is_no_difference(world: World) -> Result<()> {
+async fn a_databases_own_spelling_of_json_counts_as_equal(world: World) -> Result<()> {
     let store = world.store().await?;
     let kind = kind("Model");
     let mut texts: Vec<String> = [

@@ -17,7 +17,7 @@ on_every_database! {
     columns_of_spec_status_and_composites_are_asked_by_their_handles
     deleted_objects_never_come_unasked
     an_object_with_a_null_is_read
-    an_object_that_is_no_longer_of_its_type_stops_no_other
+    an_object_that_lost_its_type_does_not_stop_others
     a_stream_gives_all_and_pages_go_on_by_their_tokens
     objects_are_counted_by_a_column
 }
@@ -108,7 +108,7 @@ async fn an_object_with_a_null_is_read(world: World) -> Result<()> {
     Ok(())
 }
 
-async fn an_object_that_is_no_longer_of_its_type_stops_no_other(world: World) -> Result<()> {
+async fn an_object_that_lost_its_type_does_not_stop_others(world: World) -> Result<()> {
     let store = world.store().await?;
     fill(&store, &[model("a", 1), model("b", 1), model("c", 1)]).await?;
     // As an earlier release of the kind may have stored it.

@@ -69,7 +69,7 @@ fn object_with_items_is_a_list_unless_an_earlier_kind_says_no() {
 }
 
 #[test]
-fn kind_after_items_that_is_no_list_is_an_error() {
+fn kind_after_items_that_is_not_a_list_is_an_error() {
     assert_eq!(
         summary("{\"items\":[{\"name\":\"soup\"}, \"water\"],\n\"kind\":\"Menu\"}"),
         [
@@ -111,7 +111,7 @@ fn a_list_in_a_list_is_unpacked_and_a_third_one_is_not() {
 }
 
 #[test]
-fn document_that_is_no_object_names_its_type() {
+fn a_document_that_is_not_an_object_names_its_type() {
     assert_eq!(
         summary("[\"a\", 1, null, true, [{}],\n-1.5e3, {\"name\":\"x\"}]"),
         [

@@ -36,7 +36,7 @@ fn each_key_is_taken_up_or_named_and_no_other() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_part_hears_of_its_change_and_of_no_other() {
+async fn a_waiter_for_a_part_hears_only_of_its_change() {
     let (sender, live) = Live::new(Config::default());
     let waiter = live.clone();
     let waiting = tokio::spawn(async move {

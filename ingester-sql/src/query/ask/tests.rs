@@ -128,7 +128,7 @@ fn a_moment_is_one_and_takes_the_place_of_that_of_a_saved_query() {
 }
 
 #[test]
-fn what_cannot_pass_both_questions_is_refused() {
+fn a_question_that_no_object_can_pass_is_refused() {
     for (own, saved, said) in [
         (
             ("namespace", "ml"),

@@ -170,7 +170,7 @@ fn label_selectors_mean_what_they_mean_in_kubernetes() {
 }
 
 #[test]
-fn what_is_no_label_selector_is_refused_with_its_place() {
+fn a_malformed_label_selector_is_refused_with_its_place() {
     for (text, said) in BAD_LABEL_SELECTORS {
         let error = parse_label_selector(text).unwrap_err();
         assert_eq!(error.to_string(), format!("label selector {said}"));
@@ -323,7 +323,7 @@ fn field_selectors_have_ranges() {
 }
 
 #[test]
-fn what_is_no_field_selector_is_refused_with_its_place() {
+fn a_malformed_field_selector_is_refused_with_its_place() {
     for (text, said) in [
         ("x", "`x`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `x`"),
         ("x=a,b", "`x=a,b`, at its end: expected `=`, `==`, `!=`, `<`, `<=`, `>` or `>=` behind `b`"),

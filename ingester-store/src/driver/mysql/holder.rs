@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_taken_from_nobody_who_may_live() {
+    fn a_lock_is_not_taken_from_a_holder_that_may_be_alive() {
         let (own, other) = (Holder::new("a".into()), Holder::new("b".into()));
         let stored = other.text();
         let long_ago = Instant::now().checked_sub(SILENT).unwrap();

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_added_where_there_is_none() {
+    fn a_password_is_added_to_an_address_without_one() {
         let with = |url: &str| of_url(url).with_password("hunter2").map(|address| address.shown().to_owned());
         assert_eq!(with("postgres://u@h/d"), Ok("postgres://u:***@h/d".to_owned()));
         assert!(with("postgres://u:p@h/d").is_err() && with("postgres://u@h/d?password=p").is_err());

@@ -109,7 +109,7 @@ fn a_row_that_is_stored_as_it_was_written_has_no_difference() {
 }
 
 #[test]
-fn every_column_is_compared_except_those_that_are_no_part_of_the_object() {
+fn every_column_is_compared_except_those_outside_the_object() {
     for (place, column) in COLUMNS.iter().enumerate() {
         let (row, mut stored) = both();
         match place {
@@ -212,7 +212,7 @@ fn in_json(wanted: &str, stored: &str) -> Vec<Difference> {
 }
 
 #[test]
-fn json_in_mysqls_spelling_is_no_difference() {
+fn json_in_mysqls_spelling_counts_as_equal() {
     for (wanted, stored) in [
         (r#"{"b":1,"a":{"dd":[],"c":{}}}"#, r#"{"a": {"c": {}, "dd": []}, "b": 1}"#),
         (r#"{"a":1,"a":2}"#, r#"{"a": 2}"#),
