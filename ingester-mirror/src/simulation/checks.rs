@@ -3,6 +3,7 @@
 use super::api_server::ServerState;
 use super::database::KeptRow;
 use super::kinds::{Flavour, MODEL, NEWER};
+use super::only_copy::content;
 use super::things::Thing;
 use super::users::SWEEP_LIMIT;
 use super::world::World;
@@ -159,6 +160,9 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     let not_earlier = Some(new.res_version).filter(|version| *version >= stored.res_version);
     // A late write of the last state as evicted does not revive the row: it keeps a row that could be purged as a tombstone.
     let saved = evicted && new.res_version == stored.res_version;
+    // A restored etcd gives a version a second time, to another state.
+    let again_used = world.more.reuse && new.res_version == stored.res_version && content(new) != content(&old.row);
+    let another = new.res_version != stored.res_version || again_used;
     // An object that a rule had chosen is live again until it is judged again.
     let reconsidered = world.is_reconsidered(old, new);
     let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
@@ -172,8 +176,7 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
         world.violate(format!("what a rule evicts is not marked as deleted: {told}"));
     } else if stored.evicted() && deleted && !was && !outlived {
         world.violate(format!("an evicted row is never marked as deleted: {told}"));
-    } else if stored.evicted() && !evicted && !newer && !reconsidered && (!was || new.res_version == stored.res_version)
-    {
+    } else if stored.evicted() && !evicted && !newer && !reconsidered && !(was && another) {
         world.violate(format!("an evicted row keeps evict_time: {told}"));
     } else if stored.deleted && !deleted && !newer && !was && !saved {
         world.violate(format!("a tombstone is never revived by an older version: {told}"));

@@ -31,7 +31,7 @@ pub(super) struct OnlyCopies {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Content {
+pub(super) struct Content {
     object: Value,
     deleted: bool,
 }
@@ -47,7 +47,7 @@ fn said(text: &str) -> Value {
     object
 }
 
-fn content(row: &StoredRow) -> Content {
+pub(super) fn content(row: &StoredRow) -> Content {
     Content { object: said(text(row, base::JSON)), deleted: row.delete_time.is_some() }
 }
 

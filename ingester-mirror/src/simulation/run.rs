@@ -157,13 +157,17 @@ async fn all(sim: &Sim, troubles: Troubles) {
             Some(_) => tokio::time::sleep(Duration::from_secs(5)).await,
         }
     }
-    let requests = sim.world().requests;
+    let (requests, before) = {
+        let world = sim.world();
+        (world.requests, world.server.things.len())
+    };
     tokio::time::sleep(STAYS).await;
     let mut world = sim.world();
     if let Some(wrong) = checks::at_rest(&world) {
         world.violate(format!("at rest, no more: {wrong}"));
     }
-    let (requests, objects) = (world.requests - requests, world.server.things.len());
+    // What leaves meanwhile is worked on, too.
+    let (requests, objects) = (world.requests - requests, world.server.things.len().max(before));
     let namespaces = if world.more.namespaces { NAMESPACES.len() } else { 1 };
     let is_refused = |thing: &&Thing| thing.undeletable.is_some() || thing.unpatchable.is_some();
     let refused = world.server.things.values().filter(is_refused).count();

@@ -26,8 +26,8 @@ pub enum Verdict {
 /// - A row whose eviction is confirmed is the only copy of its object. It gives way to nothing that the cluster says: whatever state of
 ///   the object is heard of, also that it is to be deleted, can only be judged by looking. An eviction of which nothing is recorded
 ///   counts as confirmed, except that the same version on its way out of etcd begins it again.
-/// - A row whose eviction is intended gives way to a later version of its object. No tombstone of another version replaces it: only
-///   the cluster can tell whether the object was deleted or evicted. Its last state in etcd confirms the eviction.
+/// - A row whose eviction is intended gives way to a later version of its object. No deletion replaces it: only the cluster can tell whether
+///   the object was deleted or evicted, and a state on the way out may not be the last one. That the object is gone confirms the eviction.
 /// - A higher resourceVersion wins.
 /// - At the same resourceVersion, deletion and eviction win over the live state. A deletion that an earlier definition of the kind
 ///   brings leaves the columns of a later one. A live state of the version of a tombstone is stale: it does not revive the row, and
@@ -37,9 +37,7 @@ pub enum Verdict {
 pub fn verdict(stored: Version, new: Version) -> Verdict {
     match stored.eviction {
         Eviction::Confirmed | Eviction::Unrecorded => return verdict_on_only_copy(stored, new),
-        Eviction::Intended if new.deleted => {
-            return if new.res_version == stored.res_version { Verdict::Confirm } else { Verdict::Stale };
-        }
+        Eviction::Intended if new.deleted => return Verdict::Stale,
         Eviction::Intended | Eviction::None => {}
     }
     match new.res_version.cmp(&stored.res_version) {
@@ -162,13 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_confirms_an_intended_eviction() {
+    fn an_object_that_is_gone_confirms_an_intended_eviction() {
         let stored = version(5, false, Eviction::Intended);
         assert_eq!(verdict_of_tombstone(stored, 5), Verdict::Confirm);
         assert_eq!(verdict_of_tombstone(stored, 9), Verdict::Confirm);
         assert_eq!(verdict_of_tombstone(stored, 4), Verdict::Stale);
         assert_eq!(verdict(stored, version(5, false, Eviction::Confirmed)), Verdict::Confirm);
-        assert_eq!(verdict(stored, version(5, true, Eviction::None)), Verdict::Confirm);
+        // Another process takes the eviction for a deletion, and the object may be there until its grace period ends.
+        assert_eq!(verdict(stored, version(5, true, Eviction::None)), Verdict::Stale);
         // Its deletion may have been requested meanwhile.
         assert_eq!(verdict(stored, version(6, true, Eviction::None)), Verdict::Stale);
         let unrecorded = version(5, false, Eviction::Unrecorded);
