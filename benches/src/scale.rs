@@ -59,7 +59,7 @@ pub(crate) struct Scale {
     /// Seconds of changes that are simulated.
     #[arg(long, default_value_t = 120.0)]
     seconds: f64,
-    /// `replicas.leaseDuration`, in seconds: how long nobody takes over from a member that died.
+    /// `replicas.leaseDuration`, in seconds: how long the units of a dead member wait for another.
     #[arg(long, default_value_t = 15.0)]
     lease: f64,
     /// The seed of what comes by chance.

@@ -269,7 +269,7 @@ mod tests {
             ]
         );
         assert_eq!(marks[1].1.as_ref().expect("a mark").named(), [("b.rs", Some("c"))]);
-        assert_eq!((blocks[0].line, blocks[2].line), (5, 17));
+        assert_eq!((blocks[0].line, blocks[2].line), (5, 16));
     }
 
     #[test]

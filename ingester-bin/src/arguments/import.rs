@@ -79,7 +79,7 @@ Examples:
   ingester import -f model.yaml -n ml                       where the file names no namespace
   ingester import -R -f objects/ --dry-run                  what would be written
   ingester import --show=3 models.ndjson                    and the first three rows
-  ingester get models,pipelines --state all -o json > objects.json; ingester import --states objects.json
+  ingester import --states objects.json                     what `get --state all -o json` printed
   ingester import --from mysql://reader@old:3306/michelangelo --kubeconfig ~/.kube/config --verify
   ingester import --from mysql://reader@old:3306/michelangelo --assume evicted --dry-run models pipelines
 

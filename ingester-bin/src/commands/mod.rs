@@ -164,7 +164,7 @@ async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Pr
     })
 }
 
-/// Warns if nobody can know whether the database belongs to the cluster.
+/// Warns if it is unknown whether the database belongs to the cluster.
 fn warn_unchecked(identity: &ClusterCheck) {
     if let ClusterCheck::Unchecked(reason) = identity {
         tracing::warn!(

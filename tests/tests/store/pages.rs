@@ -1,6 +1,8 @@
 //! Rust that README.md and the pages of `docs/` show in part: here it compiles and means what they say. `tests/tests/documents.rs` compares its lines
 //! with theirs.
 
+#![allow(unreachable_pub, reason = "the pages show public structs")]
+
 use crd_specs::common::{ResourceIdentifier, UserInfo};
 use futures::TryStreamExt as _;
 use ingester_core::schema::BASE_COLUMNS;
