@@ -1,6 +1,6 @@
 //! Finds the cluster as kubectl does.
 //!
-//! May use: arguments, ending, ingester-store.
+//! May use: arguments, ending, ingester-declare, ingester-store.
 
 use crate::arguments::Cluster;
 use crate::ending::Failure;
@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use http::header::{AUTHORIZATION, HeaderValue};
 use http::uri::Authority;
 use http::{Request, Uri};
+use ingester_declare::text::utf8;
 use ingester_store::waiting_for;
 use kube::client::{AuthError, Body, ClientBuilder};
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError};
@@ -357,12 +358,16 @@ pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
                 };
             }
             Some(KubeconfigError::ReadConfig(error, path)) => {
-                return format!("{} cannot be read: {error}", path.display());
+                // Only the file itself says which line is not text.
+                let encoding = std::fs::read(path).and_then(utf8).err();
+                return format!("{} cannot be read: {}", path.display(), encoding.as_ref().unwrap_or(error));
             }
             Some(KubeconfigError::CurrentContextNotSet) => {
                 return "it has no current context: choose one with --context NAME".to_owned();
             }
-            Some(KubeconfigError::LoadContext(name)) => return format!("it has no context `{name}`"),
+            Some(KubeconfigError::LoadContext(name)) => {
+                return format!("it has no context `{name}`: `kubectl config get-contexts` lists those that it has");
+            }
             _ => {}
         }
     }

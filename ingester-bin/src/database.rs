@@ -52,7 +52,8 @@ impl Database {
             Gate::Open(address) => address,
             Gate::Disabled => {
                 return Err(Failure::Usage(anyhow!(
-                    "{shown} does not enable the database: metadataStorage.enableMetadataStorage is false"
+                    "{shown} does not enable the database: metadataStorage.enableMetadataStorage is false; set it to true, or name the database \
+                     with --database-url"
                 )));
             }
             Gate::NoDatabase => {

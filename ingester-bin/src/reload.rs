@@ -1,12 +1,13 @@
 //! Applies changes of the configuration file while the program runs.
 //!
-//! May use: ingester-core, ingester-mirror, logging.
+//! May use: ingester-core, ingester-declare, ingester-mirror, logging.
 //!
 //! The file is read every few seconds. File notifications are of no use here: in a volume of a ConfigMap the file is a link into a folder
 //! that is swapped, and other file systems have no notifications.
 
 use crate::logging::Level;
 use ingester_core::KindNames;
+use ingester_declare::text::utf8;
 use ingester_mirror::config::{Config, ConfigChanges, Environment};
 use ingester_mirror::metrics::Metrics;
 use std::path::{Path, PathBuf};
@@ -109,8 +110,22 @@ fn say(file: &str, changes: &ConfigChanges) {
 
 async fn read(file: &Path) -> Content {
     let file = file.to_owned();
-    match tokio::task::spawn_blocking(move || std::fs::read_to_string(file)).await {
+    match tokio::task::spawn_blocking(move || std::fs::read(file).and_then(utf8)).await {
         Ok(read) => read.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[tokio::test]
+    async fn a_file_that_is_not_utf8_is_told_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ingester.yaml");
+        std::fs::write(&file, b"log:\n  # caf\xe9\n  level: info\n").unwrap();
+        let said = read(&file).await.unwrap_err();
+        assert!(said.starts_with("line 2 is not UTF-8; convert it: iconv"), "{said}");
     }
 }

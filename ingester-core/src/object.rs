@@ -102,7 +102,7 @@ pub enum ObjectError {
     #[error(transparent)]
     Json(#[from] json::Error),
     /// A field that every object needs is absent or empty.
-    #[error("{0}: missing; every Kubernetes object has one")]
+    #[error("{0}: missing; every Kubernetes object has one: add it")]
     Missing(&'static str),
     /// A `metadata.resourceVersion` that is not a number, or does not fit a BIGINT UNSIGNED.
     #[error(
@@ -438,7 +438,12 @@ fn range(reader: &mut Reader<'_>) -> Result<Range<usize>, json::Error> {
 fn time(reader: &mut Reader<'_>) -> Result<Time, json::Error> {
     let at = reader.offset();
     let text = text(reader)?;
-    let wrong = || json::Error::value(at, format!("expected a time as RFC 3339 text, found string \"{text}\""));
+    let wrong = || {
+        json::Error::value(
+            at,
+            format!("expected a time as RFC 3339 text such as `2026-01-31T10:00:00Z`, found string \"{text}\""),
+        )
+    };
     moment(&text).map(Time).ok_or_else(wrong)
 }
 
@@ -615,7 +620,7 @@ mod tests {
     #[test]
     fn metadata_of_managed_fields_alone_lacks_a_name() {
         let error = parse(r#"{"apiVersion":"v1","kind":"K","metadata":{"managedFields":[]}}"#).unwrap_err();
-        assert_eq!(error.to_string(), "metadata.name: missing; every Kubernetes object has one");
+        assert_eq!(error.to_string(), "metadata.name: missing; every Kubernetes object has one: add it");
     }
 
     #[test]

@@ -27,7 +27,7 @@ const UNKNOWN_LINES: u32 = 10;
 
 /// Begins the lines of one server. Clones share everything.
 #[derive(Clone, Debug)]
-pub struct AccessLogs(Arc<Shared>);
+pub(crate) struct AccessLogs(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -87,13 +87,13 @@ enum Work {
 
 impl AccessLogs {
     /// The lines of a server with these metrics.
-    pub fn new(metrics: Metrics) -> Self {
+    pub(crate) fn new(metrics: Metrics) -> Self {
         let unknown = Mutex::new(Unknown { since: Instant::now(), lines: 0, left_out: 0 });
         AccessLogs(Arc::new(Shared { metrics, unknown }))
     }
 
     /// Begins a request.
-    pub fn begin(&self, method: &Method, path: &str, source: SocketAddr) -> AccessLog {
+    pub(crate) fn begin(&self, method: &Method, path: &str, source: SocketAddr) -> AccessLog {
         AccessLog(Arc::new(Entry {
             shared: self.0.clone(),
             begin: Instant::now(),

@@ -34,28 +34,28 @@ const MOST_QUESTIONS: usize = 2000;
 const AT_ONCE: usize = 8;
 
 /// The namespaces, as statuses name them.
-pub const NAMESPACES: Resource<'static> = Resource { group: "", plural: "namespaces" };
+pub(crate) const NAMESPACES: Resource<'static> = Resource { group: "", plural: "namespaces" };
 
 /// The question and the caller.
 #[derive(Clone, Copy)]
-pub struct Asker<'a> {
+pub(crate) struct Asker<'a> {
     /// Checks the caller's rights.
-    pub identity: &'a Identity,
+    pub(crate) identity: &'a Identity,
     /// The caller.
-    pub caller: &'a Caller,
+    pub(crate) caller: &'a Caller,
     /// The served kinds.
-    pub kinds: &'static [Kind],
+    pub(crate) kinds: &'static [Kind],
     /// The store of their objects.
-    pub store: &'a Store,
+    pub(crate) store: &'a Store,
     /// The states of objects that count.
-    pub states: States,
+    pub(crate) states: States,
     /// The limits of the statements.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
 }
 
 /// The cached namespaces that have objects.
 #[derive(Default)]
-pub struct KnownNamespaces(Mutex<Option<(Instant, Arc<Found>)>>);
+pub(crate) struct KnownNamespaces(Mutex<Option<(Instant, Arc<Found>)>>);
 
 /// Namespaces with the kinds of which each has objects.
 #[derive(Default)]
@@ -70,7 +70,7 @@ impl KnownNamespaces {
     ///
     /// # Errors
     /// 500, 503 and 504 if the database or the API server does not answer.
-    pub async fn list(&self, asker: Asker<'_>) -> Result<(OwnObjects, Option<String>), Status> {
+    pub(crate) async fn list(&self, asker: Asker<'_>) -> Result<(OwnObjects, Option<String>), Status> {
         let found = self.found(asker).await?;
         let mut questions = Questions { asker, asked: AtomicUsize::new(0), everywhere: Vec::new() };
         for kind in asker.kinds {
@@ -135,7 +135,7 @@ impl Questions<'_> {
 /// # Errors
 /// 403 if not, whether or not the namespace exists: a caller learns nothing about the namespaces of others. kubectl requests the namespace of an
 /// object that it does not find, and would take 404 for the answer. Otherwise as [`KnownNamespaces::list`].
-pub async fn get(asker: Asker<'_>, name: &str) -> Result<OwnObjects, Status> {
+pub(crate) async fn get(asker: Asker<'_>, name: &str) -> Result<OwnObjects, Status> {
     for kind in asker.kinds.iter().filter(|kind| kind.namespaced()) {
         let may = asker.may_list(kind, "").await? || asker.may_list(kind, name).await?;
         let query = Query { namespaces: vec![name.to_owned()], states: asker.states, ..Query::default() };
@@ -194,7 +194,7 @@ impl Asker<'_> {
 }
 
 /// The namespaces of these names.
-pub fn objects<'n>(names: impl IntoIterator<Item = &'n str>) -> OwnObjects {
+pub(crate) fn objects<'n>(names: impl IntoIterator<Item = &'n str>) -> OwnObjects {
     let object = |name| {
         let status = json!({"phase": "Active"});
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "status": status});

@@ -18,7 +18,7 @@ use crate::request::accept::Form;
 use crate::request::parameters::Parameters;
 use crate::status::{Reason, Resource, Status};
 use axum::body::Body;
-pub use budget::Cost;
+pub(crate) use budget::Cost;
 pub(crate) use budget::Share;
 use budget::{Budget, LISTS, PAGE};
 use bytes::Bytes;
@@ -53,7 +53,7 @@ pub(crate) const WITHOUT_LOG: &str =
 ///
 /// # Errors
 /// 404 if there is no such object; otherwise the [`Status`] of the failure.
-pub async fn get(
+pub(crate) async fn get(
     store: &Store,
     kind: &Kind,
     parameters: Parameters,
@@ -79,7 +79,7 @@ pub async fn get(
 ///
 /// # Errors
 /// 400 if the query cannot be asked.
-pub fn cost(store: &Store, kind: &Kind, parameters: &Parameters) -> Result<Cost, Status> {
+pub(crate) fn cost(store: &Store, kind: &Kind, parameters: &Parameters) -> Result<Cost, Status> {
     let Parameters { query, count, offset, .. } = parameters;
     let asked = store.ask_when(kind, query, store.limits());
     let asked = asked.map_err(|error| refused(error.into(), resource(kind).of()))?;
@@ -105,7 +105,7 @@ pub(crate) async fn turn(user: &str, cost: Cost) -> Share {
 /// 504 for a version that does not exist yet, 400 for a broken token; otherwise
 /// the [`Status`] of a failure before the first row was sent. A later failure breaks the answer off, so that clients do not take a
 /// part for the whole.
-pub async fn list(
+pub(crate) async fn list(
     (user, cost): (&str, Cost),
     (store, log): (&Arc<Store>, Option<&Log>),
     kind: &Kind,
@@ -287,7 +287,7 @@ async fn all(
 
 /// The answer to a watch without a log of changes: silence for a while, and then that its version is too
 /// old. So the client lists again and sees the changes, with no more than one request in this time.
-pub fn watch(time: Option<Duration>) -> Response<Body> {
+pub(crate) fn watch(time: Option<Duration>) -> Response<Body> {
     let pause = time.unwrap_or(WATCH).min(WATCH);
     let event = async move {
         tokio::time::sleep(pause).await;
@@ -308,25 +308,25 @@ fn json(body: Body) -> Response<Body> {
 }
 
 /// A kind as a status names it.
-pub struct OwnedResource {
+pub(crate) struct OwnedResource {
     group: &'static str,
     plural: std::borrow::Cow<'static, str>,
 }
 
 /// The kind as a status names it.
-pub fn resource(kind: &Kind) -> OwnedResource {
+pub(crate) fn resource(kind: &Kind) -> OwnedResource {
     OwnedResource { group: kind.group(), plural: kind.plural() }
 }
 
 impl OwnedResource {
     /// The same, borrowed.
-    pub fn of(&self) -> Resource<'_> {
+    pub(crate) fn of(&self) -> Resource<'_> {
         Resource { group: self.group, plural: &self.plural }
     }
 }
 
 /// The reason for no answer.
-pub fn refused(error: AskError, resource: Resource<'_>) -> Status {
+pub(crate) fn refused(error: AskError, resource: Resource<'_>) -> Status {
     match error {
         AskError::Query(error) => Status::bad_request(error.for_request()),
         AskError::Token(error) => Status::bad_request(error.to_string()),
@@ -344,6 +344,9 @@ pub(crate) fn of_store(error: &StoreError) -> Status {
     tracing::warn!(%error, "The database failed");
     match error.class() {
         ErrorClass::Transient => Status::unavailable("the database does not answer at present"),
+        _ if error.is_of_missing_table() => Status::unavailable(
+            "the database lacks a table of this kind: an operator makes it with `ingester schema apply`, or restores it from a backup",
+        ),
         // Its message is for the server's operators: it is in the log.
         _ => Status::failure(
             StatusCode::INTERNAL_SERVER_ERROR,

@@ -195,6 +195,7 @@ impl Inner {
             // What follows comes out of memory, and needs no place.
             Target::Queries(name) if reads(&parts.method) => self.queries(name.as_deref(), parts),
             Target::Parameters(name) if reads(&parts.method) => self.parameters(name.as_deref(), parts),
+            Target::Events(name) if reads(&parts.method) => hints::no_events(name.as_deref(), parts, warnings),
             Target::SelfReview(review) if parts.method == Method::POST => {
                 self.self_review(*review, &caller, parts, body).await
             }
@@ -377,14 +378,9 @@ impl Inner {
 
     /// A document of discovery.
     fn document(&self, target: &Target<'_>, headers: &HeaderMap) -> Result<Response<Body>, Status> {
-        let wanted = text_of(headers, &ACCEPT);
-        let has_two_forms = matches!(target, Target::Core | Target::Groups);
-        let aggregated = has_two_forms && accept::aggregated(wanted)?;
-        if !has_two_forms {
-            accept::plain(wanted)?;
-        }
-        let document = self.documents.get(target, aggregated).ok_or_else(Status::no_such_path)?;
-        Ok(of_document(document, aggregated, headers))
+        let form = accept::other_form(text_of(headers, &ACCEPT), Documents::other_form(target))?;
+        let document = self.documents.get(target, form).ok_or_else(Status::no_such_path)?;
+        Ok(of_document(document, headers))
     }
 
     /// Whether the server works, and can answer.
@@ -493,16 +489,14 @@ fn of_text(text: String) -> Response<Body> {
     response
 }
 
-fn of_document(document: &Document, aggregated: bool, headers: &HeaderMap) -> Response<Body> {
+fn of_document(document: &Document, headers: &HeaderMap) -> Response<Body> {
     let known = text_of(headers, &IF_NONE_MATCH).split(',').any(|etag| etag.trim() == document.etag);
-    let mut response = of_text(if known { String::new() } else { document.text.clone() });
+    let mut response = Response::new(Body::from(if known { Bytes::new() } else { document.body.clone() }));
     if known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
     let headers = response.headers_mut();
-    if aggregated {
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(accept::AGGREGATED));
-    }
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(document.media));
     if let Ok(etag) = HeaderValue::from_str(&document.etag) {
         headers.insert(ETAG, etag);
     }

@@ -1,5 +1,6 @@
 //! The guarantees of the parser of requests for any input. Also the body of the fuzz target in `tests/fuzz/`.
 
+use ingester_server::request::accept::OtherForm;
 use ingester_server::request::path::{OUTER_PREFIX, Target};
 use ingester_server::request::{accept, parameters, path};
 
@@ -31,7 +32,9 @@ pub fn check(input: &[u8]) {
     for status in [accept::form(accepted).err(), accept::plain(accepted).err()].into_iter().flatten() {
         assert_eq!(status.code.as_u16(), 406, "{accepted:?}");
     }
-    let _ = accept::aggregated(accepted);
+    for other in [None, Some(OtherForm::Aggregated), Some(OtherForm::Protobuf)] {
+        let _ = accept::other_form(accepted, other);
+    }
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ fn name(text: &str) -> Result<String, String> {
         return Err("a name has up to 50 lower-case letters, digits and hyphens, and begins with a letter".to_owned());
     }
     if is_word(text) {
-        return Err(format!("YAML reads `{text}` as a boolean or null"));
+        return Err(format!("YAML reads `{text}` as a boolean or null; give another name"));
     }
     Ok(text.to_owned())
 }

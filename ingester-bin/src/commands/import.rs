@@ -75,7 +75,7 @@ impl Meant {
                 " (--recursive reads the folders in it as well)"
             };
             return Err(Failure::Usage(anyhow!(
-                "no .yaml, .yml, .json, .jsonl or .ndjson file in {}{deeper}",
+                "no .yaml, .yml, .json, .jsonl or .ndjson file in {}{deeper}: name a folder that has some, or a file",
                 named.join(", ")
             )));
         }

@@ -136,8 +136,10 @@ fn other(file: Option<&Path>, context: Option<&str>) -> Result<((String, AuthInf
     let kubeconfig = kubeconfig.map_err(|error| usage(said(&error)))?;
     let name = context.map(str::to_owned).or(kubeconfig.current_context);
     let name = name.ok_or_else(|| usage("it has no current context: name one with --context".into()))?;
+    let known: Vec<String> = kubeconfig.contexts.iter().map(|named| format!("`{}`", named.name)).collect();
     let named = kubeconfig.contexts.into_iter().find(|named| named.name == name);
-    let context = named.and_then(|named| named.context).ok_or_else(|| usage(format!("it has no context `{name}`")))?;
+    let context = named.and_then(|named| named.context);
+    let context = context.ok_or_else(|| usage(format!("it has no context `{name}`; it has {}", known.join(", "))))?;
     let user = context.user.clone().unwrap_or_default();
     let named = kubeconfig.auth_infos.into_iter().find(|named| named.name == user);
     let info = named.and_then(|named| named.auth_info);

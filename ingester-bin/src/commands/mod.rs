@@ -182,7 +182,7 @@ fn released(migrations: &Migrations, program: Program) -> Result<Option<Released
             let lock = folder.join("schema.lock.json");
             if !lock.is_file() {
                 return Err(Failure::Usage(anyhow!(
-                    "{} is not a folder of generated SQL: it has no {}",
+                    "{} is not a folder of generated SQL: it has no {}; `ingester schema generate` writes such a folder",
                     folder.display(),
                     lock.display()
                 )));
@@ -269,10 +269,15 @@ async fn to_adopt(store: &Store, program: Program) -> Result<Option<String>, Sto
 
 /// Refuses a database with tables of another program that have names of ours, before anything is said about ours, or changed.
 async fn refuse_foreign(store: &Store, released: Option<&Released>, program: Program) -> Result<(), StoreError> {
+    let declared = program.of_declared();
     if let Some(released) = released {
         released.refuse_foreign(store).await?;
+        // It has looked at the ingester's own tables, too.
+        if declared.kinds.is_empty() {
+            return Ok(());
+        }
     }
-    store.refuse_foreign_tables(program.of_declared()).await
+    store.refuse_foreign_tables(declared).await
 }
 
 /// Creates the tables of an empty database, by migrations if there are any.

@@ -200,8 +200,10 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
         None => None,
     };
     if tables.migrate {
-        // Before the first statement of any kind.
-        super::refuse_foreign(&store, tables.released.as_ref(), tables.program).await?;
+        // Before the first statement of any kind: beside a cluster, `belonging` has looked.
+        if cluster.is_none() {
+            super::refuse_foreign(&store, tables.released.as_ref(), tables.program).await?;
+        }
         match &tables.released {
             Some(released) => {
                 let mut log = |progress: Progress| {
@@ -233,11 +235,11 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     if tables.migrate {
         super::make_declared(&store, program.of_declared()).await.map_err(not_followed)?;
     }
-    if !tables.migrate && store.missing_own().await?.is_empty() {
+    let lacking = store.lacking(&tables.kinds).await?;
+    if !tables.migrate && lacking.own.is_empty() {
         store.check_declared(declared).await.map_err(not_followed)?;
     }
-    let mut missing = store.missing(&tables.kinds).await?;
-    missing.extend(store.missing_own().await?);
+    let missing = lacking.all();
     if !missing.is_empty() {
         return Err(NotReady::Incomplete(missing.join(", ")));
     }
@@ -259,8 +261,8 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     Ok(Opened { store, identity })
 }
 
-/// Checks that the database belongs to the cluster. A database without a cluster is recorded as this one's before anything else of
-/// it is changed: only the table for that is created, if it is missing.
+/// Checks that the database belongs to the cluster, and that it has no tables of another program. A database without a cluster is recorded
+/// as this one's before anything else of it is changed: only the table for that is created, if it is missing.
 async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<ClusterCheck, NotReady> {
     cluster.health.database_reached();
     cluster.health.cluster_pending();
@@ -271,11 +273,12 @@ async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Res
     }
     if !store.has_settings().await? {
         if !tables.migrate {
-            return Err(NotReady::Incomplete(store.missing_own().await?.join(", ")));
+            return Err(NotReady::Incomplete(store.lacking(&[]).await?.own.join(", ")));
         }
         store.create_settings().await?;
+    } else if !tables.migrate {
+        store.check_own().await?;
     }
-    store.check_own().await?;
     let identity = identity::claim(found, store, Names::Written(tables.program.marks)).await?;
     match &identity {
         ClusterCheck::Unchecked(reason) => cluster.health.cluster_checked(Some(reason)),

@@ -209,6 +209,25 @@ fn formats_for_programs() {
 }
 
 #[test]
+fn zeros_have_the_sign_that_kubectl_gives_them() {
+    let folder = Folder::new();
+    // An integer has none, a float keeps its own.
+    let metadata = r#"{"name": "z", "namespace": "ml", "uid": "z", "resourceVersion": "1", "creationTimestamp": "2026-03-01T00:00:00Z"}"#;
+    let zeros = r#"{"zeros": [-0, -0.0, 0, 0.0]}"#;
+    let text =
+        format!(r#"{{"apiVersion": "michelangelo.api/v2", "kind": "Model", "metadata": {metadata}, "spec": {zeros}}}"#);
+    folder.write("zeros.json", text);
+    folder.import(&["zeros.json"]).exits(0);
+    for (format, expected) in [
+        ("jsonpath={.spec.zeros}", "[0,-0,0,0]"),
+        ("jsonpath={.spec.zeros[*]}", "0 -0 0 0"),
+        ("custom-columns=Z:.spec.zeros", "Z\n[0 -0 0 0]\n"),
+    ] {
+        assert_eq!(folder.get(&["model", "z", "-n", "ml", "-o", format]).exits(0).out, expected, "{format}");
+    }
+}
+
+#[test]
 fn kinds_are_named_as_for_kubectl() {
     let folder = models();
     for kind in [

@@ -173,6 +173,7 @@ fn a_kubeconfig_that_would_not_work_is_refused() {
     folder.write("ca.crt", CA);
     folder.write("both.pem", format!("{CA}-----BEGIN PRIVATE KEY-----\n"));
     folder.write("none.pem", "no");
+    folder.write("latin1", b"apiVersion: v1\n# caf\xe9\n");
     for (arguments, said) in [
         (&["--server", "mirror.example.com"][..], "expected https://HOST:PORT"),
         (&["--server", "https://"], "expected https://HOST:PORT"),
@@ -187,7 +188,14 @@ fn a_kubeconfig_that_would_not_work_is_refused() {
         (&["--server", "https://a", "--certificate-authority", "none.pem"], "none.pem has no certificate in PEM"),
         (&["--server", "https://a", "--certificate-authority", "gone.pem"], "cannot read gone.pem"),
         (&["--server", "https://a", "--from", "conf/gone"], "--from: "),
-        (&["--server", "https://a", "--from", "conf/config", "--context", "gone"], "it has no context `gone`"),
+        (
+            &["--server", "https://a", "--from", "latin1"],
+            "latin1 cannot be read: line 2 is not UTF-8; convert it: iconv",
+        ),
+        (
+            &["--server", "https://a", "--from", "conf/config", "--context", "gone"],
+            "it has no context `gone`; it has `",
+        ),
         (&["--server", "https://a", "--from", "conf/config", "--context", "none"], "names a user that is not in it"),
         (&["--server", "https://a", "--from", "conf/config", "--context", "basic"], "has no credentials that"),
         (&["--server", "https://a", "--from", "conf/config", "--context", "other"], "impersonates another user (`as`)"),

@@ -97,7 +97,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("a comma at the end", "get models,", 2, "`models,`", "give KIND or KIND,KIND"),
     mistake("a name that is none for Kubernetes", "rbac --name a/b", 2, "'a/b'", "a name has neither `/` nor `%`"),
     mistake("an image with a blank", "manifests --out base --image \"a b\"", 2, "'a b'", "give REGISTRY/REPOSITORY:TAG"),
-    mistake("a name that YAML reads otherwise", "manifests --out base --name true", 2, "'true'", "YAML reads `true` as"),
+    mistake("a name that YAML reads otherwise", "manifests --out base --name true", 2, "'true'", "give another name"),
     mistake("a shell that is not known", "completions tcsh", 2, "tcsh", "bash"),
     mistake("rejects cleared without saying which", "rejects clear", 2, "--all", "--uid"),
     mistake("a log level that does not exist", "kinds", 2, "RUST_LOG", "use off, error, warn, info")
@@ -107,13 +107,13 @@ const MISTAKES: &[Mistake] = &[
     mistake("a device in the place of a file", "import --database-url {db} /dev/zero", 2, "/dev/zero", "`-` reads standard input"),
     mistake("a missing file among good ones", "import --database-url {db} m.yaml models.yaml", 1, "models.yaml", "No such file")
         .files(&[("m.yaml", GOOD_MODEL)]),
-    mistake("a folder without objects", "import --database-url {db} empty", 2, "empty", "no .yaml, .yml, .json")
+    mistake("a folder without objects", "import --database-url {db} empty", 2, "no .yaml, .yml, .json, .jsonl or .ndjson file in empty", "name a folder that has some")
         .files(&[("empty/README.md", "nothing")]),
     mistake("text that is no object", "import --database-url {db} a.yaml", 1, "a.yaml: document 1 (line 1)", "not an object but a string")
         .files(&[("a.yaml", "just text\n")]),
     mistake("tabs in YAML", "import --database-url {db} a.yaml", 1, "line 1 column 7", "YAML is indented by blanks")
         .files(&[("a.yaml", "kind: Model\n\tmetadata: {}\n")]),
-    mistake("an object without a kind", "import --database-url {db} a.yaml", 1, "a.yaml: document 1", "kind: missing")
+    mistake("an object without a kind", "import --database-url {db} a.yaml", 1, "a.yaml: document 1", "kind: missing; every Kubernetes object has one: add it")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nmetadata: {name: x}\n")]),
     mistake("an object without a name", "import --database-url {db} a.yaml", 1, "metadata.name", "missing")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {namespace: ml}\n")]),
@@ -125,7 +125,7 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x}\nspec:\n  algorithm: a\n  algorithm: b\n")]),
     mistake("a text where a number is meant", "import --database-url {db} a.yaml", 1, "spec.revisionId", "expected")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x}\nspec: {revisionId: many}\n")]),
-    mistake("a time that is none", "import --database-url {db} a.yaml", 1, "metadata.creationTimestamp", "RFC 3339")
+    mistake("a time that is none", "import --database-url {db} a.yaml", 1, "metadata.creationTimestamp", "such as `2026-01-31T10:00:00Z`")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x, creationTimestamp: yesterday}\n")]),
     mistake("a resourceVersion that is none", "import --database-url {db} a.yaml", 1, "metadata.resourceVersion", "remove it from a hand-written object")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x, resourceVersion: new}\n")]),
@@ -170,7 +170,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("a database without tables", "get models --database-url mysql://root@{maria}/{name}", 2, "model", "ingester schema apply"),
     mistake("an object that MariaDB cannot take", "import --database-url mysql://root@{maria}/{name}_full deep.json", 1, "Model deep", "at most 32 levels")
         .files(&[("deep.json", r#"{"apiVersion":"michelangelo.api/v2","kind":"Model","metadata":{"name":"deep"},"spec":{"x":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}}"#)]),
-    mistake("a host without a database", "import {samples}", 2, "MYSQL_DB_NAME is not", "MYSQL_HOST is set").with(&[("MYSQL_HOST", "127.0.0.1")]),
+    mistake("a host without a database", "import {samples}", 2, "MYSQL_HOST is set and MYSQL_DB_NAME is not", "set it to the name of the database").with(&[("MYSQL_HOST", "127.0.0.1")]),
     mistake("a user without a host", "import {samples}", 2, "MYSQL_USER", "MYSQL_HOST").with(&[("MYSQL_USER", "u"), ("MYSQL_PASSWORD", "Hunter2")]),
     mistake("a port that is none", "import {samples}", 2, "MYSQL_PORT", "1 to 65535")
         .with(&[("MYSQL_HOST", "127.0.0.1"), ("MYSQL_DB_NAME", "d"), ("MYSQL_PORT", "99999"), ("MYSQL_PASSWORD", "Hunter2")]),
@@ -191,9 +191,9 @@ const MISTAKES: &[Mistake] = &[
     // Migrations.
     mistake("a migration that does not exist", "schema revert --to 99 --database-url {db}", 2, "there is no migration 99", "`ingester schema info` lists them").after(FILLED),
     mistake("data that would be lost", "schema revert --to 0 --database-url {db}", 2, "drops data", "--allow-destructive").after(FILLED),
-    mistake("a folder without migrations", "schema apply --sql nowhere --database-url {db}", 2, "nowhere", "schema.lock.json"),
+    mistake("a folder without migrations", "schema apply --sql nowhere --database-url {db}", 2, "it has no nowhere/schema.lock.json", "`ingester schema generate` writes such a folder"),
     // The configuration.
-    mistake("no configuration", "run --config none.yaml", 2, "none.yaml", "No such file"),
+    mistake("no configuration", "run --config none.yaml", 2, "none.yaml", "name a file that exists"),
     mistake("no database to run with", "run", 2, "no database is named", "MYSQL_HOST and MYSQL_DB_NAME"),
     mistake("tabs in the configuration", "run --config c.yaml", 2, "c.yaml", "line 2").files(&[("c.yaml", "mysql:\n\thost: db\n")]),
     mistake("a misspelt key", "run --config c.yaml", 2, "mysql.hots: unknown key `hots`", "did you mean `host`?").files(&[("c.yaml", "mysql: {hots: db, password: Hunter2}\n")]),
@@ -202,7 +202,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("a number that is none", "run --config c.yaml", 2, "port", "1 to 65535").files(&[("c.yaml", "mysql: {port: many, password: Hunter2}\n")]),
     mistake("a key twice in the configuration", "run --config c.yaml", 2, "password", "twice").files(&[("c.yaml", "mysql:\n  password: Hunter2\n  password: Hunter2\n")]),
     mistake("an empty configuration", "audit --config c.yaml", 2, "c.yaml", "enable").files(&[("c.yaml", "")]),
-    mistake("a folder as the configuration", "run --config c", 2, "c", "directory").files(&[("c/x", "")]),
+    mistake("a folder as the configuration", "run --config c", 2, "c", "name a file that exists").files(&[("c/x", "")]),
     // The cluster.
     mistake("no kubeconfig", "audit --config c.yaml --kubeconfig none", 2, "none cannot be read: No such file", "--kubeconfig FILE").files(&[("c.yaml", EMPTY_CONFIG)]),
     mistake("a kubeconfig that is none", "audit --config c.yaml --kubeconfig k", 2, "the kubeconfig k cannot be used: it is not a kubeconfig: line 3, column 9", "--kubeconfig FILE")
@@ -214,7 +214,7 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("c.yaml", EMPTY_CONFIG), ("k", "")]),
     mistake("no current context", "audit --config c.yaml --kubeconfig k", 2, "it has no current context", "choose one with --context NAME")
         .files(&[("c.yaml", EMPTY_CONFIG), ("k", "apiVersion: v1\nkind: Config\nusers: [{name: u, user: {token: TOPSECRET}}]\n")]),
-    mistake("a context that does not exist", "audit --config c.yaml --kubeconfig k --context prod", 2, "it has no context `prod`", "--kubeconfig FILE")
+    mistake("a context that does not exist", "audit --config c.yaml --kubeconfig k --context prod", 2, "it has no context `prod`", "`kubectl config get-contexts` lists")
         .files(&[("c.yaml", EMPTY_CONFIG), ("k", KUBECONFIG)]),
     mistake("an API server that is not there", "audit --config c.yaml --kubeconfig k", 2, "http://127.0.0.1:1", "is it running")
         .files(&[("c.yaml", EMPTY_CONFIG), ("k", KUBECONFIG)]).with(&[("SERVER", "http://127.0.0.1:1")]).after(FILLED),

@@ -149,7 +149,35 @@ async fn it_prints_in_every_form() -> Result<()> {
     assert!(explained.contains("Learning algorithm"), "{explained}");
     let resources = kubectl.prints(&["api-resources", "--api-group=michelangelo.api", "-o", "name"])?;
     assert_eq!(resources.lines().count(), 13, "{resources}");
-    assert!(kubectl.prints(&["version"])?.contains("+ingester"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_explains_by_the_older_form_of_schemas() -> Result<()> {
+    let Some(kubectl) = Kubectl::asks(&[]).await? else { return Ok(()) };
+    let explained = |path: &str| kubectl.prints(&["explain", path, "--output=plaintext-openapiv2"]);
+    let models = explained("models")?;
+    assert!(models.contains("KIND:     Model\n") && models.contains("   spec\t<Object>"), "{models}");
+    let metadata = explained("model.metadata")?;
+    assert!(metadata.contains("resourceVersion") && metadata.contains("unique within a namespace"), "{metadata}");
+    let algorithm = explained("model.spec.algorithm")?;
+    assert!(algorithm.contains("Learning algorithm"), "{algorithm}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_asks_for_everything_for_events_and_for_the_version() -> Result<()> {
+    let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };
+    assert_eq!(kubectl.names(&["get", "all", "-n", "ml"])?, ["a", "b", "c"]);
+    let none = kubectl.run(&["get", "all", "-n", "typo"])?;
+    assert!(none.ok && none.err == "No resources found in typo namespace.\n", "{none:?}");
+    let events = kubectl.run(&["events", "-n", "ml"])?;
+    assert!(events.ok && events.err.contains("No events found in ml namespace."), "{events:?}");
+    assert!(events.err.contains("Warning: Events are not mirrored here"), "{events:?}");
+    let described = kubectl.run(&["describe", "model", "b", "-n", "ml"])?;
+    assert!(described.out.contains("Events:") && described.err.is_empty(), "{described:?}");
+    let version = kubectl.run(&["version"])?;
+    assert!(version.out.contains("+ingester") && version.err.is_empty(), "{version:?}");
     Ok(())
 }
 

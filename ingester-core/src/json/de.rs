@@ -203,10 +203,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
                     if let Ok(value) = token.parse() {
                         return visitor.visit_u64(value);
                     }
-                // Minus zero is not the integer zero: it prints with its sign again.
-                } else if token != "-0"
-                    && let Ok(value) = token.parse()
-                {
+                // So `-0` is the integer 0, as for Go's clients; an API server writes the float -0.0 in this way, too.
+                } else if let Ok(value) = token.parse() {
                     return visitor.visit_i64(value);
                 }
                 visitor.visit_f64(parse_float(token).map_err(|fault| fault.of::<f64>(start, token))?)

@@ -12,9 +12,11 @@ use crate::schema::{SqlType, Table, Text, is_identifier_byte, same};
 /// With the first mistake; in a constant that is a compile error.
 #[track_caller]
 pub const fn checked(kinds: &[Kind], views: &'static [View]) -> &'static [View] {
-    match fault(kinds, views, 0) {
-        Some(text) => text.fail(),
-        None => views,
+    let mut first = [None];
+    find(kinds, views, &mut first);
+    match first {
+        [Some(text)] => text.fail(),
+        [None] => views,
     }
 }
 
@@ -28,32 +30,31 @@ pub struct ViewError(String);
 /// # Errors
 /// All mistakes, each with its view, kind and column.
 pub fn check_views(kinds: &[Kind], views: &[View]) -> Result<(), Vec<ViewError>> {
-    // Constant evaluation has no lists that grow, so each mistake is asked for by its number.
-    let found: Vec<ViewError> =
-        (0..).map_while(|number| fault(kinds, views, number)).map(|text| ViewError(text.as_str().to_owned())).collect();
+    // Constant evaluation has no lists that grow, so they are counted first.
+    let mut found = vec![None; find(kinds, views, &mut [])];
+    find(kinds, views, &mut found);
+    let found: Vec<ViewError> = found.into_iter().flatten().map(|text| ViewError(text.as_str().to_owned())).collect();
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// Counts mistakes, and keeps one of them.
-struct Faults {
-    /// How many come before the one that is kept.
-    before: usize,
-    kept: Option<Text>,
+/// Counts mistakes, and keeps the first ones, as many as there is room for.
+struct Faults<'k> {
+    count: usize,
+    kept: &'k mut [Option<Text>],
 }
 
-impl Faults {
+impl Faults<'_> {
     const fn add(&mut self, text: Text) {
-        if self.before == 0 && self.kept.is_none() {
-            self.kept = Some(text);
+        if self.count < self.kept.len() {
+            self.kept[self.count] = Some(text);
         }
-        self.before = self.before.saturating_sub(1);
+        self.count += 1;
     }
 }
 
-/// The mistake of this number, from 0.
-const fn fault(kinds: &[Kind], views: &[View], number: usize) -> Option<Text> {
-    // The count of those before it goes down to 0, and stays there once it is kept.
-    let mut faults = Faults { before: number, kept: None };
+/// Finds all mistakes and counts them; the first ones are kept.
+const fn find(kinds: &[Kind], views: &[View], kept: &mut [Option<Text>]) -> usize {
+    let mut faults = Faults { count: 0, kept };
     let mut v = 0;
     while v < views.len() {
         check_view(kinds, &views[v], &mut faults);
@@ -66,7 +67,7 @@ const fn fault(kinds: &[Kind], views: &[View], number: usize) -> Option<Text> {
         }
         v += 1;
     }
-    faults.kept
+    faults.count
 }
 
 const fn of_view(view: &View) -> Text {
@@ -77,7 +78,7 @@ const fn of_column(view: &View, column: &str) -> Text {
     Text::new("view `").str(view.name).str("`, column `").str(column).str("`: ")
 }
 
-const fn check_view(kinds: &[Kind], view: &View, faults: &mut Faults) {
+const fn check_view(kinds: &[Kind], view: &View, faults: &mut Faults<'_>) {
     if let Some(reason) = unfit(view.name, VIEW_NAME_BYTES) {
         faults.add(of_view(view).str("its name ").str(reason.as_str()));
     }
@@ -154,7 +155,7 @@ const fn table_of_name(kinds: &[Kind], name: &str) -> Option<Text> {
     None
 }
 
-const fn check_column(view: &View, place: usize, faults: &mut Faults) {
+const fn check_column(view: &View, place: usize, faults: &mut Faults<'_>) {
     let name = view.columns[place].name;
     if let Some(reason) = unfit(name, IDENTIFIER_BYTES) {
         faults.add(of_column(view, name).str("its name ").str(reason.as_str()));
@@ -168,7 +169,7 @@ const fn check_column(view: &View, place: usize, faults: &mut Faults) {
     }
 }
 
-const fn check_source(kinds: &[Kind], view: &View, place: usize, faults: &mut Faults) {
+const fn check_source(kinds: &[Kind], view: &View, place: usize, faults: &mut Faults<'_>) {
     let source = &view.sources[place];
     if !is_known(kinds, &source.kind) {
         let text = source.kind.named(of_view(view).str("kind "));
@@ -274,7 +275,7 @@ const fn column_type(table: &Table, name: &str) -> Option<SqlType> {
     None
 }
 
-const fn check_expression(part: &Part<'_>, expression: &Expression, faults: &mut Faults) {
+const fn check_expression(part: &Part<'_>, expression: &Expression, faults: &mut Faults<'_>) {
     match expression {
         Expression::Null => {}
         Expression::Literal(literal) => check_literal(part, literal, faults),
@@ -348,7 +349,7 @@ const fn check_expression(part: &Part<'_>, expression: &Expression, faults: &mut
 }
 
 /// Fails if a value is not text.
-const fn check_text(part: &Part<'_>, what: &str, value: &Expression, faults: &mut Faults) {
+const fn check_text(part: &Part<'_>, what: &str, value: &Expression, faults: &mut Faults<'_>) {
     if let Some(ty) = type_of(part.table(), value)
         && !matches!(ty, ViewType::Text)
     {
@@ -369,7 +370,7 @@ const fn common(table: &Table, all: &[Expression], end: usize) -> Option<ViewTyp
 }
 
 /// Fails if two values of one expression are of different types.
-const fn check_alike(part: &Part<'_>, first: Option<ViewType>, second: Option<ViewType>, faults: &mut Faults) {
+const fn check_alike(part: &Part<'_>, first: Option<ViewType>, second: Option<ViewType>, faults: &mut Faults<'_>) {
     if let (Some(first), Some(second)) = (first, second)
         && first as u8 != second as u8
     {
@@ -378,7 +379,7 @@ const fn check_alike(part: &Part<'_>, first: Option<ViewType>, second: Option<Vi
     }
 }
 
-const fn check_literal(part: &Part<'_>, literal: &Literal, faults: &mut Faults) {
+const fn check_literal(part: &Part<'_>, literal: &Literal, faults: &mut Faults<'_>) {
     if let Literal::Text(text) = literal
         && !is_plain(text, true)
     {
@@ -399,7 +400,7 @@ const fn is_plain(text: &str, lines: bool) -> bool {
     true
 }
 
-const fn check_condition(part: &Part<'_>, condition: &Condition, faults: &mut Faults) {
+const fn check_condition(part: &Part<'_>, condition: &Condition, faults: &mut Faults<'_>) {
     match condition {
         Condition::Live | Condition::Evicted | Condition::Deleted => {}
         Condition::Null(value) => check_expression(part, value, faults),
@@ -451,7 +452,7 @@ const fn check_condition(part: &Part<'_>, condition: &Condition, faults: &mut Fa
 }
 
 /// Fails if the kinds fill a column with values of different types, or none of them says which.
-const fn check_type(view: &View, column: &ViewColumn, faults: &mut Faults) {
+const fn check_type(view: &View, column: &ViewColumn, faults: &mut Faults<'_>) {
     let (mut first, mut s) = (None, 0);
     let mut reported = false;
     while s < view.sources.len() {
@@ -591,7 +592,7 @@ impl ViewType {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_views, checked};
+    use super::{check_views, checked, find};
     use crate::Kind;
     use crate::fixture::MODEL;
     use crate::kind::Definition;
@@ -742,6 +743,25 @@ mod tests {
             all(&[view(1018)]),
             ["view `everything`: it has 1018 columns, InnoDB allows 1017: make several views of it"]
         );
+    }
+
+    #[test]
+    fn one_pass_finds_every_mistake() {
+        const COLUMNS: usize = 900;
+        let names = || (0..COLUMNS).map(|c| &*format!("c{c}").leak());
+        let columns: &'static [ViewColumn] =
+            names().map(|name| ViewColumn::new(name).ty(ViewType::Text)).collect::<Vec<_>>().leak();
+        let values: &'static [(&str, Expression)] =
+            names().map(|name| (name, Column("none"))).collect::<Vec<_>>().leak();
+        let sources: &'static [ViewSource] = vec![ViewSource { kind: MODEL, values, filter: None }].leak();
+        let views = [View { name: "wide", columns, sources }];
+        assert_eq!(find(KINDS, &views, &mut []), COLUMNS);
+        let mut kept = vec![None; COLUMNS];
+        assert_eq!(find(KINDS, &views, &mut kept), COLUMNS);
+        let places = kept.iter().zip(names()).filter(|(text, name)| {
+            text.is_some_and(|text| text.as_str().contains(&format!("column `{name}`: there is no column `none`")))
+        });
+        assert_eq!(places.count(), COLUMNS);
     }
 
     #[test]

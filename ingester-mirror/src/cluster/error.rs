@@ -135,3 +135,17 @@ pub(super) fn kind_of(code: u16) -> ApiErrorKind {
         _ => ApiErrorKind::Other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ApiError;
+
+    #[test]
+    fn a_client_that_has_ended_is_told_without_the_words_of_a_library() {
+        let ended = kube::Error::Service("buffer's worker closed unexpectedly".into());
+        let said = ApiError::of("listing Model", ended).to_string();
+        assert!(said.contains("this process no longer sends requests") && said.ends_with("start it again"), "{said}");
+        let other = ApiError::of("listing Model", kube::Error::Service("connection refused".into())).to_string();
+        assert!(other.contains("connection refused") && !other.contains("no longer"), "{other}");
+    }
+}

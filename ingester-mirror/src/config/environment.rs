@@ -114,7 +114,9 @@ impl Environment {
             }
             (Some(_), Some(_)) => {}
             (Some(_), None) => {
-                return Err(ConfigError::of("MYSQL_HOST is set and MYSQL_DB_NAME is not: name the database"));
+                return Err(ConfigError::of(
+                    "MYSQL_HOST is set and MYSQL_DB_NAME is not: set it to the name of the database",
+                ));
             }
             (None, Some(_)) => {
                 return Err(ConfigError::of("MYSQL_DB_NAME is set and MYSQL_HOST is not: name the server"));

@@ -58,6 +58,7 @@ use ingester_store::fuse::Fuse;
 use ingester_store::{Address, ConnectOptions, PasswordCommand, Retry};
 use row::Settings as _;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -209,7 +210,13 @@ impl Config {
     pub fn load(path: &Path, environment: &Environment, kinds: &KindNames) -> Result<Self, ConfigError> {
         std::fs::read(path)
             .and_then(utf8)
-            .map_err(|error| ConfigError::of(format!("it cannot be read: {error}")))
+            .map_err(|error| {
+                let remedy = match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::IsADirectory => "; name a file that exists",
+                    _ => "",
+                };
+                ConfigError::of(format!("it cannot be read: {error}{remedy}"))
+            })
             .and_then(|text| Config::parse(&text, environment, kinds))
             .map_err(|error| error.in_file(path.display().to_string()))
     }

@@ -39,7 +39,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::Kind;
 use ingester_core::value::Micros;
-use ingester_store::{ExportError, Store, StoreError};
+use ingester_store::{ExportError, PurgePlace, Store, StoreError};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -128,6 +128,7 @@ impl RetentionTask {
     /// of them.
     async fn purge(&self, kind: &Kind, rows: &mut u64, stop: &CancellationToken) -> Result<(), StoreError> {
         let metrics = self.metrics.retention(kind.name());
+        let mut place = PurgePlace::default();
         while !stop.is_cancelled() {
             let config = self.live.now();
             let Some(Kept::For(age)) = config.retention.of(kind) else { break };
@@ -140,7 +141,7 @@ impl RetentionTask {
             let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
             let begin = Instant::now();
             // A silent database must not hold the permit, or the kind could not be suspended.
-            let batch = in_time("purging rows", self.store.purge_older(kind, age)).await?;
+            let batch = in_time("purging rows", self.store.purge_older(kind, age, &mut place)).await?;
             drop(permit);
             *rows += batch.rows;
             metrics.purged(batch.rows);

@@ -17,6 +17,9 @@ const WRITING: [&str; 4] = ["delete", "deletecollection", "patch", "update"];
 /// The verbs for this server's own objects.
 const LISTED: [&str; 2] = ["get", "list"];
 
+/// The category of `kubectl get all`.
+const ALL: &str = "all";
+
 /// A resource, which clients find under a plural.
 struct Resource {
     group: String,
@@ -117,6 +120,10 @@ impl Resource {
 fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
     let outer = (OUTER_GROUP, OUTER_VERSION);
     let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::of(kind, writable, watchable)).collect();
+    // `kubectl get all` is an error on a server without the category, and here objects of all kinds are of the same worth.
+    if !all.iter().any(|resource| resource.categories.iter().any(|category| category == ALL)) {
+        all.iter_mut().for_each(|resource| resource.categories.push(ALL.to_owned()));
+    }
     all.push(Resource::own(outer, "Parameter", "parameters", &LISTED));
     all.push(Resource { singular: "query".into(), ..Resource::own(outer, "Query", "queries", &LISTED) });
     for review in SelfReview::ALL {

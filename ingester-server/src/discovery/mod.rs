@@ -5,16 +5,20 @@
 //! |---|---|
 //! | `groups.rs` | groups and resources, one by one and aggregated |
 //! | `openapi.rs` | schemas, as OpenAPI v2 and v3 |
+//! | `protobuf.rs` | OpenAPI v2 as kubectl reads it |
 //!
 //! May use: ingester-core, request.
 //! Must not: do I/O.
 
 mod groups;
 mod openapi;
+mod protobuf;
 #[cfg(test)]
 mod tests;
 
+use crate::request::accept::OtherForm;
 use crate::request::path::Target;
+use bytes::Bytes;
 use ingester_core::Kind;
 use serde_json::{Value as Json, json};
 use sha2::{Digest as _, Sha512};
@@ -25,32 +29,37 @@ const VERSION: (&str, &str) = ("1", "36");
 
 /// A document with its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
-    /// The JSON.
-    pub text: String,
-    /// A hash of the text in quotes, for `ETag`.
-    pub etag: String,
+pub(crate) struct Document {
+    /// The bytes.
+    pub(crate) body: Bytes,
+    /// Their media type.
+    pub(crate) media: &'static str,
+    /// A hash of the bytes in quotes, for `ETag`.
+    pub(crate) etag: String,
 }
 
 impl Document {
     fn of(json: &Json) -> Self {
-        let text = json.to_string();
-        let hash: String = Sha512::digest(&text).iter().map(|byte| format!("{byte:02X}")).collect();
-        Document { text, etag: format!("\"{hash}\"") }
+        Document::new(json.to_string().into(), "application/json")
+    }
+
+    fn new(body: Bytes, media: &'static str) -> Self {
+        let hash: String = Sha512::digest(&body).iter().map(|byte| format!("{byte:02X}")).collect();
+        Document { body, media, etag: format!("\"{hash}\"") }
     }
 }
 
 /// All documents.
 #[derive(Clone, Debug)]
-pub struct Documents {
-    /// By their path. Those of the aggregated ones end with a star.
+pub(crate) struct Documents {
+    /// By their path. Those in another form end with a star.
     by_path: BTreeMap<String, Document>,
 }
 
 impl Documents {
     /// The documents of a server for these kinds. If `writable` is false, they have no verbs that write; if
     /// `watchable` is false, they lack `watch`.
-    pub fn new(kinds: &[Kind], writable: bool, watchable: bool) -> Self {
+    pub(crate) fn new(kinds: &[Kind], writable: bool, watchable: bool) -> Self {
         let mut documents = Documents { by_path: BTreeMap::new() };
         let (major, minor) = VERSION;
         documents.add(
@@ -65,7 +74,8 @@ impl Documents {
             }),
         );
         for (path, document) in groups::documents(kinds, writable, watchable) {
-            documents.add(&path, &document);
+            let media = if path.ends_with('*') { OtherForm::Aggregated.media() } else { "application/json" };
+            documents.by_path.insert(path, Document::new(document.to_string().into(), media));
         }
         let mut schemas = BTreeMap::new();
         for (path, document) in openapi::v3(kinds, writable) {
@@ -75,7 +85,10 @@ impl Documents {
             documents.by_path.insert(format!("openapi/v3/{path}"), document);
         }
         documents.add("openapi/v3", &json!({"paths": schemas}));
-        documents.add("openapi/v2", &openapi::v2(kinds, writable));
+        let v2 = openapi::v2(kinds, writable);
+        documents.add("openapi/v2", &v2);
+        let v2 = Document::new(protobuf::document(&v2).into(), OtherForm::Protobuf.media());
+        documents.by_path.insert("openapi/v2*".to_owned(), v2);
         let paths: Vec<String> =
             documents.by_path.keys().filter(|path| !path.ends_with('*')).map(|path| format!("/{path}")).collect();
         documents.add("", &json!({"paths": paths}));
@@ -86,15 +99,22 @@ impl Documents {
         self.by_path.insert(path.to_owned(), Document::of(json));
     }
 
-    /// The document of this path, in its aggregated form if that exists and is wanted.
-    pub fn get(&self, target: &Target<'_>, aggregated: bool) -> Option<&Document> {
+    /// The form that this document has beside plain JSON.
+    pub(crate) fn other_form(target: &Target<'_>) -> Option<OtherForm> {
+        match target {
+            Target::Core | Target::Groups => Some(OtherForm::Aggregated),
+            Target::OpenApiV2 => Some(OtherForm::Protobuf),
+            _ => None,
+        }
+    }
+
+    /// The document of this path, as plain JSON or in its other form.
+    pub(crate) fn get(&self, target: &Target<'_>, form: Option<OtherForm>) -> Option<&Document> {
         let of = |group: &str| if group.is_empty() { "api".to_owned() } else { format!("apis/{group}") };
         let path = match target {
             Target::Root => String::new(),
             Target::Version => "version".to_owned(),
-            Target::Core if aggregated => "api*".to_owned(),
             Target::Core => "api".to_owned(),
-            Target::Groups if aggregated => "apis*".to_owned(),
             Target::Groups => "apis".to_owned(),
             Target::Group(group) => of(group),
             Target::GroupVersion(group, version) => format!("{}/{version}", of(group)),
@@ -107,8 +127,9 @@ impl Documents {
             | Target::Parameters(_)
             | Target::SelfReview(_)
             | Target::Namespaces(_)
+            | Target::Events(_)
             | Target::Objects(_) => return None,
         };
-        self.by_path.get(&path)
+        self.by_path.get(&if form.is_some() { path + "*" } else { path })
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn v3(kinds: &[Kind], writable: bool) -> BTreeMap<String, Json> {
     for kind in kinds {
         let Parts { schemas, paths } = documents.entry(group_path(kind)).or_default();
         let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
-        schemas.insert(name(kind), schema(kind, &reference(METADATA)));
+        schemas.insert(name(kind), schema(kind, json!({"allOf": [reference(METADATA)], "default": {}})));
         schemas.insert(METADATA.into(), metadata());
         let answer =
             |schema: Json| json!({"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}});
@@ -46,7 +46,7 @@ pub(super) fn v2(kinds: &[Kind], writable: bool) -> Json {
     let reference = |name: &str| json!({"$ref": format!("#/definitions/{name}")});
     definitions.insert(METADATA.into(), metadata());
     for kind in kinds {
-        definitions.insert(name(kind), schema(kind, &reference(METADATA)));
+        definitions.insert(name(kind), schema(kind, reference(METADATA)));
         let answer = json!({"200": {"description": "OK", "schema": reference(&name(kind))}});
         let parameter = |name: &str| json!({"name": name, "in": "query", "type": "string", "uniqueItems": true});
         paths.extend(operations(kind, &answer, parameter, writable));
@@ -102,8 +102,8 @@ fn operations(kind: &Kind, answer: &Json, parameter: impl Fn(&str) -> Json, writ
     paths
 }
 
-/// The schema of a kind's objects.
-fn schema(kind: &Kind, metadata: &Json) -> Json {
+/// The schema of a kind's objects, whose metadata have this one.
+fn schema(kind: &Kind, mut metadata: Json) -> Json {
     let of_version =
         kind.crd().and_then(|crd| crd.spec.versions.into_iter().find(|version| version.name == kind.version()));
     let schema = of_version.and_then(|version| version.schema).and_then(|schema| schema.open_api_v3_schema);
@@ -118,7 +118,8 @@ fn schema(kind: &Kind, metadata: &Json) -> Json {
     let properties = &mut schema["properties"];
     properties["apiVersion"] = text("The API group and version of this object.");
     properties["kind"] = text("The kind of this object.");
-    properties["metadata"] = json!({"allOf": [metadata], "description": "Standard object's metadata.", "default": {}});
+    metadata["description"] = "Standard object's metadata.".into();
+    properties["metadata"] = metadata;
     schema["x-kubernetes-group-version-kind"] =
         json!([{"group": kind.group(), "version": kind.version(), "kind": kind.kind()}]);
     schema

@@ -1,4 +1,5 @@
 use super::Documents;
+use crate::request::accept::OtherForm;
 use crate::request::path::{Target, parse};
 use crd_specs::KINDS;
 use serde_json::Value as Json;
@@ -7,8 +8,12 @@ use std::collections::BTreeSet;
 fn document(path: &str, aggregated: bool) -> Json {
     let documents = Documents::new(KINDS, true, true);
     let target = parse(path).unwrap();
-    let document = documents.get(&target, aggregated).unwrap_or_else(|| panic!("no {path}"));
-    serde_json::from_str(&document.text).unwrap()
+    let document = documents.get(&target, aggregated.then_some(OtherForm::Aggregated));
+    serde_json::from_slice(&document.unwrap_or_else(|| panic!("no {path}")).body).unwrap()
+}
+
+fn text(documents: &Documents, target: &Target<'_>, form: Option<OtherForm>) -> String {
+    String::from_utf8(documents.get(target, form).unwrap().body.to_vec()).unwrap()
 }
 
 #[test]
@@ -82,14 +87,15 @@ fn kubectl_finds_that_objects_can_be_patched() {
         assert!(parameters.iter().all(|parameter| !parameter[ty].is_null()), "{patch}");
     }
     let read_only = Documents::new(KINDS, false, false);
-    assert!(!read_only.get(&Target::OpenApiV2, false).unwrap().text.contains("\"patch\""));
+    assert!(!text(&read_only, &Target::OpenApiV2, None).contains("\"patch\""));
 }
 
 #[test]
 fn a_server_that_does_not_write_says_so() {
     let documents = Documents::new(KINDS, false, false);
-    for (target, aggregated) in [(Target::Groups, true), (parse("/apis/michelangelo.api/v2").unwrap(), false)] {
-        let text = &documents.get(&target, aggregated).unwrap().text;
+    let of_group = parse("/apis/michelangelo.api/v2").unwrap();
+    for (target, form) in [(Target::Groups, Some(OtherForm::Aggregated)), (of_group, None)] {
+        let text = text(&documents, &target, form);
         assert!(text.contains("\"list\"") && !text.contains("delete") && !text.contains("restore"), "{text}");
         assert!(!text.contains("\"watch\""), "{text}");
     }
@@ -101,7 +107,7 @@ fn schemas_are_found_by_the_index_and_by_the_kind() {
     let url = index["paths"]["apis/michelangelo.api/v2"]["serverRelativeURL"].as_str().unwrap();
     let (path, hash) = url.split_once("?hash=").unwrap();
     let documents = Documents::new(KINDS, true, true);
-    let found = documents.get(&parse(path).unwrap(), false).unwrap();
+    let found = documents.get(&parse(path).unwrap(), None).unwrap();
     assert_eq!(found.etag.trim_matches('"'), hash);
     let schemas = document(path, false);
     let model = &schemas["components"]["schemas"]["api.michelangelo.v2.Model"];
@@ -120,5 +126,15 @@ fn every_kind_has_its_place_in_the_root() {
     for path in ["/apis", "/apis/michelangelo.api/v2", "/openapi/v3", "/version", "/apis/mirror.michelangelo.api"] {
         assert!(paths.contains(&path.into()), "{path}: {paths:?}");
     }
-    assert!(Documents::new(KINDS, true, true).get(&parse("/apis/none").unwrap(), false).is_none());
+    assert!(Documents::new(KINDS, true, true).get(&parse("/apis/none").unwrap(), None).is_none());
+}
+
+#[test]
+fn get_all_finds_every_kind_if_none_has_the_category() {
+    let groups = document("/apis", true);
+    let versions = groups["items"].as_array().unwrap().iter().map(|item| &item["versions"][0]);
+    let resources = versions.flat_map(|version| version["resources"].as_array().unwrap());
+    let has = |resource: &&Json| resource["categories"] == serde_json::json!(["all"]);
+    let of_all: Vec<&str> = resources.filter(has).map(|resource| resource["resource"].as_str().unwrap()).collect();
+    assert_eq!(of_all.len(), KINDS.len(), "{of_all:?}");
 }

@@ -22,7 +22,7 @@ pub(super) const READING: usize = 3 * PAGE;
 
 /// What a list costs the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cost {
+pub(crate) enum Cost {
     /// A key leads to its rows.
     Keyed,
     /// It may read a whole table, its texts, or all rows that it counts.

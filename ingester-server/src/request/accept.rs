@@ -14,12 +14,41 @@ pub enum Form {
 }
 
 /// The offered types, for clients that accept none of them.
-pub const OFFERED: &str = "application/json, application/json;as=Table;g=meta.k8s.io;v=v1, \
+pub(crate) const OFFERED: &str = "application/json, application/json;as=Table;g=meta.k8s.io;v=v1, \
                            application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, \
                            application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/// The media type of aggregated discovery.
-pub(crate) const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+/// A form of a document of discovery beside plain JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherForm {
+    /// Groups with their resources, in one document.
+    Aggregated,
+    /// OpenAPI v2 in protobuf.
+    Protobuf,
+}
+
+impl OtherForm {
+    /// Its media type.
+    pub const fn media(self) -> &'static str {
+        match self {
+            OtherForm::Aggregated => "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+            OtherForm::Protobuf => "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+        }
+    }
+
+    fn is(self, clause: &Clause<'_>) -> bool {
+        match self {
+            OtherForm::Aggregated => {
+                clause.is_json()
+                    && clause.get("as") == "APIGroupDiscoveryList"
+                    && clause.get("g") == "apidiscovery.k8s.io"
+                    && clause.get("v") == "v2"
+            }
+            // kubectl asks with the sign, which a media type cannot have.
+            OtherForm::Protobuf => clause.media.replace('@', ".") == self.media(),
+        }
+    }
+}
 
 /// One media type with its parameters.
 struct Clause<'a> {
@@ -74,25 +103,22 @@ pub fn form(accept: &str) -> Result<Form, Status> {
     clauses(accept).iter().find_map(of).ok_or_else(|| Status::not_acceptable(OFFERED))
 }
 
-/// Whether a document of discovery is wanted in its aggregated form.
+/// The form in which a document of discovery is wanted, of plain JSON and the other form that it has.
 ///
 /// # Errors
-/// 406 if not even the plain form is accepted.
-pub fn aggregated(accept: &str) -> Result<bool, Status> {
+/// 406 if neither is accepted.
+pub fn other_form(accept: &str, other: Option<OtherForm>) -> Result<Option<OtherForm>, Status> {
+    let Some(other) = other else { return plain(accept).map(|()| None) };
     if accept.trim().is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     let of = |clause: &Clause<'_>| match clause.get("as") {
-        "" if clause.is_json() => Some(false),
-        "APIGroupDiscoveryList" if clause.is_json() && clause.get("g") == "apidiscovery.k8s.io" => {
-            (clause.get("v") == "v2").then_some(true)
-        }
+        _ if other.is(clause) => Some(Some(other)),
+        "" if clause.is_json() => Some(None),
         _ => None,
     };
-    clauses(accept)
-        .iter()
-        .find_map(of)
-        .ok_or_else(|| Status::not_acceptable(&format!("application/json, {AGGREGATED}")))
+    let found = clauses(accept).iter().find_map(of);
+    found.ok_or_else(|| Status::not_acceptable(&format!("application/json, {}", other.media())))
 }
 
 /// Whether plain JSON is accepted.
@@ -106,7 +132,7 @@ pub fn plain(accept: &str) -> Result<(), Status> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, aggregated, form};
+    use super::{Form, OtherForm, form, other_form};
 
     #[test]
     fn the_first_form_that_there_is_is_taken() {
@@ -133,8 +159,27 @@ mod tests {
     #[test]
     fn aggregated_discovery_is_given_to_those_who_ask_for_it() {
         let kubectl = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-        assert_eq!(aggregated(kubectl).ok(), Some(true));
-        assert_eq!(aggregated("application/json").ok(), Some(false));
-        assert_eq!(aggregated("application/vnd.kubernetes.protobuf").ok(), None);
+        let aggregated = |accept: &str| other_form(accept, Some(OtherForm::Aggregated)).ok();
+        assert_eq!(aggregated(kubectl), Some(Some(OtherForm::Aggregated)));
+        assert_eq!(aggregated("application/json"), Some(None));
+        assert_eq!(aggregated(""), Some(None));
+        assert_eq!(aggregated("application/vnd.kubernetes.protobuf"), None);
+    }
+
+    #[test]
+    fn openapi_is_protobuf_for_clients_that_want_that() {
+        let v2 = |accept: &str| other_form(accept, Some(OtherForm::Protobuf)).ok();
+        let of_kubectl = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+        for (accept, expected) in [
+            (of_kubectl, Some(Some(OtherForm::Protobuf))),
+            (OtherForm::Protobuf.media(), Some(Some(OtherForm::Protobuf))),
+            ("", Some(None)),
+            ("*/*", Some(None)),
+            ("application/json, application/com.github.proto-openapi.spec.v2@v1.0+protobuf;q=0.5", Some(None)),
+            ("application/com.github.proto-openapi.spec.v3@v1.0+protobuf", None),
+        ] {
+            assert_eq!(v2(accept), expected, "{accept}");
+        }
+        assert_eq!(other_form(of_kubectl, None).unwrap_err().code.as_u16(), 406);
     }
 }

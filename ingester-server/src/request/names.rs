@@ -21,7 +21,7 @@ pub(crate) fn is_namespace(name: &str) -> bool {
 
 /// Whether this can be the name of an object. Kinds have their own rules, of which this is the widest: that of a segment of a path,
 /// without white space around it.
-pub fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let wrong = |c: char| matches!(c, '/' | '%' | '\\') || c.is_control();
     !name.is_empty()
         && name.len() <= NAME

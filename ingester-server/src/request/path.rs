@@ -48,16 +48,22 @@ pub enum Target<'p> {
     SelfReview(SelfReview),
     /// The namespaces that have objects, or one of them. [`Target::among`] finds out.
     Namespaces(Option<Cow<'p, str>>),
+    /// Kubernetes' Events, or one of them, on a server that does not have them. [`Target::among`] finds out.
+    Events(Option<Cow<'p, str>>),
     /// Objects.
     Objects(Objects<'p>),
 }
 
 impl Target<'_> {
-    /// The same for a server of these kinds: unless it has Kubernetes' namespaces as a kind, namespaces are its own resource.
+    /// The same for a server of these kinds: unless it has Kubernetes' namespaces as a kind, namespaces are its own resource, and
+    /// unless it has Events as a kind, there are none.
     pub fn among(self, kinds: &[Kind]) -> Self {
         match self {
             Target::Objects(objects) if objects.are_namespaces() && objects.kind(kinds).is_none() => {
                 Target::Namespaces(objects.name)
+            }
+            Target::Objects(objects) if objects.are_events() && objects.kind(kinds).is_none() => {
+                Target::Events(objects.name)
             }
             target => target,
         }
@@ -129,6 +135,12 @@ impl Objects<'_> {
         let Objects { group, version, plural, namespace, subresource, .. } = self;
         let is_named = group.is_empty() && version == "v1" && plural == "namespaces";
         is_named && namespace.is_none() && subresource.is_none()
+    }
+
+    /// Whether they are Kubernetes' Events.
+    fn are_events(&self) -> bool {
+        let Objects { group, version, plural, subresource, .. } = self;
+        group.is_empty() && version == "v1" && plural == "events" && subresource.is_none()
     }
 
     /// Their kind, if it is one of these.

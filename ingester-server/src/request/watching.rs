@@ -46,7 +46,7 @@ fn is_watch<'a>(last: &impl Last<'a>) -> bool {
 }
 
 /// Reads a flag as the API server does: everything except these two is true, even the `True` that Python's client sends.
-pub fn is_true(text: &str) -> bool {
+pub(crate) fn is_true(text: &str) -> bool {
     !matches!(text, "false" | "0")
 }
 

@@ -30,7 +30,7 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 ///
 /// # Errors
 /// 400 for a body that is not such a review, 408, 413, 415; 500 and 503 if the API server cannot be asked.
-pub async fn answer(
+pub(crate) async fn answer(
     review: SelfReview,
     identity: &Identity,
     caller: &Caller,

@@ -1,14 +1,17 @@
 //! Hints for clients that find nothing.
 
-use super::Inner;
+use super::{Inner, is_watch, of_text, text_of};
 use crate::former::Reach;
+use crate::request::accept;
 use crate::request::parameters::is_parameter;
 use crate::request::path::OUTER_GROUP;
-use crate::status::{Reason, Status};
+use crate::status::{Reason, Resource, Status};
 use crate::write::Target;
 use crate::write::find::find;
 use axum::body::Body;
 use http::Response;
+use http::header::ACCEPT;
+use http::request::Parts;
 use ingester_core::Kind;
 use ingester_sql::query::{Filter, Query, States, Test};
 use ingester_store::query::{Limits, Wanted};
@@ -16,6 +19,30 @@ use ingester_store::query::{Limits, Wanted};
 /// Whether a request asks only for a name and states.
 pub(super) fn by_name_alone(query: &Query) -> bool {
     query.filters.is_empty() && query.uids.is_empty()
+}
+
+/// The answer about Events, of which there are none. `kubectl describe` asks for those of its object, and shows none.
+pub(super) fn no_events(
+    name: Option<&str>,
+    parts: &Parts,
+    warnings: &mut Vec<String>,
+) -> Result<Response<Body>, Status> {
+    const ELSEWHERE: &str = "Events are not mirrored here: ask the cluster's API server for them";
+    accept::plain(text_of(&parts.headers, &ACCEPT))?;
+    let query = parts.uri.query().unwrap_or_default();
+    if let Some(name) = name {
+        return Err(Status::not_found(Resource { group: "", plural: "events" }, name));
+    }
+    if is_watch(query) {
+        let mut status = Status::method_not_allowed();
+        status.message = ELSEWHERE.to_owned();
+        return Err(status);
+    }
+    if !form_urlencoded::parse(query.as_bytes()).any(|(key, _)| key == "fieldSelector") {
+        warnings.push(ELSEWHERE.to_owned());
+    }
+    let none = serde_json::json!({"kind": "EventList", "apiVersion": "v1", "metadata": {}, "items": []});
+    Ok(of_text(none.to_string()))
 }
 
 impl Inner {

@@ -100,6 +100,11 @@ async fn service_with(watches: bool) -> Service {
         let row = kind.row(&object).unwrap().unwrap();
         store.write(kind.table(), vec![RowChange::Row(row)]).await.unwrap();
     }
+    over(store, watches)
+}
+
+/// A service of all kinds over this database.
+fn over(store: Store, watches: bool) -> Service {
     let (store, metrics) = (Arc::new(store), Metrics::new().unwrap());
     let log = Log::new(store.clone(), store.clone());
     Service::new(Sources {
@@ -164,6 +169,7 @@ async fn unauthenticated_callers_read_nothing() {
         "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
         "/api/v1/namespaces",
         "/api/v1/namespaces/ml",
+        "/api/v1/namespaces/ml/events",
         "//",
         "/apis/michelangelo.api/v2/namespaces/ml/%2e%2e/models",
     ] {
@@ -360,6 +366,37 @@ async fn a_field_without_a_column_is_refused_in_words_of_the_request() {
                 assert!(!message.contains(of_the_program), "{method} {wrong}: {message}");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_is_not_there_has_a_remedy() {
+    let others: Vec<_> = KINDS.iter().filter(|kind| kind.kind() != "Model").copied().collect();
+    let service = over(Store::in_memory(&others).await.unwrap(), false);
+    for path in [MODELS.to_owned(), format!("{MODELS}/a"), format!("{MODELS}?limit=2")] {
+        let (code, status) = ask(&service, "GET", &path, &[("authorization", "Bearer ada")]).await;
+        let message = status["message"].as_str().unwrap_or_default();
+        assert!(code == 503 && message.contains("`ingester schema apply`"), "{path}: {code} {status}");
+    }
+}
+
+#[tokio::test]
+async fn events_are_none_and_are_asked_for_elsewhere() {
+    let service = service().await;
+    let ada = [("authorization", "Bearer ada")];
+    let events = "/api/v1/namespaces/ml/events";
+    let request = Request::get(events).header("authorization", "Bearer ada");
+    let answered = answer(&service, request.body(Body::empty()).unwrap()).await;
+    assert!(answered.headers()["warning"].to_str().unwrap().contains("ask the cluster's API server"));
+    let (code, list) = ask(&service, "GET", &format!("{events}?fieldSelector=involvedObject.name%3Da"), &ada).await;
+    assert_eq!((code, &list["kind"], &list["items"]), (200, &json!("EventList"), &json!([])));
+    for (method, path, expected) in [
+        ("GET", "/api/v1/events".to_owned(), 200),
+        ("GET", format!("{events}/a"), 404),
+        ("GET", format!("{events}?watch=true"), 405),
+        ("POST", events.to_owned(), 405),
+    ] {
+        assert_eq!(ask(&service, method, &path, &ada).await.0, expected, "{method} {path}");
     }
 }
 

@@ -40,7 +40,7 @@ mod selection;
 mod tests;
 mod watcher;
 
-pub use watcher::{Request, Standing};
+pub(crate) use watcher::{Request, Standing};
 
 use crate::metrics::Metrics;
 use crate::places::Places;

@@ -36,10 +36,10 @@ use tokio_util::task::AbortOnDropHandle;
 const JOINING: usize = 4;
 
 /// Checks whether the caller may still watch.
-pub type Standing = Box<dyn Fn() -> BoxFuture<'static, Result<(), Status>> + Send + Sync>;
+pub(crate) type Standing = Box<dyn Fn() -> BoxFuture<'static, Result<(), Status>> + Send + Sync>;
 
 /// The request of a watch.
-pub struct Request {
+pub(crate) struct Request {
     /// The kind.
     pub kind: Kind,
     /// The caller.
@@ -77,7 +77,7 @@ impl Hub {
     /// # Errors
     /// 400 for requests that can be listed but not watched, 429 for one watch too many, 503 and 504 if the database does not answer, or does not
     /// have the version yet. Any other failure is the watch's last event.
-    pub async fn watch(&self, request: Request) -> Result<Response<Body>, Status> {
+    pub(crate) async fn watch(&self, request: Request) -> Result<Response<Body>, Status> {
         let Parameters { most, offset, watch, version, .. } = &request.parameters;
         if most.is_some() || *offset > 0 {
             let message = "a query with a limit or an offset cannot be watched: list it, or watch without them";

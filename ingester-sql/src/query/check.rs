@@ -33,7 +33,7 @@ impl Checked {
     /// # Errors
     /// [`QueryError::NoSuchField`] without one.
     pub fn place(&self, field: &str) -> Result<usize, QueryError> {
-        let context = Context { table: self.table, scan: false };
+        let context = Context { table: self.table, scan: false, now: Micros::now() };
         context.place_of_one(field, "shown")
     }
 
@@ -391,11 +391,19 @@ impl QueryError {
 }
 
 impl Query {
-    /// The query about this table.
+    /// The query about this table, if it is now by this machine's clock. A store checks it by that of its database.
     ///
     /// # Errors
     /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
     pub fn check(&self, table: &'static Table) -> Result<Checked, QueryError> {
+        self.check_at(table, Micros::now())
+    }
+
+    /// The query about this table, whose times such as `7d` are counted from `now`.
+    ///
+    /// # Errors
+    /// As [`Query::check`].
+    pub fn check_at(&self, table: &'static Table, now: Micros) -> Result<Checked, QueryError> {
         if self.at.is_some() {
             return Err(QueryError::OfMoment);
         }
@@ -404,7 +412,7 @@ impl Query {
         if terms > MOST_TERMS {
             return Err(QueryError::TooLarge { what: format!("{terms} terms, and at most {MOST_TERMS} are possible") });
         }
-        let context = Context { table, scan: self.scan };
+        let context = Context { table, scan: self.scan, now };
         let mut all = Vec::new();
         for (place, texts) in [(base::UID, &self.uids), (base::NAMESPACE, &self.namespaces), (base::NAME, &self.names)]
         {
@@ -456,6 +464,7 @@ fn among(operand: Operand, mut values: Vec<Value>, is: bool, or_null: bool) -> C
 struct Context {
     table: &'static Table,
     scan: bool,
+    now: Micros,
 }
 
 impl Context {
@@ -513,7 +522,7 @@ impl Context {
             ));
         }
         // As they are stored.
-        let value = |value: &Value| match converted(field, (ty, many.unit()), value)? {
+        let value = |value: &Value| match converted(field, (ty, many.unit()), value, self.now)? {
             Value::Text(text) if text.ends_with(' ') => Ok(Value::text(text.trim_end_matches(' '))),
             value => Ok(value),
         };
@@ -575,7 +584,7 @@ impl Context {
     ) -> Result<Condition, QueryError> {
         let or_null = nullable && !holds;
         let compare = |comparison: Comparison, value: &Value| {
-            let value = converted(field, (ty, unit), value)?;
+            let value = converted(field, (ty, unit), value, self.now)?;
             let comparison = if holds { comparison } else { comparison.negated() };
             Ok(Condition::Compare { operand: operand.clone(), comparison, value, or_null })
         };
@@ -598,7 +607,7 @@ impl Context {
             Test::Greater(value) => compare(Comparison::Greater, value),
             Test::GreaterOrEqual(value) => compare(Comparison::GreaterOrEqual, value),
             Test::In(values) => {
-                let values = values.iter().map(|value| converted(field, (ty, unit), value));
+                let values = values.iter().map(|value| converted(field, (ty, unit), value, self.now));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
                 if values.is_empty() {
                     return Ok(if holds { Condition::Any(Vec::new()) } else { Condition::All(Vec::new()) });
@@ -732,7 +741,12 @@ const NAMESPACE: Order = Order { field: std::borrow::Cow::Borrowed("namespace"),
 const NAME: Order = Order { field: std::borrow::Cow::Borrowed("name"), descending: false };
 
 /// The value as one of the column's type. A quantity is counted in the column's unit; a plain whole number is the stored count.
-fn converted(field: &str, (ty, unit): (SqlType, Option<Unit>), value: &Value) -> Result<Value, QueryError> {
+fn converted(
+    field: &str,
+    (ty, unit): (SqlType, Option<Unit>),
+    value: &Value,
+    now: Micros,
+) -> Result<Value, QueryError> {
     if let (Some(unit), Value::Text(text)) = (unit, value)
         && text.parse::<i64>().is_err()
         && let Some(number) = quantity::parse(text)
@@ -794,7 +808,7 @@ fn converted(field: &str, (ty, unit): (SqlType, Option<Unit>), value: &Value) ->
         }
         SqlType::DateTime => match value {
             Value::Time(_) => Ok(value.clone()),
-            _ => match text.and_then(|text| parse_time(text, Micros::now()).ok()) {
+            _ => match text.and_then(|text| parse_time(text, now).ok()) {
                 Some(time) => Ok(Value::Time(time)),
                 None => wrong(TIMES),
             },
@@ -860,8 +874,8 @@ mod tests {
     #[test]
     fn a_quantity_is_counted_in_the_unit_of_its_column() {
         use ingester_core::schema::{SqlType, Unit};
-        use ingester_core::value::Value;
-        let of = |ty, unit, text: &str| super::converted("memory", (ty, unit), &Value::text(text));
+        use ingester_core::value::{Micros, Value};
+        let of = |ty, unit, text: &str| super::converted("memory", (ty, unit), &Value::text(text), Micros(0));
         let (whole, milli) = (Some(Unit::Whole), Some(Unit::Milli));
         for (ty, unit, text, number) in [
             (SqlType::BigInt, whole, "20Gi", Value::Int(21_474_836_480)),

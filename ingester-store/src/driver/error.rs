@@ -86,6 +86,11 @@ impl StoreError {
         self.class == ErrorClass::Operator && !self.is_about(About::Storage)
     }
 
+    /// Whether a table is not in the database.
+    pub fn is_of_missing_table(&self) -> bool {
+        self.is_about(About::Table)
+    }
+
     /// What to do about it, if that is known.
     pub fn remedy(&self) -> Option<&str> {
         self.hint.as_deref()
@@ -227,5 +232,21 @@ fn facts_of(error: &sqlx::Error) -> Facts {
         },
         E::InvalidArgument(_) | E::Encode(_) => only(ErrorClass::Object),
         _ => only(ErrorClass::Unknown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StoreError;
+    use std::time::Duration;
+
+    #[test]
+    fn a_silent_database_may_wait_for_a_lock() {
+        let said = StoreError::silent("writing 1 rows of `model`", Duration::from_secs(5)).to_string();
+        assert!(
+            said.starts_with("writing 1 rows of `model`: no answer within 5s (is the server reachable, "),
+            "{said}"
+        );
+        assert!(said.contains("does another session hold a lock? Its list of sessions tells"), "{said}");
     }
 }

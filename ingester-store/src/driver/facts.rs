@@ -34,6 +34,8 @@ pub(crate) enum About {
     Storage,
     /// A key that the statement names is not there.
     Key,
+    /// A table that the statement names is not there.
+    Table,
 }
 
 /// What a driver knows of an error.

@@ -447,7 +447,7 @@ fn migrate_failed(doing: &str, error: MigrateError) -> StoreError {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, Ledger};
+    use super::{LONGEST, Ledger, failed};
 
     #[test]
     fn a_ledger_has_a_name_that_needs_no_quotes_and_that_no_kind_has() {
@@ -461,6 +461,13 @@ mod tests {
             assert!(error.starts_with(&format!("`{name}` is not a ledger: it is `_sqlx_migrations`, or ")), "{error}");
         }
         assert!(Ledger::try_from("ingester_migrations_a; DROP TABLE job".to_owned()).is_err());
+    }
+
+    #[test]
+    fn a_failed_migration_says_where_the_next_run_continues() {
+        let said = failed("running migration 0002 (add_owner)", sqlx::Error::RowNotFound).to_string();
+        assert!(said.starts_with("running migration 0002 (add_owner): "), "{said}");
+        assert!(said.ends_with("continues here, and `ingester schema info` shows where)"), "{said}");
     }
 
     #[test]

@@ -97,9 +97,15 @@ impl Store {
     /// # Errors
     /// If one lacks a column, has another primary key, or the catalog cannot be read.
     pub async fn check_own(&self) -> Result<(), StoreError> {
+        self.checked_catalog().await.map(drop)
+    }
+
+    /// The catalog, checked as [`Store::check_own`] does.
+    pub(crate) async fn checked_catalog(&self) -> Result<Catalog, StoreError> {
         let own = own_schema(self.dialect).tables;
         let catalog = self.catalog_with(&own.iter().collect::<Vec<_>>()).await?;
-        self.check_own_in(&catalog).await
+        self.check_own_in(&catalog).await?;
+        Ok(catalog)
     }
 
     pub(super) async fn check_own_in(&self, catalog: &Catalog) -> Result<(), StoreError> {

@@ -58,22 +58,22 @@ impl Store {
             }
         }
         let made: Vec<Ident> = lacking.iter().map(|view| view.name).collect();
-        self.record_views(&schema.views, &made, false).await?;
+        // It is described anew if a view was made now.
+        let catalog = if made.is_empty() { catalog } else { self.catalog().await? };
+        self.record_views(&catalog, &schema.views, &made, false).await?;
         Ok(made.iter().map(ToString::to_string).collect())
     }
 
     /// Records how the server describes these views: those that were `made` now, by `reviewed` migrations or by statements of this release,
-    /// and those of which nothing is recorded that still holds.
+    /// and those of which nothing is recorded that still holds. Returns whether something was recorded, which this catalog does not have.
     pub(crate) async fn record_views(
         &self,
+        catalog: &Catalog,
         views: &[ViewDef],
         made: &[Ident],
         reviewed: bool,
-    ) -> Result<(), StoreError> {
-        if views.is_empty() {
-            return Ok(());
-        }
-        let catalog = self.catalog().await?;
+    ) -> Result<bool, StoreError> {
+        let mut recorded = false;
         for view in views {
             let Some(found) = catalog.views.get(view.name.as_str()) else { continue };
             let Some(record) = found.to_record(view) else { continue };
@@ -92,8 +92,9 @@ impl Store {
             let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);
             let written = self.pool.execute(&WriteSetting { name: &name, value: &record }).await;
             written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
+            recorded = true;
         }
-        Ok(())
+        Ok(recorded)
     }
 
     /// Records that the views that a database lacks will be ours: so a view without any record is another program's.

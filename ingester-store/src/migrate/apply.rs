@@ -163,9 +163,12 @@ impl Released {
     async fn applied(&self, store: &Store, mut applied: Applied, made: &[Ident]) -> Result<Applied, ApplyError> {
         let schema = &self.lock_file().tables;
         store.create_own().await?;
+        let mut catalog = store.catalog().await?;
         // Before the drift is looked for: a view that was made now may be described in other words than that of an earlier release.
-        store.record_views(&schema.views, made, true).await?;
-        applied.drift = drift::drift(schema, &store.catalog().await?, store.dialect());
+        if store.record_views(&catalog, &schema.views, made, true).await? {
+            catalog = store.catalog().await?;
+        }
+        applied.drift = drift::drift(schema, &catalog, store.dialect());
         store.begin_backfills(&self.added(store).await?).await?;
         Ok(applied)
     }
@@ -545,16 +548,34 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
     Schema { tables, views: wanted.views.iter().filter_map(like).collect() }
 }
 
+/// What a database lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lacking {
+    /// Tables and columns of kinds.
+    pub of_kinds: Vec<String>,
+    /// The ingester's own tables.
+    pub own: Vec<String>,
+}
+
+impl Lacking {
+    /// All of it, those of kinds first.
+    pub fn all(self) -> Vec<String> {
+        [self.of_kinds, self.own].concat()
+    }
+}
+
 impl Store {
-    /// The tables and columns that these kinds need and the database lacks. For the ingester's own tables see
-    /// [`Store::missing_own`].
+    /// The tables and columns that these kinds need and the database lacks. [`Store::lacking`] looks for the ingester's own tables, too.
     ///
     /// # Errors
     /// If the catalog cannot be read, or the server has kept the names of these tables in lower case, so that they would never be found.
     pub async fn missing(&self, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
-        let catalog = self.catalog().await?;
+        self.missing_in(&self.catalog().await?, kinds).await
+    }
+
+    async fn missing_in(&self, catalog: &Catalog, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
         let mut missing = Vec::new();
-        for drift in drift::drift(&Schema::of(kinds), &catalog, self.dialect()) {
+        for drift in drift::drift(&Schema::of(kinds), catalog, self.dialect()) {
             match drift {
                 Drift::MissingTable { table } => missing.push(table),
                 Drift::MissingColumn { table, column, .. } => missing.push(format!("{table}.{column}")),
@@ -579,13 +600,19 @@ impl Store {
         Ok(missing)
     }
 
-    /// The ingester's own tables that the database lacks.
+    /// What these kinds and the ingester itself need and the database lacks, by one look at its catalog.
     ///
     /// # Errors
-    /// If the names of the tables cannot be read, or one of them is another program's.
-    pub async fn missing_own(&self) -> Result<Vec<String>, StoreError> {
-        self.check_own().await?;
-        let existing = self.tables().await?;
-        Ok(Store::OWN.iter().filter(|own| !existing.contains(**own)).map(|own| (*own).to_owned()).collect())
+    /// As [`Store::missing`], and if one of the ingester's own tables is another program's.
+    pub async fn lacking(&self, kinds: &[Kind]) -> Result<Lacking, StoreError> {
+        let catalog = self.checked_catalog().await?;
+        let mut own: Vec<String> = Store::OWN.map(str::to_owned).into();
+        own.retain(|own| !catalog.tables.contains_key(own));
+        if !own.is_empty() {
+            // The catalog has only tables whose columns the user may see.
+            let there = self.tables().await?;
+            own.retain(|own| !there.contains(own));
+        }
+        Ok(Lacking { of_kinds: self.missing_in(&catalog, kinds).await?, own })
     }
 }

@@ -265,7 +265,9 @@ impl Store {
             }
         }
         let made: Vec<Ident> = changes.iter().filter_map(SchemaChange::view).map(|view| view.name).collect();
-        self.record_views(&wanted.views, &made, false).await?;
+        if !wanted.views.is_empty() {
+            self.record_views(&self.catalog().await?, &wanted.views, &made, false).await?;
+        }
         Ok(declared)
     }
 
@@ -297,7 +299,7 @@ impl Store {
     /// # Errors
     /// If the database cannot be read, or the message of a kind cannot be used.
     pub async fn learn_declared(&self, kinds: &[Kind]) -> Result<(), DeclaredError> {
-        if kinds.is_empty() || self.missing_own().await?.iter().any(|own| own == "ingester_settings") {
+        if kinds.is_empty() || !self.has_settings().await? {
             return Ok(());
         }
         for kind in kinds {

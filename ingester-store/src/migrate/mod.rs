@@ -17,7 +17,7 @@ mod progress;
 mod released;
 
 pub use crate::ledger::{Ledger, LedgerError};
-pub use apply::{Applied, ApplyError, Progress, schema_of};
+pub use apply::{Applied, ApplyError, Lacking, Progress, schema_of};
 pub use backfill::{Backfill, BackfillProgress, ColumnBackfill, RATE, UnknownColumn};
 pub use declared::{Declared, DeclaredError, May, left_alone};
 pub use drift::{Drift, drift, own_drift};

@@ -131,7 +131,7 @@ impl Store {
         query: &Query,
         limits: Limits,
     ) -> Result<Asked<'_>, QueryError> {
-        let checked = Arc::new(query.check(table)?);
+        let checked = Arc::new(query.check_at(table, self.now())?);
         let (routes, group) = (Arc::new(checked.routes()), Arc::new(OfGroup::new(kind.group())));
         Ok(Asked { store: self, checked, routes, group, limits, fingerprint: query.fingerprint(table) })
     }

@@ -36,6 +36,6 @@ mod write;
 pub use change::{Rejected, Report, RowChange, latest_of_each};
 pub(crate) use chunks::chunks;
 pub use evicted::{Changed, Deleted, Effect};
-pub use purge::Purged;
+pub use purge::{PurgePlace, Purged};
 pub use read::{Evicted, LiveRow, StoredRow};
 pub use rejects::Reject;

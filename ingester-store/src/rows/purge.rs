@@ -18,6 +18,10 @@ use ingester_sql::dialect::{Access, OfGroup};
 use std::collections::HashMap;
 use std::time::Duration;
 
+/// Where a batch of [`Store::purge_older`] ended: the next one does not read again what this one has left. The default is the beginning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PurgePlace(Option<(String, Micros)>);
+
 /// What a batch of [`Store::purge`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Purged {
@@ -34,25 +38,34 @@ impl Store {
     /// # Errors
     /// If the tables cannot be read or written within the retries.
     pub async fn purge(&self, kind: &Kind, before: Micros) -> Result<Purged, StoreError> {
-        let table = kind.table();
-        let group = &OfGroup::new(kind.group());
-        let found = &Purgeable { table, group, before, limit: MOST_ROWS };
-        let doing = || format!("purging rows of `{}`", table.name);
-        let found = self.with_retries(doing, || async { self.pool.fetch(found).await }).await?;
-        let uids: Vec<&str> = found.iter().map(String::as_str).collect();
-        let rows = self.purge_rows(kind, &uids, before).await?;
+        let Purged { rows, more } = self.purge_behind(kind, before, &mut PurgePlace::default()).await?;
         // If none could be deleted, the next batch would be the same one.
-        Ok(Purged { rows, more: uids.len() == MOST_ROWS && rows > 0 })
+        Ok(Purged { rows, more: more && rows > 0 })
     }
 
-    /// As [`Store::purge`], of rows whose objects were deleted this long ago by the database's clock, which is asked now.
+    /// As [`Store::purge`], of rows whose objects were deleted this long ago by the database's clock, which is asked now. The batch begins
+    /// at a place, and moves it to its end.
     ///
     /// # Errors
     /// As [`Store::purge`].
-    pub async fn purge_older(&self, kind: &Kind, age: Duration) -> Result<Purged, StoreError> {
+    pub async fn purge_older(&self, kind: &Kind, age: Duration, place: &mut PurgePlace) -> Result<Purged, StoreError> {
         let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
         let before = Micros(self.read_clock().await?.0.saturating_sub(age));
-        self.purge(kind, before).await
+        self.purge_behind(kind, before, place).await
+    }
+
+    async fn purge_behind(&self, kind: &Kind, before: Micros, place: &mut PurgePlace) -> Result<Purged, StoreError> {
+        let table = kind.table();
+        let group = &OfGroup::new(kind.group());
+        let behind = place.0.as_ref().map(|(uid, deleted)| (uid.as_str(), *deleted));
+        let found = &Purgeable { table, group, before, behind, limit: MOST_ROWS };
+        let doing = || format!("purging rows of `{}`", table.name);
+        let mut found = self.with_retries(doing, || async { self.pool.fetch(found).await }).await?;
+        let uids: Vec<&str> = found.iter().map(|(uid, _)| uid.as_str()).collect();
+        let rows = self.purge_rows(kind, &uids, before).await?;
+        let more = found.len() == MOST_ROWS;
+        place.0 = found.pop().or(place.0.take());
+        Ok(Purged { rows, more })
     }
 
     /// Deletes those of these rows whose objects were deleted before a time, and were not evicted. Returns how many.

@@ -141,7 +141,7 @@ fn what_is_wrong_with_an_object_is_said_as_to_users() {
     assert_eq!(error::<Experiment>(&format!("{CHURN}\n---{CHURN}")), none.replace('0', "2"));
     assert_eq!(
         error::<Pod>("apiVersion: v1\nkind: Pod\nmetadata: {}"),
-        "document 1, line 1: metadata.name: missing; every Kubernetes object has one"
+        "document 1, line 1: metadata.name: missing; every Kubernetes object has one: add it"
     );
     assert_eq!(
         error::<Pod>("kind: Pod\nkind: Pod"),

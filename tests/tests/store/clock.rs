@@ -3,13 +3,15 @@
 use crate::world::{On, Stores as _, World, kind, model, row};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::Row;
-use ingester_core::value::Micros;
+use ingester_core::value::{Micros, Value};
 use ingester_mirror::config::{Config, Kept, Live};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::Assignment;
 use ingester_mirror::retention::RetentionTask;
 use ingester_mirror::suspend::Suspension;
-use ingester_store::{Changed, ConnectOptions, Effect, RowChange, Store};
+use ingester_sql::query::{Filter, Query, States, Test};
+use ingester_store::query::Wanted;
+use ingester_store::{Changed, ConnectOptions, Effect, PurgePlace, RowChange, Store};
 use ingester_tests::on_every_database;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -38,9 +40,14 @@ async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: Wor
         RowChange::Row(Row { evict_time: Some(store.now()), evict_confirmed: true, ..row(&model("evicted", 1)) });
     let old = Micros(store.now().0 - 91 * DAY);
     store.write(table, vec![gone("just-now", store.now()), gone("old", old), evicted]).await?;
-    assert_eq!(store.purge_older(kind("Model"), DAYS_90).await?.rows, 1);
+    assert_eq!(store.purge_older(kind("Model"), DAYS_90, &mut PurgePlace::default()).await?.rows, 1);
     let left = store.stored(table, &["just-now", "old"]).await?;
     assert_eq!(left.iter().map(|row| &*row.uid).collect::<Vec<_>>(), ["just-now"]);
+    // So are times of questions that say how long ago.
+    let since = Filter::field("delete_time", Test::Greater(Value::text("1d")));
+    let query = Query { states: States::DELETED, filters: vec![since], ..Query::default() };
+    let page = store.ask_about(kind("Model"), &query, store.limits())?.page(&Wanted::default(), 10, None).await?;
+    assert_eq!(page.rows.iter().map(|row| row.uid()).collect::<Vec<_>>(), ["just-now"]);
     // The store's own times are the database's, too.
     let deleted = store.delete_evicted(kind("Model"), "evicted", Effect::Written, |_| Ok::<_, Infallible>(())).await?;
     assert!(matches!(deleted, Changed::Done(_)), "{deleted:?}");

@@ -4,6 +4,7 @@ use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
+use ingester_store::migrate::Lacking;
 use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
 use ingester_tests::databases::On;
 use ingester_tests::{Durability, MariaDb, SqlServer, with_servers};
@@ -16,6 +17,7 @@ const COUNTERS: [&str; 4] = ["Com_stmt_execute", "Com_begin", "Com_commit", "Com
 
 // The counters are MySQL's.
 with_servers! { (requests_are_counted) [mariadb MariaDb] [mysql MySql] }
+with_servers! { (what_a_start_looks_for_is_in_one_catalog) [mariadb MariaDb] [mysql MySql] }
 
 /// A server with Galera's certification, if only of a single node without a provider. It may end a transaction between two
 /// statements of a text, but not within a compound statement.
@@ -99,6 +101,29 @@ async fn counters(server: &SqlServer) -> Result<BTreeMap<String, u64>> {
 async fn looked(store: &Store) -> Result<()> {
     store.switch_changes(true).await?;
     ensure!(store.has_changes().await?, "changes are logged");
+    Ok(())
+}
+
+async fn what_a_start_looks_for_is_in_one_catalog(on: On) -> Result<()> {
+    let Some(server) = on.own()? else { return Ok(()) };
+    let url = server.create_database("start").await?;
+    let options = ConnectOptions { connections: 1, ..ConnectOptions::default() };
+    let store = Store::connect(&url.parse()?, options).await?;
+    store.create_missing(crd_specs::KINDS).await?;
+    let mut seen = Vec::new();
+    // In the second round, every statement is prepared.
+    for _ in 0..2 {
+        let begin = counters(&server).await?;
+        store.catalog().await?;
+        let middle = counters(&server).await?;
+        ensure!(store.lacking(crd_specs::KINDS).await? == Lacking::default(), "something is missing");
+        let end = counters(&server).await?;
+        let spent =
+            |from: &BTreeMap<String, u64>, to: &BTreeMap<String, u64>| COUNTERS.map(|name| to[name] - from[name]);
+        seen = vec![spent(&begin, &middle), spent(&middle, &end)];
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert!(seen[0][0] > 2, "{seen:?}");
     Ok(())
 }
 

@@ -5,8 +5,9 @@ use anyhow::Result;
 use ingester_core::row::Row;
 use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
-use ingester_store::{Purged, RowChange, Store};
+use ingester_store::{PurgePlace, Purged, RowChange, Store};
 use ingester_tests::{on_every_database, on_galera};
+use std::time::Duration;
 
 on_every_database! {
     only_old_tombstones_are_purged
@@ -68,11 +69,15 @@ async fn only_old_tombstones_are_purged(world: World) -> Result<()> {
 
 async fn purging_goes_on_batch_by_batch(world: World) -> Result<()> {
     let store = world.store().await?;
-    let changes = (0..300).map(|number| gone(&format!("uid-{number}"), LONG_AGO)).collect();
-    store.write(kind("Model").table(), changes).await?;
-    let mut batches = Vec::new();
+    let change = |number: u32| match gone(&format!("uid-{number}"), LONG_AGO) {
+        // Rows that stay are among them.
+        RowChange::Row(row) if number % 2 == 0 => RowChange::Row(Row { evict_time: Some(LONG_AGO), ..row }),
+        change => change,
+    };
+    store.write(kind("Model").table(), (0..600).map(change).collect()).await?;
+    let (mut batches, mut place) = (Vec::new(), PurgePlace::default());
     loop {
-        let Purged { rows, more } = store.purge(kind("Model"), BEFORE).await?;
+        let Purged { rows, more } = store.purge_older(kind("Model"), Duration::from_secs(3600), &mut place).await?;
         batches.push(rows);
         if !more {
             break;
@@ -80,6 +85,7 @@ async fn purging_goes_on_batch_by_batch(world: World) -> Result<()> {
     }
     assert_eq!(batches, [128, 128, 44]);
     left(&store, &world, &[]).await?;
+    assert_eq!(world.count("model").await?, 300);
     Ok(())
 }
 

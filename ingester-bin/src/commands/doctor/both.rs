@@ -170,8 +170,7 @@ async fn differ(
     lines: &mut Lines,
 ) -> Result<bool, StoreError> {
     let program = wanted.program;
-    let mut missing = store.missing(&wanted.kinds).await?;
-    missing.extend(store.missing_own().await?);
+    let missing = store.lacking(&wanted.kinds).await?.all();
     if pending {
         lines.skipped(TABLES, "", "to be compared once the migrations were run");
         return Ok(missing.is_empty());

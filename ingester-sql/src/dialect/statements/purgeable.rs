@@ -1,18 +1,19 @@
 //! Rows of objects that were deleted long ago.
 
+use super::changes_after::time_of;
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Reads the uids of rows whose objects were deleted before a time, the oldest first, without locks. Rows of evicted objects are never
-/// among them.
+/// Reads rows whose objects were deleted before a time, the oldest first, without locks: the uid of each, and when it was deleted. Rows of
+/// evicted objects are never among them, and read all the same: a batch begins behind the one before it.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "uid"
+    source = r#"SELECT "uid", {{ "delete_time"|read_time }}
 FROM {{ table.name|ident }}
-WHERE "delete_time" < ? AND {{ "evict_time"|without_index }} IS NULL AND {{ group|is_of_group }}
+WHERE "delete_time" < ?{% if behind.is_some() %} AND "delete_time" >= ? AND ("delete_time" > ? OR "uid" > ?){% endif %} AND {{ "evict_time"|without_index }} IS NULL AND {{ group|is_of_group }}
 ORDER BY "delete_time", "uid"
 LIMIT {{ limit|number }}"#
 )]
@@ -23,6 +24,8 @@ pub struct Purgeable<'a> {
     pub group: &'a OfGroup,
     /// The time before which they were deleted.
     pub before: Micros,
+    /// The last row of the batch before: its uid, and when it was deleted.
+    pub behind: Option<(&'a str, Micros)>,
     /// The most rows.
     pub limit: usize,
 }
@@ -33,15 +36,17 @@ impl Statement for Purgeable<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        [Param::Time(self.before)].into_iter().chain(self.group.params().map(Param::Text)).collect()
+        let behind = self.behind.map(|(uid, deleted)| [Param::Time(deleted), Param::Time(deleted), Param::Text(uid)]);
+        let group = self.group.params().map(Param::Text);
+        [Param::Time(self.before)].into_iter().chain(behind.into_iter().flatten()).chain(group).collect()
     }
 }
 
 impl Query for Purgeable<'_> {
-    type Row = String;
+    type Row = (String, Micros);
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(0)
+        Ok((row.text(0)?, time_of(row, 1)?))
     }
 }
 
@@ -52,6 +57,9 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&Purgeable { table: &TABLE, group: &OfGroup::new("example.com"), before: NOW, limit: 2 });
+        let group = &OfGroup::new("example.com");
+        let first = Purgeable { table: &TABLE, group, before: NOW, behind: None, limit: 2 };
+        let next = Purgeable { behind: Some(("a", NOW)), ..first };
+        snapshot_of("Purgeable", &[&first, &next]);
     }
 }

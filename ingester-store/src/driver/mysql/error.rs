@@ -27,6 +27,7 @@ fn about(number: u16) -> Option<About> {
         number if ENDED.contains(&number) => About::Time,
         number if STORAGE.contains(&number) => About::Storage,
         NO_KEY => About::Key,
+        NO_TABLE => About::Table,
         _ => return None,
     })
 }
@@ -39,6 +40,9 @@ pub(super) fn is_number(error: &sqlx::Error, number: u16) -> bool {
 
 /// A key that a statement names is not there.
 const NO_KEY: u16 = 1176;
+
+/// A table that a statement names is not there.
+const NO_TABLE: u16 = 1146;
 
 /// MySQL's errors about its disk: disk full, table full, and errors of files, the operating system and the storage engine.
 const STORAGE: [u16; 6] = [1021, 1114, 3, 28, 1030, 1026];
@@ -82,7 +86,7 @@ fn refused_json(json: &str) -> &'static str {
         }
     }
     if deepest > MARIADB_DEPTH {
-        "MariaDB takes JSON of at most 32 levels, and this object is nested deeper"
+        "MariaDB takes JSON of at most 32 levels, and this object is nested deeper: nest it less, or use another database"
     } else {
         "MariaDB does not take its JSON"
     }
@@ -196,7 +200,7 @@ fn of_operator(number: u16) -> Option<Classified> {
         }
         1049 => (Operator, Some("create the database first: CREATE DATABASE name CHARACTER SET utf8mb4")),
         1046 => (Operator, Some("name a database: mysql://user:password@host:3306/database")),
-        1146 => (
+        NO_TABLE => (
             Operator,
             Some(
                 "the schema is not there: make it with `ingester schema apply`, or pipe `ingester schema print` into the client",

@@ -70,7 +70,7 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
         // A table was changed, and a prepared statement would have other columns now.
         "0A000" if routine == Some("RevalidateCachedQuery") => (Transient, None, Some(About::Stale)),
         "42501" => (Operator, Some(NEEDS), Some(About::Right)),
-        "42P01" | "3F000" => (Operator, Some(MISSING), None),
+        "42P01" | "3F000" => (Operator, Some(MISSING), Some(About::Table)),
         "42703" | "42804" => {
             (Operator, Some("the tables are of another release than this ingester: see `ingester schema verify`"), None)
         }
@@ -125,7 +125,7 @@ mod tests {
             ("26000", Transient, Some(About::Stale)),
             ("53100", Operator, Some(About::Storage)),
             ("42501", Operator, Some(About::Right)),
-            ("42P01", Operator, None),
+            ("42P01", Operator, Some(About::Table)),
             ("42703", Operator, None),
             ("28P01", Operator, Some(About::Login)),
             ("28000", Operator, Some(About::Login)),

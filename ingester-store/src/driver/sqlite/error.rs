@@ -15,6 +15,7 @@ pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     let about = match code {
         INTERRUPTED => Some(About::Time),
         code if STORAGE.contains(&code) => Some(About::Storage),
+        1 if error.message().starts_with(NO_TABLE) => Some(About::Table),
         _ => None,
     };
     Some(Facts { class, hint: hint.map(Into::into), about, why_json: None })
@@ -25,6 +26,9 @@ const INTERRUPTED: u32 = 9;
 
 /// SQLite's primary result codes about its disk and file: IOERR, CORRUPT, FULL.
 const STORAGE: [u32; 3] = [10, 11, 13];
+
+/// How SQLite says that a table is not there.
+const NO_TABLE: &str = "no such table";
 
 /// The primary result code: the lower byte of an extended one. 1 (SQLITE_ERROR) if there is none.
 fn primary_code(error: &SqliteError) -> u32 {
@@ -60,7 +64,7 @@ fn classify(code: u32, message: &str) -> Classified {
         ),
         3 | 23 => (ErrorClass::Operator, Some("this user may not do that with the file")),
         18 | 19 | 20 | 25 => (ErrorClass::Object, None),
-        1 if message.starts_with("no such table") => {
+        1 if message.starts_with(NO_TABLE) => {
             (ErrorClass::Operator, Some("the schema is not there: make it with `ingester import`"))
         }
         1 if message.contains("has no column") || message.starts_with("no such column") => {

@@ -1,0 +1,289 @@
+//! OpenAPI v2 in protobuf, the only form in which kubectl reads it: the message `openapi.v2.Document` of gnostic-models, `openapiv2/OpenAPIv2.proto`.
+//! A keyword without a field there (`nullable`, `anyOf`) is left out, as the API server does.
+
+use serde_json::Value as Json;
+
+/// A message: what it has of an object of the JSON document.
+struct Message {
+    /// By their numbers.
+    fields: &'static [Field],
+    /// The number of the list of vendor extensions, such as `x-kubernetes-group-version-kind`.
+    extensions: Option<u32>,
+}
+
+/// A field of a message: its name in JSON, its number, and its content.
+type Field = (&'static str, u32, Has);
+
+#[derive(Clone, Copy)]
+enum Has {
+    Text,
+    Texts,
+    Flag,
+    Integer,
+    Number,
+    /// Anything, as a text of JSON.
+    Any,
+    /// One message or several, each within messages whose only field has these numbers, from the outside to the inside.
+    Messages(&'static [u32], &'static Message),
+    /// An object as a message with a list of named values, which has this number; each value is within messages as above.
+    Named(u32, &'static [u32], &'static Message),
+    /// `type`: a text or several, in a message.
+    Types,
+    /// `additionalProperties`
+    SchemaOrFlag,
+}
+
+static DOCUMENT: Message = Message {
+    fields: &[
+        ("swagger", 1, Has::Text),
+        ("info", 2, Has::Messages(&[], &INFO)),
+        ("paths", 8, Has::Named(2, &[], &PATH)),
+        ("definitions", 9, Has::Named(1, &[], &SCHEMA)),
+    ],
+    extensions: None,
+};
+static INFO: Message = Message { fields: &[("title", 1, Has::Text), ("version", 2, Has::Text)], extensions: None };
+static PATH: Message = Message {
+    fields: &[("get", 2, Has::Messages(&[], &OPERATION)), ("patch", 7, Has::Messages(&[], &OPERATION))],
+    extensions: None,
+};
+static OPERATION: Message = Message {
+    fields: &[
+        // Parameter, NonBodyParameter, QueryParameterSubSchema
+        ("parameters", 8, Has::Messages(&[1, 2, 3], &PARAMETER)),
+        ("responses", 9, Has::Named(1, &[1], &RESPONSE)),
+    ],
+    extensions: Some(13),
+};
+static PARAMETER: Message = Message {
+    fields: &[("in", 2, Has::Text), ("name", 4, Has::Text), ("type", 6, Has::Text), ("uniqueItems", 20, Has::Flag)],
+    extensions: None,
+};
+static RESPONSE: Message =
+    Message { fields: &[("description", 1, Has::Text), ("schema", 2, Has::Messages(&[1], &SCHEMA))], extensions: None };
+static SCHEMA: Message = Message {
+    fields: &[
+        ("$ref", 1, Has::Text),
+        ("format", 2, Has::Text),
+        ("title", 3, Has::Text),
+        ("description", 4, Has::Text),
+        ("default", 5, Has::Any),
+        ("multipleOf", 6, Has::Number),
+        ("maximum", 7, Has::Number),
+        ("exclusiveMaximum", 8, Has::Flag),
+        ("minimum", 9, Has::Number),
+        ("exclusiveMinimum", 10, Has::Flag),
+        ("maxLength", 11, Has::Integer),
+        ("minLength", 12, Has::Integer),
+        ("pattern", 13, Has::Text),
+        ("maxItems", 14, Has::Integer),
+        ("minItems", 15, Has::Integer),
+        ("uniqueItems", 16, Has::Flag),
+        ("maxProperties", 17, Has::Integer),
+        ("minProperties", 18, Has::Integer),
+        ("required", 19, Has::Texts),
+        ("additionalProperties", 21, Has::SchemaOrFlag),
+        ("type", 22, Has::Types),
+        ("items", 23, Has::Messages(&[1], &SCHEMA)),
+        ("properties", 25, Has::Named(1, &[], &SCHEMA)),
+        ("example", 30, Has::Any),
+    ],
+    extensions: Some(31),
+};
+
+/// The bytes of a document of OpenAPI v2.
+pub(super) fn document(json: &Json) -> Vec<u8> {
+    message(json, &DOCUMENT)
+}
+
+fn message(json: &Json, Message { fields, extensions }: &Message) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (name, number, has) in *fields {
+        if let Some(value) = json.get(name) {
+            put(&mut out, *number, *has, value);
+        }
+    }
+    if let (Some(number), Some(object)) = (extensions, json.as_object()) {
+        for (name, value) in object.iter().filter(|(name, _)| name.starts_with("x-")) {
+            put_bytes(&mut out, *number, &named(name, &any(value)));
+        }
+    }
+    out
+}
+
+fn put(out: &mut Vec<u8>, number: u32, has: Has, value: &Json) {
+    match has {
+        Has::Text | Has::Texts => {
+            each(value).iter().filter_map(Json::as_str).for_each(|text| put_bytes(out, number, text.as_bytes()));
+        }
+        Has::Flag => value.as_bool().into_iter().for_each(|flag| put_varint(out, number, flag.into())),
+        // A negative one is written as it is in 64 bits.
+        Has::Integer => value.as_i64().into_iter().for_each(|value| put_varint(out, number, value.cast_unsigned())),
+        Has::Number => {
+            if let Some(value) = value.as_f64() {
+                varint(out, u64::from(number) << 3 | 1);
+                out.extend(value.to_le_bytes());
+            }
+        }
+        Has::Any => put_bytes(out, number, &any(value)),
+        Has::Messages(within, of) => {
+            each(value).iter().for_each(|value| put_bytes(out, number, &wrapped(within, message(value, of))));
+        }
+        Has::Named(entry, within, of) => {
+            let mut all = Vec::new();
+            for (name, value) in value.as_object().into_iter().flatten() {
+                put_bytes(&mut all, entry, &named(name, &wrapped(within, message(value, of))));
+            }
+            put_bytes(out, number, &all);
+        }
+        Has::Types => {
+            let mut types = Vec::new();
+            put(&mut types, 1, Has::Texts, value);
+            put_bytes(out, number, &types);
+        }
+        Has::SchemaOrFlag => {
+            let mut item = Vec::new();
+            match value.as_bool() {
+                Some(flag) => put_varint(&mut item, 2, flag.into()),
+                None => put_bytes(&mut item, 1, &message(value, &SCHEMA)),
+            }
+            put_bytes(out, number, &item);
+        }
+    }
+}
+
+/// The values of a list, or the only one.
+fn each(value: &Json) -> &[Json] {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
+}
+
+/// A message within others.
+fn wrapped(within: &[u32], message: Vec<u8>) -> Vec<u8> {
+    within.iter().rev().fold(message, |inner, number| {
+        let mut outer = Vec::new();
+        put_bytes(&mut outer, *number, &inner);
+        outer
+    })
+}
+
+/// An entry of a list of named values.
+fn named(name: &str, value: &[u8]) -> Vec<u8> {
+    let mut entry = Vec::new();
+    put_bytes(&mut entry, 1, name.as_bytes());
+    put_bytes(&mut entry, 2, value);
+    entry
+}
+
+/// The message `Any`, with YAML. JSON is YAML.
+fn any(value: &Json) -> Vec<u8> {
+    let mut any = Vec::new();
+    put_bytes(&mut any, 2, value.to_string().as_bytes());
+    any
+}
+
+fn put_bytes(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
+    varint(out, u64::from(number) << 3 | 2);
+    varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+fn put_varint(out: &mut Vec<u8>, number: u32, value: u64) {
+    varint(out, u64::from(number) << 3);
+    varint(out, value);
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The fields of a message: numbers and contents.
+    fn shown(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+        let next = |bytes: &mut &[u8]| {
+            let (mut value, mut shift) = (0_u64, 0);
+            loop {
+                let (first, rest) = bytes.split_first().unwrap();
+                *bytes = rest;
+                value |= u64::from(first & 0x7f) << shift;
+                shift += 7;
+                if first & 0x80 == 0 {
+                    return value;
+                }
+            }
+        };
+        let mut fields = Vec::new();
+        while !bytes.is_empty() {
+            let key = next(&mut bytes);
+            let content = match key & 7 {
+                0 => next(&mut bytes).to_le_bytes().to_vec(),
+                1 => bytes.split_off(..8).unwrap().to_vec(),
+                2 => {
+                    let length = usize::try_from(next(&mut bytes)).unwrap();
+                    bytes.split_off(..length).unwrap().to_vec()
+                }
+                other => panic!("wire type {other}"),
+            };
+            fields.push((key >> 3, content));
+        }
+        fields
+    }
+
+    /// What is at these numbers, one within the other: of several fields, the last.
+    fn at(bytes: &[u8], numbers: &[u64]) -> Vec<u8> {
+        numbers.iter().fold(bytes.to_vec(), |bytes, number| {
+            let found = shown(&bytes).into_iter().rfind(|(of, _)| of == number);
+            found.unwrap_or_else(|| panic!("no {number} of {numbers:?}")).1
+        })
+    }
+
+    fn text(bytes: &[u8], numbers: &[u64]) -> String {
+        String::from_utf8(at(bytes, numbers)).unwrap()
+    }
+
+    #[test]
+    fn every_field_has_its_number() {
+        let long = "d".repeat(300);
+        let schema = json!({
+            "type": "object", "description": long, "nullable": true, "required": ["a", "b"], "minimum": 0.5, "minLength": -1,
+            "additionalProperties": false, "default": {"a": [1]}, "items": {"$ref": "#/definitions/M"},
+            "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "Pod"}],
+            "properties": {"spec": {"properties": {"deep": {"type": "string"}}}},
+        });
+        let response = json!({"description": "OK", "schema": {"$ref": "#/definitions/Pod"}});
+        let patch = json!({
+            "parameters": [{"name": "dryRun", "in": "query", "type": "string", "uniqueItems": true}],
+            "responses": {"200": response}, "x-kubernetes-action": "patch",
+        });
+        let whole = json!({"swagger": "2.0", "definitions": {"Pod": schema}, "paths": {"/p": {"patch": patch}}});
+        let bytes = document(&whole);
+        assert_eq!(text(&bytes, &[1]), "2.0");
+        assert_eq!(text(&bytes, &[9, 1, 1]), "Pod");
+        let pod = at(&bytes, &[9, 1, 2]);
+        assert_eq!(text(&pod, &[22, 1]), "object");
+        assert_eq!(text(&pod, &[4]), long);
+        assert_eq!(shown(&pod).iter().filter(|(number, _)| *number == 19).count(), 2);
+        assert_eq!(at(&pod, &[9]), 0.5_f64.to_le_bytes());
+        assert_eq!(at(&pod, &[12]), (-1_i64).to_le_bytes());
+        assert_eq!(at(&pod, &[21, 2]), 0_u64.to_le_bytes());
+        assert_eq!(text(&pod, &[5, 2]), r#"{"a":[1]}"#);
+        assert_eq!(text(&pod, &[23, 1, 1]), "#/definitions/M");
+        assert_eq!(text(&pod, &[31, 1]), "x-kubernetes-group-version-kind");
+        assert_eq!(text(&pod, &[31, 2, 2]), r#"[{"group":"","kind":"Pod","version":"v1"}]"#);
+        assert_eq!(text(&pod, &[25, 1, 2, 25, 1, 1]), "deep");
+        assert!(shown(&pod).iter().all(|(number, _)| [4, 5, 9, 12, 19, 21, 22, 23, 25, 31].contains(number)));
+        assert_eq!(text(&bytes, &[8, 2, 1]), "/p");
+        let patch = at(&bytes, &[8, 2, 2, 7]);
+        assert_eq!(text(&patch, &[8, 1, 2, 3, 4]), "dryRun");
+        assert_eq!(at(&patch, &[8, 1, 2, 3, 20]), 1_u64.to_le_bytes());
+        assert_eq!(text(&patch, &[9, 1, 2, 1, 2, 1, 1]), "#/definitions/Pod");
+        assert_eq!(text(&patch, &[13, 2, 2]), "\"patch\"");
+    }
+}
