@@ -7,6 +7,7 @@ pub mod answer;
 pub mod body;
 pub mod caller;
 pub mod console;
+pub mod counts;
 pub mod discovery;
 #[cfg(test)]
 mod fixture;
@@ -17,6 +18,7 @@ pub mod metrics;
 pub mod namespaces;
 pub mod places;
 pub mod read;
+pub mod rejects;
 pub mod request;
 pub mod restore;
 pub mod self_review;

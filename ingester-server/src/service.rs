@@ -1,6 +1,6 @@
 //! One request to its answer: who calls, what for, whether they may, and then what is asked for.
 //!
-//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, places, self_review, write, restore, former, watch, console.
+//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, counts, rejects, places, self_review, write, restore, former, watch, console.
 
 mod hints;
 mod own;
@@ -192,9 +192,15 @@ impl Inner {
                 let attributes = of_namespaces.ok_or_else(Status::no_such_path)?;
                 self.namespaces(&attributes, &caller, parts, warnings).await
             }
-            // What follows comes out of memory, and needs no place.
+            // These come out of memory, and need no place.
             Target::Queries(name) if reads(&parts.method) => self.queries(name.as_deref(), parts),
             Target::Parameters(name) if reads(&parts.method) => self.parameters(name.as_deref(), parts),
+            Target::Counts(name) if reads(&parts.method) => {
+                self.counts(name.as_deref(), &caller, parts, warnings).await
+            }
+            Target::Rejects(name) if reads(&parts.method) => {
+                self.rejects(name.as_deref(), &caller, parts, warnings).await
+            }
             Target::SelfReview(review) if parts.method == Method::POST => {
                 self.self_review(*review, &caller, parts, body).await
             }

@@ -117,8 +117,10 @@ impl Resource {
 fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
     let outer = (OUTER_GROUP, OUTER_VERSION);
     let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::of(kind, writable, watchable)).collect();
+    all.push(Resource::own(outer, "Count", "counts", &LISTED));
     all.push(Resource::own(outer, "Parameter", "parameters", &LISTED));
     all.push(Resource { singular: "query".into(), ..Resource::own(outer, "Query", "queries", &LISTED) });
+    all.push(Resource::own(outer, "Reject", "rejects", &LISTED));
     for review in SelfReview::ALL {
         all.push(Resource::own((review.group(), "v1"), review.kind(), review.plural(), &["create"]));
     }

@@ -105,6 +105,8 @@ impl Documents {
             | Target::Console(_)
             | Target::Queries(_)
             | Target::Parameters(_)
+            | Target::Counts(_)
+            | Target::Rejects(_)
             | Target::SelfReview(_)
             | Target::Namespaces(_)
             | Target::Objects(_) => return None,
