@@ -277,7 +277,7 @@ impl Inner {
         allowed.map_err(|status| if is_history(objects) { needs_the_object(status) } else { status })?;
         let name = objects.name.as_deref().unwrap_or_default();
         let status = match verb {
-            Verb::Create => self.authorize_restore(caller, &attributes, name).await?,
+            Verb::Create => self.authorize_restore(caller, &attributes, name, parameters.as_ref().ok()).await?,
             _ => Ok(()),
         };
         let mut parameters = parameters?;
@@ -320,6 +320,10 @@ impl Inner {
                 let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
                 // A restore has none.
                 let body = if verb == Verb::Create { Bytes::new() } else { body::read(body).await? };
+                let version = match past {
+                    true => Some(self.version(kind, (namespace, name), &parameters, former).await?),
+                    false => None,
+                };
                 let Parameters { dry_run, mut query, .. } = parameters;
                 // For a collection, uids act as selectors.
                 let uid = if verb == Verb::DeleteCollection { None } else { query.uids.pop() };
@@ -332,6 +336,7 @@ impl Inner {
                     options: write::Options { dry_run, uid, former, log: Some(log.clone()) },
                     user: caller.user.clone(),
                     status,
+                    version,
                     content: content.map(str::to_owned),
                     body,
                 };
@@ -345,22 +350,6 @@ impl Inner {
             response.extensions_mut().insert(place);
         }
         Ok(response)
-    }
-
-    /// Checks what a restore does besides creating: it shows the stored object, and marks its row as deleted. Returns whether the caller may
-    /// also write the status; else why not.
-    async fn authorize_restore(
-        &self,
-        caller: &Caller,
-        attributes: &Attributes,
-        name: &str,
-    ) -> Result<Result<(), String>, Status> {
-        let identity = &self.sources.identity;
-        for verb in [Verb::Get, Verb::Delete] {
-            identity.authorize(caller, &Attributes { verb, name: name.to_owned(), ..attributes.clone() }).await?;
-        }
-        let (subresource, name) = ("status".to_owned(), name.to_owned());
-        identity.also(caller, &Attributes { verb: Verb::Patch, subresource, name, ..attributes.clone() }).await
     }
 
     /// The kind, and the parameters with those of the saved query that they name.
@@ -439,11 +428,15 @@ fn needs_the_object(mut refused: Status) -> Status {
 /// 400 for a moment of anything but objects and lists of them, and for a version of anything but a history.
 fn past(objects: &Objects<'_>, verb: Verb, parameters: &Parameters) -> Result<bool, Status> {
     let is_history = is_history(objects);
-    if parameters.query.at.is_some() && (is_history || !matches!(verb, Verb::Get | Verb::List)) {
+    let is_restore = verb == Verb::Create;
+    if parameters.query.at.is_some() && (is_history || !(is_restore || matches!(verb, Verb::Get | Verb::List))) {
         return Err(Status::bad_request(QueryError::OfMoment.to_string()));
     }
-    if parameters.of_version.is_some() && !is_history {
-        return Err(Status::bad_request("version: it is a parameter of NAME/history"));
+    if parameters.of_version.is_some() && !is_history && !is_restore {
+        return Err(Status::bad_request("version: it is a parameter of NAME/history and NAME/restore"));
+    }
+    if is_restore && parameters.of_version.is_some() {
+        return Ok(true);
     }
     Ok(is_history || parameters.query.at.is_some())
 }
