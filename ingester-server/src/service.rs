@@ -425,7 +425,7 @@ fn needs_the_object(mut refused: Status) -> Status {
 /// Whether a request is about the past, and so about what deleted objects are like.
 ///
 /// # Errors
-/// 400 for a moment of anything but objects and lists of them, and for a version of anything but a history.
+/// 400 for a moment of anything but objects, lists of them and restores, and for a version of anything but a history or a restore.
 fn past(objects: &Objects<'_>, verb: Verb, parameters: &Parameters) -> Result<bool, Status> {
     let is_history = is_history(objects);
     let is_restore = verb == Verb::Create;
