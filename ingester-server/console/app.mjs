@@ -3,6 +3,7 @@
 import { discover, hasToken, useToken } from "./client.mjs";
 import { Kind } from "./kind.mjs";
 import { Kinds, forgetCounts } from "./kinds.mjs";
+import { Mirror } from "./mirror.mjs";
 import { ObjectPage } from "./object.mjs";
 import { Component, Refused, html, place, render } from "./view.mjs";
 
@@ -22,7 +23,7 @@ class App extends Component {
 
   componentDidUpdate(_, before) {
     const { parts } = place(this.state.hash);
-    document.title = [...parts.slice(3).reverse(), "Ingester"].filter((part) => part !== "-").join(" · ");
+    document.title = [...(parts[0] === "mirror" ? ["Mirror"] : parts.slice(3).reverse()), "Ingester"].filter((part) => part !== "-").join(" · ");
     // A reader of the screen hears that the view is another one.
     if (place(before.hash).parts.join("/") !== parts.join("/")) document.querySelector("main")?.focus({ preventScroll: true });
   }
@@ -52,7 +53,7 @@ class App extends Component {
         document.querySelector("main").focus();
       }}>To the content</a>
       <header>
-        <a class="home" href="#/">Ingester</a>
+        <nav class="bar" aria-label="Pages"><a class="home" href="#/">Ingester</a> <a href="#/mirror">Mirror</a></nav>
         ${hasToken() && html`<button type="button" onClick=${() => this.use("")}>Forget the token</button>`}
       </header>
       <main id="main" tabindex="-1">${this.view(kinds, error, asks, hash)}</main>`;
@@ -68,6 +69,7 @@ class App extends Component {
     const { parts: [page, group, version, plural, namespace, name, ...more], parameters } = place(hash);
     const kind = kinds.find((kind) => (kind.group || "-") === group && kind.version === version && kind.plural === plural);
     if (!page) return html`<${Kinds} kinds=${kinds} />`;
+    if (page === "mirror" && group === undefined) return html`<${Mirror} parameters=${parameters} unknown=${this.unknown} />`;
     const props = { key: [page, group, version, plural, namespace, name].join("/"), kind, kinds, parameters, unknown: this.unknown };
     if (kind && page === "kinds" && namespace === undefined) return html`<${Kind} ...${props} />`;
     if (kind && page === "objects" && name !== undefined && more.length === 0) {

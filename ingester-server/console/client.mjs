@@ -8,6 +8,9 @@ const BASE = location.pathname.replace(/\/ui\/.*$/, "");
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
+// The server's own resources.
+const OWN = "/apis/mirror.michelangelo.api/v1";
+
 const PAUSE = { least: 1000, most: 30000 };
 
 let token = "";
@@ -109,15 +112,15 @@ export function path(kind, namespace, name) {
 
 export const table = (path, parameters, signal) => ask(path + query(parameters), { accept: TABLE, signal });
 
-// How many objects of a kind are in a state.
-export async function count(kind, state, signal) {
-  const { json } = await table(path(kind), { state, limit: 1, count: true, includeObject: "None" }, signal);
-  return json.rows.length + (json.metadata.remainingItemCount ?? 0);
-}
+// The server's own objects of this plural, with its warnings.
+export const ownList = (plural, signal) =>
+  ask(`${OWN}/${plural}`, { signal }).then(({ json, warnings }) => ({ items: json.items, warnings }));
 
-// The server's own objects of this plural.
-export const own = (plural, signal) =>
-  ask(`/apis/mirror.michelangelo.api/v1/${plural}`, { signal }).then(({ json }) => json.items);
+export const own = (plural, signal) => ownList(plural, signal).then(({ items }) => items);
+
+// How many objects of a kind were in each state, over time.
+export const overTime = (kind, parameters, signal) =>
+  ask(`${OWN}/counts/${encodeURIComponent(kind.group ? `${kind.plural}.${kind.group}` : kind.plural)}${query(parameters)}`, { signal }).then(({ json }) => json.status.steps);
 
 export const namespaces = (signal) =>
   ask("/api/v1/namespaces", { signal }).then(({ json }) => json.items.map(({ metadata }) => metadata.name));

@@ -2,6 +2,7 @@
 
 import { follow, namespaces, own, path, table } from "./client.mjs";
 import { Component, Live, Refused, State, Warnings, html, kindLink, objectLink, shown } from "./view.mjs";
+import { OverTime } from "./plot.mjs";
 import { columnOf, completions, oneLine, visible } from "./text.mjs";
 
 // Rows of a page, unless the address says otherwise.
@@ -132,6 +133,7 @@ export class Kind extends Component {
       <h1>${visible(kind.name)} <span class="soft">${visible(kind.group)}</span> <${Live} state=${live} /></h1>
       ${parameters.query && html`<p>Saved query <strong>${visible(parameters.query)}</strong>. <a href=${kindLink(kind)}>Without it</a></p>`}
       ${this.form()}
+      <${OverTime} kind=${kind} />
       ${error && html`<${Refused} error=${error} />`}
       ${error?.code === 403 && !parameters.namespace && kind.namespaced && html`<p>A list of one namespace needs only the right to that namespace: name it above.</p>`}
       <${Warnings} texts=${warnings} />

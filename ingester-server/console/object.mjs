@@ -22,12 +22,14 @@ function stored(object) {
   return { ...object, metadata: Object.fromEntries(metadata.filter((entry) => !isEmpty(entry))) };
 }
 
+const isFormer = (object) => ["evicted", "deleted"].includes(stateOf(object));
+
 const stateOf = ({ metadata }) => shown(metadata, "state") ?? "live";
 
 export class ObjectPage extends Component {
   constructor(props) {
     super(props);
-    this.state = { object: null, error: null, live: { is: "loading" }, warnings: [] };
+    this.state = { object: null, error: null, live: { is: "loading" }, warnings: [], isGone: false };
   }
 
   componentDidMount() {
@@ -77,13 +79,22 @@ export class ObjectPage extends Component {
   async get(signal) {
     const { kind, namespace, name, parameters: { uid, at, version } } = this.props;
     const of = path(kind, namespace, name);
-    if (version) {
-      const { json, warnings } = await ask(`${of}/history${query({ version, ...(uid && { uid }) })}`, { signal });
-      this.setState({ object: json.items[0], warnings, error: null });
-      return;
+    const asked = version ? `${of}/history${query({ version, ...(uid && { uid }) })}` : of + query({ ...(uid && { uid }), ...(at && { at }) });
+    const { json, warnings } = await ask(asked, { signal });
+    this.setState({ object: json, warnings, error: null, isGone: await this.isGone(json, signal) });
+  }
+
+  // Whether the object of a former version has left the cluster: only then it can be restored.
+  async isGone({ metadata: { uid } }, signal) {
+    const { kind, namespace, name, parameters: { at, version } } = this.props;
+    if (!kind.restore || !(at || version)) return false;
+    try {
+      const { json } = await ask(path(kind, namespace, name) + query({ uid, state: "all" }), { signal });
+      return isFormer(json);
+    } catch (error) {
+      if (error.code === 404) return true;
+      throw error;
     }
-    const { json, warnings } = await ask(of + query({ ...(uid && { uid }), ...(at && { at }) }), { signal });
-    this.setState({ object: json, warnings, error: null });
   }
 
   // Goes to the object at another moment.
@@ -93,7 +104,7 @@ export class ObjectPage extends Component {
     location.hash = objectLink(kind, namespace, name, { uid, at: event.target.elements.at.value }).slice(1);
   };
 
-  render({ kind, namespace, name, parameters }, { object, error, live, warnings }) {
+  render({ kind, namespace, name, parameters }, { object, error, live, warnings, isGone }) {
     const isPast = parameters.at || parameters.version;
     const uid = object?.metadata?.uid ?? parameters.uid;
     return html`
@@ -109,7 +120,7 @@ export class ObjectPage extends Component {
       ${error && html`<${Refused} error=${error} />`}
       <${Warnings} texts=${warnings} />
       ${object && html`<${Facts} of=${this.props} object=${object} />`}
-      ${object && kind.restore && !isPast && ["evicted", "deleted"].includes(stateOf(object)) && html`<${Restore} key=${uid} of=${this.props} uid=${uid} />`}
+      ${object && kind.restore && (isPast ? isGone : isFormer(object)) && html`<${Restore} key=${[uid, parameters.at, parameters.version].join()} of=${this.props} uid=${uid} />`}
       ${object && html`<h2>Object</h2><${Yaml} value=${stored(object)} title="the object" />`}
       ${kind.history && uid && html`<${History} key=${uid} of=${this.props} uid=${uid} version=${object?.metadata?.resourceVersion} />`}`;
   }
@@ -306,7 +317,7 @@ class Restore extends Component {
   async componentDidMount() {
     const { of: { kind, namespace, name } } = this.props;
     try {
-      const rights = [["create", ""], ["get", name], ["delete", name]];
+      const rights = [["create", ""], ["get", name], ["delete", name], ...(this.version() ? [["update", name]] : [])];
       const { signal } = this.stop;
       const refusals = await Promise.all(rights.map(async ([verb, name]) => [verb, await refusal(kind, verb, namespace, name, signal)]));
       this.setState({ missing: refusals.filter(([, why]) => why !== null).map(([verb]) => verb) });
@@ -319,12 +330,18 @@ class Restore extends Component {
     this.stop.abort();
   }
 
+  // What names a former version; nothing for the last one.
+  version() {
+    const { at, version } = this.props.of.parameters;
+    return version ? { version } : at ? { at } : null;
+  }
+
   async post(parameters, which) {
     const { of: { kind, namespace, name }, uid } = this.props;
     this.setState({ isBusy: true, error: null });
     try {
       // Not bound to this view: a restore that has begun is finished.
-      const { json, warnings } = await ask(`${path(kind, namespace, name)}/restore${query({ uid, ...parameters })}`, { method: "POST" });
+      const { json, warnings } = await ask(`${path(kind, namespace, name)}/restore${query({ uid, ...this.version(), ...parameters })}`, { method: "POST" });
       this.setState({ [which]: json, warnings, isBusy: false });
     } catch (error) {
       this.setState({ error, isBusy: false });
@@ -339,10 +356,10 @@ class Restore extends Component {
       ${missing?.length === 0 && !tried && !done && html`<p><button type="button" disabled=${isBusy} onClick=${() => this.post({ dryRun: "All" }, "tried")}>Show what would be restored</button></p>`}
       <${Warnings} texts=${warnings} />
       ${tried && !done && html`
-        <p>This would be created in the cluster; nothing has changed yet.</p>
-        <${Yaml} value=${tried} title="what would be created" />
+        <p>${this.version() ? "This version would be restored: created in the cluster, or written into the row of an evicted object" : "This would be created in the cluster"}; nothing has changed yet.</p>
+        <${Yaml} value=${tried} title="what would be restored" />
         <p class="bar">
-          <button type="button" class="primary" disabled=${isBusy} onClick=${() => this.post({}, "done")}>Restore it into the cluster</button>
+          <button type="button" class="primary" disabled=${isBusy} onClick=${() => this.post({}, "done")}>${this.version() ? "Restore this version" : "Restore it into the cluster"}</button>
           <button type="button" disabled=${isBusy} onClick=${() => this.setState({ tried: null, warnings: [] })}>Leave it</button>
         </p>`}
       ${done && html`<p class="note" role="status">Restored. <a href=${objectLink(kind, namespace, name, { uid: done.metadata?.uid })}>The new object</a></p>`}

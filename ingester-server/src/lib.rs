@@ -7,6 +7,7 @@ pub mod answer;
 pub mod body;
 pub mod caller;
 pub mod console;
+mod counts;
 mod discovery;
 #[cfg(test)]
 mod fixture;
@@ -17,6 +18,7 @@ pub mod metrics;
 mod namespaces;
 pub mod places;
 pub mod read;
+mod rejects;
 pub mod request;
 pub mod restore;
 mod self_review;

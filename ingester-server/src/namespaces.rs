@@ -168,18 +168,26 @@ async fn search(asker: Asker<'_>) -> Result<Found, Status> {
     Ok(found)
 }
 
+/// The list of a kind's objects in a namespace; in all of them if it is empty.
+pub(crate) fn list_of(kind: &Kind, namespace: &str) -> Attributes {
+    Attributes {
+        verb: Verb::List,
+        group: kind.group().to_owned(),
+        version: kind.version().to_owned(),
+        resource: kind.plural().into_owned(),
+        subresource: String::new(),
+        namespace: namespace.to_owned(),
+        name: String::new(),
+    }
+}
+
 impl Asker<'_> {
-    async fn may_list(self, kind: &Kind, namespace: &str) -> Result<bool, Status> {
-        let attributes = Attributes {
-            verb: Verb::List,
-            group: kind.group().to_owned(),
-            version: kind.version().to_owned(),
-            resource: kind.plural().into_owned(),
-            subresource: String::new(),
-            namespace: namespace.to_owned(),
-            name: String::new(),
-        };
-        Ok(self.identity.also(self.caller, &attributes).await?.is_ok())
+    /// Whether the caller may list a kind in a namespace; in all of them if it is empty.
+    ///
+    /// # Errors
+    /// 500 or 503 if the API server cannot be asked.
+    pub(crate) async fn may_list(self, kind: &Kind, namespace: &str) -> Result<bool, Status> {
+        Ok(self.identity.also(self.caller, &list_of(kind, namespace)).await?.is_ok())
     }
 
     /// The namespace of the first row.

@@ -23,7 +23,7 @@ pub(crate) use budget::Share;
 use budget::{Budget, LISTS, PAGE};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
-pub(crate) use history::{HistoryOf, history};
+pub(crate) use history::{HistoryOf, history, version};
 use http::{HeaderValue, Response, StatusCode, header};
 use ingester_core::Kind;
 use ingester_sql::query::{Order, Query};

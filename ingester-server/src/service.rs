@@ -1,6 +1,6 @@
 //! Answers one request: authenticates the caller, parses the path and the parameters, authorizes, and runs the handler.
 //!
-//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, places, self_review, write, restore, former, watch, console.
+//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, counts, rejects, places, self_review, write, restore, former, watch, console.
 
 mod hints;
 mod own;
@@ -192,10 +192,16 @@ impl Inner {
                 let attributes = of_namespaces.ok_or_else(Status::no_such_path)?;
                 self.namespaces(&attributes, &caller, parts, warnings).await
             }
-            // What follows comes out of memory, and needs no place.
+            // These come out of memory, and need no place.
             Target::Queries(name) if reads(&parts.method) => self.queries(name.as_deref(), parts),
             Target::Parameters(name) if reads(&parts.method) => self.parameters(name.as_deref(), parts),
             Target::Events(name) if reads(&parts.method) => hints::no_events(name.as_deref(), parts, warnings),
+            Target::Counts(name) if reads(&parts.method) => {
+                self.counts(name.as_deref(), &caller, parts, warnings).await
+            }
+            Target::Rejects(name) if reads(&parts.method) => {
+                self.rejects(name.as_deref(), &caller, parts, warnings).await
+            }
             Target::SelfReview(review) if parts.method == Method::POST => {
                 self.self_review(*review, &caller, parts, body).await
             }
@@ -272,7 +278,7 @@ impl Inner {
         allowed.map_err(|status| if is_history(objects) { needs_the_object(status) } else { status })?;
         let name = objects.name.as_deref().unwrap_or_default();
         let status = match verb {
-            Verb::Create => self.authorize_restore(caller, &attributes, name).await?,
+            Verb::Create => self.authorize_restore(caller, &attributes, name, parameters.as_ref().ok()).await?,
             _ => Ok(()),
         };
         let mut parameters = parameters?;
@@ -315,6 +321,10 @@ impl Inner {
                 let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
                 // A restore has none.
                 let body = if verb == Verb::Create { Bytes::new() } else { body::read(body).await? };
+                let version = match past {
+                    true => Some(self.version(kind, (namespace, name), &parameters, former).await?),
+                    false => None,
+                };
                 let Parameters { dry_run, mut query, .. } = parameters;
                 // For a collection, uids act as selectors.
                 let uid = if verb == Verb::DeleteCollection { None } else { query.uids.pop() };
@@ -327,6 +337,7 @@ impl Inner {
                     options: write::Options { dry_run, uid, former, log: Some(log.clone()) },
                     user: caller.user.clone(),
                     status,
+                    version,
                     content: content.map(str::to_owned),
                     body,
                 };
@@ -340,22 +351,6 @@ impl Inner {
             response.extensions_mut().insert(place);
         }
         Ok(response)
-    }
-
-    /// Checks what a restore does besides creating: it shows the stored object, and marks its row as deleted. Returns whether the caller may
-    /// also write the status; else why not.
-    async fn authorize_restore(
-        &self,
-        caller: &Caller,
-        attributes: &Attributes,
-        name: &str,
-    ) -> Result<Result<(), String>, Status> {
-        let identity = &self.sources.identity;
-        for verb in [Verb::Get, Verb::Delete] {
-            identity.authorize(caller, &Attributes { verb, name: name.to_owned(), ..attributes.clone() }).await?;
-        }
-        let (subresource, name) = ("status".to_owned(), name.to_owned());
-        identity.also(caller, &Attributes { verb: Verb::Patch, subresource, name, ..attributes.clone() }).await
     }
 
     /// The kind, and the parameters with those of the saved query that they name.
@@ -426,14 +421,18 @@ fn needs_the_object(mut refused: Status) -> Status {
 /// Whether a request is about the past, and so about what deleted objects are like.
 ///
 /// # Errors
-/// 400 for a moment of anything but objects and lists of them, and for a version of anything but a history.
+/// 400 for a moment of anything but objects, lists of them and restores, and for a version of anything but a history or a restore.
 fn past(objects: &Objects<'_>, verb: Verb, parameters: &Parameters) -> Result<bool, Status> {
     let is_history = is_history(objects);
-    if parameters.query.at.is_some() && (is_history || !matches!(verb, Verb::Get | Verb::List)) {
+    let is_restore = verb == Verb::Create;
+    if parameters.query.at.is_some() && (is_history || !(is_restore || matches!(verb, Verb::Get | Verb::List))) {
         return Err(Status::bad_request(QueryError::OfMoment.to_string()));
     }
-    if parameters.of_version.is_some() && !is_history {
-        return Err(Status::bad_request("version: it is a parameter of NAME/history"));
+    if parameters.of_version.is_some() && !is_history && !is_restore {
+        return Err(Status::bad_request("version: it is a parameter of NAME/history and NAME/restore"));
+    }
+    if is_restore && parameters.of_version.is_some() {
+        return Ok(true);
     }
     Ok(is_history || parameters.query.at.is_some())
 }

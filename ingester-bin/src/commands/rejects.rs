@@ -1,6 +1,6 @@
 //! `ingester rejects`: the objects that could not be stored.
 
-use super::chosen;
+use super::{chosen, failed};
 use crate::arguments::{Rejects, RejectsClear, RejectsCommand, RejectsList};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
@@ -50,7 +50,8 @@ async fn list(arguments: RejectsList, kinds: &'static [Kind]) -> Result<Ending, 
     let namespaces: Vec<&str> = arguments.namespace.iter().map(String::as_str).collect();
     let of = RejectsOf { kinds: &kinds_named, namespaces: &namespaces, uids: &[] };
     // One more row shows whether there are more.
-    let mut rejects = store.list_rejects(of, arguments.limit.saturating_add(1)).await?;
+    let (limit, time) = (arguments.limit.saturating_add(1), store.limits().time);
+    let mut rejects = store.list_rejects(of, limit, time).await.map_err(failed)?;
     store.close().await;
     let more = rejects.len() > arguments.limit;
     rejects.truncate(arguments.limit);

@@ -124,8 +124,10 @@ fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
     if !all.iter().any(|resource| resource.categories.iter().any(|category| category == ALL)) {
         all.iter_mut().for_each(|resource| resource.categories.push(ALL.to_owned()));
     }
+    all.push(Resource::own(outer, "Count", "counts", &LISTED));
     all.push(Resource::own(outer, "Parameter", "parameters", &LISTED));
     all.push(Resource { singular: "query".into(), ..Resource::own(outer, "Query", "queries", &LISTED) });
+    all.push(Resource::own(outer, "Reject", "rejects", &LISTED));
     for review in SelfReview::ALL {
         all.push(Resource::own((review.group(), "v1"), review.kind(), review.plural(), &["create"]));
     }

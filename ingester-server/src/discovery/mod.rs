@@ -125,6 +125,8 @@ impl Documents {
             | Target::Console(_)
             | Target::Queries(_)
             | Target::Parameters(_)
+            | Target::Counts(_)
+            | Target::Rejects(_)
             | Target::SelfReview(_)
             | Target::Namespaces(_)
             | Target::Events(_)

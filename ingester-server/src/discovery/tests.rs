@@ -52,7 +52,10 @@ fn our_own_group_has_no_verb_that_deletes() {
     // The namespace controller would use it to delete.
     let own = document("/apis/mirror.michelangelo.api/v1", false);
     let resources = own["resources"].as_array().unwrap();
-    assert_eq!(resources.iter().map(|resource| &resource["name"]).collect::<Vec<_>>(), ["parameters", "queries"]);
+    assert_eq!(
+        resources.iter().map(|resource| &resource["name"]).collect::<Vec<_>>(),
+        ["counts", "parameters", "queries", "rejects"]
+    );
     assert!(resources.iter().all(|resource| resource["verbs"] == serde_json::json!(["get", "list"])), "{own}");
 }
 

@@ -39,7 +39,7 @@ pub(super) async fn answer<H: Handler>(
 ) -> Result<Response<Answer>, Infallible> {
     let limits = shared.limits;
     let target = path::parse(request.uri().path());
-    let is_open = matches!(target, Ok(Target::Health(_) | Target::Version | Target::Console(_)));
+    let is_open = matches!(target, Ok(Target::Health(_) | Target::Version));
     let log = shared.logs.begin(request.method(), request.uri().path(), peer.address);
     if matches!(target, Ok(Target::Health(_) | Target::Console(_))) {
         log.quiet();
@@ -55,7 +55,8 @@ pub(super) async fn answer<H: Handler>(
     log.answered(response.status());
     open.called(log.known_user());
     drop(log);
-    // These do not authenticate any caller.
+    // These do not authenticate any caller. Nor do the console's files, of which a browser asks for many at once, before its user's first
+    // request: their connection is the first to give way.
     let is_unknown =
         is_open || matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     if is_unknown && matches!(shared.security, Security::Tls(_)) {

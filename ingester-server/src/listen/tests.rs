@@ -612,6 +612,11 @@ async fn unauthenticated_callers_keep_no_connection() {
             assert!(!one(&mut stream, path).await.contains("connection: close"), "{path}");
         }
     }
+    // A browser asks for all files of the console.
+    let mut stream = world.securely(&world.client(None)).await;
+    for file in ["/ui/", "/ui/app.mjs", "/ui/app.mjs"] {
+        assert!(!one(&mut stream, file).await.contains("connection: close"), "{file}");
+    }
 }
 
 #[tokio::test]

@@ -11,7 +11,9 @@ use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_sql::query::{Query, States};
 use ingester_store::Store;
-use ingester_store::query::{AskError, HistoryPage, Life, Limits, ObjectVersion, VersionError, VersionOf};
+use ingester_store::query::{
+    AskError, FoundRow, HistoryPage, Life, Limits, ObjectVersion, VersionError, VersionOf, Wanted,
+};
 
 /// The most versions of a page.
 const MOST: usize = 100;
@@ -41,26 +43,17 @@ pub(crate) async fn history(
     let failed = |error: AskError| refused(error, resource.of());
     let limits = limits_of(Cost::Keyed, Limits { bytes: limits.bytes.min(PAGE), ..limits });
     let share = LISTS.reading(user, Cost::Keyed).await;
-    let lives = store.lives(kind, &objects, limits).await.map_err(failed)?;
-    let Some(last) = lives.first() else { return Err(Status::not_found(resource.of(), name)) };
     let renderer = Renderer::new(*kind, Form::Objects, Include::default(), States::ALL, Vec::new());
     let wanted = renderer.wanted();
-    if let Some(version) = parameters.of_version {
-        let found = store.version(kind, &lives, VersionOf::Version(version), &wanted, limits).await;
-        let row = found.map_err(|error| match error {
-            VersionError::Ask(error) => failed(error),
-            error @ VersionError::Several(..) => Status::bad_request(error.to_string()).about(resource.of(), name),
-            error => {
-                let mut status = Status::not_found(resource.of(), name);
-                status.message = format!("{}: {error}", status.message);
-                status
-            }
-        })?;
+    if let Some(number) = parameters.of_version {
+        let row = version(store, (kind, name), &objects, VersionOf::Version(number), &wanted, limits).await?;
         let (version, before) = store.dated(kind, row, limits).await.map_err(failed)?;
         let changed = before.map(|before| answer::changed(before.text(base::JSON), version.row.text(base::JSON)));
         let text = answer::version(kind, &version, &changed.unwrap_or_default());
         return Ok(json(Body::from(share.hold(text))));
     }
+    let lives = store.lives(kind, &objects, limits).await.map_err(failed)?;
+    let Some(last) = lives.first() else { return Err(Status::not_found(resource.of(), name)) };
     let limit = parameters.limit.map_or(MOST, |limit| limit.min(MOST));
     let (life, token) = match parameters.token.as_deref() {
         None => (last, None),
@@ -84,6 +77,37 @@ pub(crate) async fn history(
     }
     text.push_str(&renderer.end(&rest));
     Ok(json(Body::from(share.hold(text))))
+}
+
+/// One version of the visible objects of a name.
+///
+/// # Errors
+/// 404 if no object has had the name, or the version does not exist; 400 if several versions are meant; otherwise the [`Status`] of the failure.
+pub(crate) async fn version(
+    store: &Store,
+    (kind, name): (&Kind, &str),
+    objects: &Query,
+    of: VersionOf,
+    wanted: &Wanted,
+    limits: Limits,
+) -> Result<FoundRow, Status> {
+    let resource = resource(kind);
+    let failed = |error: AskError| refused(error, resource.of());
+    let lives = store.lives(kind, objects, limits).await.map_err(failed)?;
+    if lives.is_empty() {
+        return Err(Status::not_found(resource.of(), name));
+    }
+    store.version(kind, &lives, of, wanted, limits).await.map_err(|error| match error {
+        VersionError::Ask(error) => failed(error),
+        error @ (VersionError::Several(..) | VersionError::Ambiguous { .. }) => {
+            Status::bad_request(error.to_string()).about(resource.of(), name)
+        }
+        error => {
+            let mut status = Status::not_found(resource.of(), name);
+            status.message = format!("{}: {error}", status.message);
+            status
+        }
+    })
 }
 
 /// Where a page begins: `TOKEN@UID`, whose token is empty at the beginning of an object.

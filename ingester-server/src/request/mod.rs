@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `path.rs` | the path |
 //! | `parameters.rs` | the parameters, also those in label selectors |
+//! | `steps.rs` | moments at equal distances |
 //! | `watching.rs` | the parameters of a watch, and `resourceVersion` |
 //! | `accept.rs` | the media types |
 //! | `names.rs` | which names objects and namespaces can have |
@@ -15,4 +16,5 @@ pub mod accept;
 pub mod names;
 pub mod parameters;
 pub mod path;
+pub mod steps;
 pub mod watching;

@@ -44,6 +44,10 @@ pub enum Target<'p> {
     Queries(Option<Cow<'p, str>>),
     /// The parameters for label selectors, or one of them.
     Parameters(Option<Cow<'p, str>>),
+    /// The numbers of objects of each kind, or of one of them.
+    Counts(Option<Cow<'p, str>>),
+    /// The rejected objects, or one of them.
+    Rejects(Option<Cow<'p, str>>),
     /// A review that callers request about themselves.
     SelfReview(SelfReview),
     /// The namespaces that have objects, or one of them. [`Target::among`] finds out.
@@ -173,6 +177,7 @@ pub fn parse(path: &str) -> Result<Target<'_>, Status> {
     };
     let words: Vec<&str> = parts.iter().map(|part| &**part).collect();
     let at = |place: usize| parts[place].clone();
+    let name = || parts.get(4).cloned();
     if let ["apis", group, "v1", plural] = words[..]
         && let Some(review) =
             SelfReview::ALL.into_iter().find(|review| (review.group(), review.plural()) == (group, plural))
@@ -197,10 +202,10 @@ pub fn parse(path: &str) -> Result<Target<'_>, Status> {
         ["apis"] => Target::Groups,
         ["apis", _] => Target::Group(at(1)),
         ["apis", _, _] => Target::GroupVersion(at(1), at(2)),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "queries"] => Target::Queries(None),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "queries", _] => Target::Queries(Some(at(4))),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "parameters"] => Target::Parameters(None),
-        ["apis", OUTER_GROUP, OUTER_VERSION, "parameters", _] => Target::Parameters(Some(at(4))),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "queries", ..] if words.len() <= 5 => Target::Queries(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "parameters", ..] if words.len() <= 5 => Target::Parameters(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "counts", ..] if words.len() <= 5 => Target::Counts(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "rejects", ..] if words.len() <= 5 => Target::Rejects(name()),
         ["apis", ..] => Target::Objects(objects(at(1), at(2), &parts[3..])?),
         _ => return Err(Status::no_such_path()),
     })
@@ -271,6 +276,8 @@ mod tests {
         assert!(matches!(other, Target::Objects(objects) if objects.plural == "resourcesx"));
         assert_eq!(parse("/apis/mirror.michelangelo.api/v1/queries"), Ok(Target::Queries(None)));
         assert_eq!(parse("/apis/mirror.michelangelo.api/v1/parameters/a"), Ok(Target::Parameters(Some("a".into()))));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/counts/a.b"), Ok(Target::Counts(Some("a.b".into()))));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/rejects"), Ok(Target::Rejects(None)));
         let user = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
         assert_eq!(parse(user), Ok(Target::SelfReview(SelfReview::User)));
         assert!(matches!(parse(&user.replace("v1", "v2")), Ok(Target::Objects(_))));

@@ -94,7 +94,7 @@ pub struct Asker<'a> {
     pub status: Result<(), &'a str>,
 }
 
-/// POST of `<name>/restore`.
+/// POST of `<name>/restore`: of the object's last state, or of a former version, given as the uid of its object and its text.
 ///
 /// # Errors
 /// As [`restore`].
@@ -104,14 +104,14 @@ pub async fn post(
     target: Target<'_>,
     options: &Options,
     asker: Asker<'_>,
+    version: Option<(&str, &str)>,
 ) -> Result<Answer, Status> {
     let effect = options.effect("CreateOptions")?;
     let Target { kind, namespace, name } = target;
     let Asker { user, status } = asker;
-    let uid = options.uid.as_deref();
-    let former = options.former;
-    let wanted =
-        Wanted { namespace, name, uid, effect, patience: PATIENCE, by: Some(user), status, former, version: None };
+    let uid = version.map(|(uid, _)| uid).or(options.uid.as_deref());
+    let (former, version) = (options.former, version.map(|(_, text)| text));
+    let wanted = Wanted { namespace, name, uid, effect, patience: PATIENCE, by: Some(user), status, former, version };
     let note = |uid: &str| options.note(|log| log.uid(uid));
     let restored = restore_noting(store, client, kind, wanted, note).await?;
     let body = serde_json::to_string(&restored.object).map_err(Status::internal)?;

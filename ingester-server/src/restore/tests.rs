@@ -161,7 +161,7 @@ impl Fake {
     }
 
     async fn post(&self, options: &Options) -> Result<Value, Status> {
-        let answer = post(&self.store, self.client(), target(model()), options, ADA).await?;
+        let answer = post(&self.store, self.client(), target(model()), options, ADA, None).await?;
         assert_eq!(answer.warnings, Vec::<String>::new());
         Ok(serde_json::from_str(&answer.body).unwrap())
     }
@@ -268,7 +268,7 @@ async fn a_status_that_the_caller_may_not_write_is_left_out() {
     fake.evicted(&object("old")).await;
     let bob = Asker { user: "bob", status: Err("bob cannot patch models/status") };
     for _ in 0..2 {
-        let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), bob).await.unwrap();
+        let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), bob, None).await.unwrap();
         assert_eq!(answer.warnings, ["its status is left out: bob cannot patch models/status"]);
         assert!(!answer.body.contains("READY"), "{}", answer.body);
     }
@@ -364,12 +364,12 @@ async fn what_would_be_evicted_at_once_or_is_incomplete_is_not_restored() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let kind = Kind::new(Definition { immutable: true, ..*model().definition() }, *model().functions());
-    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA).await.unwrap_err();
+    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA, None).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("leaves the cluster as soon as it is stored"), "{status}");
     // Nor an object that would come back incomplete.
     let kind = model().pruning(&[".spec.token"]);
-    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA).await.unwrap_err();
+    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA, None).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("its row lacks .spec.token"), "{status}");
     assert_eq!(fake.has(&path()), None);
@@ -411,7 +411,7 @@ async fn owners_that_are_gone_are_left_out() {
         fake.put(&format!("/api/v1/namespaces/ml/configmaps/{name}"), owner);
     }
     fake.evicted(&owned).await;
-    let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), ADA).await.unwrap();
+    let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), ADA, None).await.unwrap();
     assert_eq!(answer.warnings.len(), 4, "{:?}", answer.warnings);
     assert_eq!(
         answer.warnings[0],

@@ -1,13 +1,16 @@
-//! This server's own resources, which are not objects of a kind: saved queries, parameters, namespaces, and reviews of the caller's own rights.
+//! This server's own resources, which are not objects of a kind: saved queries, parameters, counts, rejects, namespaces, and reviews of the
+//! caller's own rights.
 
-use super::{Inner, is_watch, of_text, only_name, text_of};
+use super::{Inner, Sources, is_watch, of_text, only_name, text_of};
 use crate::answer::OwnObjects;
 use crate::caller::{Attributes, Caller, Verb};
+use crate::counts;
 use crate::former::FormerObjects;
 use crate::namespaces::{self, Asker, NAMESPACES};
-use crate::request::accept;
+use crate::rejects::{self, REJECTS};
 use crate::request::parameters::{self, Parameters};
 use crate::request::path::{OUTER_GROUP, SelfReview};
+use crate::request::{accept, steps};
 use crate::self_review;
 use crate::status::{Resource, Status};
 use axum::body::Body;
@@ -81,6 +84,70 @@ impl Inner {
         answered(all, "parameters", name, parts)
     }
 
+    /// How many objects of each kind there are, or of one of them.
+    pub(super) async fn counts(
+        &self,
+        name: Option<&str>,
+        caller: &Caller,
+        parts: &Parts,
+        warnings: &mut Vec<String>,
+    ) -> Result<Response<Body>, Status> {
+        let (form, parameters) = form(parts)?;
+        let steps = steps::parse(parts.uri.query().unwrap_or_default())?;
+        // As for lists over all namespaces, whose callers have the right to all of them.
+        let states = match self.sources.former {
+            FormerObjects::Granted | FormerObjects::OlderHidden(_) => States::ALL,
+            FormerObjects::Hidden => States::LIVE,
+        };
+        let asker = self.asker(caller, states);
+        let _place = self.sources.places.take(&caller.user)?;
+        let json = match name {
+            Some(name) => counts::get(asker, name, steps).await?.first(form, parameters.include).unwrap_or_default(),
+            None if steps.is_some() => {
+                return Err(Status::bad_request(
+                    "`from`, `to` and `steps` are about one kind: counts/PLURAL.GROUP?from=7d",
+                ));
+            }
+            None => {
+                let (all, more) = counts::list(asker, only_name(&parameters).as_deref()).await?;
+                warnings.extend(more);
+                all.list(form, parameters.include)
+            }
+        };
+        Ok(of_text(json.to_string()))
+    }
+
+    /// The objects that could not be stored, or one of them.
+    pub(super) async fn rejects(
+        &self,
+        name: Option<&str>,
+        caller: &Caller,
+        parts: &Parts,
+        warnings: &mut Vec<String>,
+    ) -> Result<Response<Body>, Status> {
+        let (form, parameters) = form(parts)?;
+        let states = match self.sources.former {
+            FormerObjects::Granted => States::ALL,
+            FormerObjects::OlderHidden(_) | FormerObjects::Hidden => States::LIVE,
+        };
+        let asker = self.asker(caller, states);
+        let _place = self.sources.places.take(&caller.user)?;
+        let only = name.map(str::to_owned).or(only_name(&parameters));
+        let (all, warning) = rejects::list(asker, only.as_deref()).await?;
+        warnings.extend(warning);
+        let json = match name {
+            Some(name) => all.first(form, parameters.include).ok_or_else(|| Status::not_found(REJECTS, name))?,
+            None => all.list(form, parameters.include),
+        };
+        Ok(of_text(json.to_string()))
+    }
+
+    /// A caller's question about what SQL has in these states.
+    fn asker<'a>(&'a self, caller: &'a Caller, states: States) -> Asker<'a> {
+        let Sources { identity, kinds, reads, limits, .. } = &self.sources;
+        Asker { identity, caller, kinds, store: reads, states, limits: *limits }
+    }
+
     /// A review that a caller requests about themselves.
     pub(super) async fn self_review(
         &self,
@@ -105,15 +172,13 @@ impl Inner {
         parts: &Parts,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
-        let sources = &self.sources;
         // If former objects may be hidden, they do not count for their namespaces.
-        let states = match sources.former {
+        let states = match self.sources.former {
             FormerObjects::Granted => States::default(),
             FormerObjects::OlderHidden(_) | FormerObjects::Hidden => States::LIVE,
         };
-        let (identity, kinds, store, limits) = (&sources.identity, sources.kinds, &*sources.reads, sources.limits);
-        let asker = Asker { identity, caller, kinds, store, states, limits };
-        let _place = sources.places.take(&caller.user)?;
+        let asker = self.asker(caller, states);
+        let _place = self.sources.places.take(&caller.user)?;
         if attributes.verb == Verb::Watch {
             let mut status = Status::method_not_allowed();
             status.message = "namespaces are not watched: list them again".to_owned();

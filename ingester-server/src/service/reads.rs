@@ -13,8 +13,9 @@ use crate::{watch, write};
 use axum::body::Body;
 use http::Response;
 use ingester_core::Kind;
-use ingester_sql::query::{AsOf, Query, States};
-use ingester_store::query::VersionError;
+use ingester_core::schema::base;
+use ingester_sql::query::{AsOf, Query, QueryError, States};
+use ingester_store::query::{VersionError, VersionOf, Wanted};
 use std::sync::Arc;
 
 /// A caller's read, after authorization.
@@ -92,11 +93,31 @@ impl Inner {
         if kind.history().is_none() {
             return Err(Status::no_such_path());
         }
-        let mut objects = named(namespace, Some(name));
-        objects.uids.clone_from(&parameters.query.uids);
-        former.narrow_past(&mut objects, kind, name)?;
+        let objects = visible(kind, (namespace, name), parameters, former)?;
         let of = HistoryOf { user: &caller.user, kind, name, objects };
         read::history(&self.sources.reads, of, parameters, self.sources.limits).await
+    }
+
+    /// The version that a restore names by its resourceVersion or a moment: the uid of its object, and its text.
+    pub(super) async fn version(
+        &self,
+        kind: &Kind,
+        (namespace, name): (&str, &str),
+        parameters: &Parameters,
+        former: Reach,
+    ) -> Result<(String, String), Status> {
+        let (store, limits) = (&self.sources.reads, self.sources.limits);
+        if kind.history().is_none() {
+            return Err(Status::bad_request(QueryError::NoHistory { kind: kind.kind() }.to_string()));
+        }
+        let of = match (parameters.of_version, parameters.query.at) {
+            (Some(version), None) => VersionOf::Version(version),
+            (None, Some(at)) => VersionOf::At(at),
+            _ => return Err(Status::bad_request("name one version: by `version` or by `at`")),
+        };
+        let objects = visible(kind, (namespace, name), parameters, former)?;
+        let row = read::version(store, (kind, name), &objects, of, &Wanted::object(), limits).await?;
+        Ok((row.uid().to_owned(), row.text(base::JSON).to_owned()))
     }
 
     /// A warning that an answer about a moment may lack a visible object: which one, and why.
@@ -156,6 +177,19 @@ impl Inner {
             })
         })
     }
+}
+
+/// The objects that have, or had, a name, and that may be seen as they were.
+fn visible(
+    kind: &Kind,
+    (namespace, name): (&str, &str),
+    parameters: &Parameters,
+    former: Reach,
+) -> Result<Query, Status> {
+    let mut objects = named(namespace, Some(name));
+    objects.uids.clone_from(&parameters.query.uids);
+    former.narrow_past(&mut objects, kind, name)?;
+    Ok(objects)
 }
 
 /// The objects that have, or had, a name; without a name, all of them.

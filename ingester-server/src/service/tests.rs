@@ -1,5 +1,6 @@
 //! The answers to callers, over a database in memory.
 
+mod counts;
 mod former;
 mod history;
 mod own;
@@ -28,13 +29,13 @@ use k8s_openapi::api::authorization::v1::SelfSubjectAccessReviewSpec;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-/// An API server that knows the tokens `ada`, `eve` and `bob`. Ada may do everything in the namespace `ml`, Eve may get the model `a`
-/// there, and Bob may create models there.
+/// An API server that knows the tokens `ada`, `eve`, `bob` and `zoe`. Ada may do everything with models in the namespace `ml`, Eve may get the model
+/// `a` there, Bob may create models there, and Zoe may list models everywhere.
 struct Cluster;
 
 impl Reviewer for Cluster {
     fn token<'a>(&'a self, token: &'a str, _: &'a [String]) -> BoxFuture<'a, Result<Option<Caller>, ReviewError>> {
-        let known = matches!(token, "ada" | "eve" | "bob");
+        let known = matches!(token, "ada" | "eve" | "bob" | "zoe");
         let caller = known.then(|| Caller { user: token.to_owned(), ..Caller::default() });
         Box::pin(async move { Ok(caller) })
     }
@@ -45,6 +46,7 @@ impl Reviewer for Cluster {
         let allowed = match caller.user.as_str() {
             "ada" => of_models,
             "bob" => of_models && what.verb == Verb::Create,
+            "zoe" => what.resource == "models" && what.verb == Verb::List,
             _ => of_models && reads && what.name == "a",
         };
         Box::pin(async move { Ok(Access { allowed, reason: String::new() }) })
@@ -86,7 +88,11 @@ async fn service() -> Service {
 
 /// The same, perhaps with watches.
 async fn service_with(watches: bool) -> Service {
-    let store = Store::in_memory(KINDS).await.unwrap();
+    service_of(Store::in_memory(KINDS).await.unwrap(), FormerObjects::Granted, watches).await
+}
+
+/// The same in this store, with a rule for former objects.
+async fn service_of(store: Store, former: FormerObjects, watches: bool) -> Service {
     let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
     for (namespace, name) in
         ["ml", "lab"].into_iter().flat_map(|namespace| ["a", "b", "c"].map(|name| (namespace, name)))
@@ -113,7 +119,7 @@ fn over(store: Store, watches: bool) -> Service {
         writes: Some(store),
         cluster: None,
         identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics.clone()),
-        former: FormerObjects::Granted,
+        former,
         saved: saved(),
         limits: Limits::default(),
         places: Places::new(200),
@@ -165,6 +171,9 @@ async fn unauthenticated_callers_read_nothing() {
         "/none",
         "/apis/mirror.michelangelo.api/v1/queries",
         "/apis/mirror.michelangelo.api/v1/parameters",
+        "/apis/mirror.michelangelo.api/v1/counts",
+        "/apis/mirror.michelangelo.api/v1/counts/models.michelangelo.api",
+        "/apis/mirror.michelangelo.api/v1/rejects",
         "/apis/authentication.k8s.io/v1/selfsubjectreviews",
         "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
         "/api/v1/namespaces",

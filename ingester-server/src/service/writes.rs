@@ -3,8 +3,9 @@
 
 use super::Inner;
 use crate::access::AccessLog;
-use crate::caller::Verb;
+use crate::caller::{Attributes, Caller, Verb};
 use crate::places::Place;
+use crate::request::parameters::Parameters;
 use crate::status::Status;
 use crate::{read, restore, write};
 use bytes::Bytes;
@@ -29,6 +30,8 @@ pub(super) struct Write {
     pub(super) user: String,
     /// Whether they may write the status of a restored object; otherwise why not.
     pub(super) status: Result<(), String>,
+    /// The former version that is restored, with the uid of its object.
+    pub(super) version: Option<(String, String)>,
     /// The body's type.
     pub(super) content: Option<String>,
     pub(super) body: Bytes,
@@ -106,19 +109,38 @@ impl Inner {
         self.writes.run(log, place, work).await
     }
 
+    /// Checks what a restore does besides creating: it shows the stored object, and marks its row as deleted; a former version of an evicted object
+    /// goes back into its row. Returns whether the caller may also write the status; else why not.
+    pub(super) async fn authorize_restore(
+        &self,
+        caller: &Caller,
+        attributes: &Attributes,
+        name: &str,
+        parameters: Option<&Parameters>,
+    ) -> Result<Result<(), String>, Status> {
+        let identity = &self.sources.identity;
+        let is_former = parameters.is_some_and(|given| given.of_version.is_some() || given.query.at.is_some());
+        for verb in [Verb::Get, Verb::Delete].into_iter().chain(is_former.then_some(Verb::Update)) {
+            identity.authorize(caller, &Attributes { verb, name: name.to_owned(), ..attributes.clone() }).await?;
+        }
+        let (subresource, name) = ("status".to_owned(), name.to_owned());
+        identity.also(caller, &Attributes { verb: Verb::Patch, subresource, name, ..attributes.clone() }).await
+    }
+
     /// Carries out the change of a request.
     ///
     /// # Errors
     /// The [`Status`] of the failure; 405 or 503 if this server changes nothing.
     async fn write(&self, request: &Write) -> Result<write::Answer, Status> {
-        let Write { verb, kind, namespace, name, query, options, user, status, content, body } = request;
+        let Write { verb, kind, namespace, name, query, options, user, status, version, content, body } = request;
         let target = write::Target { kind, namespace, name };
         if *verb == Verb::Create {
             let (Some(store), Some(cluster)) = (&self.sources.writes, &self.sources.cluster) else {
                 return Err(Status::unavailable("this server has no cluster to restore objects into"));
             };
             let asker = restore::Asker { user, status: status.as_ref().copied().map_err(String::as_str) };
-            return restore::post(store, cluster.clone(), target, options, asker).await;
+            let version = version.as_ref().map(|(uid, text)| (&**uid, &**text));
+            return restore::post(store, cluster.clone(), target, options, asker, version).await;
         }
         let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };
         let content = content.as_deref();

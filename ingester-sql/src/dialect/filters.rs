@@ -341,6 +341,14 @@ pub(super) fn select_within<N: Borrow<u64>>(milliseconds: N, values: &dyn Values
     Ok(Safe(rules(values)?.select_within(*milliseconds.borrow())))
 }
 
+/// The place of the first of so many moments that a time is not after: their number for a later time, one more for NULL. The moments are its
+/// parameters, ascending.
+#[askama::filter_fn]
+pub(super) fn step_of(column: &'static str, _: &dyn Values, moments: usize) -> Result<Safe<String>> {
+    let reached = (0..moments).map(|place| format!(" WHEN \"{column}\" <= ? THEN {place}")).collect::<String>();
+    Ok(Safe(format!("CASE{reached} WHEN \"{column}\" IS NOT NULL THEN {moments} ELSE {} END", moments + 1)))
+}
+
 /// The table of a query, as its route reaches the rows.
 #[askama::filter_fn]
 pub(super) fn rows_reached<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {

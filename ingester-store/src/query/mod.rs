@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ask.rs` | a query about one kind: pages, counts, plans |
 //! | `at.rs` | the same as of a moment, and the versions of an object |
+//! | `counts.rs` | objects by state, now and at moments; rejects |
 //! | `cursor.rs` | where a page ends and the next one begins |
 //! | `found.rs` | a row that was found |
 //! | `lives.rs` | the objects that had a name, and one version among theirs |
@@ -16,6 +17,7 @@
 
 mod ask;
 mod at;
+mod counts;
 mod cursor;
 mod found;
 mod lives;
@@ -25,6 +27,7 @@ mod when;
 
 pub use ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
 pub use at::{AskedAt, HistoryPage, ObjectVersion};
+pub use counts::StateCounts;
 pub use found::{FoundRow, STANDING_PLACES};
 pub use lives::{Life, VersionError, VersionOf};
 pub use shown::{STATE_PLACES, ShownState, metadata};

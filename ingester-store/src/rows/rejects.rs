@@ -7,8 +7,7 @@ use crate::store::{Recorded, Store};
 use ingester_core::value::Micros;
 use ingester_sql::dialect::REJECTS;
 use ingester_sql::dialect::statements::{
-    ClearRejects, ForgetRejects, ListRejects, ReadRejects, RecordRejects, RecordedReject, RejectRow, RejectedUids,
-    RejectsOf,
+    ClearRejects, ForgetRejects, ReadRejects, RecordRejects, RejectRow, RejectedUids, RejectsOf,
 };
 
 /// How many characters of a reason are recorded.
@@ -89,18 +88,6 @@ impl Store {
         let uids = uids.map_err(|error| StoreError::of("reading ingester_rejects".into(), error))?;
         *self.recorded() = Recorded::of(uids.into_iter().map(|(uid, kind)| (uid.into(), kind.into())));
         Ok(())
-    }
-
-    /// Up to `limit` rejects, in the order of kind, namespace and name.
-    ///
-    /// # Errors
-    /// If `ingester_rejects` cannot be read within the retries.
-    pub async fn list_rejects(&self, of: RejectsOf<'_>, limit: usize) -> Result<Vec<RecordedReject>, StoreError> {
-        self.with_retries(
-            || "reading ingester_rejects".into(),
-            || async { self.pool.fetch(&ListRejects { of, limit }).await },
-        )
-        .await
     }
 
     /// Deletes rejects; returns how many. An object that is still wrong is recorded again when it is tried again.

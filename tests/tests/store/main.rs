@@ -8,6 +8,7 @@ mod changes;
 mod clock;
 mod columns;
 mod cost;
+mod counts;
 mod doubts;
 mod evicted;
 mod failover;

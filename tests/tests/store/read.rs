@@ -495,7 +495,7 @@ async fn rejects_are_listed_in_their_order_and_cleared_by_condition(world: World
     let all = [reject("a", "Pipeline", "ml"), reject("b", "Model", "ml"), reject("c", "Model", "dev")];
     store.record_rejects(&all).await?;
     let uids = async |of: RejectsOf<'_>, limit| -> Result<Vec<String>> {
-        Ok(store.list_rejects(of, limit).await?.into_iter().map(|reject| reject.uid).collect())
+        Ok(store.list_rejects(of, limit, store.limits().time).await?.into_iter().map(|reject| reject.uid).collect())
     };
     let everything = RejectsOf::default();
     assert_eq!(uids(everything, 10).await?, ["c", "b", "a"], "by kind, namespace and name");
@@ -505,7 +505,7 @@ async fn rejects_are_listed_in_their_order_and_cleared_by_condition(world: World
         ["b"]
     );
     assert_eq!(uids(RejectsOf { uids: &["a", "none"], ..everything }, 10).await?, ["a"]);
-    let first = store.list_rejects(RejectsOf { uids: &["a"], ..everything }, 1).await?.remove(0);
+    let first = store.list_rejects(RejectsOf { uids: &["a"], ..everything }, 1, store.limits().time).await?.remove(0);
     assert_eq!((&*first.kind, &*first.name, &*first.res_version, &*first.reason), ("Pipeline", "n-a", "7", "Größe"));
     assert!(first.reject_time >= begin && first.reject_time <= Micros::now(), "{first:?}");
 

@@ -1,5 +1,6 @@
 //! A browser with a page of the console, and what holds for each of its views.
 
+use crate::watch::until;
 use anyhow::{Context as _, Result, bail, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,10 +12,6 @@ use hyper_util::rt::TokioExecutor;
 use ingester_tests::ChromeDriver;
 use serde_json::{Value as Json, json};
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-/// Far longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Finds what people who use a keyboard or a screen reader could not use.
 const AXE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/axe/axe.min.js"));
@@ -130,16 +127,12 @@ impl Browser {
 
     /// Waits until an expression of JavaScript is true.
     pub(crate) async fn until(&self, expression: &str) -> Result<()> {
-        let begin = Instant::now();
-        while self.run(&format!("return Boolean({expression})")).await? != json!(true) {
-            ensure!(
-                begin.elapsed() < PATIENCE,
-                "waited in vain for {expression}; the page has\n{}",
-                self.text().await?
-            );
-            tokio::time::sleep(Duration::from_millis(20)).await;
+        let script = format!("return Boolean({expression})");
+        let waited = until(expression, async || Ok(self.run(&script).await? == json!(true))).await;
+        match waited {
+            Err(error) => Err(error.context(format!("the page has\n{}", self.text().await?))),
+            Ok(()) => Ok(()),
         }
-        Ok(())
     }
 
     /// Waits for an element.
@@ -164,14 +157,15 @@ impl Browser {
 
     /// Clicks on it once it is there. A page that changes meanwhile may take it away.
     async fn click_on(&self, by: By<'_>) -> Result<()> {
-        let begin = Instant::now();
-        loop {
+        let mut last = None;
+        let click = async || {
             let clicked = async { self.post(&format!("{}/click", self.element(by).await?), &json!({})).await }.await;
-            match clicked {
-                Ok(_) => return Ok(()),
-                Err(error) => ensure!(begin.elapsed() < PATIENCE, "{by:?}: {error}\n{}", self.text().await?),
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            last = clicked.err();
+            Ok(last.is_none())
+        };
+        match until(&format!("a click on {by:?}"), click).await {
+            Err(error) => Err(last.unwrap_or(error).context(format!("{by:?}: the page has\n{}", self.text().await?))),
+            Ok(()) => Ok(()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The console in a real browser, beside `ingester serve` and a database that changes.
 
 mod browser;
+mod counted;
 mod hostile;
 
 use crate::callers::{Process, World as Cluster};
@@ -111,7 +112,7 @@ fn import(folder: &Path, object: &Json) -> Result<()> {
 
 fn import_files(folder: &Path, files: &Path) -> Result<()> {
     let done = Command::new(env!("CARGO_BIN_EXE_ingester"))
-        .args(["import", "--config", "ingester.yaml"])
+        .args(["import", "--states", "--config", "ingester.yaml"])
         .arg(files)
         .current_dir(folder)
         .env_remove("DATABASE_URL")
@@ -135,10 +136,12 @@ async fn every_kind_is_shown_with_its_rows_by_state() -> Result<()> {
     browser.go("", "table").await?;
     browser.until(&format!("!document.querySelector('table').innerText.includes('…') && {ROWS}.length === 14")).await?;
     let rows: Vec<String> = serde_json::from_value(browser.run(&format!("return {ROWS}")).await?)?;
-    for (kind, counts) in KINDS.iter().map(|kind| (kind, if kind.kind() == "Model" { "1 2 1" } else { "1 0 0" })) {
-        let expected = format!("{} {} {counts}", kind.kind(), kind.api_version());
-        ensure!(rows.contains(&expected), "{expected} in {rows:?}");
+    for (kind, counts) in KINDS.iter().map(|kind| (kind, if kind.kind() == "Model" { "1 2 1 0" } else { "1 0 0 0" })) {
+        let expected = format!("{} {} {counts} 20", kind.kind(), kind.api_version());
+        ensure!(rows.iter().any(|row| row.starts_with(&expected) && row.ends_with(" ago)")), "{expected} in {rows:?}");
     }
+    // All of that is one request.
+    ensure!(browser.run(counted::COUNTS).await? == 1);
     browser.is_sound(&[]).await?;
     browser.picture("console-kinds.png").await?;
     // A view of each kind, and one of its object.
@@ -264,7 +267,7 @@ async fn an_object_shows_its_versions_and_what_differs_between_any_two() -> Resu
     // One of them as a view of its own, and back.
     browser.click("li:last-child a").await?;
     browser.says("As it was in version 2").await?;
-    browser.says("phase: Pending").await?;
+    browser.until("document.querySelector('.yaml')?.innerText.includes('phase: Pending')").await?;
     browser.run("document.querySelector('.note a').click()").await?;
     browser.says("phase: Failed").await?;
     // Before it was there, the server says since when it was.
@@ -320,6 +323,37 @@ async fn an_evicted_object_is_restored_after_what_would_be_created_was_shown() -
     browser.says("Restored.").await?;
     browser.click(".restore .note a").await?;
     browser.has("h1 .state.live").await?;
+    browser.quit().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_former_version_of_an_evicted_object_is_restored_after_it_was_shown() -> Result<()> {
+    let Some(cluster) = shared_modern_apiserver()? else {
+        skipped_without_modern_apiserver();
+        return Ok(());
+    };
+    let mut evicted = run("nightly", 4, "Failed");
+    evicted["metadata"]["annotations"] = json!({
+        "mirror.michelangelo.api/state": "evicted", "mirror.michelangelo.api/evicted-at": "2026-01-03T00:00:00Z",
+    });
+    let runs = [run("nightly", 2, "Pending"), run("nightly", 3, "Running"), evicted, run("live", 5, "Pending")];
+    let Some(World { server, browser, .. }) = World::start(&[], &runs, Some(&cluster.kubeconfig())).await? else {
+        return Ok(());
+    };
+    let of = |name: &str, more: &str| format!("#/objects/example.com/v1/runs/ml/{name}?uid=uid-{name}{more}");
+    browser.go(&of("nightly", "&version=2"), ".restore button").await.with_context(|| server.log())?;
+    browser.press("Show what would be restored").await?;
+    browser.says("nothing has changed yet").await?;
+    browser.until("document.querySelector('.restore .yaml').innerText.includes('phase: Pending')").await?;
+    browser.is_sound(&[]).await?;
+    browser.press("Restore this version").await?;
+    browser.says("Restored.").await?;
+    browser.go(&of("nightly", ""), ".yaml").await?;
+    browser.until("document.querySelector('h1').innerText.includes('evicted')").await?;
+    browser.until("document.querySelector('.yaml').innerText.includes('phase: Pending')").await?;
+    // Nothing is restored over a live object, so that is not offered.
+    browser.go(&of("live", "&version=5"), ".yaml").await?;
+    ensure!(browser.run("return document.querySelector('.restore')").await?.is_null());
     browser.quit().await
 }
 

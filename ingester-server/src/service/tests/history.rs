@@ -3,19 +3,21 @@
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
 use super::former::{NoStatus, ask, cluster, created};
+use crate::caller::{Attributes, Verb};
 use crate::former::{FormerObjects, Namespaces};
 use crate::identity::{Identity, Rate};
 use crate::metrics::Metrics;
 use crate::places::Places;
 use crate::service::{Service, Sources};
 use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::Row;
 use ingester_core::{Ingestable, Kind};
 use ingester_declare::saved::SavedQueries;
 use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 #[derive(Ingestable, Deserialize, Serialize, Clone, Debug)]
 #[ingest(group = "example.com", version = "v1", kind = "Run", plural = "runs", namespaced, history = "forever")]
@@ -36,7 +38,11 @@ const RUNS: &str = "/apis/example.com/v1/namespaces/ml/runs";
 
 /// Runs: `nightly` in the versions 1 to 3, created anew as 4 and 5, and `weekly`.
 async fn service(former: FormerObjects) -> Service {
-    let store = Store::in_memory(&KINDS).await.unwrap();
+    service_in(Store::in_memory(&KINDS).await.unwrap(), former, Arc::default()).await
+}
+
+/// The same in this store, beside an API server that notes what it is asked about rights.
+async fn service_in(store: Store, former: FormerObjects, asked: Arc<Mutex<Vec<Attributes>>>) -> Service {
     let kind = &KINDS[0];
     for (name, uid, version, phase) in [
         ("nightly", "u1", 1, "Pending"),
@@ -61,8 +67,8 @@ async fn service(former: FormerObjects) -> Service {
         kinds: &KINDS,
         reads: store.clone(),
         writes: Some(store),
-        cluster: None,
-        identity: Identity::new(NoStatus(Arc::default()), Vec::new(), Rate::default(), metrics),
+        cluster: Some(cluster((404, Json::Null))),
+        identity: Identity::new(NoStatus(asked), Vec::new(), Rate::default(), metrics),
         former,
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), &KINDS).unwrap(),
         limits: Limits::default(),
@@ -161,6 +167,64 @@ async fn objects_and_lists_are_answered_as_they_were_at_a_moment() {
     let (_, list, warnings) = ask(&service, "GET", &format!("{RUNS}?at=2026-04-01"), "").await;
     assert_eq!(list["items"], json!([]));
     assert!(warnings.iter().any(|warning| warning.contains("may lack objects such as ml/")), "{warnings:?}");
+}
+
+/// A run whose label says its phase.
+fn labelled(name: &str, version: u64, phase: &str) -> Row {
+    let object = json!({
+        "apiVersion": "example.com/v1", "kind": "Run", "metadata": {
+            "namespace": "ml", "name": name, "uid": name, "resourceVersion": version.to_string(), "labels": {"phase": phase},
+        },
+        "status": {"phase": phase},
+    });
+    KINDS[0].row(&Object::parse(object.to_string(), ManagedFields::Prune).unwrap()).unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn a_former_version_is_restored_by_its_number_or_a_moment() {
+    let store = Store::in_memory(&KINDS).await.unwrap();
+    let gone = Row { delete_time: Some(store.now()), ..labelled("gone", 22, "Running") };
+    let kept = Row { evict_time: Some(store.now()), evict_confirmed: true, ..labelled("kept", 32, "Running") };
+    for row in
+        [labelled("gone", 21, "Pending"), labelled("gone", 22, "Running"), gone, labelled("kept", 31, "Pending"), kept]
+    {
+        assert!(store.write(KINDS[0].table(), vec![RowChange::Row(row)]).await.unwrap().rejected.is_empty());
+    }
+    let asked = Arc::default();
+    let service = service_in(store, FormerObjects::Granted, Arc::clone(&asked)).await;
+    let restore = async |of: &str| {
+        let (code, body, _) = ask(&service, "POST", &format!("{RUNS}/{of}"), "").await;
+        let phase = body["metadata"]["labels"]["phase"].as_str().or(body["message"].as_str()).unwrap_or_default();
+        (code, phase.to_owned())
+    };
+    let (_, first) = get(&service, &format!("{RUNS}/gone/history?version=21")).await;
+    let at = first["metadata"]["annotations"]["mirror.michelangelo.api/valid-from"].as_str().unwrap().to_owned();
+    assert_eq!(restore("gone/restore?dryRun=All").await, (200, "Running".into()));
+    assert!(!asked.lock().unwrap().iter().any(|what: &Attributes| what.verb == Verb::Update));
+    for which in ["version=21".to_owned(), format!("at={at}"), format!("at={at}&uid=gone")] {
+        assert_eq!(restore(&format!("gone/restore?dryRun=All&{which}")).await, (200, "Pending".into()), "{which}");
+    }
+    // A version of an evicted object goes back into its row, which needs the right to update it.
+    assert!(asked.lock().unwrap().iter().any(|what| (what.verb, &*what.name) == (Verb::Update, "gone")));
+    assert_eq!(restore("kept/restore?version=31").await, (200, "Pending".into()));
+    let (_, kept) = get(&service, &format!("{RUNS}/kept")).await;
+    assert_eq!(kept["metadata"]["labels"]["phase"], "Pending", "{kept}");
+    for (path, code, part) in [
+        ("nightly/restore?version=4", 409, "nightly"),
+        ("gone/restore?version=99", 404, "no version of it has the resourceVersion 99"),
+        ("none/restore?version=1", 404, "not found"),
+        ("gone/restore?version=21&at=1h", 400, "name one version"),
+        ("gone/restore?at=tuesday", 400, "at: "),
+    ] {
+        let (found, message) = restore(path).await;
+        assert!(found == code && message.contains(part), "{path}: {found} {message}");
+    }
+    let models = super::service().await;
+    let header = [("authorization", "Bearer ada")];
+    let (code, status) = super::ask(&models, "POST", &format!("{}/a/restore?version=7", super::MODELS), &header).await;
+    assert!(code == 400 && status["message"].as_str().unwrap().contains("history"), "{status}");
+    let hidden = service_in(Store::in_memory(&KINDS).await.unwrap(), FormerObjects::Hidden, Arc::default()).await;
+    assert_eq!(ask(&hidden, "POST", &format!("{RUNS}/nightly/restore?version=2"), "").await.0, 403);
 }
 
 #[tokio::test]

@@ -7,10 +7,10 @@ use ingester_core::schema::SqlType;
 use ingester_core::value::{Micros, Value};
 
 /// Reads rejects, in the order of kind, namespace and name.
-#[derive(Debug, Template)]
+#[derive(Clone, Copy, Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "uid", "group_ver", "kind", "namespace", "name", "res_version", "reason", {{ "reject_time"|read_time }}
+    source = r#"{{ milliseconds|select_within }} "uid", "group_ver", "kind", "namespace", "name", "res_version", "reason", {{ "reject_time"|read_time }}
 FROM "ingester_rejects"
 WHERE 1 = 1{% if !of.kinds.is_empty() %} AND {{ of.kinds|is_of_kinds }}{% endif %}{% if !of.namespaces.is_empty() %} AND {{ "namespace"|is_one_of(of.namespaces.len()) }}{% endif %}{% if !of.uids.is_empty() %} AND {{ "uid"|is_one_of(of.uids.len()) }}{% endif %}
 ORDER BY "kind", "namespace", "name", "uid"
@@ -21,6 +21,8 @@ pub struct ListRejects<'a> {
     pub of: RejectsOf<'a>,
     /// The most rejects.
     pub limit: usize,
+    /// After how long the server ends it.
+    pub milliseconds: u64,
 }
 
 impl Statement for ListRejects<'_> {
@@ -81,9 +83,9 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        let all = ListRejects { of: RejectsOf::default(), limit: 2 };
+        let all = ListRejects { of: RejectsOf::default(), limit: 2, milliseconds: 30_000 };
         let kinds = &[crate::dialect::statements::OfKind::of("Widget")];
-        let some = ListRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS }, limit: 2 };
+        let some = ListRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS }, ..all };
         snapshot_of("ListRejects", &[&all, &some]);
     }
 }

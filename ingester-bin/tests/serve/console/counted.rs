@@ -1,0 +1,98 @@
+//! What the console shows of counts and rejects.
+
+use super::{World, run};
+use crate::server::{Fate, model};
+use anyhow::{Result, ensure};
+use ingester_store::{ConnectOptions, Reject, Store};
+use serde_json::{Value as Json, json};
+
+/// How many requests for counts the page has sent.
+pub(super) const COUNTS: &str =
+    "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/counts')).length";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rejects_are_shown_with_their_reasons_and_counted_by_kind() -> Result<()> {
+    let Some(World { server, browser, .. }) = World::start(&[], &[run("nightly", 1, "Running")], None).await? else {
+        return Ok(());
+    };
+    browser.go("#/mirror", "main table").await?;
+    browser.says("0 rejects").await?;
+    let reject = |uid: &str, (group_ver, kind): (&str, &str), reason: &str| Reject {
+        uid: uid.to_owned(),
+        group_ver: group_ver.to_owned(),
+        kind: kind.to_owned(),
+        namespace: "ml".to_owned(),
+        name: format!("name-{uid}"),
+        res_version: "7".to_owned(),
+        reason: reason.to_owned(),
+    };
+    let address = format!("sqlite://{}", server.folder().join("objects.db").display()).parse()?;
+    let store = Store::connect(&address, ConnectOptions::default()).await?;
+    let rejects = [
+        reject(
+            "a",
+            ("michelangelo.api/v2", "Model"),
+            "spec.description: it has 900 characters, and the column `description` takes 768",
+        ),
+        reject("b", ("example.com/v1", "Run"), "<b>status</b>.phase: \u{202e}a list is not a text"),
+    ];
+    store.record_rejects(&rejects).await?;
+    browser.press("Load again").await?;
+    browser.says("2 rejects").await?;
+    browser.says("takes 768").await?;
+    browser.says("<b>status</b>.phase: \\u202ea list").await?;
+    // What is not known in SQL is not shown, but where it is.
+    browser.says("ingester_sync_lag_seconds").await?;
+    browser.is_sound(&[]).await?;
+    browser.picture("console-mirror.png").await?;
+    browser.go("", "a[aria-label='1 rejects']").await?;
+    browser.click("a[href='#/mirror?kind=Run']").await?;
+    browser.says("1 reject").await?;
+    ensure!(!browser.text().await?.contains("takes 768"), "that is of another kind");
+    browser.quit().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_over_time_are_a_plot_and_a_table() -> Result<()> {
+    let objects: Vec<(Json, Fate)> = (1..=12)
+        .map(|number| {
+            let mut object = model("ml", &format!("m{number}"), number, &json!({}));
+            object["metadata"]["creationTimestamp"] = json!(format!("2026-{:02}-02T00:00:00Z", number / 2 + 1));
+            (
+                object,
+                if number % 4 == 0 {
+                    Fate::Evicted
+                } else if number % 5 == 0 {
+                    Fate::Deleted
+                } else {
+                    Fate::Live
+                },
+            )
+        })
+        .collect();
+    let Some(World { server: _server, browser, .. }) =
+        World::start(&objects, &[run("nightly", 1, "Running")], None).await?
+    else {
+        return Ok(());
+    };
+    browser.go("#/kinds/michelangelo.api/v2/models", "tbody th a").await?;
+    ensure!(browser.run(COUNTS).await? == 0, "nothing is counted before it is wanted");
+    browser.click(".over-time > summary").await?;
+    browser.has(".plot polyline.deleted").await?;
+    let span = "const select = document.querySelector('.over-time select'); select.value = '365d'; \
+                select.dispatchEvent(new Event('change', { bubbles: true }))";
+    browser.run(span).await?;
+    browser
+        .until("document.querySelector('.plot title').textContent === 'Model objects by state, the last 365d'")
+        .await?;
+    browser
+        .until("document.querySelector('.plot desc').textContent.includes('evicted from 0 to 3, deleted from 0 to 2')")
+        .await?;
+    browser.is_sound(&[]).await?;
+    browser.picture("console-plot.png").await?;
+    browser.click(".over-time details summary").await?;
+    browser.until("document.querySelectorAll('.over-time tbody tr').length === 60").await?;
+    browser.until("document.querySelector('.over-time tbody tr:last-child').innerText.replace(/\\s+/g, ' ').endsWith(' 7 3 2')").await?;
+    browser.is_sound(&[]).await?;
+    browser.quit().await
+}

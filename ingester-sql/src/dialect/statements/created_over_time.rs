@@ -1,0 +1,62 @@
+//! Rows, counted by the steps of time in which their objects were created.
+
+use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+
+/// Counts a kind's rows by the steps in which they were created. If all rows of the table are of the kind's group, only the key of the creation
+/// times is read, otherwise the rows are.
+#[derive(Clone, Copy, Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"{{ milliseconds|select_within }} COUNT(*), "created"
+FROM (SELECT {{ "create_time"|step_of(moments.len()) }} AS "created"
+FROM {% if let Some(group) = group %}{{ table.name|ident }}
+WHERE {{ group|is_of_group }}{% else %}{{ table.name|by_key("create_time") }}{% endif %}) AS "steps"
+GROUP BY "created""#
+)]
+pub struct CreatedOverTime<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The kind's group, if the table has rows of others.
+    pub group: Option<&'a OfGroup>,
+    /// The ends of the steps, ascending.
+    pub moments: &'a [Micros],
+    /// After how long the server ends it.
+    pub milliseconds: u64,
+}
+
+impl Statement for CreatedOverTime<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let moments = self.moments.iter().map(|moment| Param::Time(*moment));
+        moments.chain(self.group.into_iter().flat_map(OfGroup::params).map(Param::Text)).collect()
+    }
+}
+
+impl Query for CreatedOverTime<'_> {
+    /// The number of rows, and the place of their step: the number of steps for a later time, one more if the time is not known.
+    type Row = (u64, usize);
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok((row.uint(0)?, row.uint(1)? as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let moments = &[NOW, NOW];
+        let all = CreatedOverTime { table: &TABLE, group: None, moments, milliseconds: 30_000 };
+        let group = &OfGroup::new("example.com");
+        snapshot_of("CreatedOverTime", &[&all, &CreatedOverTime { group: Some(group), ..all }]);
+    }
+}

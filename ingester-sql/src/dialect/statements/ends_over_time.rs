@@ -1,0 +1,79 @@
+//! Rows, counted by the steps of time in which their objects left.
+
+use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+
+/// Counts a kind's rows by the steps in which they were evicted and deleted, whatever their group. All entries of the narrow key are read, and
+/// nothing else.
+#[derive(Clone, Copy, Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"{{ milliseconds|select_within }} COUNT(*), "ours", "evicted", "deleted"
+FROM (SELECT CASE WHEN {{ group|is_of_group }} THEN 1 ELSE 0 END AS "ours",
+  {{ "evict_time"|step_of(moments.len()) }} AS "evicted",
+  {{ "delete_time"|step_of(moments.len()) }} AS "deleted"
+FROM {{ table|by_narrow_key(*narrow) }}) AS "steps"
+GROUP BY "ours", "evicted", "deleted""#
+)]
+pub struct EndsOverTime<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The kind's group.
+    pub group: &'a OfGroup,
+    /// The ends of the steps, ascending.
+    pub moments: &'a [Micros],
+    /// Whether the database has the [narrow key](ingester_core::schema::NARROW_KEY), which has all that is read.
+    pub narrow: bool,
+    /// After how long the server ends it.
+    pub milliseconds: u64,
+}
+
+impl Statement for EndsOverTime<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let moments = || self.moments.iter().map(|moment| Param::Time(*moment));
+        self.group.params().map(Param::Text).chain(moments()).chain(moments()).collect()
+    }
+}
+
+/// How many rows left in the same steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// The number of rows.
+    pub rows: u64,
+    /// Whether they are of the kind's group.
+    pub is_ours: bool,
+    /// The place of the step in which they were evicted: the number of steps for a later time, one more if they never were.
+    pub evicted: usize,
+    /// The same of their deletion.
+    pub deleted: usize,
+}
+
+impl Query for EndsOverTime<'_> {
+    type Row = Ends;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        let place = |column| row.uint(column).map(|place| place as usize);
+        Ok(Ends { rows: row.uint(0)?, is_ours: row.uint(1)? == 1, evicted: place(2)?, deleted: place(3)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
+        let moments = &[NOW, NOW];
+        let over_time = EndsOverTime { table: &TABLE, group, moments, narrow: true, milliseconds: 30_000 };
+        let now = EndsOverTime { group: core, moments: &[], narrow: false, ..over_time };
+        snapshot_of("EndsOverTime", &[&over_time, &now]);
+    }
+}

@@ -1,0 +1,140 @@
+//! How many objects of a kind are in each state, now and at moments of the past; and how many were rejected.
+
+use super::ask::AskError;
+use crate::driver::About;
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+use ingester_sql::dialect::statements::{
+    CountRejects, CreatedOverTime, Ends, EndsOverTime, ListRejects, RecordedReject, RejectCount, RejectsOf,
+};
+use ingester_sql::dialect::{OfGroup, Query};
+use std::time::Duration;
+
+/// Numbers of objects by their states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateCounts {
+    /// In the cluster, as far as SQL knows.
+    pub live: u64,
+    /// In SQL alone, or about to be.
+    pub evicted: u64,
+    /// Deleted, and not yet purged.
+    pub deleted: u64,
+}
+
+impl Store {
+    /// How many objects of a kind are in each state. Only a key is read, but all of it.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn count_states(&self, kind: &Kind, time: Duration) -> Result<StateCounts, AskError> {
+        let mut counts = StateCounts::default();
+        for Ends { rows, evicted, deleted, .. } in
+            self.ends(kind, &[], time).await?.into_iter().filter(|ends| ends.is_ours)
+        {
+            // Without moments, 0 is any time.
+            match (evicted, deleted) {
+                (_, 0) => counts.deleted += rows,
+                (0, _) => counts.evicted += rows,
+                _ => counts.live += rows,
+            }
+        }
+        Ok(counts)
+    }
+
+    /// How many of the objects that SQL still has were in each state at these moments, which ascend: as their times of creation, eviction and
+    /// deletion say. An object without a creation time counts from the beginning. Only keys are read, but all of them, unless the table has
+    /// rows of another group.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn count_states_at(
+        &self,
+        kind: &Kind,
+        moments: &[Micros],
+        time: Duration,
+    ) -> Result<Vec<StateCounts>, AskError> {
+        let (ours, others): (Vec<Ends>, Vec<Ends>) =
+            self.ends(kind, moments, time).await?.into_iter().partition(|ends| ends.is_ours);
+        let created = self.created(kind, moments, !others.is_empty(), time).await?;
+        let of = |place: usize| {
+            let sum =
+                |is: &dyn Fn(&Ends) -> bool| ours.iter().filter(|ends| is(ends)).map(|ends| ends.rows).sum::<u64>();
+            let deleted = sum(&|ends| ends.deleted <= place);
+            let evicted = sum(&|ends| ends.evicted <= place && ends.deleted > place);
+            let was_created = |step: usize| step <= place || step > moments.len();
+            let created: u64 = created.iter().filter(|(_, step)| was_created(*step)).map(|(rows, _)| rows).sum();
+            // A clock that was set back may have ended an object before its creation.
+            StateCounts { live: created.saturating_sub(evicted + deleted), evicted, deleted }
+        };
+        Ok((0..moments.len()).map(of).collect())
+    }
+
+    /// The rows of a kind's table by the steps in which they were evicted and deleted.
+    async fn ends(&self, kind: &Kind, moments: &[Micros], time: Duration) -> Result<Vec<Ends>, AskError> {
+        let (table, group, milliseconds) = (kind.table(), &OfGroup::new(kind.group()), milliseconds(time));
+        let ends = |narrow| EndsOverTime { table, group, moments, narrow, milliseconds };
+        self.by_key(table, ends(true), ends(false), time).await
+    }
+
+    /// The kind's rows by the steps in which they were created. With rows of other groups in its table, that is not in a key.
+    async fn created(
+        &self,
+        kind: &Kind,
+        moments: &[Micros],
+        has_others: bool,
+        time: Duration,
+    ) -> Result<Vec<(u64, usize)>, AskError> {
+        let (table, group, milliseconds) = (kind.table(), &OfGroup::new(kind.group()), milliseconds(time));
+        let rows = CreatedOverTime { table, group: Some(group), moments, milliseconds };
+        let keyed = CreatedOverTime { group: if has_others { Some(group) } else { None }, ..rows };
+        self.by_key(table, keyed, rows, time).await
+    }
+
+    /// Asks by a key; without it where the database lacks it.
+    async fn by_key<Q: Query>(
+        &self,
+        table: &Table,
+        keyed: Q,
+        without: Q,
+        time: Duration,
+    ) -> Result<Vec<Q::Row>, AskError> {
+        let doing = || format!("counting in `{}`", table.name);
+        let answer = match self.ask(doing, &keyed, time).await {
+            Err(error) if error.is_about(About::Key) => self.ask(doing, &without, time).await?,
+            answer => answer?,
+        };
+        answer.ok_or_else(|| AskError::TooSlow(time, table.name.to_string()))
+    }
+
+    /// How many objects of each kind and namespace were rejected; of up to `limit` kinds and namespaces.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn count_rejects(&self, limit: usize, time: Duration) -> Result<Vec<RejectCount>, AskError> {
+        self.about_rejects(&CountRejects { limit, milliseconds: milliseconds(time) }, time).await
+    }
+
+    /// Up to `limit` rejects, in the order of kind, namespace and name.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn list_rejects(
+        &self,
+        of: RejectsOf<'_>,
+        limit: usize,
+        time: Duration,
+    ) -> Result<Vec<RecordedReject>, AskError> {
+        self.about_rejects(&ListRejects { of, limit, milliseconds: milliseconds(time) }, time).await
+    }
+
+    async fn about_rejects<Q: Query>(&self, query: &Q, time: Duration) -> Result<Vec<Q::Row>, AskError> {
+        let answer = self.ask(|| "reading ingester_rejects".into(), query, time).await?;
+        answer.ok_or_else(|| AskError::TooSlow(time, "ingester_rejects".to_owned()))
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
