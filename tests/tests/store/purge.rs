@@ -71,7 +71,7 @@ async fn purging_goes_on_batch_by_batch(world: World) -> Result<()> {
     let store = world.store().await?;
     let change = |number: u32| match gone(&format!("uid-{number}"), LONG_AGO) {
         // Rows that stay are among them.
-        RowChange::Row(row) if number % 2 == 0 => RowChange::Row(Row { evict_time: Some(LONG_AGO), ..row }),
+        RowChange::Row(row) if number.is_multiple_of(2) => RowChange::Row(Row { evict_time: Some(LONG_AGO), ..row }),
         change => change,
     };
     store.write(kind("Model").table(), (0..600).map(change).collect()).await?;
