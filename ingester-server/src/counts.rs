@@ -40,7 +40,7 @@ fn name(kind: &Kind) -> String {
 ///
 /// # Errors
 /// 500 or 503 if the API server cannot be asked.
-pub async fn list(asker: Asker<'_>, only: Option<&str>) -> Result<(OwnObjects, Vec<String>), Status> {
+pub(crate) async fn list(asker: Asker<'_>, only: Option<&str>) -> Result<(OwnObjects, Vec<String>), Status> {
     let mut asking = Vec::new();
     for kind in asker.kinds {
         if only.is_none_or(|only| name(kind) == only) {
@@ -78,7 +78,7 @@ async fn shown<'a>(asker: Asker<'a>, kind: &'a Kind) -> Result<Option<&'a Kind>,
 /// # Errors
 /// 404 for a kind that is not served, 403 if the caller may not list it in all namespaces, 504 if the database takes too long; otherwise as
 /// [`list`].
-pub async fn get(asker: Asker<'_>, wanted: &str, steps: Option<Steps>) -> Result<OwnObjects, Status> {
+pub(crate) async fn get(asker: Asker<'_>, wanted: &str, steps: Option<Steps>) -> Result<OwnObjects, Status> {
     let kind = asker.kinds.iter().find(|kind| name(kind) == wanted);
     let kind = kind.ok_or_else(|| Status::not_found(COUNTS, wanted))?;
     asker.identity.authorize(asker.caller, &list_of(kind, "")).await.map_err(|mut status| {

@@ -24,13 +24,13 @@ const MOST: usize = 1000;
 const MOST_NAMESPACES: usize = 200;
 
 /// The resource, as statuses name it.
-pub const REJECTS: Resource<'static> = Resource { group: OUTER_GROUP, plural: "rejects" };
+pub(crate) const REJECTS: Resource<'static> = Resource { group: OUTER_GROUP, plural: "rejects" };
 
 /// The rejects that the caller may see, or only the one with this uid; and a warning if there are more.
 ///
 /// # Errors
 /// 504 if the database takes too long; 500 or 503 if it fails, or the API server cannot be asked.
-pub async fn list(asker: Asker<'_>, uid: Option<&str>) -> Result<(OwnObjects, Option<String>), Status> {
+pub(crate) async fn list(asker: Asker<'_>, uid: Option<&str>) -> Result<(OwnObjects, Option<String>), Status> {
     let failed = |error: AskError| refused(error, REJECTS);
     let _turn = read::turn(&asker.caller.user, read::Cost::Keyed).await;
     let uids: Vec<&str> = uid.into_iter().collect();

@@ -63,6 +63,12 @@ fn version(row: &StoredRow) -> Version {
     }
 }
 
+/// Whether the text of a row is of the row's version.
+fn is_whole(row: &StoredRow) -> bool {
+    let object: serde_json::Value = serde_json::from_str(text(row, base::JSON)).unwrap_or_default();
+    object["metadata"]["resourceVersion"] == row.res_version.to_string()
+}
+
 pub(super) fn text(row: &StoredRow, place: usize) -> &str {
     match row.values.get(place) {
         Some(Value::Text(text)) => text,
@@ -367,6 +373,10 @@ impl World {
                 self.store(row, Some(old));
             }
             2 => {
+                // The columns of a tombstone may be those of an earlier version. Live again, it would say what no version tells.
+                if old.row.delete_time.is_some() && !is_whole(&old.row) {
+                    return;
+                }
                 self.note("hand", &format!("delete_time taken away: {}", old.told()));
                 self.store(StoredRow { delete_time: None, ..old.row.clone() }, Some(old));
             }

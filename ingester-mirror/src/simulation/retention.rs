@@ -153,6 +153,7 @@ impl World {
             };
             self.note(who, &format!("purged by a rule: {}", kept.told()));
             self.before_purge(&kept);
+            self.ghosts_purged += usize::from(self.server.things.values().any(|thing| *thing.uid == **uid));
             self.copies.forget(uid);
             self.database.forget(uid);
             purged += 1;

@@ -111,6 +111,8 @@ pub(super) struct World {
     pub(super) violation: Option<String>,
     /// Requests so far, without those about Leases.
     pub(super) requests: usize,
+    /// Rows that a rule has purged while their objects were there.
+    pub(super) ghosts_purged: usize,
     /// Into how many shards the kind is split, if the ingesters share the work.
     pub(super) shards: Option<u32>,
     /// The rows that they then sent to the database.
@@ -152,6 +154,7 @@ impl Sim {
             ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
             violation: None,
             requests: 0,
+            ghosts_purged: 0,
             shards: None,
             sent: Sent::default(),
             rng,

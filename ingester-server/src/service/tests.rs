@@ -106,11 +106,11 @@ async fn service_of(store: Store, former: FormerObjects, watches: bool) -> Servi
         let row = kind.row(&object).unwrap().unwrap();
         store.write(kind.table(), vec![RowChange::Row(row)]).await.unwrap();
     }
-    over(store, watches)
+    over(store, former, watches)
 }
 
-/// A service of all kinds over this database.
-fn over(store: Store, watches: bool) -> Service {
+/// A service of all kinds over this database, with a rule for former objects.
+fn over(store: Store, former: FormerObjects, watches: bool) -> Service {
     let (store, metrics) = (Arc::new(store), Metrics::new().unwrap());
     let log = Log::new(store.clone(), store.clone());
     Service::new(Sources {
@@ -381,7 +381,7 @@ async fn a_field_without_a_column_is_refused_in_words_of_the_request() {
 #[tokio::test]
 async fn a_table_that_is_not_there_has_a_remedy() {
     let others: Vec<_> = KINDS.iter().filter(|kind| kind.kind() != "Model").copied().collect();
-    let service = over(Store::in_memory(&others).await.unwrap(), false);
+    let service = over(Store::in_memory(&others).await.unwrap(), FormerObjects::Granted, false);
     for path in [MODELS.to_owned(), format!("{MODELS}/a"), format!("{MODELS}?limit=2")] {
         let (code, status) = ask(&service, "GET", &path, &[("authorization", "Bearer ada")]).await;
         let message = status["message"].as_str().unwrap_or_default();
