@@ -181,13 +181,13 @@ async fn all(sim: &Sim, troubles: Troubles) {
 /// Waits until everything is as it must be at rest. Returns what is not after [`REST`].
 async fn rests(sim: &Sim) -> Result<(), String> {
     let begin = Instant::now();
-    while let Some(wrong) = checks::at_rest(&sim.world()) {
+    loop {
+        let Some(wrong) = checks::at_rest(&sim.world()) else { return Ok(()) };
         if begin.elapsed() > REST {
             return Err(wrong);
         }
         tokio::time::sleep(Duration::from_secs(5)).await;
     }
-    Ok(())
 }
 
 /// How the ingesters of a run are set up.

@@ -35,7 +35,9 @@ pub(super) const KEPT: [u64; 11] = [
 ];
 
 /// The same, for seeds that have all troubles.
-pub(super) const KEPT_TODAY: [u64; 2] = [
+pub(super) const KEPT_TODAY: [u64; 3] = [
+    // An ingester took an object that another one evicted by a rule for a deleted one. It was terminating, and the eviction was confirmed.
+    10606,
     // Patches of earlier versions, which a webhook refused, were taken for refusals of the present one, which nothing reports.
     71085,
     // The version of a row was read again soon after a failure by another task: a worker, and the comparison of evictions.
