@@ -40,9 +40,9 @@ pub enum Mark {
 
 impl Mark {
     fn parse(comment: &str) -> Option<Self> {
-        let marks: [(&str, fn(String) -> Self); 3] =
-            [("run by ", Self::RunBy), ("part of ", Self::PartOf), ("not run: ", Self::NotRun)];
-        marks.into_iter().find_map(|(begin, mark)| Some(mark(comment.strip_prefix(begin)?.to_owned())))
+        let after = |begin: &str| comment.strip_prefix(begin).map(str::to_owned);
+        let (run_by, part_of) = (after("run by ").map(Self::RunBy), after("part of ").map(Self::PartOf));
+        run_by.or(part_of).or_else(|| after("not run: ").map(Self::NotRun))
     }
 
     /// The files of Rust that it names, each with the function behind `::`.

@@ -91,7 +91,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("an import of nothing", "import", 2, "<PATH>", "--help"),
     mistake("a format that does not exist", "get models -o xml", 2, "xml", "yaml"),
     mistake("a kind that does not exist", "get modle", 2, "modle", "did you mean `Model`?"),
-    mistake("a kind of another group", "get deployments.apps", 2, "deployments.apps", "There are"),
+    mistake("a kind of another group", "get deployments.apps", 2, "deployments.apps", "Known: "),
     mistake("no kind", "get", 2, "KIND", "--help"),
     mistake("a comma too many", "get models,,pipelines", 2, "`models,,pipelines`", "give KIND or KIND,KIND"),
     mistake("a comma at the end", "get models,", 2, "`models,`", "give KIND or KIND,KIND"),
