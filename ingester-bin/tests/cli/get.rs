@@ -61,7 +61,7 @@ fn words(text: &str) -> Vec<Vec<&str>> {
 fn objects_are_printed_byte_for_byte_as_kubectl_prints_them() {
     let folder = Folder::new();
     // kubectl prints `-0` for a number that it has read as `-0.0`; it reads `-0` as the integer zero.
-    folder.write("object.json", &OBJECT[0].replace("\"negz\": -0,", "\"negz\": -0.0,"));
+    folder.write("object.json", OBJECT[0].replace("\"negz\": -0,", "\"negz\": -0.0,"));
     folder.import(&["object.json"]).exits(0);
     assert_eq!(folder.get(&["model", "a", "-o", "json"]).exits(0).out, OBJECT[0]);
     assert_eq!(folder.get(&["model", "a", "-o", "yaml"]).exits(0).out, OBJECT[1]);
