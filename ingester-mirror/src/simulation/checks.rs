@@ -162,7 +162,7 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     let saved = evicted && new.res_version == stored.res_version;
     // A restored etcd gives a version a second time, to another state.
     let again_used = world.more.reuse && new.res_version == stored.res_version && content(new) != content(&old.row);
-    let another = new.res_version != stored.res_version || again_used;
+    let follows = was && (new.res_version != stored.res_version || again_used);
     // An object that a rule had chosen is live again until it is judged again.
     let reconsidered = world.is_reconsidered(old, new);
     let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
@@ -176,7 +176,7 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
         world.violate(format!("what a rule evicts is not marked as deleted: {told}"));
     } else if stored.evicted() && deleted && !was && !outlived {
         world.violate(format!("an evicted row is never marked as deleted: {told}"));
-    } else if stored.evicted() && !evicted && !newer && !reconsidered && !(was && another) {
+    } else if stored.evicted() && !evicted && !newer && !reconsidered && !follows {
         world.violate(format!("an evicted row keeps evict_time: {told}"));
     } else if stored.deleted && !deleted && !newer && !was && !saved {
         world.violate(format!("a tombstone is never revived by an older version: {told}"));

@@ -66,7 +66,8 @@ fn version(row: &StoredRow) -> Version {
 /// Whether the text of a row is of the row's version.
 fn is_whole(row: &StoredRow) -> bool {
     let object: serde_json::Value = serde_json::from_str(text(row, base::JSON)).unwrap_or_default();
-    object["metadata"]["resourceVersion"] == row.res_version.to_string()
+    let version = object["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse().ok());
+    version == Some(row.res_version)
 }
 
 pub(super) fn text(row: &StoredRow, place: usize) -> &str {
