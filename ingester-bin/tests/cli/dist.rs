@@ -90,8 +90,11 @@ fn an_archive_has_the_same_bytes_each_time_and_its_program_runs_from_the_root_fi
 
 #[test]
 fn the_image_of_a_program_that_is_built_before_runs_it_as_a_user_who_is_not_root() {
-    if !Command::new("buildah").arg("--version").output().is_ok_and(|output| output.status.success()) || !may_chroot() {
-        eprintln!("skipped: no buildah, or this user may not chroot");
+    let works_here = |program: &str, arguments: &[&str]| {
+        Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+    };
+    if !works_here("buildah", &["--version"]) || !may_chroot() || !works_here("unshare", &["--mount", "true"]) {
+        eprintln!("skipped: no buildah, or this user may not chroot or mount");
         return;
     }
     let folder = Folder::new();
