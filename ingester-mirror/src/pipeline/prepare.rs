@@ -459,8 +459,10 @@ impl Pipeline {
     fn is_settled(&self, meta: &Meta) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
         let state = match entry.state {
-            // Retried when it changes; about to be deleted, or gone; looked at when it changes.
-            RowState::Rejected | RowState::Released | RowState::Left | RowState::Confirmed | RowState::Ghost => {
+            // Retried when it changes. If Kubernetes waits for us, it is retried in any case: this one may have replaced the delayed look.
+            RowState::Rejected => return !self.known().is_held(&meta.uid),
+            // About to be deleted, or gone; looked at when it changes.
+            RowState::Released | RowState::Left | RowState::Confirmed | RowState::Ghost => {
                 return true;
             }
             RowState::LeftOut => {

@@ -337,7 +337,7 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         let uid = thing.uid.as_str();
         let removed = world.database.by_hand.contains(uid) || world.database.purged.contains(uid);
         let gone = stored.map_or(removed, |stored| stored.deleted || stored.evicted());
-        if thing.deletion.is_none() && !rejected && !undeletable {
+        if thing.deletion.is_none() && !undeletable {
             return Some("an object whose deletion is asked for is deleted");
         }
         return (!gone && !rejected).then_some("the row of an object that leaves is marked");

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Environment;
+use crate::pipeline::{Arrival, Pipeline, RowState};
 use ingester_core::KindNames;
 
 #[tokio::test(start_paused = true)]
@@ -244,6 +245,26 @@ async fn an_unreadable_object_that_is_deleted_is_held_until_it_is_given_up() {
     scene.put("bad", |object| object["metadata"]["finalizers"] = json!([]));
     sleep(60 * SECOND).await;
     assert_eq!((scene.metric("ingester_held_objects"), scene.metric("ingester_rejected_objects")), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_held_object_that_was_rejected_is_tried_again_when_it_arrives_once_more() {
+    let scene = Scene::new(quiet);
+    let stop = CancellationToken::new();
+    let pipeline = Pipeline::new(scene.unit(MODEL, Config::default(), &stop, &stop));
+    for (terminating, is_echo) in [(false, true), (true, false)] {
+        scene.put("bad", |object| {
+            if terminating {
+                object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+            }
+        });
+        let object = crate::unit::parse(&MODEL, text(&scene.state().objects["bad"]), ManagedFields::Keep).unwrap();
+        let meta = object.meta();
+        pipeline.hold(meta, false);
+        pipeline.known().set(&meta.uid, meta.resource_version, RowState::Rejected, None);
+        // While the reject was being recorded, it waited in the queue: so no look at it is planned.
+        assert_eq!(pipeline.is_echo(meta, Arrival::List { behind: false }), is_echo, "terminating: {terminating}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -260,10 +260,20 @@ impl Scene {
     fn play_kind(
         self: &Arc<Self>,
         kind: Kind,
-        mut config: Config,
+        config: Config,
         stop: &CancellationToken,
         exit: &CancellationToken,
     ) -> JoinHandle<Result<(), String>> {
+        tokio::spawn(Follower::run(self.unit(kind, config, stop, exit)))
+    }
+
+    fn unit(
+        self: &Arc<Self>,
+        kind: Kind,
+        mut config: Config,
+        stop: &CancellationToken,
+        exit: &CancellationToken,
+    ) -> Unit {
         config.ingester = Ingester {
             concurrent_reconciles: 1,
             requeue_period: Duration::from_secs(10),
@@ -271,7 +281,7 @@ impl Scene {
             prune_managed_fields: false,
             ..config.ingester
         };
-        let unit = Unit {
+        Unit {
             kind,
             namespace: None,
             shard: Shard::WHOLE,
@@ -286,8 +296,7 @@ impl Scene {
             publisher: Publisher::off(),
             stop: stop.clone(),
             exit: exit.clone(),
-        };
-        tokio::spawn(Follower::run(unit))
+        }
     }
 }
 

@@ -251,6 +251,11 @@ impl Known {
         self.additions.leaves(uid, version)
     }
 
+    /// Whether the object is terminating and waits for us.
+    pub(crate) fn is_held(&self, uid: &str) -> bool {
+        self.held.contains(uid)
+    }
+
     /// How many terminating objects wait for us.
     pub(crate) fn held(&self) -> usize {
         self.held.len()
