@@ -90,6 +90,7 @@ impl Follower {
                 () = self.sweep_was_refused.notified(), if soonest.is_none() => continue,
                 () = moved => {
                     is_owed = true;
+                    self.pipeline.known().forget_ghosts();
                     tracing::warn!(kind, "The database has moved to another server, or was restarted: comparing rows with the cluster");
                 }
                 () = self.written_late() => {

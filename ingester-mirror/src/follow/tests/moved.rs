@@ -91,6 +91,29 @@ async fn a_database_that_moved_is_compared_at_once_and_lost_evictions_are_told()
     assert_eq!(count(), 2, "each is told once");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_ghost_whose_evicted_row_is_lost_is_mirrored_again() {
+    let scene = Scene::new(quiet);
+    let _playing = scene.play(Duration::ZERO);
+    sleep(SECOND).await;
+    scene.put("a", |object| object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" }));
+    sleep(20 * SECOND).await;
+    scene.put("a", |object| object["spec"]["description"] = json!("restored"));
+    sleep(20 * SECOND).await;
+    assert_eq!(scene.metric("ingester_ghosts"), 1);
+    // A fail-over loses its eviction: an earlier row says that it was deleted.
+    {
+        let mut state = scene.state();
+        let row = state.rows.get_mut("uid-a").unwrap();
+        (row.evict_time, row.eviction, row.delete_time) = (None, Eviction::None, Some(Micros(1)));
+        row.res_version -= 1;
+    }
+    scene.moves.send_modify(|moves| *moves += 1);
+    sleep(30 * SECOND).await;
+    assert!(scene.is_live("a") && scene.row("a").unwrap().json().contains("restored"));
+    assert_eq!(scene.metric("ingester_ghosts"), 0);
+}
+
 /// The list that finds that the cluster went back fails, and meanwhile other kinds raise its version above all that was observed.
 #[tokio::test(start_paused = true)]
 async fn that_the_cluster_went_back_is_remembered_until_a_list_has_ended() {

@@ -163,17 +163,25 @@ impl Known {
         let mut lost =
             self.objects.uids(|object| !object.seen && object.state == RowState::Stored(LifecycleState::Live));
         lost.retain(|uid| !busy(uid));
-        for uid in &lost {
-            let old = self.objects.remove(uid);
-            self.recount(old, None);
-        }
+        lost.iter().for_each(|uid| self.forget_row(uid));
         self.objects.shrink();
         lost.len()
     }
 
-    pub(crate) fn remove(&mut self, uid: &str) {
+    /// The rows of ghosts may be lost: a list or a resync looks at their objects again.
+    pub(crate) fn forget_ghosts(&mut self) {
+        for uid in self.objects.uids(|object| object.state == RowState::Ghost) {
+            self.forget_row(&uid);
+        }
+    }
+
+    fn forget_row(&mut self, uid: &str) {
         let old = self.objects.remove(uid);
         self.recount(old, None);
+    }
+
+    pub(crate) fn remove(&mut self, uid: &str) {
+        self.forget_row(uid);
         self.leaving.remove(uid);
         self.held.remove(uid);
         self.additions.forget(uid);
