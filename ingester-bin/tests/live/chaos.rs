@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
-use crate::churn::Churn;
+use crate::churn::{Churn, release_again};
 use crate::eventually::{DEADLINE, eventually, within};
 use crate::mirror::differences;
 use crate::objects::{kinds, table};
@@ -152,6 +152,7 @@ async fn kill_beside_restores(world: &mut World, ingesters: usize, kills: usize)
         ingester.restart()?;
     }
     churn.finish().await?;
+    release_again(&world.objects).await?;
     // Every remaining ghost is reported. The operator keeps the rows.
     let look = async || {
         let ran = world.ingester().run(&["ghosts", "resolve", "--all", "--keep", "row"])?;

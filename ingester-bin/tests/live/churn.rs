@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use crate::database::Database;
-use crate::objects::{KEEP, Objects, kinds, object};
+use crate::objects::{KEEP, Objects, has_finalizer, kinds, object};
 
 /// Tasks, each with its own objects.
 const WORKERS: usize = 16;
@@ -156,6 +156,16 @@ async fn first_failure(workers: &mut JoinSet<Result<()>>) -> Result<()> {
         ended??;
     }
     std::future::pending().await
+}
+
+/// Removes the other controller's finalizer where a restored etcd lacks its removal, as that controller would when it sees its object again.
+pub(crate) async fn release_again(objects: &Objects) -> Result<()> {
+    for kind in kinds() {
+        for object in objects.list(kind).await?.iter().filter(|object| has_finalizer(object, KEEP)) {
+            persist(objects, kind, &object.name_any(), Step::Release).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Retries one step until the API server accepts it.

@@ -51,6 +51,10 @@ impl Pipeline {
             self.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0));
             return Ok(());
         }
+        // Others hold it. It is gone once they let it go.
+        if meta.deletion_timestamp.is_some() {
+            return Ok(());
+        }
         self.delete_evicted(meta).await
     }
 

@@ -90,6 +90,26 @@ async fn an_evicted_object_that_is_there_again_as_it_was_is_evicted_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_evicted_object_that_is_there_again_and_held_by_others_is_deleted_once() {
+    let scene = Scene::new(quiet);
+    scene.put("a", |object| {
+        IMMUTABLE(object);
+        object["metadata"]["finalizers"] = json!(["other"]);
+    });
+    scene.stored("a", None);
+    {
+        let mut state = scene.state();
+        let row = state.rows.get_mut("uid-a").unwrap();
+        (row.evict_time, row.eviction) = (Some(Micros(1)), Eviction::Confirmed);
+    }
+    let _playing = scene.play(Duration::ZERO);
+    // Some resyncs.
+    sleep(3000 * SECOND).await;
+    assert!(scene.state().objects["a"]["metadata"]["deletionTimestamp"].is_string());
+    assert_eq!((scene.calls("delete a").len(), scene.metric("ingester_objects_evicted_total")), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_eviction_is_confirmed_once_the_object_is_gone() {
     let scene = Scene::new(quiet);
     scene.put("a", IMMUTABLE);
