@@ -54,7 +54,7 @@ fn our_own_group_has_no_verb_that_deletes() {
     let resources = own["resources"].as_array().unwrap();
     assert_eq!(
         resources.iter().map(|resource| &resource["name"]).collect::<Vec<_>>(),
-        ["counts", "parameters", "queries", "rejects"]
+        ["counts", "parameters", "policies", "queries", "rejects", "units"]
     );
     assert!(resources.iter().all(|resource| resource["verbs"] == serde_json::json!(["get", "list"])), "{own}");
 }
