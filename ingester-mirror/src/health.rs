@@ -144,6 +144,11 @@ impl Health {
         kind.state = new;
     }
 
+    /// The state of a kind's controller; `None` if there is none of this name.
+    pub(crate) fn state_of(&self, kind: &str) -> Option<KindState> {
+        self.state().kinds.iter().find(|known| known.name == kind).map(|known| known.state.clone())
+    }
+
     /// Whether the state of a kind means that this process has begun to mirror it.
     pub(crate) fn is_known(&self, kind: &str) -> bool {
         let state = self.state();

@@ -118,6 +118,33 @@ export const ownList = (plural, signal) =>
 
 export const own = (plural, signal) => ownList(plural, signal).then(({ items }) => items);
 
+let selectable;
+
+async function readSelectable(kinds) {
+  const documents = new Set(kinds.map(({ group, version }) => (group ? `apis/${group}/${version}` : `api/${version}`)));
+  const fields = new Map();
+  for (const { json } of await Promise.all([...documents].map((document) => ask(`/openapi/v3/${document}`)))) {
+    for (const schema of Object.values(json.components.schemas)) {
+      for (const { group, version, kind } of schema["x-kubernetes-group-version-kind"] ?? []) {
+        fields.set(`${group}/${version}/${kind}`, (schema["x-kubernetes-selectable-fields"] ?? []).map(({ fieldPath }) => fieldPath));
+      }
+    }
+  }
+  return ({ group, version, name }) => fields.get(`${group}/${version}/${name}`) ?? [];
+}
+
+// The fields by which the objects of a kind can be selected, as a function of the kind; read once for this tab.
+export function fieldsOf(kinds) {
+  selectable ??= readSelectable(kinds).catch((error) => {
+    selectable = undefined;
+    throw error;
+  });
+  return selectable;
+}
+
+// A field selector for one value.
+export const isField = (field, value) => `${field}=${String(value).replace(/[\\,=]/g, "\\$&")}`;
+
 // How many objects of a kind were in each state, over time.
 export const overTime = (kind, parameters, signal) =>
   ask(`${OWN}/counts/${encodeURIComponent(kind.group ? `${kind.plural}.${kind.group}` : kind.plural)}${query(parameters)}`, { signal }).then(({ json }) => json.status.steps);

@@ -1,6 +1,7 @@
 // One object: as it is, as it was at any moment, its versions and what differs between them, and its restore.
 
 import { ask, follow, path, query, refusal, table } from "./client.mjs";
+import { Related } from "./related.mjs";
 import { Component, Live, Refused, State, Time, Warnings, createRef, html, kindLink, objectLink, shown } from "./view.mjs";
 import { diff, duration, hunks, oneLine, visible, yaml } from "./text.mjs";
 
@@ -121,6 +122,7 @@ export class ObjectPage extends Component {
       <${Warnings} texts=${warnings} />
       ${object && html`<${Facts} of=${this.props} object=${object} />`}
       ${object && kind.restore && (isPast ? isGone : isFormer(object)) && html`<${Restore} key=${[uid, parameters.at, parameters.version].join()} of=${this.props} uid=${uid} />`}
+      ${uid && object && html`<${Related} key=${uid} of=${this.props} uid=${uid} version=${object.metadata?.resourceVersion} />`}
       ${object && html`<h2>Object</h2><${Yaml} value=${stored(object)} title="the object" />`}
       ${kind.history && uid && html`<${History} key=${uid} of=${this.props} uid=${uid} version=${object?.metadata?.resourceVersion} />`}`;
   }

@@ -29,7 +29,7 @@ pub(crate) const MOST_WITH_REJECTS: usize = 10_000;
 const AT_ONCE: usize = 8;
 
 /// The name of a kind's object, as that of its CRD: `models.example.com`.
-fn name(kind: &Kind) -> String {
+pub(crate) fn name(kind: &Kind) -> String {
     match kind.group() {
         "" => kind.plural().into_owned(),
         group => format!("{}.{group}", kind.plural()),

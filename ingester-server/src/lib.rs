@@ -24,5 +24,6 @@ pub mod restore;
 mod self_review;
 pub mod service;
 pub mod status;
+mod units;
 pub mod watch;
 pub mod write;

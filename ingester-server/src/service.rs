@@ -1,6 +1,6 @@
 //! Answers one request: authenticates the caller, parses the path and the parameters, authorizes, and runs the handler.
 //!
-//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, counts, rejects, places, self_review, write, restore, former, watch, console.
+//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, counts, rejects, units, places, self_review, write, restore, former, watch, console.
 
 mod hints;
 mod own;
@@ -22,6 +22,7 @@ use crate::request::path::{self, Objects, Target};
 use crate::request::watching::is_true;
 use crate::request::{accept, parameters::Include};
 use crate::status::{Reason, Status};
+use crate::units::Which;
 use crate::watch::Hub;
 use crate::write;
 use axum::body::Body;
@@ -201,6 +202,12 @@ impl Inner {
             }
             Target::Rejects(name) if reads(&parts.method) => {
                 self.rejects(name.as_deref(), &caller, parts, warnings).await
+            }
+            Target::Units(name) if reads(&parts.method) => {
+                self.units(Which::Units, name.as_deref(), &caller, parts).await
+            }
+            Target::Policies(name) if reads(&parts.method) => {
+                self.units(Which::Policies, name.as_deref(), &caller, parts).await
             }
             Target::SelfReview(review) if parts.method == Method::POST => {
                 self.self_review(*review, &caller, parts, body).await

@@ -256,7 +256,7 @@ settings! {
         /// start; `""` deletes it there. A name that is removed from the file keeps its value in the database. If a view reads `deploy_region` and
         /// the file does not have it, the environment variable `REGION` is written. A warning lists names that no view reads. At most 64 bytes for a
         /// name and 256 characters for a value. Reserved names are `cluster`, `members`, and those that begin with `view:`, `definition/`,
-        /// `recipes/`, `stays/`, `types/`, `sweep/`, `evict/` or `marks/`.
+        /// `recipes/`, `stays/`, `types/`, `sweep/`, `evict/`, `marks/`, `unit/` or `policy/`.
         viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
             map(setting_name, setting_value);
         /// How long after a write further changes of the object are combined into one write. For controllers that change their objects every second.

@@ -5,7 +5,9 @@ use crate::config::{Config, EvictRule, Policies};
 use crate::pipeline::{Item, ObjectRef, Why};
 use crate::policies::{Candidate, PolicyError, Rule, WrongRule, age, in_namespaces, judge, rules};
 use crate::unit::{Unit, in_time, scopes};
-use std::collections::BTreeMap;
+use ingester_core::value::Micros;
+use ingester_store::units::RuleRecord;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// This many objects of a unit may leave within an hour, even if they are more than a fifth of it.
@@ -26,6 +28,27 @@ struct Round {
     leaving: Vec<Candidate>,
     /// The names of these rules.
     rules: Vec<String>,
+    /// What each rule has found, with the objects that it chooses.
+    found: Vec<(RuleRecord, BTreeSet<Box<str>>)>,
+}
+
+impl Round {
+    /// What each rule has found, after these objects were handed to the pipeline.
+    fn records(self, moved: &BTreeSet<Box<str>>, now: Micros) -> Vec<RuleRecord> {
+        let record = |(record, chosen): (RuleRecord, BTreeSet<Box<str>>)| {
+            let matches = chosen.len() as u64;
+            let moved = if record.enforced { chosen.intersection(moved).count() as u64 } else { 0 };
+            let waiting = if record.enforced { matches - moved } else { 0 };
+            RuleRecord { time: now.0.div_euclid(1_000_000), matches, waiting, moved, ..record }
+        };
+        self.found.into_iter().map(record).collect()
+    }
+
+    /// A rule was judged, or could not be.
+    fn judged(&mut self, rule: String, enforced: bool, chosen: Option<BTreeSet<Box<str>>>) {
+        let record = RuleRecord { time: 0, enforced, judged: chosen.is_some(), matches: 0, waiting: 0, moved: 0, rule };
+        self.found.push((record, chosen.unwrap_or_default()));
+    }
 }
 
 impl Follower {
@@ -39,7 +62,10 @@ impl Follower {
             let synced = *self.synced_once.borrow();
             let rules = if synced { rules(&unit.kind, &policies) } else { Vec::new() };
             match rules.is_empty() {
-                true => unit.metrics.policies(0, 0),
+                true => {
+                    unit.metrics.policies(0, 0);
+                    unit.metrics.record_rules(Vec::new());
+                }
                 false => self.apply_once(&policies, rules, &mut told).await,
             }
             tokio::select! {
@@ -55,39 +81,45 @@ impl Follower {
         let (unit, kind) = (self.unit(), self.unit().kind.name());
         let mut round = Round::default();
         for rule in rules {
-            let judged = match rule {
-                Ok(Rule { rule, .. }) => self.judge_once(&rule, &mut round).await.map_err(|error| (rule.name, error)),
-                Err(WrongRule { rule, error, .. }) => Err((rule, *error)),
+            let (name, enforced, judged) = match rule {
+                Ok(Rule { rule, .. }) => {
+                    let judged = self.judge_once(&rule, &mut round).await;
+                    (rule.name, rule.enforce, judged)
+                }
+                Err(WrongRule { rule, error, .. }) => (rule, false, Err(*error)),
             };
-            if let Err((rule, error)) = judged {
-                tracing::warn!(kind, rule, %error, "Rule not judged: nothing leaves etcd by it");
+            if let Err(error) = &judged {
+                tracing::warn!(kind, rule = name, %error, "Rule not judged: nothing leaves etcd by it");
             }
+            round.judged(name, enforced, judged.ok());
         }
-        let left = match self.let_go(policies, &mut round, told).await {
-            Ok(left) => left,
+        let moved = match self.let_go(policies, &mut round, told).await {
+            Ok(moved) => moved,
             Err(error) => {
                 tracing::warn!(kind, %error, "Rules not enforced now, trying again with the next round");
-                0
+                BTreeSet::new()
             }
         };
         let enforced = round.objects.values().filter(|enforced| **enforced).count();
-        unit.metrics.policies(round.objects.len() - left, enforced - left);
+        unit.metrics.policies(round.objects.len() - moved.len(), enforced - moved.len());
+        unit.metrics.record_rules(round.records(&moved, unit.clock.now()));
     }
 
-    /// Judges one rule for all objects of the kind; its results count for the unit's own objects.
-    async fn judge_once(&self, rule: &EvictRule, round: &mut Round) -> Result<(), PolicyError> {
+    /// Judges one rule for all objects of the kind; its results count for the unit's own objects. Returns which of them it chooses.
+    async fn judge_once(&self, rule: &EvictRule, round: &mut Round) -> Result<BTreeSet<Box<str>>, PolicyError> {
         let unit = self.unit();
         let narrowed = match &rule.namespace_selector {
             None => rule.clone(),
             // As they are now; none if that is unknown, because objects that are not in the answer stay.
             Some(selector) => match in_namespaces(rule, unit.cluster.namespaces(selector).await?) {
                 Some(rule) => rule,
-                None => return Ok(()),
+                None => return Ok(BTreeSet::new()),
             },
         };
         let snapshot = unit.rows.candidates(&narrowed).await?;
         let judged = judge(rule, snapshot, unit.clock.now());
         let own: Vec<Candidate> = judged.leaving.into_iter().filter(|candidate| is_own(unit, candidate)).collect();
+        let chosen = own.iter().map(|candidate| candidate.uid.clone()).collect();
         for candidate in &own {
             *round.objects.entry(candidate.uid.clone()).or_default() |= rule.enforce;
         }
@@ -95,14 +127,19 @@ impl Follower {
             round.leaving.extend(own);
             round.rules.push(rule.name.clone());
         }
-        Ok(())
+        Ok(chosen)
     }
 
-    /// Hands the objects that may leave now to the pipeline. Returns how many.
-    async fn let_go(&self, policies: &Policies, round: &mut Round, told: &mut bool) -> Result<usize, PolicyError> {
+    /// Hands the objects that may leave now to the pipeline. Returns which.
+    async fn let_go(
+        &self,
+        policies: &Policies,
+        round: &mut Round,
+        told: &mut bool,
+    ) -> Result<BTreeSet<Box<str>>, PolicyError> {
         let unit = self.unit();
         if round.leaving.is_empty() || !unit.rules().evictions {
-            return Ok(0);
+            return Ok(BTreeSet::new());
         }
         round.leaving.sort_by(|one, other| age(one).cmp(&age(other)));
         // Two rules may choose the same object, in the same version or not.
@@ -134,17 +171,19 @@ impl Follower {
             );
         }
         if left == 0 {
-            return Ok(0);
+            return Ok(BTreeSet::new());
         }
         // Before they leave: a process that is killed in between has then counted too many, not too few.
         in_time("counting evictions", unit.rows.count_evicted(&name, left as u64)).await?;
         if !std::mem::replace(told, true) {
             unit.publisher.policies_enforced(&unit.kind, &rules, left);
         }
+        let mut moved = BTreeSet::new();
         for Candidate { uid, namespace, name, version, .. } in weighed.free {
+            moved.insert(uid.clone());
             self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, Why::Judged, 0));
         }
-        Ok(left)
+        Ok(moved)
     }
 }
 

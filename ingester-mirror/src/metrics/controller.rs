@@ -8,6 +8,7 @@ use super::work::{Busy, WorkFamilies, WorkSeries};
 use prometheus::{Registry, Result};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 
 /// The metrics of one controller. Clones share them. They count objects unless a method says otherwise.
 ///
@@ -36,6 +37,8 @@ pub(super) struct KindMetrics {
     pub(super) upkeep: UpkeepSeries,
     /// The busy workers.
     pub(super) busy: Busy,
+    /// When the last scheduled audit ended, and how much it found; `None` if there was none, or its findings are out of date.
+    pub(super) audited: Mutex<Option<(Instant, u64)>>,
     /// The kind's controllers. Those that are dropped count no longer.
     controllers: Mutex<Vec<Weak<OwnGauges>>>,
 }
@@ -72,6 +75,7 @@ impl KindFamilies {
             api_errors: self.api_errors.of(kind),
             upkeep: self.upkeep.of(kind),
             busy: Busy::default(),
+            audited: Mutex::default(),
             controllers: Mutex::default(),
         }
     }

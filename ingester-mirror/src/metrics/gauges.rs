@@ -4,6 +4,7 @@
 use super::controller::ControllerMetrics;
 use super::family::{Gauges, Seconds, metrics};
 use super::gauge;
+use ingester_store::units::RuleRecord;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,6 +57,21 @@ pub(super) struct OwnGauges {
     last_list: Time,
     last_event: Time,
     oldest: Mutex<Option<Oldest>>,
+    rules: Mutex<Vec<RuleRecord>>,
+}
+
+/// What one controller has now, for its record in the database.
+pub(crate) struct OwnNumbers {
+    /// Objects that wait in the queue.
+    pub(crate) waiting: usize,
+    /// Objects that are mirrored and live.
+    pub(crate) objects: usize,
+    /// Terminating objects that have our finalizer.
+    pub(crate) held: usize,
+    /// Objects whose present version could not be mirrored.
+    pub(crate) rejected: usize,
+    /// How long the oldest waiting object has waited.
+    pub(crate) oldest: Duration,
 }
 
 /// For how long the oldest object has waited; `None` if none waits.
@@ -163,6 +179,28 @@ impl ControllerMetrics {
         self.own.policy_waiting.store(waiting, Relaxed);
     }
 
+    /// What each rule has found in its last round; empty without rules.
+    pub(crate) fn record_rules(&self, rules: Vec<RuleRecord>) {
+        *self.own.rules.lock().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    /// What was recorded of rules.
+    pub(crate) fn rules(&self) -> Vec<RuleRecord> {
+        self.own.rules.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What this controller has now.
+    pub(crate) fn numbers(&self) -> OwnNumbers {
+        let oldest = self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner);
+        OwnNumbers {
+            waiting: self.own.depth.load(Relaxed),
+            objects: self.own.objects.load(Relaxed),
+            held: self.own.held.load(Relaxed),
+            rejected: self.own.rejected_objects.load(Relaxed),
+            oldest: oldest.as_ref().and_then(|oldest| oldest()).unwrap_or_default(),
+        }
+    }
+
     /// Whether the first list is in SQL.
     pub(crate) fn synced(&self, synced: bool) {
         self.own.synced.store(synced, Relaxed);
@@ -190,6 +228,7 @@ impl ControllerMetrics {
             gauge.store(0, Relaxed);
         }
         self.policies(0, 0);
+        self.record_rules(Vec::new());
         self.own.last_list.forget();
         self.own.last_event.forget();
         self.own.synced.store(false, Relaxed);

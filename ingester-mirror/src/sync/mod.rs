@@ -7,6 +7,8 @@
 //! follow: list, watch, resync ──> pipeline: queue ─> prepare ─> commit ─> acknowledge
 //! ```
 
+mod records;
+
 use crate::backoff::{Backoff, RESTART, RESTART_LONGEST};
 use crate::budget::Budget;
 use crate::clock::DatabaseClock;
@@ -24,6 +26,7 @@ use crate::unit::{Scope, Unit, scopes};
 use ingester_core::kind::Kind;
 use ingester_core::{RegistryError, check_registry};
 use ingester_store::Store;
+use records::Recorder;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +68,10 @@ pub async fn run(
 ) -> Result<(), RegistryError> {
     check_registry(kinds)?;
     let mut controllers = JoinSet::new();
-    for unit in units(&context, kinds, live, &stop) {
+    let units = units(&context, kinds, live, &stop);
+    let ended = stop.child_token();
+    let recording = tokio::spawn(Recorder::new(&context, &units).run(ended.clone()));
+    for unit in units {
         controllers.spawn(supervise(unit, context.assignment.clone(), suspension.clone()));
     }
     while let Some(ended) = controllers.join_next().await {
@@ -74,6 +80,10 @@ pub async fn run(
             context.health.dead("supervisor of a controller", &reason);
             tracing::error!(reason, "A supervisor panicked");
         }
+    }
+    ended.cancel();
+    if let Err(error) = recording.await {
+        tracing::debug!(%error, "The task that records what the units do has ended before");
     }
     Ok(())
 }

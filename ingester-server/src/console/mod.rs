@@ -57,6 +57,7 @@ const FILES: &[File] = &[
     file!("mirror.mjs", MODULE, "mirror.mjs"),
     file!("object.mjs", MODULE, "object.mjs"),
     file!("plot.mjs", MODULE, "plot.mjs"),
+    file!("related.mjs", MODULE, "related.mjs"),
     file!("text.mjs", MODULE, "text.mjs"),
     file!("view.mjs", MODULE, "view.mjs"),
     file!("htm.mjs", MODULE, "vendor/htm.mjs"),

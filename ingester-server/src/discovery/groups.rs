@@ -126,8 +126,10 @@ fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
     }
     all.push(Resource::own(outer, "Count", "counts", &LISTED));
     all.push(Resource::own(outer, "Parameter", "parameters", &LISTED));
+    all.push(Resource { singular: "policy".into(), ..Resource::own(outer, "Policy", "policies", &LISTED) });
     all.push(Resource { singular: "query".into(), ..Resource::own(outer, "Query", "queries", &LISTED) });
     all.push(Resource::own(outer, "Reject", "rejects", &LISTED));
+    all.push(Resource::own(outer, "Unit", "units", &LISTED));
     for review in SelfReview::ALL {
         all.push(Resource::own((review.group(), "v1"), review.kind(), review.plural(), &["create"]));
     }

@@ -127,6 +127,8 @@ impl Documents {
             | Target::Parameters(_)
             | Target::Counts(_)
             | Target::Rejects(_)
+            | Target::Units(_)
+            | Target::Policies(_)
             | Target::SelfReview(_)
             | Target::Namespaces(_)
             | Target::Events(_)

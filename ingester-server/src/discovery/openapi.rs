@@ -2,6 +2,7 @@
 //! `apply` look for. A kind without a CRD of ours has no schema: any object is valid.
 
 use ingester_core::Kind;
+use ingester_core::schema::BASE_COLUMNS;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
@@ -21,7 +22,9 @@ pub(super) fn v3(kinds: &[Kind], writable: bool) -> BTreeMap<String, Json> {
     for kind in kinds {
         let Parts { schemas, paths } = documents.entry(group_path(kind)).or_default();
         let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
-        schemas.insert(name(kind), schema(kind, json!({"allOf": [reference(METADATA)], "default": {}})));
+        let mut schema = schema(kind, json!({"allOf": [reference(METADATA)], "default": {}}));
+        schema["x-kubernetes-selectable-fields"] = selectable(kind);
+        schemas.insert(name(kind), schema);
         schemas.insert(METADATA.into(), metadata());
         let answer =
             |schema: Json| json!({"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}});
@@ -123,6 +126,21 @@ fn schema(kind: &Kind, mut metadata: Json) -> Json {
     schema["x-kubernetes-group-version-kind"] =
         json!([{"group": kind.group(), "version": kind.version(), "kind": kind.kind()}]);
     schema
+}
+
+/// What a field selector finds objects by, beside names, uids and times: the fields that have a column, by their paths; where a selector cannot
+/// write the path, by the column's name.
+fn selectable(kind: &Kind) -> Json {
+    let table = kind.table();
+    let columns = table.columns.iter().enumerate().skip(BASE_COLUMNS.len()).map(|(place, column)| {
+        let path = column.path.map(|path| path.to_string());
+        path.filter(|path| table.by_path(path) == Some(place)).unwrap_or_else(|| column.name.to_string())
+    });
+    let many = table.many.iter().map(|many| {
+        let path = many.path.map(|path| path.to_string());
+        path.filter(|path| table.many_by(path).is_some()).unwrap_or_else(|| many.name.to_string())
+    });
+    columns.chain(many).map(|field| json!({"fieldPath": field})).collect()
 }
 
 /// The fields of every object's metadata that are useful in SQL.

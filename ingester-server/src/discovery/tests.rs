@@ -2,6 +2,7 @@ use super::Documents;
 use crate::request::accept::OtherForm;
 use crate::request::path::{Target, parse};
 use crd_specs::KINDS;
+use ingester_core::kind::find;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
@@ -54,9 +55,24 @@ fn our_own_group_has_no_verb_that_deletes() {
     let resources = own["resources"].as_array().unwrap();
     assert_eq!(
         resources.iter().map(|resource| &resource["name"]).collect::<Vec<_>>(),
-        ["counts", "parameters", "queries", "rejects"]
+        ["counts", "parameters", "policies", "queries", "rejects", "units"]
     );
     assert!(resources.iter().all(|resource| resource["verbs"] == serde_json::json!(["get", "list"])), "{own}");
+}
+
+#[test]
+fn a_schema_has_the_fields_by_which_objects_are_selected() {
+    let document = document("/openapi/v3/apis/michelangelo.api/v2", false);
+    let fields = &document["components"]["schemas"]["api.michelangelo.v2.Model"]["x-kubernetes-selectable-fields"];
+    let fields: Vec<&str> = fields.as_array().unwrap().iter().filter_map(|field| field["fieldPath"].as_str()).collect();
+    let table = find(KINDS, "michelangelo.api/v2", "Model").unwrap().table();
+    assert!(fields.contains(&"spec.owner.name"), "{fields:?}");
+    assert!(
+        fields
+            .iter()
+            .all(|field| table.by_path(field).or(table.by_name(field)).is_some() || table.many_by(field).is_some()),
+        "{fields:?}"
+    );
 }
 
 #[test]

@@ -48,6 +48,10 @@ pub enum Target<'p> {
     Counts(Option<Cow<'p, str>>),
     /// The rejected objects, or one of them.
     Rejects(Option<Cow<'p, str>>),
+    /// What the units of `ingester run` do, or one of them.
+    Units(Option<Cow<'p, str>>),
+    /// What rules move, or one of them.
+    Policies(Option<Cow<'p, str>>),
     /// A review that callers request about themselves.
     SelfReview(SelfReview),
     /// The namespaces that have objects, or one of them. [`Target::among`] finds out.
@@ -206,6 +210,8 @@ pub fn parse(path: &str) -> Result<Target<'_>, Status> {
         ["apis", OUTER_GROUP, OUTER_VERSION, "parameters", ..] if words.len() <= 5 => Target::Parameters(name()),
         ["apis", OUTER_GROUP, OUTER_VERSION, "counts", ..] if words.len() <= 5 => Target::Counts(name()),
         ["apis", OUTER_GROUP, OUTER_VERSION, "rejects", ..] if words.len() <= 5 => Target::Rejects(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "units", ..] if words.len() <= 5 => Target::Units(name()),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "policies", ..] if words.len() <= 5 => Target::Policies(name()),
         ["apis", ..] => Target::Objects(objects(at(1), at(2), &parts[3..])?),
         _ => return Err(Status::no_such_path()),
     })
@@ -278,6 +284,8 @@ mod tests {
         assert_eq!(parse("/apis/mirror.michelangelo.api/v1/parameters/a"), Ok(Target::Parameters(Some("a".into()))));
         assert_eq!(parse("/apis/mirror.michelangelo.api/v1/counts/a.b"), Ok(Target::Counts(Some("a.b".into()))));
         assert_eq!(parse("/apis/mirror.michelangelo.api/v1/rejects"), Ok(Target::Rejects(None)));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/units/a.ml"), Ok(Target::Units(Some("a.ml".into()))));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/policies"), Ok(Target::Policies(None)));
         let user = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
         assert_eq!(parse(user), Ok(Target::SelfReview(SelfReview::User)));
         assert!(matches!(parse(&user.replace("v1", "v2")), Ok(Target::Objects(_))));

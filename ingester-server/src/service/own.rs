@@ -1,4 +1,4 @@
-//! This server's own resources, which are not objects of a kind: saved queries, parameters, counts, rejects, namespaces, and reviews of the
+//! This server's own resources, which are not objects of a kind: saved queries, parameters, counts, rejects, units, policies, namespaces, and reviews of the
 //! caller's own rights.
 
 use super::{Inner, Sources, is_watch, of_text, only_name, text_of};
@@ -13,6 +13,7 @@ use crate::request::path::{OUTER_GROUP, SelfReview};
 use crate::request::{accept, steps};
 use crate::self_review;
 use crate::status::{Resource, Status};
+use crate::units::{self, Which};
 use axum::body::Body;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::request::Parts;
@@ -138,6 +139,30 @@ impl Inner {
         let json = match name {
             Some(name) => all.first(form, parameters.include).ok_or_else(|| Status::not_found(REJECTS, name))?,
             None => all.list(form, parameters.include),
+        };
+        Ok(of_text(json.to_string()))
+    }
+
+    /// What the units of `ingester run` do, or what its rules move; all of it or one of them.
+    pub(super) async fn units(
+        &self,
+        which: Which,
+        name: Option<&str>,
+        caller: &Caller,
+        parts: &Parts,
+    ) -> Result<Response<Body>, Status> {
+        let (form, parameters) = form(parts)?;
+        let asker = self.asker(caller, States::ALL);
+        let _place = self.sources.places.take(&caller.user)?;
+        let json = match name {
+            Some(name) => units::get(asker, which, name).await?.first(form, parameters.include).unwrap_or_default(),
+            None => {
+                let mut all = units::list(asker, which).await?;
+                if let Some(only) = only_name(&parameters) {
+                    all.objects.retain(|(object, _)| object["metadata"]["name"] == only);
+                }
+                all.list(form, parameters.include)
+            }
         };
         Ok(of_text(json.to_string()))
     }

@@ -4,6 +4,7 @@ mod counts;
 mod former;
 mod history;
 mod own;
+mod units;
 mod watching;
 
 use super::{Service, Sources};
@@ -30,7 +31,8 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
 /// An API server that knows the tokens `ada`, `eve`, `bob` and `zoe`. Ada may do everything with models in the namespace `ml`, Eve may get the model
-/// `a` there, Bob may create models there, and Zoe may list models everywhere.
+/// `a` there, Bob may create models there, and Zoe may list models, units and policies
+/// everywhere.
 struct Cluster;
 
 impl Reviewer for Cluster {
@@ -46,7 +48,7 @@ impl Reviewer for Cluster {
         let allowed = match caller.user.as_str() {
             "ada" => of_models,
             "bob" => of_models && what.verb == Verb::Create,
-            "zoe" => what.resource == "models" && what.verb == Verb::List,
+            "zoe" => matches!(what.resource.as_str(), "models" | "units" | "policies") && what.verb == Verb::List,
             _ => of_models && reads && what.name == "a",
         };
         Box::pin(async move { Ok(Access { allowed, reason: String::new() }) })
@@ -174,6 +176,8 @@ async fn unauthenticated_callers_read_nothing() {
         "/apis/mirror.michelangelo.api/v1/counts",
         "/apis/mirror.michelangelo.api/v1/counts/models.michelangelo.api",
         "/apis/mirror.michelangelo.api/v1/rejects",
+        "/apis/mirror.michelangelo.api/v1/units",
+        "/apis/mirror.michelangelo.api/v1/policies",
         "/apis/authentication.k8s.io/v1/selfsubjectreviews",
         "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
         "/api/v1/namespaces",

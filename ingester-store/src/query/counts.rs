@@ -1,7 +1,8 @@
-//! How many objects of a kind are in each state, now and at moments of the past; and how many were rejected.
+//! How many objects of a kind are in each state, now and at moments of the past; how many were rejected; and what units and rules do.
 
 use super::ask::AskError;
 use crate::driver::About;
+use crate::rows::units::{RuleRecord, UnitRecord};
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::schema::Table;
@@ -9,7 +10,7 @@ use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{
     CountRejects, CreatedOverTime, Ends, EndsOverTime, ListRejects, RecordedReject, RejectCount, RejectsOf,
 };
-use ingester_sql::dialect::{OfGroup, Query};
+use ingester_sql::dialect::{OfGroup, Query, SETTINGS};
 use std::time::Duration;
 
 /// Numbers of objects by their states.
@@ -127,6 +128,24 @@ impl Store {
         time: Duration,
     ) -> Result<Vec<RecordedReject>, AskError> {
         self.about_rejects(&ListRejects { of, limit, milliseconds: milliseconds(time) }, time).await
+    }
+
+    /// What the units of these kinds are doing, in no particular order. Those that did not say so for a day are left out.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn units(&self, kinds: &[Kind], time: Duration) -> Result<Vec<(Kind, UnitRecord)>, AskError> {
+        let units = self.read_units(kinds, time).await?;
+        units.ok_or_else(|| AskError::TooSlow(time, SETTINGS.to_owned()))
+    }
+
+    /// What each unit of these kinds has found by its rules, in no particular order. What was not written for a day is left out.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn rules(&self, kinds: &[Kind], time: Duration) -> Result<Vec<(Kind, RuleRecord)>, AskError> {
+        let rules = self.read_rules(kinds, time).await?;
+        rules.ok_or_else(|| AskError::TooSlow(time, SETTINGS.to_owned()))
     }
 
     async fn about_rejects<Q: Query>(&self, query: &Q, time: Duration) -> Result<Vec<Q::Row>, AskError> {

@@ -31,6 +31,7 @@ mod rejects;
 mod single;
 #[cfg(test)]
 mod tests;
+pub mod units;
 mod write;
 
 pub use change::{Rejected, Report, RowChange, latest_of_each};

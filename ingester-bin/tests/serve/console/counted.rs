@@ -1,8 +1,10 @@
-//! What the console shows of counts and rejects.
+//! What the console shows of counts, units, policies and rejects.
 
 use super::{World, run};
 use crate::server::{Fate, model};
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
+use crd_specs::KINDS;
+use ingester_store::units::{Phase, RuleRecord, UnitRecord};
 use ingester_store::{ConnectOptions, Reject, Store};
 use serde_json::{Value as Json, json};
 
@@ -11,7 +13,7 @@ pub(super) const COUNTS: &str =
     "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('/counts')).length";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rejects_are_shown_with_their_reasons_and_counted_by_kind() -> Result<()> {
+async fn units_policies_and_rejects_are_shown_and_rejects_counted_by_kind() -> Result<()> {
     let Some(World { server, browser, .. }) = World::start(&[], &[run("nightly", 1, "Running")], None).await? else {
         return Ok(());
     };
@@ -37,7 +39,22 @@ async fn rejects_are_shown_with_their_reasons_and_counted_by_kind() -> Result<()
         reject("b", ("example.com/v1", "Run"), "<b>status</b>.phase: \u{202e}a list is not a text"),
     ];
     store.record_rejects(&rejects).await?;
+    record_units(&store).await?;
     browser.press("Load again").await?;
+    browser.says("3 units").await?;
+    let rows = "return [...document.querySelectorAll('[aria-label=Units] tbody tr')]\
+                .map((row) => row.innerText.replace(/\\s+/g, ' ').replace(/ 20.*/, '').trim())";
+    let expected = json!([
+        "Model michelangelo.api lab part 1/2 <b>pod</b>/7 listing 12 s 340 1,900 0 0 none",
+        "Model michelangelo.api ml ingester-1/9 synced stale 0 s 0 12,480 1 1 2 differences,",
+        "Project michelangelo.api all ingester-0/7 suspended 0 s 0 31 0 0 none",
+    ]);
+    let shown = browser.run(rows).await?;
+    ensure!(shown == expected, "{shown}");
+    ensure!(browser.run("return document.querySelectorAll('tr.stale').length").await? == 1);
+    browser.says("2 policies").await?;
+    browser.says("finished").await?;
+    browser.says("dry run").await?;
     browser.says("2 rejects").await?;
     browser.says("takes 768").await?;
     browser.says("<b>status</b>.phase: \\u202ea list").await?;
@@ -48,8 +65,43 @@ async fn rejects_are_shown_with_their_reasons_and_counted_by_kind() -> Result<()
     browser.go("", "a[aria-label='1 rejects']").await?;
     browser.click("a[href='#/mirror?kind=Run']").await?;
     browser.says("1 reject").await?;
-    ensure!(!browser.text().await?.contains("takes 768"), "that is of another kind");
+    let text = browser.text().await?;
+    ensure!(!text.contains("takes 768") && text.contains("0 units"), "that is of other kinds");
     browser.quit().await
+}
+
+/// Three units, one of a process that was killed, and two rules.
+async fn record_units(store: &Store) -> Result<()> {
+    let now = store.now().0 / 1_000_000;
+    let kind = |name: &str| KINDS.iter().find(|kind| kind.kind() == name).context("a kind");
+    let unit = |ago: i64, phase: Phase, (namespace, shard): (&str, &str), member: &str| UnitRecord {
+        heartbeat: now - ago,
+        phase,
+        lag: 0,
+        waiting: 0,
+        live: 31,
+        held: 0,
+        rejected: 0,
+        audit: None,
+        namespace: namespace.to_owned(),
+        shard: shard.to_owned(),
+        member: member.to_owned(),
+    };
+    let listing = unit(2, Phase::Listing, ("lab", "1/2"), "<b>pod</b>/7");
+    let listing = UnitRecord { lag: 12, waiting: 340, live: 1900, ..listing };
+    store.record_unit(kind("Model")?, "Model in lab 1/2", &listing).await?;
+    let stale = unit(400, Phase::Synced, ("ml", ""), "ingester-1/9");
+    let stale = UnitRecord { live: 12_480, held: 1, rejected: 1, audit: Some((now - 3600, 2)), ..stale };
+    store.record_unit(kind("Model")?, "Model in ml", &stale).await?;
+    let suspended = unit(9, Phase::Suspended, ("", ""), "ingester-0/7");
+    store.record_unit(kind("Project")?, "Project", &suspended).await?;
+    for (rule, enforced, moved) in [("finished", true, 40), ("older-than-a-year", false, 0)] {
+        let (matches, waiting) = (52, if enforced { 12 } else { 0 });
+        let rule =
+            RuleRecord { time: now - 20, enforced, judged: true, matches, waiting, moved, rule: rule.to_owned() };
+        store.record_rule(kind("Model")?, "Model in ml", &rule).await?;
+    }
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

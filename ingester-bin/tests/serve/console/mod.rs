@@ -3,6 +3,7 @@
 mod browser;
 mod counted;
 mod hostile;
+mod related;
 
 use crate::callers::{Process, World as Cluster};
 use crate::program::metric;
@@ -70,6 +71,16 @@ fn run(name: &str, version: u64, phase: &str) -> Json {
 impl World {
     /// A server of these objects and runs, beside the cluster of this kubeconfig; `None`, after a message, without a browser.
     async fn start(objects: &[(Json, Fate)], runs: &[Json], kubeconfig: Option<&Path>) -> Result<Option<Self>> {
+        Self::start_of("", objects, runs, kubeconfig).await
+    }
+
+    /// The same with these kinds beside runs.
+    async fn start_of(
+        kinds: &str,
+        objects: &[(Json, Fate)],
+        runs: &[Json],
+        kubeconfig: Option<&Path>,
+    ) -> Result<Option<Self>> {
         let (folder, probes) = (tempfile::tempdir()?, free_port()?);
         let database = folder.path().join("objects.db");
         store(&database, objects).await?;
@@ -79,7 +90,7 @@ impl World {
             "serve": {"probes": format!("127.0.0.1:{probes}")},
         });
         std::fs::write(folder.path().join("ingester.yaml"), config.to_string())?;
-        std::fs::write(folder.path().join("kinds.yaml"), RUNS)?;
+        std::fs::write(folder.path().join("kinds.yaml"), format!("{RUNS}{kinds}"))?;
         for object in runs {
             import(folder.path(), object)?;
         }
@@ -255,6 +266,9 @@ async fn an_object_shows_its_versions_and_what_differs_between_any_two() -> Resu
     let shows = async |expected: &str| browser.until(&format!("{CHANGED} === {}", json!(expected))).await;
     shows("- resourceVersion: \"3\"|+ resourceVersion: \"4\"|- tries: 3|+ tries: 4|- phase: Running|+ phase: Failed")
         .await?;
+    // No kind has the columns that would tell of Events and owned objects: none is asked.
+    let text = browser.text().await?;
+    ensure!(!text.contains("Owned objects") && !text.contains("No Event"), "{text}");
     // A number that JavaScript would round.
     browser.says("seed: 9007199254740993").await?;
     browser.is_sound(&[]).await?;
