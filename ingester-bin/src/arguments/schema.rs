@@ -86,6 +86,9 @@ pub(crate) struct SchemaApply {
     /// For kinds of a file (--kinds): also make changes that drop data. Migrations of a folder have been reviewed.
     #[arg(long)]
     pub(crate) allow_destructive: bool,
+    /// Drop this view, which the ingester made and which is not declared any more; `schema diff --kinds FILE` names such views. Repeatable.
+    #[arg(long, value_name = "VIEW")]
+    pub(crate) drop_view: Vec<String>,
 }
 
 const ADOPT: &str = "\

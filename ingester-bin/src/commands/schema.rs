@@ -15,7 +15,7 @@ use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use indicatif::ProgressBar;
-use ingester_core::schema::{Absent, Column};
+use ingester_core::schema::{Absent, Column, Ident};
 use ingester_core::{Kind, Registry};
 use ingester_sql::ddl::{self, Schema, ServerVersion, Servers};
 use ingester_sql::dialect::Dialect;
@@ -157,6 +157,11 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     }
     let store = database.open().await?;
     refuse_foreign(&store, released.as_ref(), program).await?;
+    // First, because PostgreSQL does not drop a column that a view reads.
+    for view in views_to_drop(&arguments.drop_view, &store, program).await? {
+        store.drop_left_view(view).await?;
+        note(&format!("drop view `{view}`"));
+    }
     let reviewed = arguments.migrations.sql.is_some();
     let ending = match &released {
         None => Ending::Done,
@@ -272,6 +277,7 @@ async fn apply_declared(database: &Database, store: &Store, program: Program, ma
         note(change);
     }
     note_left(&made.left, program);
+    note_left_views(store, program, &[]).await?;
     if made.made.is_empty() {
         note(&format!("{database} has the tables of the declared kinds already"));
     }
@@ -285,6 +291,53 @@ fn note_left(left: &[String], program: Program) {
             program.with_file()
         ));
     }
+}
+
+/// Reports the views that we made and that are not declared here; those that are `dropped` now are not reported.
+async fn note_left_views(store: &Store, program: Program, dropped: &[Ident]) -> Result<(), Failure> {
+    for view in store.catalog().await?.left_views(&declared_views(program)) {
+        if dropped.contains(&view) {
+            continue;
+        }
+        note(&format!(
+            "no longer declared, but kept: view `{view}`; unless another file declares it, `ingester schema apply{} --drop-view {view}` \
+             drops it: {}",
+            program.with_file(),
+            store.dialect().script(&[store.dialect().drop_view(view)]).trim_end()
+        ));
+    }
+    Ok(())
+}
+
+/// The views of `--drop-view`, which must be ours and not declared: others are refused before anything is changed.
+async fn views_to_drop(named: &[String], store: &Store, program: Program) -> Result<Vec<Ident>, Failure> {
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let declared = declared_views(program);
+    let left = store.catalog().await?.left_views(&declared);
+    let view = |name: &String| {
+        if declared.iter().any(|view| view.same_as(name)) {
+            return Err(Failure::Usage(anyhow!(
+                "--drop-view {name}: this view is declared, and would be made again; remove it from the file first"
+            )));
+        }
+        left.iter().find(|view| view.same_as(name)).copied().ok_or_else(|| {
+            let known: Vec<String> = left.iter().map(|view| format!("`{view}`")).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            Failure::Usage(anyhow!(
+                "--drop-view {name}: this database has no view of this name that the ingester made. Known: {known}. A view of another \
+                 program is dropped by that program, or by hand"
+            ))
+        })
+    };
+    named.iter().map(view).collect()
+}
+
+/// The names of the views that the program or its file declares.
+fn declared_views(program: Program) -> Vec<Ident> {
+    let registries = [program.registry(), program.of_declared()];
+    registries.into_iter().flat_map(|registry| Schema::of(registry).views).map(|view| view.name).collect()
 }
 
 pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<Ending, Failure> {
@@ -382,6 +435,11 @@ async fn plan(
         }
     };
     refuse_foreign(&store, released, program).await?;
+    let dropped = views_to_drop(&arguments.drop_view, &store, program).await?;
+    let statements: Vec<_> = dropped.iter().map(|view| store.dialect().drop_view(*view)).collect();
+    if !statements.is_empty() {
+        output::print(&store.dialect().script(&statements))?;
+    }
     if !program.declared.is_empty() && arguments.migrations.sql.is_none() {
         let may = if arguments.allow_destructive { May::Drop } else { May::Change };
         let (steps, planned) = store.plan_declared(program.of_declared(), may).await?;
@@ -389,6 +447,7 @@ async fn plan(
         let statements: Vec<_> = steps.iter().flat_map(|step| dialect.step(step, &step.changes)).collect();
         output::print(&dialect.script(&statements))?;
         note_left(&planned.left, program);
+        note_left_views(&store, program, &dropped).await?;
         note(&format!("dry run: of declared kinds {} changes would be made in {database}", planned.made.len()));
     }
     let Some(released) = released else {

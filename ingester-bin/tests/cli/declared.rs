@@ -258,6 +258,32 @@ fn tables_follow_a_file_that_adds_and_are_changed_by_command_where_it_does_not()
 }
 
 #[test]
+fn a_view_that_left_the_file_is_named_and_dropped_only_by_its_name() {
+    let folder = Folder::new();
+    let alone = format!("builtIn: false\n{JOBS}");
+    let view = "views:\n- name: names\n  kinds: [Job]\n  columns:\n  - {column: name}\n";
+    folder.write("jobs.yaml", &format!("{alone}{view}"));
+    let of = |arguments: &[&str]| {
+        folder.run(&[&["schema"], arguments, &["--kinds", "jobs.yaml", "--database-url", "sqlite://test.db"]].concat())
+    };
+    let views = || folder.query("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name");
+    of(&["apply"]).exits(0);
+    folder.query("CREATE VIEW others AS SELECT 1 AS a");
+    of(&["apply", "--drop-view", "names"]).exits(2).says(&["names", "declared", "remove it from the file first"]);
+    folder.write("jobs.yaml", &alone);
+    let drops = "`ingester schema apply --kinds FILE --drop-view names` drops it: DROP VIEW IF EXISTS \"names\"";
+    of(&["diff"]).exits(0).says(&["no longer declared, but kept: view `names`", drops]);
+    of(&["apply", "--allow-destructive"]).exits(0).says(&[drops]);
+    of(&["apply", "--drop-view", "others"]).exits(2).says(&["others", "Known: `names`", "by hand"]);
+    let planned = of(&["apply", "--dry-run", "--drop-view", "names"]).exits(0);
+    assert_eq!(planned.out.trim_end(), "DROP VIEW IF EXISTS \"names\";");
+    assert_eq!(views(), ["names", "others"]);
+    of(&["apply", "--drop-view", "names"]).exits(0).says(&["drop view `names`"]);
+    assert_eq!(views(), ["others"]);
+    of(&["apply", "--drop-view", "names"]).exits(2).says(&["Known: none"]);
+}
+
+#[test]
 fn a_folder_of_migrations_is_kept_for_the_kinds_of_a_file() {
     let folder = Folder::new();
     let alone = format!("builtIn: false\n{JOBS}");

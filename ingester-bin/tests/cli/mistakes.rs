@@ -191,6 +191,7 @@ const MISTAKES: &[Mistake] = &[
     // Migrations.
     mistake("a migration that does not exist", "schema revert --to 99 --database-url {db}", 2, "there is no migration 99", "`ingester schema info` lists them").after(FILLED),
     mistake("data that would be lost", "schema revert --to 0 --database-url {db}", 2, "drops data", "--allow-destructive").after(FILLED),
+    mistake("a view that the ingester did not make", "schema apply --drop-view runs --database-url {db}", 2, "runs", "is dropped by that program, or by hand").after(FILLED),
     mistake("a folder without migrations", "schema apply --sql nowhere --database-url {db}", 2, "it has no nowhere/schema.lock.json", "`ingester schema generate` writes such a folder"),
     // The configuration.
     mistake("no configuration", "run --config none.yaml", 2, "none.yaml", "name a file that exists"),

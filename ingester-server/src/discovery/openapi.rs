@@ -49,7 +49,9 @@ pub(super) fn v2(kinds: &[Kind], writable: bool) -> Json {
     let reference = |name: &str| json!({"$ref": format!("#/definitions/{name}")});
     definitions.insert(METADATA.into(), metadata());
     for kind in kinds {
-        definitions.insert(name(kind), schema(kind, reference(METADATA)));
+        let mut schema = schema(kind, reference(METADATA));
+        relax(&mut schema);
+        definitions.insert(name(kind), schema);
         let answer = json!({"200": {"description": "OK", "schema": reference(&name(kind))}});
         let parameter = |name: &str| json!({"name": name, "in": "query", "type": "string", "uniqueItems": true});
         paths.extend(operations(kind, &answer, parameter, writable));
@@ -143,6 +145,51 @@ fn selectable(kind: &Kind) -> Json {
     columns.chain(many).map(|field| json!({"fieldPath": field})).collect()
 }
 
+/// Makes a schema of OpenAPI v3 one of v2, which has fewer keywords, as the API server does for CRDs: what v2 cannot say is not checked.
+/// kubectl cannot read a value without a type that has `items` or `properties`, nor an array without `items`.
+fn relax(schema: &mut Json) {
+    let Some(object) = schema.as_object_mut() else { return };
+    for keyword in ["allOf", "anyOf", "oneOf", "not"] {
+        object.remove(keyword);
+    }
+    let is = |object: &Map<String, Json>, keyword: &str| object.get(keyword) == Some(&Json::Bool(true));
+    let (nullable, open) = (is(object, "nullable"), is(object, "x-kubernetes-preserve-unknown-fields"));
+    // A field that may be null counts as one that may be missing.
+    let may_be_null = |property: &Json| property["nullable"] == true;
+    let optional: Vec<String> = match object.get("properties") {
+        Some(Json::Object(properties)) => {
+            properties.iter().filter(|(_, property)| may_be_null(property)).map(|(name, _)| name.clone()).collect()
+        }
+        _ => Vec::new(),
+    };
+    if let Some(Json::Array(required)) = object.get_mut("required") {
+        required.retain(|name| !optional.iter().any(|other| name == other));
+        if required.is_empty() {
+            object.remove("required");
+        }
+    }
+    object.remove("nullable");
+    if nullable {
+        object.remove("type");
+    }
+    // The fields of an object at the top are what makes it one.
+    if (nullable || open) && !object.contains_key("x-kubernetes-group-version-kind") {
+        object.remove("items");
+        object.remove("properties");
+    }
+    if object.get("type").is_some_and(|ty| ty == "array") && !object.contains_key("items") {
+        object.remove("type");
+    }
+    for keyword in ["items", "additionalProperties"] {
+        if let Some(inner) = object.get_mut(keyword) {
+            relax(inner);
+        }
+    }
+    if let Some(Json::Object(properties)) = object.get_mut("properties") {
+        properties.values_mut().for_each(relax);
+    }
+}
+
 /// The fields of every object's metadata that are useful in SQL.
 fn metadata() -> Json {
     let text = |description: &str| json!({"type": "string", "description": description});
@@ -165,4 +212,47 @@ fn metadata() -> Json {
             "generation": {"type": "integer", "format": "int64", "description": "Counts the changes of what is desired."},
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_v2_cannot_say_is_relaxed_as_the_api_server_does() {
+        for (v3, v2) in [
+            (json!({"type": "string", "nullable": true}), json!({})),
+            (json!({"type": "string", "nullable": false}), json!({"type": "string"})),
+            (
+                json!({"anyOf": [{"type": "integer"}], "not": {}, "x-kubernetes-int-or-string": true}),
+                json!({"x-kubernetes-int-or-string": true}),
+            ),
+            (json!({"type": "array", "nullable": true, "items": {"type": "string"}}), json!({})),
+            (
+                json!({"type": "array", "items": {"type": "string", "nullable": true}}),
+                json!({"type": "array", "items": {}}),
+            ),
+            (
+                json!({"type": "array", "x-kubernetes-preserve-unknown-fields": true, "items": {}}),
+                json!({"x-kubernetes-preserve-unknown-fields": true}),
+            ),
+            (
+                json!({"type": "object", "additionalProperties": {"oneOf": [], "type": "string"}}),
+                json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            ),
+            (
+                json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "string", "nullable": true}}}),
+                json!({"type": "object", "properties": {"a": {}}}),
+            ),
+            // A field of this name is not a keyword.
+            (
+                json!({"type": "object", "required": ["nullable", "a"], "properties": {"nullable": {"type": "boolean"}, "a": {"nullable": true}}}),
+                json!({"type": "object", "required": ["nullable"], "properties": {"nullable": {"type": "boolean"}, "a": {}}}),
+            ),
+        ] {
+            let mut relaxed = v3.clone();
+            relax(&mut relaxed);
+            assert_eq!(relaxed, v2, "{v3}");
+        }
+    }
 }

@@ -23,6 +23,13 @@ impl Catalog {
         views.iter().find(is_foreign).map(|view| view.name)
     }
 
+    /// The views that we made and that are not among `declared`: their file does not declare them any more, or another one does.
+    pub fn left_views(&self, declared: &[Ident]) -> Vec<Ident> {
+        let ours = self.views.iter().filter(|(_, found)| found.record.is_some());
+        let names = ours.filter_map(|(name, _)| Ident::parse(name).ok());
+        names.filter(|name| !declared.iter().any(|other| other.same_as(name.as_str()))).collect()
+    }
+
     /// Whether a view is missing, or was made of another definition or by another statement.
     pub fn lacks_view(&self, view: &ViewDef, dialect: Dialect) -> bool {
         let found = self.views.get(view.name.as_str());
@@ -31,6 +38,15 @@ impl Catalog {
 }
 
 impl Store {
+    /// Drops one of the [`Catalog::left_views`], and what is recorded about it.
+    ///
+    /// # Errors
+    /// If the database refuses it.
+    pub async fn drop_left_view(&self, view: Ident) -> Result<(), StoreError> {
+        self.define(&self.dialect.drop_view(view), &format!("dropping the view {view}")).await?;
+        self.forget_views(&[view]).await
+    }
+
     /// Makes the views that are missing or were made of another definition, if the tables under them have their columns. Returns their
     /// names.
     pub(super) async fn make_views(&self, schema: &Schema) -> Result<Vec<String>, StoreError> {

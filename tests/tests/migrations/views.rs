@@ -2,6 +2,7 @@
 
 use crate::kinds::connect;
 use anyhow::{Context as _, Result, ensure};
+use ingester_core::schema::Ident;
 use ingester_core::value::Micros;
 use ingester_core::view::{self, Condition, Expression, Literal, View, ViewColumn, ViewSource, ViewType};
 use ingester_core::{Kind, Registry};
@@ -462,5 +463,23 @@ async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> R
     ensure!(changed.made == ["drop view `jobs`", "make view `jobs`"] && !changed.left.is_empty(), "{changed:?}");
     let again = store.make_declared(less, May::Add).await?;
     ensure!(again.made.is_empty() && again.left == changed.left, "{again:?}");
+    // A view that is not declared any more stays until it is dropped by its name. Another program's view is not one of them.
+    database.sql("CREATE VIEW others AS SELECT 1 AS a").await?;
+    let without = Registry { kinds: &[gone::KIND], views: &[] };
+    let kept = store.make_declared(without, May::Drop).await?;
+    ensure!(!kept.made.iter().any(|change| change.contains("view")), "{kept:?}");
+    let names = |declared: &[Ident], catalog: ingester_store::Catalog| -> Vec<String> {
+        catalog.left_views(declared).iter().map(ToString::to_string).collect()
+    };
+    let view = Ident::new("jobs");
+    ensure!(names(&[view], store.catalog().await?).is_empty());
+    ensure!(names(&[], store.catalog().await?) == ["jobs"]);
+    store.drop_left_view(view).await?;
+    ensure!(names(&[], store.catalog().await?).is_empty());
+    ensure!(database.count("ingester_settings WHERE name = 'view:jobs'").await? == 0);
+    // So the name is free for another program, whose view is refused and kept.
+    database.sql("CREATE VIEW jobs AS SELECT 1 AS a").await?;
+    ensure!(names(&[], store.catalog().await?).is_empty());
+    ensure!(database.count("others").await? == 1);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `ingester schema diff`.
 
-use super::{note_left, warn_of_redundant_keys, warn_of_silent_file};
+use super::{note_left, note_left_views, warn_of_redundant_keys, warn_of_silent_file};
 use crate::arguments::SchemaDiff;
 use crate::commands::{built_in, refuse_foreign};
 use crate::ending::{Ending, Failure};
@@ -15,12 +15,15 @@ use std::borrow::Cow;
 pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Ending, Failure> {
     let store = arguments.target.database(program.kinds)?.open_existing().await?;
     let difference = Difference::of(&store, program).await;
-    store.close().await;
     let Difference { lines, summary, left, notes } = difference?;
     warn_of_redundant_keys(&Schema::of(program.of_schema()));
     warn_of_silent_file(&program);
     show(arguments.output.output, &lines, || summary)?;
     note_left(&left, program);
+    if !program.declared.is_empty() {
+        note_left_views(&store, program, &[]).await?;
+    }
+    store.close().await;
     notes.iter().for_each(|line| note(line));
     Ok(if lines.is_empty() { Ending::Done } else { Ending::Problem })
 }
