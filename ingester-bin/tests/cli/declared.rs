@@ -262,7 +262,7 @@ fn a_view_that_left_the_file_is_named_and_dropped_only_by_its_name() {
     let folder = Folder::new();
     let alone = format!("builtIn: false\n{JOBS}");
     let view = "views:\n- name: names\n  kinds: [Job]\n  columns:\n  - {column: name}\n";
-    folder.write("jobs.yaml", &format!("{alone}{view}"));
+    folder.write("jobs.yaml", format!("{alone}{view}"));
     let of = |arguments: &[&str]| {
         folder.run(&[&["schema"], arguments, &["--kinds", "jobs.yaml", "--database-url", "sqlite://test.db"]].concat())
     };

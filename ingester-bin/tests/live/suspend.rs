@@ -1,6 +1,7 @@
 //! Kinds that are suspended by a change of the configuration file, as a mounted ConfigMap does.
 
 use anyhow::{Context as _, Result};
+use crd_specs::KINDS;
 use kube::ResourceExt as _;
 use kube::api::DynamicObject;
 use serde_json::json;
@@ -165,6 +166,13 @@ async fn lacking(world: &World) -> Result<Vec<String>> {
     Ok(objects.iter().filter(|object| !has_finalizer(object, OURS)).map(|object| object.name_any()).collect())
 }
 
+/// How many units record that they are suspended, and how many that they are synced.
+async fn phases(world: &World) -> Result<[usize; 2]> {
+    let records = world.database.sql("SELECT value FROM ingester_settings WHERE name LIKE 'unit/%'").await?;
+    let records: Vec<&str> = records.iter().flatten().flatten().map(String::as_str).collect();
+    Ok([" suspended ", " synced "].map(|phase| records.iter().filter(|record| record.contains(phase)).count()))
+}
+
 async fn a_kind_that_is_suspended_at_the_start_waits_until_it_goes_on(world: &mut World) -> Result<()> {
     world.objects.create(model("a", "x")).await?;
     world.start_with(&Settings { ingester: vec!["suspend: [Model]"], ..world.settings() })?;
@@ -172,8 +180,11 @@ async fn a_kind_that_is_suspended_at_the_start_waits_until_it_goes_on(world: &mu
     assert_eq!(world.log_lines(&[SUSPENDED, MODEL])?.len(), 1);
     assert_eq!(world.row("Model", "a").await?, None);
     assert_eq!(lacking(world).await?, ["a"]);
+    let others = KINDS.len() - 1;
+    eventually("the records of units", async || phases(world).await, |found| *found == [1, others]).await?;
     world.reconfigure(&world.settings())?;
     world.settled().await?;
     assert!(world.row("Model", "a").await?.is_some_and(|row| row.is_live()));
+    eventually("the records of units", async || phases(world).await, |found| *found == [0, others + 1]).await?;
     Ok(())
 }
