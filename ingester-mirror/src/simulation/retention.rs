@@ -91,14 +91,15 @@ impl CoveredRows for Client {
             let is_meant =
                 if rule.rule.name == DONE { |kept: &KeptRow| is_done(owner(kept)) } else { |_: &KeptRow| true };
             let all = matches!(which, Which::All);
-            let (until, uids) = match which {
-                Which::Page { until, .. } => (until, None),
+            // A round asks for the same rule in several ways, whatever came of the others.
+            let (until, uids, way) = match which {
+                Which::Page { until, .. } => (until, None, "page"),
                 Which::These(uids) => {
-                    (None, Some(uids.iter().map(|uid| Box::from(*uid)).collect::<HashSet<Box<str>>>()))
+                    (None, Some(uids.iter().map(|uid| Box::from(*uid)).collect::<HashSet<Box<str>>>()), "these")
                 }
-                Which::All => (None, None),
+                Which::All => (None, None, "all"),
             };
-            let rows = self.query("covered", rule.rule.name.clone(), move |world| {
+            let rows = self.query("covered", format!("{} {way}", rule.rule.name), move |world| {
                 let is_asked = |row: &Covered| {
                     uids.as_ref().is_none_or(|uids| uids.contains(&row.candidate.uid))
                         && until.is_none_or(|until| row.candidate.since.is_some_and(|since| since <= until))

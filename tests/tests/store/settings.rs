@@ -97,7 +97,8 @@ async fn what_units_and_rules_do_is_kept_for_a_day(world: World) -> Result<()> {
     store.record_rule(model, "Model in a", &rule(86_402, "old")).await?;
     let units = store.units(&[*model], TIME).await?;
     let kept = UnitRecord { lag: 9_999_999_999, ..unit(0, Phase::Synced) };
-    assert_eq!(units.into_iter().map(|(_, record)| record).collect::<Vec<_>>(), [kept.clone()]);
+    let records: Vec<_> = units.into_iter().map(|(_, record)| record).collect();
+    assert_eq!(records, std::slice::from_ref(&kept));
     let rules = store.rules(&[*model], TIME).await?;
     assert_eq!(rules.into_iter().map(|(_, record)| record).collect::<Vec<_>>(), [rule(0, "finished")]);
     // What is old goes, and nothing else.
