@@ -92,8 +92,14 @@ fn supported<T>(result: Result<T, sqlx::Error>) -> Result<(), sqlx::Error> {
 
 /// Prepares the session of a new connection, and asks what kind of server it leads to.
 pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Asked, sqlx::Error> {
-    for sql in session::SESSION {
-        connection.execute(raw_sql(sql)).await?;
+    // One round trip. A server that does not take a text of several statements gets them one by one, and says which it refuses.
+    match connection.execute(raw_text(session::SESSION.join("; ").into())).await {
+        Err(sqlx::Error::Database(_)) => {
+            for sql in session::SESSION {
+                connection.execute(raw_sql(sql)).await?;
+            }
+        }
+        prepared => drop(prepared?),
     }
     let rows = match connection.fetch_all(raw_sql(session::VARIABLES)).await {
         Err(sqlx::Error::Database(_)) => return Ok(Asked::UNKNOWN),
