@@ -99,7 +99,9 @@ pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Asked, s
                 connection.execute(raw_sql(sql)).await?;
             }
         }
-        prepared => drop(prepared?),
+        prepared => {
+            prepared?;
+        }
     }
     let rows = match connection.fetch_all(raw_sql(session::VARIABLES)).await {
         Err(sqlx::Error::Database(_)) => return Ok(Asked::UNKNOWN),
