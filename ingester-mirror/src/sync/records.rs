@@ -263,7 +263,9 @@ mod tests {
         let metrics = &world.units[0].metrics;
         metrics.waiting(3, 100);
         metrics.oldest(|| Some(Duration::from_secs(7)));
-        (metrics.objects(20), metrics.rejected_objects(2), metrics.held(1));
+        metrics.objects(20);
+        metrics.rejected_objects(2);
+        metrics.held(1);
         recorder.look().await.unwrap();
         assert_eq!(world.read().await[0].waiting, 0, "its phase is the same, and that was just written");
         world.context.metrics.audit("Model").succeeded([1, 0, 0, 2, 0, 0, 0, 0]);
