@@ -27,8 +27,8 @@ function Table({ name, heads, rows, none }) {
 }
 
 function Units({ units }) {
-  const heads = ["Kind", "Namespace", "Member", "Phase", "Lag", "Waiting", "Live", "Held", "Rejects", "Last audit", "Said"];
-  return html`<${Table} name="Units" heads=${heads} none="No unit has said what it does within a day." rows=${units.map(({ metadata, spec, status }) => html`
+  const heads = ["Kind", "Namespace", "Member", "Phase", "Lag", "Waiting", "Live", "Held", "Rejects", "Last audit", "Heartbeat"];
+  return html`<${Table} name="Units" heads=${heads} none="No unit has reported within a day." rows=${units.map(({ metadata, spec, status }) => html`
     <tr key=${metadata.name} class=${status.stale ? "stale" : ""}>
       <th scope="row">${oneLine(spec.kind)} <span class="soft">${oneLine(spec.group)}</span></th>
       <td>${oneLine(spec.namespace) || html`<span class="soft">all</span>`} ${spec.shard && html`<span class="soft">part ${oneLine(spec.shard)}</span>`}</td>
@@ -110,7 +110,7 @@ export class Mirror extends Component {
       <h1>Mirror</h1>
       <p class="bar"><button type="button" onClick=${this.load}>Load again</button>
         ${kind && html`<span>Of the kind <strong>${visible(kind)}</strong>. <a href=${link(["mirror"])}>Of all kinds</a></span>`}</p>
-      ${this.part("units", "Units", "What each part of the mirror does, as it said last: at each change of its phase, and every 30 seconds.", "unit", Units)}
+      ${this.part("units", "Units", "What each unit of the mirror does. It reports at each change of its phase, and every 30 seconds.", "unit", Units)}
       ${this.part("policies", "Policies", "What rules move out of the cluster, or would move if they were not dry runs.", "policy", Policies)}
       ${this.part("rejects", "Rejects", "Objects that could not be stored. An object is tried again when it changes. You see those of the kinds and namespaces in which you may list objects.", "reject", Rejects)}
       <h2>What SQL does not know</h2>

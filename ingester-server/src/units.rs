@@ -104,7 +104,7 @@ fn columns(which: Which) -> &'static [(&'static str, &'static str)] {
             ("Namespace", "The namespace that the unit is about; empty for all of them."),
             ("Shard", "The unit's part of the objects; empty for all of them."),
             ("Member", "The pod and process that has the unit."),
-            ("Phase", "What it is doing; `stale` if it has not said so for 90 seconds."),
+            ("Phase", "What it is doing; `stale` if it has not reported for 90 seconds."),
             ("Lag", "For how many seconds the oldest change has waited."),
             ("Waiting", "Objects that wait to be written."),
             ("Live", "Objects that are mirrored and live."),
@@ -112,7 +112,7 @@ fn columns(which: Which) -> &'static [(&'static str, &'static str)] {
             ("Rejects", "Objects that could not be stored."),
             ("Differences", "What the last scheduled audit found."),
             ("Last Audit", "When it ended."),
-            ("Said", "When the unit said that."),
+            ("Heartbeat", "When the unit reported this."),
         ],
         Which::Policies => &[
             ("Name", "The kind and the rule."),
