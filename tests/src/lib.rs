@@ -6,7 +6,7 @@
 //!   [`Replication`]: two servers, one of which replicates the other.
 //! - [`password`]: a user of one of them whose password changes.
 //! - [`delayed`]: a proxy that delays every answer. [`Way`]: a proxy on which connections end at a commit.
-//!   [`Counted`](count::Counted): a proxy that counts bytes.
+//!   [`Counted`](count::Counted): a proxy that counts answers and bytes.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in its own process.
 //! - [`ChromeDriver`]: a browser.

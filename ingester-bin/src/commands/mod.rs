@@ -269,6 +269,10 @@ async fn to_adopt(store: &Store, program: Program) -> Result<Option<String>, Sto
 
 /// Refuses a database with tables of another program that have names of ours, before anything is said about ours, or changed.
 async fn refuse_foreign(store: &Store, released: Option<&Released>, program: Program) -> Result<(), StoreError> {
+    // One look is enough where everything is there: most starts are such.
+    if store.lacking(program.kinds).await.is_ok_and(|lacking| lacking.is_nothing()) {
+        return Ok(());
+    }
     let declared = program.of_declared();
     if let Some(released) = released {
         released.refuse_foreign(store).await?;
@@ -277,12 +281,17 @@ async fn refuse_foreign(store: &Store, released: Option<&Released>, program: Pro
             return Ok(());
         }
     }
-    store.refuse_foreign_tables(declared).await
+    store.refuse_foreign_tables(declared).await.map(drop)
 }
 
 /// Creates the tables of an empty database, by migrations if there are any.
 async fn prepare(store: &Store, program: Program, released: Option<&Released>) -> Result<Prepared, Failure> {
     let kinds = program.kinds;
+    if store.lacking(kinds).await.is_ok_and(|lacking| lacking.is_nothing()) {
+        make_declared(store, program.of_declared()).await.map_err(|error| declared_failure(error, program))?;
+        store.look_for_rejects().await?;
+        return Ok(Prepared::Ready);
+    }
     refuse_foreign(store, released, program).await?;
     let before = tables_of(store, kinds).await?;
     let built_in_before = tables_of(store, program.built_in).await?;

@@ -2,18 +2,24 @@
 
 use crate::program::{Folder, Ran, SAMPLES, finish};
 use anyhow::{Context as _, Result, ensure};
+use ingester_tests::count::Counted;
 use ingester_tests::databases::{Database, On};
 use ingester_tests::process::wait_until;
-use ingester_tests::{on_databases, on_every_database};
+use ingester_tests::{on_databases, on_every_database, on_every_server};
 use serde_json::Value;
 use sqlx::{Connection as _, Executor as _};
 use std::process::Stdio;
 use std::time::Duration;
 
+/// CRDs that were not written for this program.
+const CRDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds");
+
 on_every_database! {
     dry_runs_states_and_rejects_are_the_same_everywhere
     an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal
 }
+
+on_every_server! { commands_ask_a_far_database_few_times }
 
 // The tests' PostgreSQL server trusts every client.
 on_databases! { (a_password_out_of_a_file_opens_the_database) [sqlite Sqlite] [mariadb MariaDb] [mysql MySql] }
@@ -119,6 +125,33 @@ async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database)
         ensure!(dry == wet && dry.len() == 1, "{name}: {dry:?} {wet:?}");
     }
     ensure!(database.count("model").await? == 1);
+    Ok(())
+}
+
+/// The time of a command on a database in another zone is the number of its answers.
+async fn commands_ask_a_far_database_few_times(database: Database) -> Result<()> {
+    let folder = Folder::new();
+    let scaffolded = folder.run(&["scaffold", &format!("{CRDS}/certificates.cert-manager.io.yaml")]).exits(0).out;
+    folder.write("kinds.yaml", scaffolded.replace("builtIn: false", "builtIn: true"));
+    folder.write("in.yaml", crate::program::model("far", &["resourceVersion: '7'"], &[]));
+    let kinds = ["--kinds", "kinds.yaml"];
+    let most = [
+        (vec!["import", "in.yaml"], 55),
+        ([&["import", "in.yaml"], &kinds[..]].concat(), 80),
+        (vec!["get", "models"], 40),
+        ([&["get", "models"], &kinds[..]].concat(), 40),
+        (vec!["schema", "verify"], 50),
+    ];
+    for (command, most) in most {
+        folder.run(&[&command[..], &["--database-url", &database.url]].concat()).exits(0);
+        let (start, place) = database.url.rsplit_once(':').context("a port")?;
+        let (port, name) = place.split_once('/').context("a database")?;
+        let counted = Counted::to(port.parse()?).await?;
+        let far = format!("{start}:{}/{name}", counted.port());
+        folder.run(&[&command[..], &["--database-url", &far]].concat()).exits(0);
+        let answers = counted.answers();
+        ensure!((5..=most).contains(&answers), "{command:?}: {answers} answers, at most {most} are expected");
+    }
     Ok(())
 }
 

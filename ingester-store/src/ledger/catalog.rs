@@ -1,12 +1,12 @@
 //! The tables and views as the database describes them.
 
-use super::view::{FoundView, found_views};
+use super::view::{FoundView, RECORDS, found_views};
 use crate::driver::StoreError;
 use crate::store::Store;
 use ingester_sql::ddl::ForeignType;
 use ingester_sql::dialect::SETTINGS;
 use ingester_sql::dialect::statements::{
-    CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys, CatalogView, CatalogViews, ReadViewRecords,
+    CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys, CatalogView, CatalogViews, ReadSettings,
 };
 use ingester_sql::dialect::{Access, Dialect};
 use std::collections::BTreeMap;
@@ -138,7 +138,7 @@ impl Store {
                     records: Vec::new(),
                 };
                 if rows.may_have_records() {
-                    rows.records = tx.fetch(&ReadViewRecords).await?;
+                    rows.records = tx.fetch(&ReadSettings::below(RECORDS)).await?;
                 }
                 Ok(rows)
             }

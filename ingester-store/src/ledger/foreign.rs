@@ -7,7 +7,7 @@ use super::catalog::{Catalog, FoundTable};
 use crate::driver::{About, StoreError, is_about};
 use crate::store::Store;
 use ingester_core::schema::Ident;
-use ingester_core::{Registry, check_registry};
+use ingester_core::{Kind, Registry, check_registry};
 use ingester_sql::ddl::{ColumnDef, Schema, TableDef};
 use ingester_sql::dialect::Dialect;
 use ingester_sql::dialect::own_schema;
@@ -113,6 +113,23 @@ pub(crate) fn is_of_reference(main: Ident, catalog: &Catalog) -> bool {
         && has(labels, &["obj_uid", "key", "value"])
 }
 
+/// The tables of kinds as they can be beside what the catalog has. Beside a main table that is there, companions follow its definition,
+/// and their keys with it: of those only the first column stays, the uid of the object.
+pub(crate) fn declared_tables(kinds: &[Kind], catalog: &Catalog) -> Vec<TableDef> {
+    let mut ours = Vec::new();
+    for kind in kinds {
+        let is_made = catalog.tables.contains_key(kind.table().name.as_str());
+        let following = |table: TableDef| match is_made && table.is_companion() {
+            true => {
+                TableDef { columns: table.columns[..1].to_vec(), primary_key: table.primary_key[..1].to_vec(), ..table }
+            }
+            false => table,
+        };
+        ours.extend(Schema::of(std::slice::from_ref(kind)).tables.into_iter().map(following));
+    }
+    ours
+}
+
 impl Foreign {
     fn error(&self, harm: Harm) -> StoreError {
         let table = self.table;
@@ -142,65 +159,56 @@ impl Foreign {
 
 impl Store {
     /// Checks, before anything is changed, that these kinds can be in one registry, and that no other program has made a table that they
-    /// need, or one of the ingester's own.
+    /// need, or one of the ingester's own. Returns the catalog.
     ///
     /// # Errors
     /// If two kinds have one table, if another program has made one, or the database cannot be read.
-    pub async fn refuse_foreign_tables<'a>(&self, registry: impl Into<Registry<'a>>) -> Result<(), StoreError> {
+    pub async fn refuse_foreign_tables<'a>(&self, registry: impl Into<Registry<'a>>) -> Result<Catalog, StoreError> {
         let registry: Registry<'a> = registry.into();
         check_registry(registry.kinds)
             .map_err(|error| StoreError::wrong("checking the kinds", error.to_string(), "nothing was changed"))?;
-        let there = self.tables().await?;
-        let mut ours = Vec::new();
-        for kind in registry.kinds {
-            let is_made = there.contains(kind.table().name.as_str());
-            // Beside a main table that is there, companions follow its definition, and their keys with it: of those only the first
-            // column stays, the uid of the object.
-            let following = |table: TableDef| match is_made && table.is_companion() {
-                true => TableDef {
-                    columns: table.columns[..1].to_vec(),
-                    primary_key: table.primary_key[..1].to_vec(),
-                    ..table
-                },
-                false => table,
-            };
-            ours.extend(Schema::of(std::slice::from_ref(kind)).tables.into_iter().map(following));
-        }
-        self.refuse_foreign(&ours, Harm::Changed).await
+        self.refuse_foreign(|catalog| declared_tables(registry.kinds, catalog), Harm::Changed).await
     }
 
-    /// Checks that none of these tables is another program's, nor any of the ingester's own.
+    /// Checks that none of these tables is another program's, nor any of the ingester's own. Returns the catalog.
     ///
     /// # Errors
     /// If one is, if the user may not see the columns of one, or the catalog cannot be read.
-    pub(crate) async fn refuse_foreign(&self, ours: &[TableDef], harm: Harm) -> Result<(), StoreError> {
-        let own = own_schema(self.dialect).tables;
-        let all: Vec<&TableDef> = own.iter().chain(ours).collect();
-        let catalog = self.catalog_with(&all).await?;
+    pub(crate) async fn refuse_foreign(
+        &self,
+        ours: impl Fn(&Catalog) -> Vec<TableDef>,
+        harm: Harm,
+    ) -> Result<Catalog, StoreError> {
+        let catalog = self.catalog_with(&ours).await?;
         self.check_own_in(&catalog).await?;
-        let Some(found) = foreign(ours, &catalog, self.dialect) else { return Ok(()) };
-        if let Some(table) = ours.iter().find(|ours| ours.name == found.table) {
+        let ours = ours(&catalog);
+        let Some(found) = foreign(&ours, &catalog, self.dialect) else { return Ok(catalog) };
+        // A table that the user may not read is not in the catalog, and its companions look like another program's.
+        let is_hidden =
+            |table: &&TableDef| table.name == found.table || !catalog.tables.contains_key(table.name.as_str());
+        for table in ours.iter().filter(is_hidden) {
             self.may_read(table).await?;
         }
         Err(found.error(harm))
     }
 
-    /// The catalog, in which those of these tables that exist have columns and a primary key. A catalog is not one snapshot: for a
+    /// The catalog, in which those of these tables and of the ingester's own that exist have columns and a primary key. A catalog is not one snapshot: for a
     /// moment it may show a table without any, that another session is making or, the last statement of a killed program, dropping.
     ///
     /// # Errors
     /// If the user may not see the columns of one, or the catalog cannot be read.
-    pub(super) async fn catalog_with(&self, tables: &[&TableDef]) -> Result<Catalog, StoreError> {
+    pub(super) async fn catalog_with(&self, tables: impl Fn(&Catalog) -> Vec<TableDef>) -> Result<Catalog, StoreError> {
+        let own = own_schema(self.dialect).tables;
         let mut looks = 0;
         loop {
             let catalog = self.catalog().await?;
-            let is_partial = |table: &&&TableDef| {
+            let is_partial = |table: &&TableDef| {
                 let Some(found) = catalog.tables.get(table.name.as_str()) else { return false };
                 let has_key_columns = table.primary_key.iter().all(|column| found.column(column.as_str()).is_some());
                 found.columns.is_empty() || found.primary_key.is_empty() && has_key_columns
             };
             looks += 1;
-            match tables.iter().find(is_partial) {
+            match own.iter().chain(&tables(&catalog)).find(is_partial) {
                 Some(table) if looks < LOOKS => self.may_read(table).await?,
                 _ => return Ok(catalog),
             }

@@ -2,13 +2,14 @@
 
 use super::catalog::{Catalog, CatalogRows};
 use super::changes::{LOG, OFF, are_of_log};
+use super::view::RECORDS;
 use crate::driver::{Call, End, Migrations, Session, StoreError, read};
 use crate::store::Store;
 use ingester_core::schema::Ident;
 use ingester_core::value::Value;
 use ingester_sql::dialect::statements::{
-    AnyRow, CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadSetting, ReadTables,
-    ReadViewRecords, RecordInterrupted, RecordResets, SettleMigration,
+    AnyRow, CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadSetting, ReadSettings,
+    ReadTables, RecordInterrupted, RecordResets, SettleMigration,
 };
 use ingester_sql::dialect::{Access, Dialect, Query, Sql, Statement};
 use serde::{Deserialize, Serialize};
@@ -189,7 +190,7 @@ impl Migrating {
                 records: Vec::new(),
             };
             if rows.may_have_records() {
-                rows.records = self.fetch(&ReadViewRecords).await?;
+                rows.records = self.fetch(&ReadSettings::below(RECORDS)).await?;
             }
             Ok(Catalog::new(rows))
         };

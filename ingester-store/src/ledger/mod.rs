@@ -6,6 +6,7 @@
 
 pub(crate) mod catalog;
 mod changes;
+mod declared;
 pub(crate) mod foreign;
 pub(crate) mod migrations;
 mod settings;
@@ -14,4 +15,5 @@ pub(crate) mod view;
 mod views;
 
 pub use catalog::Catalog;
+pub(crate) use declared::DeclaredRecords;
 pub use migrations::{Ledger, LedgerError};

@@ -55,15 +55,23 @@ impl Store {
     /// # Errors
     /// As [`Store::create_missing`], and if another program has a table of the same name.
     pub async fn create_own(&self) -> Result<(), StoreError> {
-        self.check_own().await?;
-        let existing = self.tables().await?;
-        for table in Store::OWN {
-            if !existing.contains(table) {
+        let catalog = self.checked_catalog().await?;
+        self.create_own_beside(catalog).await.map(drop)
+    }
+
+    /// The same beside a checked catalog. Returns the catalog with these tables.
+    pub(crate) async fn create_own_beside(&self, mut catalog: Catalog) -> Result<Catalog, StoreError> {
+        if !Store::OWN.iter().all(|own| catalog.tables.contains_key(*own)) {
+            // The catalog has only tables whose columns the user may see.
+            let existing = self.tables().await?;
+            for table in Store::OWN.iter().filter(|own| !existing.contains(**own)) {
                 self.create_own_table(table).await?;
             }
+            catalog = self.catalog().await?;
         }
         *self.logged() = Logged::default();
-        self.look_for_rejects().await
+        self.look_for_rejects().await?;
+        Ok(catalog)
     }
 
     /// Whether there is the table of settings.
@@ -102,8 +110,7 @@ impl Store {
 
     /// The catalog, checked as [`Store::check_own`] does.
     pub(crate) async fn checked_catalog(&self) -> Result<Catalog, StoreError> {
-        let own = own_schema(self.dialect).tables;
-        let catalog = self.catalog_with(&own.iter().collect::<Vec<_>>()).await?;
+        let catalog = self.catalog_with(|_| Vec::new()).await?;
         self.check_own_in(&catalog).await?;
         Ok(catalog)
     }

@@ -2,10 +2,13 @@
 
 use ingester_sql::ddl::ViewDef;
 use ingester_sql::dialect::Dialect;
-use ingester_sql::dialect::statements::{CatalogView, ReadViewRecords};
+use ingester_sql::dialect::statements::CatalogView;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// The prefix of the settings with what is recorded about views; the view's name follows.
+pub(super) const RECORDS: &str = "view:";
 
 /// A view that a database has.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,7 +46,7 @@ pub(super) fn found_views(rows: Vec<CatalogView>, records: Vec<(String, String)>
         found.writer = writer.unwrap_or_default();
     }
     for (name, value) in records {
-        if let Some(found) = name.strip_prefix(ReadViewRecords::PREFIX).and_then(|name| views.get_mut(name)) {
+        if let Some(found) = name.strip_prefix(RECORDS).and_then(|name| views.get_mut(name)) {
             found.record = Some(value);
         }
     }

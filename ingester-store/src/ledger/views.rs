@@ -7,13 +7,13 @@
 //! too, where no migration has it: another release may write the same view in another way.
 
 use super::catalog::Catalog;
-use super::view::{ANNOUNCED, REVIEWED, parts, statement};
+use super::view::{ANNOUNCED, RECORDS, REVIEWED, parts, statement};
 use crate::driver::StoreError;
 use crate::store::Store;
 use ingester_core::schema::Ident;
 use ingester_sql::ddl::{Schema, TableDef, ViewDef};
 use ingester_sql::dialect::Dialect;
-use ingester_sql::dialect::statements::{ForgetSetting, ReadViewRecords, WriteSetting};
+use ingester_sql::dialect::statements::{ForgetSetting, WriteSetting};
 
 impl Catalog {
     /// The first of these views that the database has without a record: another program made it.
@@ -105,7 +105,7 @@ impl Store {
             if found.record.as_ref() == Some(&record) || holds && !is_made {
                 continue;
             }
-            let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);
+            let name = format!("{}{}", RECORDS, view.name);
             let written = self.pool.execute(&WriteSetting { name: &name, value: &record }).await;
             written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
             recorded = true;
@@ -116,7 +116,7 @@ impl Store {
     /// Records that the views that a database lacks will be ours: so a view without any record is another program's.
     pub(crate) async fn announce_views(&self, catalog: &Catalog, views: &[ViewDef]) -> Result<(), StoreError> {
         for view in views.iter().filter(|view| !catalog.views.contains_key(view.name.as_str())) {
-            let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);
+            let name = format!("{}{}", RECORDS, view.name);
             let written = self.pool.execute(&WriteSetting { name: &name, value: ANNOUNCED }).await;
             written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
         }
@@ -126,7 +126,7 @@ impl Store {
     /// Forgets what is recorded about these views, which will be replaced.
     pub(crate) async fn forget_views(&self, views: &[Ident]) -> Result<(), StoreError> {
         for view in views {
-            let name = format!("{}{view}", ReadViewRecords::PREFIX);
+            let name = format!("{}{view}", RECORDS);
             let forgotten = self.pool.execute(&ForgetSetting { name: &name }).await;
             forgotten.map_err(|error| StoreError::of(format!("forgetting the view {view}"), error))?;
         }

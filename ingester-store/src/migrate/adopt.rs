@@ -1,7 +1,7 @@
 //! Tables of kinds that a file declared, and that a program has now built in: from then on the lock file counts their definitions.
 
 use super::apply::schema_of;
-use super::declared::DeclaredError;
+use super::declared::{DeclaredError, refuse_other_owners};
 use crate::driver::StoreError;
 use crate::store::Store;
 use ingester_core::Registry;
@@ -19,15 +19,9 @@ impl Store {
     /// # Errors
     /// [`DeclaredError::Owned`] for a table with the rows of another kind, else if the database cannot be read.
     pub async fn declared_before(&self, kinds: &[Kind]) -> Result<Vec<Kind>, DeclaredError> {
-        let mut before = Vec::new();
-        for kind in kinds {
-            if self.is_recorded(kind).await? {
-                if let Some(owner) = self.other_owner(kind).await? {
-                    return Err(DeclaredError::Owned { table: kind.table().name.to_string(), owner });
-                }
-                before.push(*kind);
-            }
-        }
+        let records = self.declared_records().await?;
+        let before: Vec<Kind> = kinds.iter().filter(|kind| records.has(kind)).copied().collect();
+        refuse_other_owners(&records, &before)?;
         Ok(before)
     }
 

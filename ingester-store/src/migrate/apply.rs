@@ -13,7 +13,7 @@ use super::progress::progress;
 use super::released::{Released, parts};
 use crate::driver::{ErrorClass, StoreError};
 use crate::ledger::catalog::Catalog;
-use crate::ledger::foreign::Harm;
+use crate::ledger::foreign::{Harm, declared_tables, foreign};
 use crate::ledger::migrations::{LedgerEntry, Migrating};
 use crate::ledger::view::Likeness;
 use crate::store::Store;
@@ -93,9 +93,11 @@ impl Released {
     pub async fn apply(&self, store: &Store, report: &mut (dyn FnMut(Progress) + Send)) -> Result<Applied, ApplyError> {
         let dialect = store.dialect();
         let mut applied = Applied::default();
-        if self.pending(store).await?.is_empty() {
+        let entries = self.entries(store).await?;
+        self.check(dialect, &entries)?;
+        if self.unrun(&entries).next().is_none() {
             // Without pending migrations nothing is written: every start of the ingester comes here.
-            return self.applied(store, applied, &[]).await;
+            return self.applied(store, applied, &[], &entries).await;
         }
         self.refuse_foreign(store).await?;
         let mut migrating = store.migrating(self.lock_file().ledger).await?;
@@ -140,7 +142,7 @@ impl Released {
             if done { &mut applied.recorded } else { &mut applied.run }.push(released.name());
         }
         migrating.end().await?;
-        self.applied(store, applied, &made).await
+        self.applied(store, applied, &made, &self.entries(store).await?).await
     }
 
     /// Waits until no other program migrates this database. Where no lock shows that one does (SQLite, and connections that a pooler
@@ -159,17 +161,22 @@ impl Released {
         Ok(())
     }
 
-    /// The steps after the migrations. `made` has the views that they have made now.
-    async fn applied(&self, store: &Store, mut applied: Applied, made: &[Ident]) -> Result<Applied, ApplyError> {
+    /// The steps after the migrations, which are `entries` of the ledger. `made` has the views that they have made now.
+    async fn applied(
+        &self,
+        store: &Store,
+        mut applied: Applied,
+        made: &[Ident],
+        entries: &BTreeMap<i64, LedgerEntry>,
+    ) -> Result<Applied, ApplyError> {
         let schema = &self.lock_file().tables;
-        store.create_own().await?;
-        let mut catalog = store.catalog().await?;
+        let mut catalog = store.create_own_beside(store.checked_catalog().await?).await?;
         // Before the drift is looked for: a view that was made now may be described in other words than that of an earlier release.
         if store.record_views(&catalog, &schema.views, made, true).await? {
             catalog = store.catalog().await?;
         }
         applied.drift = drift::drift(schema, &catalog, store.dialect());
-        store.begin_backfills(&self.added(store).await?).await?;
+        store.begin_backfills(&self.added(entries)).await?;
         Ok(applied)
     }
 
@@ -246,7 +253,7 @@ impl Released {
         let pending: BTreeSet<u32> = self.unrun(&entries).map(|migration| migration.version).collect();
         let migrations = self.lock_file().migrations.iter().filter(|_| !pending.is_empty());
         let concerned = concerned(migrations, |migration| pending.contains(&migration.version));
-        store.refuse_foreign(&self.in_each_release(&concerned), Harm::Changed).await
+        store.refuse_foreign(|_| self.in_each_release(&concerned), Harm::Changed).await.map(drop)
     }
 
     /// The same before these migrations are reverted. Their tables that they made would be dropped.
@@ -262,13 +269,15 @@ impl Released {
             SchemaChange::CreateTable(table) => Some(table.name),
             _ => None,
         });
-        store.refuse_foreign(&self.in_each_release(&made.collect()), Harm::Dropped).await?;
+        let made = made.collect();
+        store.refuse_foreign(|_| self.in_each_release(&made), Harm::Dropped).await?;
         let recorded = self
             .lock_file()
             .migrations
             .iter()
             .filter(|migration| !taken_back.is_empty() && entries.contains_key(&i64::from(migration.version)));
-        store.refuse_foreign(&self.in_each_release(&concerned(recorded, is_taken_back)), Harm::Changed).await
+        let concerned = concerned(recorded, is_taken_back);
+        store.refuse_foreign(|_| self.in_each_release(&concerned), Harm::Changed).await.map(drop)
     }
 
     /// The tables of these names, in the shape that they have in each release.
@@ -325,10 +334,9 @@ impl Released {
     }
 
     /// The columns that migrations have added to tables of this database.
-    pub(super) async fn added(&self, store: &Store) -> Result<Vec<AddedColumn>, StoreError> {
-        let entries = self.entries(store).await?;
+    pub(super) fn added(&self, entries: &BTreeMap<i64, LedgerEntry>) -> Vec<AddedColumn> {
         let run = |version| entries.get(&i64::from(version)).is_some_and(|entry| !entry.interrupted);
-        Ok(self.lock_file().added(run))
+        self.lock_file().added(run)
     }
 
     /// Checks that the ledger only has these migrations, with the same texts.
@@ -555,9 +563,16 @@ pub struct Lacking {
     pub of_kinds: Vec<String>,
     /// The ingester's own tables.
     pub own: Vec<String>,
+    /// Whether a table of a kind looks like another program's.
+    is_foreign: bool,
 }
 
 impl Lacking {
+    /// Whether the database has everything, in tables of the ingester's.
+    pub fn is_nothing(&self) -> bool {
+        self.of_kinds.is_empty() && self.own.is_empty() && !self.is_foreign
+    }
+
     /// All of it, those of kinds first.
     pub fn all(self) -> Vec<String> {
         [self.of_kinds, self.own].concat()
@@ -613,6 +628,7 @@ impl Store {
             let there = self.tables().await?;
             own.retain(|own| !there.contains(own));
         }
-        Ok(Lacking { of_kinds: self.missing_in(&catalog, kinds).await?, own })
+        let is_foreign = foreign(&declared_tables(kinds, &catalog), &catalog, self.dialect()).is_some();
+        Ok(Lacking { of_kinds: self.missing_in(&catalog, kinds).await?, own, is_foreign })
     }
 }

@@ -141,6 +141,9 @@ impl Backfill {
 impl Store {
     /// Notes that columns which migrations have added are to be backfilled, unless that is noted already.
     pub(super) async fn begin_backfills(&self, added: &[AddedColumn]) -> Result<(), StoreError> {
+        if added.is_empty() {
+            return Ok(());
+        }
         let begun = self.backfills().await?;
         let new: Vec<(String, String, i64)> = added
             .iter()
@@ -183,7 +186,7 @@ impl Store {
         released: Option<&Released>,
     ) -> Result<Vec<Backfill>, StoreError> {
         if let Some(released) = released {
-            self.begin_backfills(&released.added(self).await?).await?;
+            self.begin_backfills(&released.added(&released.entries(self).await?)).await?;
         }
         let mut incomplete = Vec::new();
         let progress = self.column_backfills(kinds).await?;

@@ -4,14 +4,14 @@
 use super::apply::{replaced_tables, schema_of};
 use super::keys;
 use crate::driver::{ErrorClass, StoreError};
-use crate::ledger::Ledger;
 use crate::ledger::catalog::Catalog;
+use crate::ledger::{DeclaredRecords, Ledger};
 use crate::store::Store;
 use ingester_core::Registry;
 use ingester_core::kind::{Counted, Kind, ProtobufError};
 use ingester_core::schema::{Fingerprint, Ident, SqlType, Stays};
 use ingester_sql::ddl::{self, Schema, SchemaChange, Step, ViewDef};
-use ingester_sql::dialect::Dialect;
+use ingester_sql::dialect::{Dialect, SETTINGS};
 use std::time::Duration;
 
 /// How often a change whose table is in use is attempted, and the pause between attempts.
@@ -97,14 +97,15 @@ impl Store {
             return Ok(declared);
         }
         let wanted = Schema::of(registry);
-        self.refuse_foreign_tables(registry).await?;
-        self.create_own().await?;
-        match may {
-            May::Add | May::Change => self.check_declared(registry.kinds).await?,
-            May::Drop => self.refuse_other_owners(registry.kinds).await?,
+        let catalog = self.refuse_foreign_tables(registry).await?;
+        let mut catalog = self.create_own_beside(catalog).await?;
+        let mut records = self.declared_records().await?;
+        refuse_other_owners(&records, registry.kinds)?;
+        if may != May::Drop {
+            refuse_what_stays_no_more(&records, registry.kinds)?;
         }
         for attempt in 1.. {
-            match self.change_tables(&wanted, may).await {
+            match self.change_tables(&wanted, may, &catalog, &records).await {
                 Ok(made) => {
                     declared = made;
                     break;
@@ -114,43 +115,32 @@ impl Store {
                 Err(_) if !self.dialect().locks_migrations() && attempt < LOOKS => tokio::time::sleep(BETWEEN).await,
                 Err(error) => return Err(error),
             }
+            catalog = self.catalog().await?;
+        }
+        if !declared.made.is_empty() {
+            records = self.declared_records().await?;
         }
         for kind in registry.kinds {
             let recorded = match may {
                 // What has left the file has been dropped.
-                May::Drop => String::new(),
-                May::Add | May::Change => self.stays(kind).await?,
+                May::Drop => "",
+                May::Add | May::Change => records.stays(kind),
             };
-            self.record_stays(kind, &staying(kind, &recorded)).await?;
-            if !self.dialect().tells_types() {
-                self.record_declared_types(kind).await?;
+            let stays = staying(kind, recorded);
+            if stays != records.stays(kind) {
+                self.record_stays(kind, &stays).await?;
             }
-            know(kind, self.record_definition(kind, kind.fingerprint()?, &kind.recipes()?).await?);
+            if !self.dialect().tells_types() {
+                self.record_declared_types(kind, &records).await?;
+            }
+            let (fingerprint, recipes) = (kind.fingerprint()?, kind.recipes()?);
+            let counted = match records.whole_definition(kind, fingerprint, &recipes) {
+                Some(counted) => counted,
+                None => self.record_definition(kind, fingerprint, &recipes).await?,
+            };
+            know(kind, counted);
         }
         Ok(declared)
-    }
-
-    /// A column whose values stay has values that no object has any more. Without the rule the next write overwrites them.
-    async fn refuse_what_stays_no_more(&self, kinds: &[Kind]) -> Result<(), DeclaredError> {
-        let mut losses = Vec::new();
-        for kind in kinds {
-            let recorded = self.stays(kind).await?;
-            for (mark, stays) in recorded.split(',').filter_map(|entry| entry.split_once(' ')) {
-                let its = [Stays::Keep, Stays::First].into_iter().find(|its| its.word() == stays).unwrap_or_default();
-                let is = |column: &&ingester_core::schema::Column| {
-                    [Some(column.name), column.was].into_iter().flatten().any(|name| mark_of(name) == mark)
-                };
-                let column = kind.table().columns.iter().find(is);
-                if let Some(column) = column.filter(|column| its.is_weakened_by(column.stays)) {
-                    losses.push(format!(
-                        "the values of `{}`.`{}` that `{stays}` has kept",
-                        kind.table().name,
-                        column.name
-                    ));
-                }
-            }
-        }
-        if losses.is_empty() { Ok(()) } else { Err(DeclaredError::Destructive(losses)) }
     }
 
     /// Whether these kinds can be written into their tables, where another program makes those: they have no other kind's rows, and
@@ -159,17 +149,9 @@ impl Store {
     /// # Errors
     /// [`DeclaredError`]
     pub async fn check_declared(&self, kinds: &[Kind]) -> Result<(), DeclaredError> {
-        self.refuse_other_owners(kinds).await?;
-        self.refuse_what_stays_no_more(kinds).await
-    }
-
-    async fn refuse_other_owners(&self, kinds: &[Kind]) -> Result<(), DeclaredError> {
-        for kind in kinds {
-            if let Some(owner) = self.other_owner(kind).await? {
-                return Err(DeclaredError::Owned { table: kind.table().name.to_string(), owner });
-            }
-        }
-        Ok(())
+        let records = self.declared_records().await?;
+        refuse_other_owners(&records, kinds)?;
+        refuse_what_stays_no_more(&records, kinds)
     }
 
     /// What [`Store::make_declared`] would change, and what it would leave.
@@ -196,14 +178,21 @@ impl Store {
     /// # Errors
     /// If the database cannot be read.
     pub async fn narrowed(&self, catalog: &Catalog, wanted: &Schema) -> Result<Schema, StoreError> {
+        if self.dialect().tells_types() || !catalog.tables.contains_key(SETTINGS) {
+            return Ok(Schema::default());
+        }
+        Ok(self.narrowed_by(&self.declared_records().await?, catalog, wanted))
+    }
+
+    fn narrowed_by(&self, records: &DeclaredRecords, catalog: &Catalog, wanted: &Schema) -> Schema {
         let mut narrowed = Schema::default();
-        if self.dialect().tells_types() || !self.has_settings().await? {
-            return Ok(narrowed);
+        if self.dialect().tells_types() {
+            return narrowed;
         }
         // The declared tables and columns, with their types.
         let mut declared = Vec::new();
         for table in wanted.tables.iter().filter(|table| !table.is_companion()) {
-            for (name, ty) in self.declared_types(table.name).await? {
+            for (name, ty) in records.types(table.name) {
                 // What is not a column of the main table is one of many values, in a separate table.
                 let of_many = Ident::parse(&format!("{}_{name}", table.name));
                 declared.push(match of_many {
@@ -225,15 +214,26 @@ impl Store {
             });
             narrowed.tables.push(table);
         }
-        Ok(narrowed)
+        narrowed
     }
 
     /// Changes the tables, once.
-    async fn change_tables(&self, wanted: &Schema, may: May) -> Result<Declared, DeclaredError> {
+    async fn change_tables(
+        &self,
+        wanted: &Schema,
+        may: May,
+        catalog: &Catalog,
+        records: &DeclaredRecords,
+    ) -> Result<Declared, DeclaredError> {
         // Before the connection that changes tables is taken: SQLite may have no other one.
-        let catalog = self.catalog().await?;
-        self.announce_views(&catalog, &wanted.views).await?;
-        let narrowed = self.narrowed(&catalog, wanted).await?;
+        self.announce_views(catalog, &wanted.views).await?;
+        let narrowed = self.narrowed_by(records, catalog, wanted);
+        let (needed, left) = changes(&live_schema(catalog, self.dialect(), wanted, &narrowed), wanted, may);
+        // Tables that are as declared need no lock.
+        if needed.is_empty() && catalog.foreign_view(&wanted.views).is_none() {
+            self.record_views(catalog, &wanted.views, &[], false).await?;
+            return Ok(Declared { made: Vec::new(), left });
+        }
         // No ledger has these changes: the tables themselves show whether they were made.
         let mut migrating = self.migrating(Ledger::default()).await?;
         let catalog = migrating.catalog().await?;
@@ -302,13 +302,39 @@ impl Store {
         if kinds.is_empty() || !self.has_settings().await? {
             return Ok(());
         }
+        let records = self.declared_records().await?;
         for kind in kinds {
-            if let Some(counted) = self.definition(kind, kind.fingerprint()?, &kind.recipes()?).await? {
+            if let Some(counted) = records.definition(kind, kind.fingerprint()?, &kind.recipes()?) {
                 know(kind, counted);
             }
         }
         Ok(())
     }
+}
+
+/// A column whose values stay has values that no object has any more. Without the rule the next write overwrites them.
+fn refuse_what_stays_no_more(records: &DeclaredRecords, kinds: &[Kind]) -> Result<(), DeclaredError> {
+    let mut losses = Vec::new();
+    for kind in kinds {
+        for (mark, stays) in records.stays(kind).split(',').filter_map(|entry| entry.split_once(' ')) {
+            let its = [Stays::Keep, Stays::First].into_iter().find(|its| its.word() == stays).unwrap_or_default();
+            let is = |column: &&ingester_core::schema::Column| {
+                [Some(column.name), column.was].into_iter().flatten().any(|name| mark_of(name) == mark)
+            };
+            let column = kind.table().columns.iter().find(is);
+            if let Some(column) = column.filter(|column| its.is_weakened_by(column.stays)) {
+                losses.push(format!("the values of `{}`.`{}` that `{stays}` has kept", kind.table().name, column.name));
+            }
+        }
+    }
+    if losses.is_empty() { Ok(()) } else { Err(DeclaredError::Destructive(losses)) }
+}
+
+pub(super) fn refuse_other_owners(records: &DeclaredRecords, kinds: &[Kind]) -> Result<(), DeclaredError> {
+    let owned = kinds.iter().find_map(|kind| Some((kind.table().name, records.other_owner(kind)?)));
+    owned.map_or(Ok(()), |(table, owner)| {
+        Err(DeclaredError::Owned { table: table.to_string(), owner: owner.to_owned() })
+    })
 }
 
 /// The schema of a database. A view that this release writes in another way is made once more.

@@ -173,9 +173,7 @@ impl Store {
             return Ok(Sweep::Allowed);
         }
         let prefix = prefix(kind);
-        // `0` is the character behind `/`.
-        let end = format!("{}0", prefix.trim_end_matches('/'));
-        let read = || async { self.pool.fetch(&ReadSettings { after: &prefix, before: &end }).await };
+        let read = || async { self.pool.fetch(&ReadSettings::below(&prefix)).await };
         let accounts = self.with_retries(|| "reading what other units sweep".to_owned(), read).await?;
         let of_others: Vec<Account> =
             accounts.iter().filter(|(name, _)| *name != own).map(|(_, text)| Account::of(text)).collect();

@@ -252,11 +252,6 @@ fn rule_name(kind: &Kind, unit: &str, rule: &str) -> String {
     format!("{POLICIES}{}/{}", part(kind), Fingerprint::NONE.text(unit).text(rule))
 }
 
-/// The settings whose names begin so. `0` is the character behind `/`.
-fn all(prefix: &'static str) -> ReadSettings<'static> {
-    ReadSettings { after: prefix, before: if prefix == UNITS { "unit0" } else { "policy0" } }
-}
-
 /// Of settings, those of these kinds.
 fn of_kinds<T>(kinds: &[Kind], found: &[(String, String)], of: impl Fn(&str) -> Option<T>) -> Vec<(Kind, T)> {
     let parts: Vec<(String, &Kind)> = kinds.iter().map(|kind| (part(kind), kind)).collect();
@@ -320,7 +315,7 @@ impl Store {
         let now = self.now();
         let forget = || async {
             for prefix in [UNITS, POLICIES] {
-                for (name, text) in self.pool.fetch(&all(prefix)).await? {
+                for (name, text) in self.pool.fetch(&ReadSettings::below(prefix)).await? {
                     let is_old = match prefix {
                         UNITS => UnitRecord::of(&text).is_none_or(|record| record.is_gone(now)),
                         _ => RuleRecord::of(&text).is_none_or(|record| record.is_gone(now)),
@@ -364,7 +359,7 @@ impl Store {
     }
 
     async fn records(&self, prefix: &'static str, time: Duration) -> Result<InTime<Vec<(String, String)>>, StoreError> {
-        self.ask(|| format!("reading {SETTINGS}"), &all(prefix), time).await
+        self.ask(|| format!("reading {SETTINGS}"), &ReadSettings::below(prefix), time).await
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};
 use askama::Template;
 
-/// Reads the names and values of the settings in `ingester_settings` whose names lie between two others.
+/// Reads the names and values of the settings in `ingester_settings` whose names begin with a text.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -13,10 +13,18 @@ WHERE "name" > ? AND "name" < ?
 ORDER BY "name""#
 )]
 pub struct ReadSettings<'a> {
-    /// The name after which they begin.
-    pub after: &'a str,
-    /// The name before which they end.
-    pub before: &'a str,
+    prefix: &'a str,
+    /// The first text behind all that begin so.
+    end: String,
+}
+
+impl<'a> ReadSettings<'a> {
+    /// The settings whose names begin so. The last character is one of ASCII.
+    pub fn below(prefix: &'a str) -> Self {
+        let (start, last) = prefix.split_at(prefix.len().saturating_sub(1));
+        let next = last.bytes().map(|byte| char::from(byte + 1));
+        ReadSettings { prefix, end: start.chars().chain(next).collect() }
+    }
 }
 
 impl Statement for ReadSettings<'_> {
@@ -25,7 +33,7 @@ impl Statement for ReadSettings<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        vec![Param::Text(self.after), Param::Text(self.before)]
+        vec![Param::Text(self.prefix), Param::Text(&self.end)]
     }
 }
 
@@ -44,6 +52,8 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&ReadSettings { after: "sweep/a/", before: "sweep/a0" });
+        snapshot(&ReadSettings::below("sweep/a/"));
+        assert_eq!(ReadSettings::below("sweep/a/").end, "sweep/a0");
+        assert_eq!(ReadSettings::below("view:").end, "view;");
     }
 }
