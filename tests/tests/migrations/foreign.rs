@@ -293,7 +293,7 @@ async fn a_companion_of_another_program_beside_our_main_table_is_refused(databas
         database.sql("INSERT INTO job_labels VALUES (1, 'theirs')").await?;
         let before = dump(&database).await?;
         for error in [
-            store.refuse_foreign_tables(first::KINDS).await.map_err(anyhow::Error::from),
+            store.refuse_foreign_tables(first::KINDS).await.map(drop).map_err(anyhow::Error::from),
             store.create_missing(first::KINDS).await.map(drop).map_err(anyhow::Error::from),
             store
                 .make_declared(first::KINDS, ingester_store::migrate::May::Drop)
