@@ -82,7 +82,7 @@ const ANY_SEGMENT: [&str; 2] = ["k8s.io", "openshift.io"];
 ///
 /// # Errors
 /// Why it is wrong.
-pub fn check_namespace(namespace: &str) -> Result<(), &'static str> {
+pub(crate) fn check_namespace(namespace: &str) -> Result<(), &'static str> {
     match namespace.is_empty() || namespace.len() <= NAME_LENGTH && is_dns_label(namespace.as_bytes()) {
         true => Ok(()),
         false => Err(

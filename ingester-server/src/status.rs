@@ -146,13 +146,13 @@ impl Status {
 
     /// The same, to be retried after this many seconds.
     #[must_use]
-    pub fn retry_after(mut self, seconds: u32) -> Self {
+    pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
         self.details.get_or_insert_default().retry_after_seconds = Some(seconds);
         self
     }
 
     /// 400: the request cannot be understood.
-    pub fn bad_request(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Status::failure(StatusCode::BAD_REQUEST, Reason::BadRequest, message)
     }
 
@@ -169,13 +169,13 @@ impl Status {
     }
 
     /// 404: no such object.
-    pub fn not_found(resource: Resource<'_>, name: &str) -> Self {
+    pub(crate) fn not_found(resource: Resource<'_>, name: &str) -> Self {
         let message = format!("{resource} \"{name}\" not found");
         Status::failure(StatusCode::NOT_FOUND, Reason::NotFound, message).about(resource, name)
     }
 
     /// 404: no such path.
-    pub fn no_such_path() -> Self {
+    pub(crate) fn no_such_path() -> Self {
         let status = Status::failure(
             StatusCode::NOT_FOUND,
             Reason::NotFound,
@@ -185,13 +185,13 @@ impl Status {
     }
 
     /// 405: not with this method.
-    pub fn method_not_allowed() -> Self {
+    pub(crate) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
         Status::failure(StatusCode::METHOD_NOT_ALLOWED, Reason::MethodNotAllowed, message)
     }
 
     /// 406: none of the media types that the client accepts.
-    pub fn not_acceptable(offered: &str) -> Self {
+    pub(crate) fn not_acceptable(offered: &str) -> Self {
         let message = format!("only the following media types are accepted: {offered}");
         Status::failure(StatusCode::NOT_ACCEPTABLE, Reason::NotAcceptable, message)
     }
@@ -203,7 +203,7 @@ impl Status {
     }
 
     /// 408: the request did not come in time.
-    pub fn request_timeout(message: impl Into<String>) -> Self {
+    pub(crate) fn request_timeout(message: impl Into<String>) -> Self {
         Status::failure(StatusCode::REQUEST_TIMEOUT, Reason::Timeout, message)
     }
 
@@ -219,7 +219,7 @@ impl Status {
     }
 
     /// 415: a body of this type is not supported.
-    pub fn unsupported_media_type(message: impl Into<String>) -> Self {
+    pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Self {
         Status::failure(StatusCode::UNSUPPORTED_MEDIA_TYPE, Reason::UnsupportedMediaType, message)
     }
 
@@ -229,7 +229,7 @@ impl Status {
     }
 
     /// 429: too many requests.
-    pub fn too_many_requests(message: impl Into<String>) -> Self {
+    pub(crate) fn too_many_requests(message: impl Into<String>) -> Self {
         Status::failure(StatusCode::TOO_MANY_REQUESTS, Reason::TooManyRequests, message).retry_after(1)
     }
 
@@ -250,7 +250,7 @@ impl Status {
     }
 
     /// 504: this version does not exist yet. Clients recognize this answer by its cause, and list again.
-    pub fn too_large_version(wanted: u64, current: u64) -> Self {
+    pub(crate) fn too_large_version(wanted: u64, current: u64) -> Self {
         let said = "Too large resource version";
         let cause = Cause { reason: "ResourceVersionTooLarge".into(), message: said.into(), ..Cause::default() };
         Status::timeout(format!("Timeout: {said}: {wanted}, current: {current}")).because(vec![cause]).retry_after(1)

@@ -96,7 +96,7 @@ fn tolerant(name: &str) -> Ident {
 }
 
 /// That a name is an identifier.
-pub const fn check_identifier<'a>(named: Named, name: &str) -> Option<Fault<'a>> {
+pub(crate) const fn check_identifier<'a>(named: Named, name: &str) -> Option<Fault<'a>> {
     if name.is_empty() {
         return Some(Fault::NameEmpty(named));
     }
@@ -284,7 +284,7 @@ const fn check_many_name<'a>(table: &str, column: Ident) -> Option<Fault<'a>> {
 }
 
 /// Whether a table of this name is one of the ingester's own.
-pub const fn is_own_table(name: &str) -> bool {
+pub(crate) const fn is_own_table(name: &str) -> bool {
     if let Some((start, _)) = name.as_bytes().split_at_checked(LEDGERS.len())
         && start.eq_ignore_ascii_case(LEDGERS.as_bytes())
     {

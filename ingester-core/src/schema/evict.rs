@@ -11,7 +11,7 @@ use super::types::SqlType;
 use std::time::Duration;
 
 /// The most objects of a group that a rule keeps.
-pub const MOST_KEPT: usize = 100_000;
+pub(crate) const MOST_KEPT: usize = 100_000;
 
 /// A rule of a kind's owner: which of its live objects may leave etcd. An object must meet all of its conditions. No object leaves
 /// by it before a configuration enforces it.

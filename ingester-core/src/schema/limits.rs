@@ -10,10 +10,10 @@ pub const IDENTIFIER_BYTES: usize = 63;
 
 /// Bytes of all columns of one key together.
 /// MySQL Reference Manual, "InnoDB Limits": 3072 bytes with row format DYNAMIC.
-pub const KEY_BYTES: u32 = 3072;
+pub(crate) const KEY_BYTES: u32 = 3072;
 
 /// Columns in one key. MySQL Reference Manual, "Column Indexes": 16.
-pub const KEY_COLUMNS: usize = 16;
+pub(crate) const KEY_COLUMNS: usize = 16;
 
 /// Secondary keys on one table. MySQL Reference Manual, "InnoDB Limits": 64.
 pub const KEYS: usize = 64;
@@ -23,35 +23,35 @@ pub const COLUMNS: usize = 1017;
 
 /// Bytes of one row without the contents of BLOB, TEXT and JSON columns.
 /// MySQL Reference Manual, "Limits on Table Column Count and Row Size": 65,535, whatever the engine.
-pub const ROW_BYTES: u32 = 65_535;
+pub(crate) const ROW_BYTES: u32 = 65_535;
 
 /// Tables that one view may read. MySQL Reference Manual, "Restrictions on Views": 61.
-pub const VIEW_TABLES: usize = 61;
+pub(crate) const VIEW_TABLES: usize = 61;
 
 /// Bytes in the name of a view: `view:` and the name are the name of a setting.
-pub const VIEW_NAME_BYTES: usize = SETTING_NAME_BYTES - 5;
+pub(crate) const VIEW_NAME_BYTES: usize = SETTING_NAME_BYTES - 5;
 
 /// Bytes in the name of a setting, as `ingester_settings` has it.
-pub const SETTING_NAME_BYTES: usize = 64;
+pub(crate) const SETTING_NAME_BYTES: usize = 64;
 
 /// Bytes that one character may take in `utf8mb4`.
 pub const CHARACTER_BYTES: u32 = 4;
 
 /// Characters in a label's or annotation's key: a prefix of 253, a slash and a name of 63.
 /// Kubernetes documentation, "Labels and Selectors: Syntax and character set".
-pub const LABEL_KEY_CHARACTERS: u16 = 317;
+pub(crate) const LABEL_KEY_CHARACTERS: u16 = 317;
 
 /// Characters in a label's value. Kubernetes documentation, as above.
-pub const LABEL_VALUE_CHARACTERS: u16 = 63;
+pub(crate) const LABEL_VALUE_CHARACTERS: u16 = 63;
 
 /// Bytes in the name of a kind's table: that of its companion for annotations must fit.
 pub const TABLE_BYTES: usize = IDENTIFIER_BYTES - "_annotations".len();
 
 /// The most bytes in the name of a table of many values: the names of keys contain it on SQLite, and must not be cut.
-pub const MANY_TABLE_BYTES: usize = IDENTIFIER_BYTES - "__key_value".len();
+pub(crate) const MANY_TABLE_BYTES: usize = IDENTIFIER_BYTES - "__key_value".len();
 
 /// Bytes in the key of a table of many values, beside those of a value: the uid, of 64 characters, or the key of a map.
-pub const fn beside_many(form: Form) -> u32 {
+pub(crate) const fn beside_many(form: Form) -> u32 {
     match form {
         Form::List => 64 * CHARACTER_BYTES,
         Form::Map => LABEL_KEY_CHARACTERS as u32 * CHARACTER_BYTES,
@@ -59,7 +59,7 @@ pub const fn beside_many(form: Form) -> u32 {
 }
 
 /// The longest VARCHAR of many values.
-pub const fn longest_of_many(form: Form) -> u32 {
+pub(crate) const fn longest_of_many(form: Form) -> u32 {
     (KEY_BYTES - beside_many(form)) / CHARACTER_BYTES
 }
 

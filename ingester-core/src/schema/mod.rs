@@ -24,7 +24,7 @@ mod types;
 
 pub use absent::{Absent, Unit};
 pub use evict::{
-    Evict, MOST_KEPT, check_evict, check_evict_by, check_evict_count, check_evict_fields, check_evict_namespace,
+    Evict, check_evict, check_evict_by, check_evict_count, check_evict_fields, check_evict_namespace,
     check_evict_namespaces, check_evict_since, check_evictable,
 };
 pub use fault::{Fault, Named, refuse};
@@ -33,7 +33,8 @@ pub use fingerprint::Fingerprint;
 pub use history::{HISTORY, History, PRIMARY_OF_HISTORY, VALID_FROM, check_history};
 pub use ident::{Ident, IdentError};
 pub use path::Path;
-pub use prune::{PruneStep, check_prune, check_prune_path, prune_step, prunes};
+pub(crate) use prune::{PruneStep, prune_step};
+pub use prune::{check_prune, prunes};
 pub use stays::Stays;
 pub use table::{BASE_COLUMNS, Column, Companion, Form, Key, Many, Table, TableParts, base};
 pub use table::{BASE_KEYS, NARROW_KEY, composite_name};

@@ -15,7 +15,7 @@ use super::text::same;
 
 /// One step from a value into a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PruneStep<'p> {
+pub(crate) enum PruneStep<'p> {
     /// The member of an object.
     Name(&'p str),
     /// Every element of a list, every value of a map.
@@ -23,7 +23,7 @@ pub enum PruneStep<'p> {
 }
 
 /// The first step of a path, and the path behind it; `None` where no step begins.
-pub const fn prune_step(path: &str) -> Option<(PruneStep<'_>, &str)> {
+pub(crate) const fn prune_step(path: &str) -> Option<(PruneStep<'_>, &str)> {
     let bytes = path.as_bytes();
     let mut end;
     match bytes {
@@ -97,7 +97,7 @@ pub const fn check_prune<'a>(table: &Table, paths: &[&'a str], place: usize) -> 
 }
 
 /// That a text is a path, and not one of what the ingester needs.
-pub const fn check_prune_path(path: &str) -> Option<Fault<'_>> {
+pub(crate) const fn check_prune_path(path: &str) -> Option<Fault<'_>> {
     let (mut rest, mut steps) = (path, 0);
     let mut first = [PruneStep::Each; 3];
     while !rest.is_empty() {

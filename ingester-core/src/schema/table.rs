@@ -617,7 +617,7 @@ impl Table {
     }
 
     /// How many companions it has.
-    pub const fn companion_count(&self) -> usize {
+    pub(crate) const fn companion_count(&self) -> usize {
         self.many.len() + if self.companions { Companion::OF_METADATA.len() } else { 0 }
     }
 
@@ -625,7 +625,7 @@ impl Table {
     ///
     /// # Panics
     /// If there are fewer.
-    pub const fn companion_at(&self, place: usize) -> Companion {
+    pub(crate) const fn companion_at(&self, place: usize) -> Companion {
         let of_metadata = if self.companions { Companion::OF_METADATA.len() } else { 0 };
         if place < of_metadata {
             Companion::OF_METADATA[place]
@@ -683,7 +683,7 @@ impl Table {
     }
 
     /// The most bytes of a row by MySQL's rules, without the contents of TEXT, BLOB and JSON.
-    pub const fn row_bytes(&self) -> u32 {
+    pub(crate) const fn row_bytes(&self) -> u32 {
         let mut bytes = self.columns.len() as u32 / 8 + 1;
         let mut i = 0;
         while i < self.columns.len() {

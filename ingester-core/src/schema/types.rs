@@ -187,7 +187,7 @@ impl SqlType {
     }
 
     /// Whether a column of many values may have values of this type, where their length is bounded.
-    pub const fn may_be_many(self) -> bool {
+    pub(crate) const fn may_be_many(self) -> bool {
         match self.value_kind() {
             ValueKind::Integer
             | ValueKind::Count

@@ -204,12 +204,12 @@ impl Values {
     }
 
     /// Adds the values of a list as those of the next column of many values.
-    pub fn push_list<T: ColumnValue>(&mut self, list: impl IntoIterator<Item = T>) {
+    pub(crate) fn push_list<T: ColumnValue>(&mut self, list: impl IntoIterator<Item = T>) {
         self.push_texts(list.into_iter().map(|value| (Box::default(), value)), |_, value| (value, Box::default()));
     }
 
     /// Adds the values of a map as those of the next column of many values.
-    pub fn push_map<'k, T: ColumnValue>(&mut self, map: impl IntoIterator<Item = (&'k str, T)>) {
+    pub(crate) fn push_map<'k, T: ColumnValue>(&mut self, map: impl IntoIterator<Item = (&'k str, T)>) {
         let entries = map.into_iter().map(|(key, value)| (key.trim_end_matches(' ').into(), value));
         self.push_texts(entries, |key, value| (key, value));
     }

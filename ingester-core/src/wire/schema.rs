@@ -21,6 +21,6 @@ pub fn open_list(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// An integer or a string, as for Kubernetes' quantities and protobuf's 64-bit integers.
-pub fn int_or_string(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn int_or_string(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "x-kubernetes-int-or-string": true })
 }

@@ -35,7 +35,7 @@ impl Moment {
     }
 
     /// Nanoseconds after [`Moment::second`].
-    pub fn nanosecond(self) -> i32 {
+    pub(crate) fn nanosecond(self) -> i32 {
         self.nanosecond
     }
 

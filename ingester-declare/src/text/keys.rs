@@ -31,7 +31,7 @@ impl<'t> Keys<'t> {
     }
 
     /// As [`Keys::take`], for a key for which `null` has a meaning.
-    pub fn take_any(&mut self, key: &'static str) -> Option<Located<'t>> {
+    pub(crate) fn take_any(&mut self, key: &'static str) -> Option<Located<'t>> {
         self.known.push(key);
         let place = self.left.iter().position(|(there, _)| *there == key)?;
         Some(self.left.remove(place).1)

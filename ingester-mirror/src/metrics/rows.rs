@@ -112,7 +112,7 @@ impl ControllerMetrics {
     }
 
     /// A list lacked so many of the live rows that none was marked as deleted.
-    pub fn sweep_refused(&self) {
+    pub(crate) fn sweep_refused(&self) {
         self.kind.rows.sweeps_refused.inc();
     }
 

@@ -51,8 +51,7 @@ pub struct AssignmentChanges {
 }
 
 impl AssignmentChanges {
-    /// Waits until the allowed units have changed since this was created or last awaited, or
-    /// [`Assignment::is_mixed`] has changed.
+    /// Waits until the allowed units have changed since this was created or last awaited, or whether members write by other definitions.
     pub async fn next(&mut self) {
         let inner = &self.assignment.0;
         loop {
@@ -124,7 +123,7 @@ impl Assignment {
 
     /// Whether this process may write now: no other member can have taken its units over. Call this before every write, because a process that
     /// was frozen does not know it.
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         self.0.alone || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
     }
 
@@ -151,7 +150,7 @@ impl Assignment {
     }
 
     /// Whether members of the group write rows by other definitions of a kind than this one, as during a rolling update.
-    pub fn is_mixed(&self) -> bool {
+    pub(crate) fn is_mixed(&self) -> bool {
         self.0.mixed.load(Ordering::Acquire)
     }
 

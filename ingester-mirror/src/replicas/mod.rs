@@ -14,7 +14,7 @@
 //! # Guarantees
 //! - A unit is begun only after a list that was requested after the own claim was stored and in which no living member claims the unit. Of two
 //!   that claim it, at least one sees the other. So two work on one unit only if one of them is taken for dead but is not.
-//! - A member that cannot renew within `renewDeadline` stops, and writes nothing: [`Assignment::is_valid`] is asked before every write. Others wait
+//! - A member that cannot renew within `renewDeadline` stops, and writes nothing: whether it may write is asked before every write. Others wait
 //!   for `leaseDuration`, which is longer. Both count on clocks that only go forward, each on its own node: the time of day
 //!   there does not matter.
 //! - A member that leaves releases its Lease as client-go does: the Lease has no holder, and claims nothing. The others remove it.

@@ -92,7 +92,7 @@ impl JsonPath {
     }
 
     /// `$."spec"."owner"`
-    pub fn dollar(&self) -> &str {
+    pub(crate) fn dollar(&self) -> &str {
         &self.dollar
     }
 

@@ -70,7 +70,7 @@ enum WrittenValue {
 
 impl Continue {
     /// Bytes of a token. It has to fit into a URL.
-    pub const MAX_BYTES: usize = 16 << 10;
+    pub(crate) const MAX_BYTES: usize = 16 << 10;
 
     /// The token.
     ///

@@ -31,7 +31,7 @@ impl Catalog {
     }
 
     /// Whether a view is missing, or was made of another definition or by another statement.
-    pub fn lacks_view(&self, view: &ViewDef, dialect: Dialect) -> bool {
+    pub(crate) fn lacks_view(&self, view: &ViewDef, dialect: Dialect) -> bool {
         let found = self.views.get(view.name.as_str());
         found.is_none_or(|found| found.is_of_another(view) || found.is_written_otherwise(view, dialect))
     }
