@@ -269,7 +269,7 @@ async fn to_adopt(store: &Store, program: Program) -> Result<Option<String>, Sto
 
 /// Refuses a database with tables of another program that have names of ours, before anything is said about ours, or changed.
 async fn refuse_foreign(store: &Store, released: Option<&Released>, program: Program) -> Result<(), StoreError> {
-    // One look is enough where everything is there: most starts are such.
+    // One look is enough where everything is there, as at most starts.
     if store.lacking(program.kinds).await.is_ok_and(|lacking| lacking.is_nothing()) {
         return Ok(());
     }

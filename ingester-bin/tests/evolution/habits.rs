@@ -128,7 +128,7 @@ async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database)
     Ok(())
 }
 
-/// The time of a command on a database in another zone is the number of its answers.
+/// How long a command takes on a database in another zone depends on how many answers it waits for.
 async fn commands_ask_a_far_database_few_times(database: Database) -> Result<()> {
     let folder = Folder::new();
     let scaffolded = folder.run(&["scaffold", &format!("{CRDS}/certificates.cert-manager.io.yaml")]).exits(0).out;

@@ -12,7 +12,7 @@ use ingester_sql::dialect::statements::{
 };
 use std::collections::{BTreeMap, HashMap};
 
-/// What the names of these settings begin with. The table follows.
+/// The prefixes of the names of these settings. The table follows.
 const DEFINITIONS: &str = "definition/";
 const STAYS: &str = "stays/";
 const RECIPES: &str = "recipes/";
@@ -27,7 +27,7 @@ impl DeclaredRecords {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Settings of a table that are numbered from 0, in order.
+    /// The values of settings that are numbered from 0, in order.
     fn numbered<'a>(&'a self, name: impl Fn(usize) -> String + 'a) -> impl Iterator<Item = &'a str> {
         (0..).map_while(move |place| self.get(&name(place)))
     }

@@ -192,8 +192,9 @@ impl Store {
         Err(found.error(harm))
     }
 
-    /// The catalog, in which those of these tables and of the ingester's own that exist have columns and a primary key. A catalog is not one snapshot: for a
-    /// moment it may show a table without any, that another session is making or, the last statement of a killed program, dropping.
+    /// The catalog, in which those of these tables and of the ingester's own that exist have columns and a primary key. A catalog is not
+    /// one snapshot: for a moment it may show a table without any, that another session is making or, the last statement of a killed
+    /// program, dropping.
     ///
     /// # Errors
     /// If the user may not see the columns of one, or the catalog cannot be read.

@@ -59,7 +59,7 @@ impl Store {
         self.create_own_beside(catalog).await.map(drop)
     }
 
-    /// The same beside a checked catalog. Returns the catalog with these tables.
+    /// The same with a catalog that was read and checked before. Returns the catalog with these tables.
     pub(crate) async fn create_own_beside(&self, mut catalog: Catalog) -> Result<Catalog, StoreError> {
         if !Store::OWN.iter().all(|own| catalog.tables.contains_key(*own)) {
             // The catalog has only tables whose columns the user may see.

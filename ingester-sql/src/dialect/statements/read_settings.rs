@@ -14,12 +14,12 @@ ORDER BY "name""#
 )]
 pub struct ReadSettings<'a> {
     prefix: &'a str,
-    /// The first text behind all that begin so.
+    /// The first text after all those with this prefix.
     end: String,
 }
 
 impl<'a> ReadSettings<'a> {
-    /// The settings whose names begin so. The last character is one of ASCII.
+    /// The settings whose names have this prefix, which ends with a character of ASCII.
     pub fn below(prefix: &'a str) -> Self {
         let (start, last) = prefix.split_at(prefix.len().saturating_sub(1));
         let next = last.bytes().map(|byte| char::from(byte + 1));
