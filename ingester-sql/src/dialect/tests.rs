@@ -289,10 +289,13 @@ fn a_text_of_several_statements_has_its_values_in_it() {
     for dialect in [Dialect::MySql, Dialect::Postgres] {
         assert_eq!(dialect.in_one_text(OneText::Last, &last).unwrap().as_str(), "VALUES (7); COMMIT");
     }
-    let rows = Param::Array(SqlType::Text, vec![Param::Text("a'b\\"), Param::Null]);
-    let texts = Param::Texts(&["x"]);
+    let rows = Param::Array(SqlType::Text, values.iter().map(Param::Value).collect());
+    let texts = Param::Texts(&["it's a \"\\\"", ""]);
     let arrays = Dialect::Postgres.in_one_text(OneText::Sequence, &[&List(vec![rows, texts])]).unwrap();
-    assert_eq!(arrays.as_str(), "VALUES (ARRAY['a''b\\', NULL], ARRAY['x'])");
+    assert_eq!(
+        arrays.as_str(),
+        r#"VALUES ('{NULL,TRUE,-9223372036854775808,18446744073709551615,-5e-1,1e300,NULL,"\\x0001ff","2026-03-09 20:36:46.500000+00"}', '{"it''s a \"\\\"",""}')"#
+    );
 }
 
 #[test]
