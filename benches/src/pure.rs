@@ -142,7 +142,9 @@ fn count_render(ready: &Ready, objects: usize, rows: usize) -> usize {
         rendered += each(batch, MOST.0, |rows| render(&Overwrite { table, rows: &rows_of[..rows] }));
         for companion in Companion::OF_METADATA {
             rendered += each(batch, MOST.0, |rows| render(&ReadCompanion { table, companion, uids: &uids[..rows] }));
-            rendered += each(batch, MOST.1, |rows| render(&WriteCompanion { table, companion, rows: &labels[..rows] }));
+            rendered += each(batch, MOST.1, |rows| {
+                render(&WriteCompanion { table, companion, rows: &labels[..rows], new: false })
+            });
         }
     }
     rendered

@@ -200,10 +200,12 @@ impl<'a> Batch<'a> {
         Ok(stored)
     }
 
-    /// Inserts rows: where the database tells which of them it left out, all others; else up to the first statement that it refuses because a
-    /// row exists.
+    /// Inserts rows. If one exists: of a batch that is not trusted, where the database tells which of them it left out, all others; where a refused
+    /// statement does not end the transaction, those up to that statement.
     async fn insert<'c>(&self, tx: &mut Transaction, rows: Vec<&'c Row>) -> Result<Inserted<'c>, sqlx::Error> {
-        let skip = tx.dialect().skips_stored();
+        let can_skip = tx.dialect().skips_stored();
+        // That costs a look for each row. If a trusted batch is refused, it is written again without trust.
+        let skip = can_skip && !self.trusting;
         let (mut done, mut refused, mut new) = (0, None, HashSet::new());
         for rows in self.main_packets(&rows, tx.dialect())? {
             let insert = Insert { table: self.table, rows, update_time: self.now, skip };
@@ -212,7 +214,7 @@ impl<'a> Batch<'a> {
             } else {
                 match tx.execute(&insert).await {
                     // Only the statement is rolled back, not the transaction.
-                    Err(error) if error.as_database_error().is_some_and(|error| error.is_unique_violation()) => {
+                    Err(error) if !can_skip && is_unique_violation(&error) => {
                         refused = Some(error);
                         break;
                     }
@@ -283,9 +285,11 @@ impl<'a> Batch<'a> {
         for rows in chunks(&changes.delete, MOST_ROWS, tx.dialect()) {
             tx.execute(&DeleteCompanion { table, companion, rows }).await?;
         }
+        // Of rows that were just inserted, unless some were left of an object whose row was deleted by hand.
+        let new = self.trusting && present.is_empty() && tx.dialect().skips_stored();
         let bytes = |(uid, key, value): &(&str, &str, &str)| uid.len() + key.len() + value.len() + 27;
         for rows in self.packets(&changes.write, 4 * MOST_ROWS, tx.dialect(), bytes)? {
-            tx.execute(&WriteCompanion { table, companion, rows }).await?;
+            tx.execute(&WriteCompanion { table, companion, rows, new }).await?;
         }
         Ok(())
     }
@@ -305,6 +309,11 @@ impl<'a> Batch<'a> {
     ) -> Result<Vec<&'r [T]>, sqlx::Error> {
         packets(rows, most, self.max_packet, dialect, bytes)
     }
+}
+
+/// Whether a row, or another value of a unique key, is there already.
+pub(super) fn is_unique_violation(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.is_unique_violation())
 }
 
 /// The mark of a row that is deleted.

@@ -77,7 +77,7 @@ impl Batch<'_> {
         let insert = Insert { table: self.table, rows: &[row], update_time: self.now, skip: false };
         let companions = companions.iter();
         let companions: Vec<_> = companions
-            .map(|(companion, rows)| WriteCompanion { table: self.table, companion: *companion, rows })
+            .map(|(companion, rows)| WriteCompanion { table: self.table, companion: *companion, rows, new: true })
             .collect();
         let clear = ClearRejects { kind: self.table.kind, uids: &uids };
         let begin = self.table.history.map(|history| {

@@ -1,6 +1,6 @@
 //! Writing rows: batches, and halving a batch that the database refuses.
 
-use super::batch::Batch;
+use super::batch::{Batch, is_unique_violation};
 use super::change::{Rejected, Report, RowChange, latest_of_each};
 use super::single::{Single, write_single};
 use crate::driver::{ErrorClass, StoreError};
@@ -98,10 +98,16 @@ impl Store {
                     Single::Refused => batch.trusting = false,
                     Single::NotPossible => {}
                 }
-                let mut log = self.log_of_batch(table, batch.now, logs, changes.len()).await?;
-                let mut tx = self.pool.begin_durably(changes.iter().any(RowChange::is_eviction)).await?;
-                let report = batch.write(&mut tx, &mut log).await;
-                log.end(tx, report, self.max_packet).await
+                loop {
+                    let mut log = self.log_of_batch(table, batch.now, logs, changes.len()).await?;
+                    let mut tx = self.pool.begin_durably(changes.iter().any(RowChange::is_eviction)).await?;
+                    let report = batch.write(&mut tx, &mut log).await;
+                    match log.end(tx, report, self.max_packet).await {
+                        // Rows exist that were expected not to.
+                        Err(error) if batch.trusting && is_unique_violation(&error) => batch.trusting = false,
+                        written => return written,
+                    }
+                }
             },
         );
         let report = written.await?;

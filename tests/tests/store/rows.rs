@@ -15,6 +15,7 @@ on_every_database! {
     removed_labels_are_deleted_and_unchanged_ones_not_written
     labels_and_annotations_that_the_writer_knows_are_not_read
     an_unexpected_row_is_read_before_it_is_written
+    labels_that_were_left_behind_are_replaced
     names_and_label_values_are_case_sensitive
     the_longest_label_key_and_a_large_annotation_are_stored
     text_of_any_characters_is_read_back_unchanged
@@ -194,6 +195,23 @@ async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<
         let rows = world.sql(sql).await?.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" "));
         assert_eq!(rows.collect::<Vec<_>>(), is, "{sql}");
     }
+    Ok(())
+}
+
+async fn labels_that_were_left_behind_are_replaced(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    let new = |uid: &str| RowChange::Row(Row { expected: Some(Expected::Absent), ..row(&model(uid, 1)) });
+    store.write(table, vec![new("a"), new("b"), new("c")]).await?;
+    // By hand, the rows of the main table alone.
+    world.sql("DELETE FROM model WHERE uid IN ('a', 'b')").await?;
+    world.sql("UPDATE model_labels SET value = 'old' WHERE `key` = 'version'").await?;
+    // One with others, and one alone.
+    assert_eq!(store.write(table, vec![new("a"), new("d")]).await?.written, 2);
+    assert_eq!(store.write(table, vec![new("b")]).await?.written, 1);
+    let labels = world.sql("SELECT obj_uid, value FROM model_labels WHERE `key` = 'version' ORDER BY obj_uid").await?;
+    let labels = labels.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" "));
+    assert_eq!(labels.collect::<Vec<_>>(), ["a 1", "b 1", "c old", "d 1"]);
     Ok(())
 }
 

@@ -4,13 +4,13 @@ use crate::dialect::{Dialect, Param, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::{Companion, Table};
 
-/// Writes rows of a companion table, and replaces those with the same keys.
+/// Writes rows of a companion table. Unless they are new, they replace those with the same keys.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"INSERT INTO {{ table.companion(*companion)|ident }} ({{ companion.columns()|names }})
 {{ rows.len()|rows_of(self.rows()) }}
-{{ companion.primary_key()|on_conflict }} {{ "value"|write_inserted }}"#
+{% if !new %}{{ companion.primary_key()|on_conflict }} {{ "value"|write_inserted }}{% endif %}"#
 )]
 pub struct WriteCompanion<'a> {
     /// The kind's tables.
@@ -19,6 +19,8 @@ pub struct WriteCompanion<'a> {
     pub companion: Companion,
     /// uid, key and value of each; for a list, the value is the key.
     pub rows: &'a [(&'a str, &'a str, &'a str)],
+    /// Whether the objects have no rows yet. The statement is refused if one has.
+    pub new: bool,
 }
 
 impl Statement for WriteCompanion<'_> {
@@ -48,11 +50,17 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        let labels = WriteCompanion { table: &TABLE, companion: Companion::Labels, rows: &[("a", "k", "v"); 2] };
+        let labels =
+            WriteCompanion { table: &TABLE, companion: Companion::Labels, rows: &[("a", "k", "v"); 2], new: false };
         let list = WriteCompanion { companion: Companion::Values(&LIST), ..labels };
         snapshot_of(
             "WriteCompanion",
-            &[&labels, &list, &WriteCompanion { companion: Companion::Values(&MAP), ..labels }],
+            &[
+                &labels,
+                &list,
+                &WriteCompanion { companion: Companion::Values(&MAP), ..labels },
+                &WriteCompanion { new: true, ..labels },
+            ],
         );
     }
 }
