@@ -12,7 +12,7 @@ use super::guard::{Eviction, Version};
 use super::log::{Log, steps};
 use crate::driver::Transaction;
 use ingester_core::row::{Expected, Row};
-use ingester_sql::dialect::statements::{Gone, OverwriteExpected, TombstoneOlder, What};
+use ingester_sql::dialect::statements::{Gone, OverwriteExpected, TombstoneOlder};
 use std::collections::HashSet;
 
 /// What the database has judged and written.
@@ -40,13 +40,12 @@ impl<'a> Batch<'a> {
         if let Some(gone) = changes.clone().map(as_gone).collect::<Option<Vec<_>>>() {
             for gone in chunks(&gone, MOST_ROWS, tx.dialect()) {
                 let tombstones = TombstoneOlder { table: self.table, gone, update_time: self.now };
-                let written: HashSet<String> = tx.fetch(&tombstones).await?.into_iter().collect();
-                judged.written.extend(gone.iter().map(|gone| gone.uid).filter(|uid| written.contains(*uid)));
+                let mut marked = tx.fetch(&tombstones).await?;
+                marked.sort_unstable_by(|a, b| a.uid.cmp(&b.uid));
+                let written: HashSet<&str> = marked.iter().map(|marked| &*marked.uid).collect();
+                judged.written.extend(gone.iter().map(|gone| gone.uid).filter(|uid| written.contains(uid)));
+                log.marked(marked);
             }
-            log.stored(
-                What::Deleted,
-                self.changes.iter().map(RowChange::uid).filter(|uid| judged.written.contains(uid)),
-            );
         } else if self.trusting
             && let Some(rows) = changes.map(as_expected).collect::<Option<Vec<_>>>()
         {

@@ -12,7 +12,7 @@ use ingester_core::row::{Eviction, Row, Version};
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::Statement;
-use ingester_sql::dialect::statements::{RecordChanges, RecordRowChanges, Recorded, What};
+use ingester_sql::dialect::statements::{Marked, RecordChanges, RecordRowChanges, Recorded, What};
 
 /// Entries that are to be recorded at the end of a transaction.
 pub(super) struct Log<'a> {
@@ -26,13 +26,24 @@ pub(super) struct Log<'a> {
     known: Vec<Recorded<'a>>,
     /// How many of them it has inserted.
     inserted: usize,
+    /// Rows that the database has marked as deleted.
+    marked: Vec<Marked>,
     /// The uids of rows that are stored and locked, by what has become of them.
     stored: Vec<(What, &'a str)>,
 }
 
 impl<'a> Log<'a> {
     fn new(table: &'static Table, at: Micros, is_on: bool) -> Self {
-        Log { table, at, is_on, is_unread: false, known: Vec::new(), inserted: 0, stored: Vec::new() }
+        Log {
+            table,
+            at,
+            is_on,
+            is_unread: false,
+            known: Vec::new(),
+            inserted: 0,
+            marked: Vec::new(),
+            stored: Vec::new(),
+        }
     }
 
     /// A row is inserted.
@@ -48,6 +59,13 @@ impl<'a> Log<'a> {
         }
     }
 
+    /// The database has marked rows as deleted.
+    pub(super) fn marked(&mut self, marked: Vec<Marked>) {
+        if self.is_on {
+            self.marked.extend(marked);
+        }
+    }
+
     /// Stored rows are changed, of which the writer knows the uids.
     pub(super) fn stored(&mut self, what: What, uids: impl IntoIterator<Item = &'a str>) {
         if self.is_on {
@@ -57,8 +75,11 @@ impl<'a> Log<'a> {
 
     /// The one entry that takes the place of all, if it may.
     fn reset(&self) -> Option<Recorded<'static>> {
-        let is_fill =
-            self.is_unread && self.stored.is_empty() && self.inserted == self.known.len() && self.inserted > 1;
+        let is_fill = self.is_unread
+            && self.marked.is_empty()
+            && self.stored.is_empty()
+            && self.inserted == self.known.len()
+            && self.inserted > 1;
         let res_version = self.known.iter().map(|entry| entry.res_version).max().unwrap_or(0);
         is_fill.then_some(Recorded { uid: "", namespace: "", name: "", res_version, what: What::Reset })
     }
@@ -72,9 +93,12 @@ impl<'a> Log<'a> {
     ) -> Result<T, sqlx::Error> {
         let (&Log { table, at, .. }, dialect) = (self, tx.dialect());
         let bytes = |entry: &Recorded<'_>| entry.uid.len() + entry.namespace.len() + entry.name.len() + 128;
-        let reset = self.reset();
-        let known = reset.as_ref().map_or(&self.known[..], std::slice::from_ref);
-        let known = match packets(known, 4 * MOST_ROWS, max_packet, dialect, bytes) {
+        let marked = self.marked.iter().map(Marked::recorded);
+        let known: Vec<_> = match self.reset() {
+            Some(reset) => vec![reset],
+            None => self.known.iter().copied().chain(marked).collect(),
+        };
+        let known = match packets(&known, 4 * MOST_ROWS, max_packet, dialect, bytes) {
             Ok(packets) => packets,
             Err(error) => return tx.end(Err(error)).await,
         };

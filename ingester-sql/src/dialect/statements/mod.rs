@@ -168,7 +168,7 @@ pub use settle_migration::SettleMigration;
 pub use settle_rejects::SettleRejects;
 pub use step_backfill::StepBackfill;
 pub use tombstone::{Gone, Tombstone};
-pub use tombstone_older::TombstoneOlder;
+pub use tombstone_older::{Marked, TombstoneOlder};
 pub use unnumbered_changes::{UnnumberedChange, UnnumberedChanges};
 pub use update::Update;
 pub use version_times::VersionTimes;

@@ -1,13 +1,14 @@
 //! Tombstones of rows that are not of a later version.
 
+use super::record_changes::{Recorded, What};
 use super::tombstone::{Gone, TYPES, params};
 use crate::dialect::{Columns, Dialect, Param, Query, RowsOf, Sql, Statement, filters};
 use askama::Template;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
 
-/// Marks those of the main table's rows as deleted that are live and of no later version. Returns their uids. Only where [a statement can
-/// judge](Dialect::judges).
+/// Marks those of the main table's rows as deleted that are live and of no later version. Returns what the log records of
+/// them. Only where [a statement can judge](Dialect::judges).
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -15,7 +16,7 @@ use ingester_core::value::Micros;
 FROM {{ ["uid", "res_version", "delete_time", "update_time"]|rows_inserted(self.rows()) }}
 WHERE "stored"."uid" = excluded."uid" AND "stored"."res_version" <= excluded."res_version"
   AND "stored"."delete_time" IS NULL AND "stored"."evict_time" IS NULL
-RETURNING "stored"."uid""#
+RETURNING "stored"."uid", "stored"."namespace", "stored"."name", "stored"."res_version""#
 )]
 pub struct TombstoneOlder<'a> {
     /// The kind's tables.
@@ -24,6 +25,27 @@ pub struct TombstoneOlder<'a> {
     pub gone: &'a [Gone<'a>],
     /// `update_time` of all of them.
     pub update_time: Micros,
+}
+
+/// A row that is marked as deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// The object's uid.
+    pub uid: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The `res_version` of its row.
+    pub res_version: u64,
+}
+
+impl Marked {
+    /// Its entry of the log.
+    pub fn recorded(&self) -> Recorded<'_> {
+        let Marked { uid, namespace, name, res_version } = self;
+        Recorded { uid, namespace, name, res_version: *res_version, what: What::Deleted }
+    }
 }
 
 impl Statement for TombstoneOlder<'_> {
@@ -41,10 +63,10 @@ impl Statement for TombstoneOlder<'_> {
 }
 
 impl Query for TombstoneOlder<'_> {
-    type Row = String;
+    type Row = Marked;
 
     fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(0)
+        Ok(Marked { uid: row.text(0)?, namespace: row.text(1)?, name: row.text(2)?, res_version: row.uint(3)? })
     }
 }
 
