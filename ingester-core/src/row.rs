@@ -269,7 +269,17 @@ impl Row {
     pub fn companions_hash(&self) -> NonZeroU64 {
         // With a random key, so that different labels with the same hash cannot be constructed.
         static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-        NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations, &self.many)) >> 8).unwrap_or(NonZeroU64::MIN)
+        // At once: a hasher takes several times as long for many short texts.
+        let mut bytes = Vec::with_capacity(1024);
+        let count = |bytes: &mut Vec<u8>, count: usize| bytes.extend((count as u64).to_le_bytes());
+        for pairs in [&self.labels, &self.annotations].into_iter().chain(&self.many) {
+            count(&mut bytes, pairs.len());
+            for text in pairs.iter().flat_map(|(key, value)| [key, value]) {
+                count(&mut bytes, text.len());
+                bytes.extend_from_slice(text.as_bytes());
+            }
+        }
+        NonZeroU64::new(KEYS.hash_one(bytes) >> 8).unwrap_or(NonZeroU64::MIN)
     }
 
     /// How many of its values have NUL (U+0000), which the text of some databases cannot have; of a companion table's row, key and value

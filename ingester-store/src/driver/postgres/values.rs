@@ -107,7 +107,12 @@ impl<'a> Bound<'a> {
             Param::Time(value) | Param::Value(Value::Time(value)) => Bound::Time(*value),
             Param::Texts(texts) => Bound::Texts(texts),
             Param::Array(ty, params) => {
-                Bound::Array(*ty, params.iter().map(Bound::of).collect::<Result<_, sqlx::Error>>()?)
+                let of = |param: &'a Param<'_>| match (ty, param) {
+                    // NUL is escaped in JSON.
+                    (SqlType::Json, Param::Value(Value::Text(json))) => Ok(Bound::Text(json)),
+                    (_, param) => Bound::of(param),
+                };
+                Bound::Array(*ty, params.iter().map(of).collect::<Result<_, sqlx::Error>>()?)
             }
         })
     }
