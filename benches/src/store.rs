@@ -140,7 +140,6 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
             if (D::ONE_WRITER && candidate == 2) || (arguments.without_reference && [1, 2].contains(&candidate)) {
                 continue;
             }
-            let objects = arguments.objects;
             D::empty(&mut emptying[candidate], table).await?;
             D::simple(&mut emptying[candidate], "DELETE FROM ingester_changes").await?;
             if candidate == 5 {
@@ -151,7 +150,7 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
                 2 => workers_of(26),
                 _ => workers_of(arguments.workers),
             };
-            let mut slices = slices(kind, &mut dice, objects, workers)?;
+            let mut slices = slices(kind, &mut dice, arguments.objects, workers)?;
             if arguments.without_proto {
                 slices.iter_mut().filter_map(Arc::get_mut).flatten().flatten().for_each(forget_proto);
             }
@@ -168,7 +167,7 @@ async fn on<D: Engine>(name: &str, urls: [String; CANDIDATES], arguments: &Datab
                     _ => handmade.write(&slices, phase, HANDMADE).await?,
                 }
                 if round > 0 {
-                    speeds[candidate][place].0.push(objects as f64 / start.elapsed().as_secs_f64());
+                    speeds[candidate][place].0.push(arguments.objects as f64 / start.elapsed().as_secs_f64());
                 }
                 drop(written);
             }
