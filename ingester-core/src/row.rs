@@ -267,19 +267,22 @@ impl Row {
     /// A hash of the rows of all companion tables, valid in this process only. It has 56 bits, so a caller that remembers it for many
     /// objects can add one byte.
     pub fn companions_hash(&self) -> NonZeroU64 {
-        // With a random key, so that different labels with the same hash cannot be constructed.
-        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-        // At once: a hasher takes several times as long for many short texts.
-        let mut bytes = Vec::with_capacity(1024);
-        let count = |bytes: &mut Vec<u8>, count: usize| bytes.extend((count as u64).to_le_bytes());
-        for pairs in [&self.labels, &self.annotations].into_iter().chain(&self.many) {
-            count(&mut bytes, pairs.len());
-            for text in pairs.iter().flat_map(|(key, value)| [key, value]) {
-                count(&mut bytes, text.len());
-                bytes.extend_from_slice(text.as_bytes());
-            }
-        }
-        NonZeroU64::new(KEYS.hash_one(bytes) >> 8).unwrap_or(NonZeroU64::MIN)
+        let labels = self.labels.iter().map(|(key, value)| (&**key, &**value));
+        NonZeroU64::new(hash_of(Part::Labels, [labels]) ^ self.hash_of_others()).unwrap_or(NonZeroU64::MIN)
+    }
+
+    /// Whether a row with this [`Row::companions_hash`] and these labels, in the order of their keys, has the same annotations and many values.
+    pub fn has_others_of<'l>(
+        &self,
+        hash: NonZeroU64,
+        labels: impl ExactSizeIterator<Item = (&'l str, &'l str)>,
+    ) -> bool {
+        hash.get() == hash_of(Part::Labels, [labels]) ^ self.hash_of_others()
+    }
+
+    fn hash_of_others(&self) -> u64 {
+        let others = [&self.annotations].into_iter().chain(&self.many);
+        hash_of(Part::Others, others.map(|pairs| pairs.iter().map(|(key, value)| (&**key, &**value))))
     }
 
     /// How many of its values have NUL (U+0000), which the text of some databases cannot have; of a companion table's row, key and value
@@ -318,6 +321,34 @@ impl Row {
         let companions = self.labels.iter().chain(self.annotations.iter()).chain(many);
         self.bytes() + companions.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
     }
+}
+
+/// The two parts of [`Row::companions_hash`]. Their hashes differ even if the rows are the same: else those would cancel each other out.
+#[derive(Clone, Copy)]
+enum Part {
+    Labels,
+    Others,
+}
+
+/// A hash of the rows of some companion tables, of 56 bits.
+fn hash_of<'p, P>(part: Part, tables: impl IntoIterator<Item = P>) -> u64
+where
+    P: ExactSizeIterator<Item = (&'p str, &'p str)>,
+{
+    // With a random key, so that different labels with the same hash cannot be constructed.
+    static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    // At once: a hasher takes several times as long for many short texts.
+    let mut bytes = Vec::with_capacity(1024);
+    bytes.push(part as u8);
+    let count = |bytes: &mut Vec<u8>, count: usize| bytes.extend((count as u64).to_le_bytes());
+    for pairs in tables {
+        count(&mut bytes, pairs.len());
+        for text in pairs.flat_map(|(key, value)| [key, value]) {
+            count(&mut bytes, text.len());
+            bytes.extend_from_slice(text.as_bytes());
+        }
+    }
+    KEYS.hash_one(bytes) >> 8
 }
 
 fn has_nul(value: &Value) -> bool {

@@ -6,7 +6,7 @@
 
 use super::change::{Report, RowChange};
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room};
-use super::companions::CompanionChanges;
+use super::companions::{CompanionChanges, CompanionRow, alike_but_for_labels};
 use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use super::history::{begin_versions, keep_versions, mark_deleted};
 use super::log::{Log, is_news, steps};
@@ -41,6 +41,8 @@ struct Sorted<'a> {
     present: Vec<&'a Row>,
     /// Rows that exist and have the right rows in the companion tables already.
     alike: Vec<&'a Row>,
+    /// Rows that exist as expected, with other rows in the companion tables.
+    relabelled: Vec<&'a Row>,
     /// Rows that are to be marked as deleted.
     gone: Vec<Gone<'a>>,
     /// The uids of evicted rows whose objects have left etcd.
@@ -63,8 +65,9 @@ impl<'a> Sorted<'a> {
     fn add(&mut self, change: &'a RowChange, old: Option<Version>, report: &mut Report) {
         match change {
             RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
-                Some((Verdict::Write, old)) if has_its_companions(row, old) => {
-                    self.alike.push(row);
+                Some((Verdict::Write, old)) if is_expected(row, old) => {
+                    let is_alike = has_its_companions(row, old);
+                    if is_alike { &mut self.alike } else { &mut self.relabelled }.push(row);
                     self.add_news(row, old);
                 }
                 judged => self.add_row(row, judged, report),
@@ -132,23 +135,28 @@ impl<'a> Batch<'a> {
             sorted.add(change, stored.get(change.uid()).copied(), &mut report);
         }
         let inserted = self.insert_absent(tx, &mut sorted, &mut report).await?;
-        let Sorted { present, alike, gone, confirmed, news, .. } = sorted;
+        let Sorted { present, alike, mut relabelled, gone, confirmed, news, .. } = sorted;
         begin_versions(tx, self.table, inserted.iter().map(|row| &*row.uid)).await?;
         inserted.iter().for_each(|row| log.inserted(row));
         news.iter().for_each(|(row, what)| log.row(row, *what));
         log.stored(What::Deleted, gone.iter().map(|gone| gone.uid));
         log.stored(What::Evicted, confirmed.iter().copied());
-        self.overwrite(tx, &[&present[..], &alike].concat(), &news).await?;
-        let with_companions = [&present[..], &judged.with_companions].concat();
+        self.overwrite(tx, &[&present[..], &alike, &relabelled].concat(), &news).await?;
+        report.written += judged.written.len() + inserted.len() + present.len() + alike.len() + relabelled.len();
+        relabelled.extend(judged.relabelled);
+        let mut with_companions = [&present[..], &relabelled].concat();
         for companion in self.table.companions() {
-            self.write_companions(tx, companion, &inserted, &with_companions, None).await?;
+            let stored = self.write_companions(tx, companion, &inserted, &with_companions, None).await?;
+            if companion == Companion::Labels {
+                let alike = alike_but_for_labels(&relabelled, &stored);
+                with_companions.retain(|row| !alike.contains(&*row.uid));
+            }
         }
         mark_deleted(tx, self.table, &gone, self.now).await?;
         for uids in chunks(&confirmed, MOST_ROWS, tx.dialect()) {
             tx.execute(&ConfirmEvictions { table: self.table, uids }).await?;
         }
-        report.written +=
-            judged.written.len() + inserted.len() + present.len() + alike.len() + gone.len() + confirmed.len();
+        report.written += gone.len() + confirmed.len();
         if self.clear_rejects {
             for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
                 tx.execute(&ClearRejects { kind: self.table.kind, uids }).await?;
@@ -260,7 +268,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Makes the stored rows of a companion equal to those of the rows. `inserted` have none stored yet, `present` may. Adds the uids of
-    /// those `present` that had others to `changed`, if that is given.
+    /// those `present` that had others to `changed`, if that is given. Returns the rows that were stored.
     pub(super) async fn write_companions(
         &self,
         tx: &mut Transaction,
@@ -268,7 +276,7 @@ impl<'a> Batch<'a> {
         inserted: &[&Row],
         present: &[&Row],
         changed: Option<&mut HashSet<Box<str>>>,
-    ) -> Result<(), sqlx::Error> {
+    ) -> Result<Vec<CompanionRow>, sqlx::Error> {
         let table = self.table;
         let mut stored = Vec::new();
         let uids: Vec<&str> = present.iter().map(|row| row.uid.as_ref()).collect();
@@ -291,7 +299,7 @@ impl<'a> Batch<'a> {
         for rows in self.packets(&changes.write, 4 * MOST_ROWS, tx.dialect(), bytes)? {
             tx.execute(&WriteCompanion { table, companion, rows, new }).await?;
         }
-        Ok(())
+        Ok(stored)
     }
 
     /// How many bytes of parameters fit into one packet, beside the statement's text and the types of the parameters.
@@ -321,12 +329,21 @@ fn as_gone(row: &Row) -> Option<Gone<'_>> {
     row.delete_time.map(|delete_time| Gone { uid: &row.uid, res_version: row.res_version, delete_time })
 }
 
-/// Whether the stored row is the expected one and already has the rows of `row` in its companion tables. The version of the main row
-/// vouches for them, because all are only written together.
-pub(super) fn has_its_companions(row: &Row, stored: Version) -> bool {
-    let Some(Expected::Stored { res_version, companions }) = row.expected else { return false };
+/// Whether the stored row is the expected one, and so are its rows in the companion tables. The version of the main row vouches for them, because
+/// all are only written together.
+fn is_expected(row: &Row, stored: Version) -> bool {
+    let Some(Expected::Stored { res_version, .. }) = row.expected else { return false };
     // Labels and annotations do not depend on the definition, many values do.
     let ingest_version = if row.many.is_empty() { stored.ingest_version } else { row.ingest_version };
     let live = Version { res_version, ingest_version, deleted: false, eviction: Eviction::None };
-    res_version > 0 && stored == live && companions == row.companions_hash()
+    res_version > 0 && stored == live
+}
+
+/// Whether the stored row is the expected one and already has the rows of `row` in its companion tables.
+pub(super) fn has_its_companions(row: &Row, stored: Version) -> bool {
+    let hash = match row.expected {
+        Some(Expected::Stored { companions, .. }) => Some(companions),
+        Some(Expected::Absent) | None => None,
+    };
+    is_expected(row, stored) && hash == Some(row.companions_hash())
 }

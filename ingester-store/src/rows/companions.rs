@@ -1,7 +1,8 @@
 //! What has to change in a companion table, which holds labels, annotations or many values. Pure.
 
-use ingester_core::row::Row;
+use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
+use std::collections::HashSet;
 
 /// A stored row: uid, key, value; of a list's values the value as the key.
 pub(super) type CompanionRow = (String, String, String);
@@ -18,21 +19,17 @@ pub(super) struct CompanionChanges<'a> {
 impl<'a> CompanionChanges<'a> {
     /// The changes that make `stored`, all companion rows of `rows`, equal to those in `rows`.
     pub(super) fn between(companion: Companion, stored: &'a [CompanionRow], rows: &[&'a Row]) -> Self {
-        let mut old: Vec<(&str, &str, &str)> =
-            stored.iter().map(|(uid, key, value)| (&**uid, &**key, &**value)).collect();
-        // They come in about this order, so this costs less than a hash of each.
-        old.sort_unstable();
+        let old = in_order(stored);
         let mut gone = vec![false; old.len()];
         let mut changes = CompanionChanges::default();
         for row in rows {
             let uid: &str = &row.uid;
-            let start = old.partition_point(|(of, ..)| *of < uid);
-            let end = start + old[start..].partition_point(|(of, ..)| *of == uid);
-            gone[start..end].fill(true);
+            let (start, of_row) = of_uid(&old, uid);
+            gone[start..start + of_row.len()].fill(true);
             for (key, value) in row.companion(companion) {
-                let found = old[start..end].binary_search_by_key(&&**key, |(_, key, _)| key);
+                let found = of_row.binary_search_by_key(&&**key, |(_, key, _)| key);
                 found.iter().for_each(|place| gone[start + place] = false);
-                if !found.is_ok_and(|place| *old[start + place].2 == **value) {
+                if !found.is_ok_and(|place| *of_row[place].2 == **value) {
                     changes.write.push((uid, key, value));
                 }
             }
@@ -55,4 +52,35 @@ impl<'a> CompanionChanges<'a> {
             row.companion(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref())),
         );
     }
+}
+
+/// Those of `rows`, as each of which is expected to be stored, whose annotations and many values stay the same: their stored `labels`, all of them,
+/// are the whole difference.
+pub(super) fn alike_but_for_labels<'a>(rows: &[&'a Row], labels: &[CompanionRow]) -> HashSet<&'a str> {
+    let labels = in_order(labels);
+    let is_alike = |row: &&&Row| match row.expected {
+        Some(Expected::Stored { companions, .. }) => {
+            let (_, labels) = of_uid(&labels, &row.uid);
+            row.has_others_of(companions, labels.iter().map(|(_, key, value)| (*key, *value)))
+        }
+        Some(Expected::Absent) | None => false,
+    };
+    rows.iter().filter(is_alike).map(|row| &*row.uid).collect()
+}
+
+type Stored<'s> = (&'s str, &'s str, &'s str);
+
+fn in_order(stored: &[CompanionRow]) -> Vec<Stored<'_>> {
+    let mut stored: Vec<_> = stored.iter().map(|(uid, key, value)| (&**uid, &**key, &**value)).collect();
+    // They come in about this order, so this costs less than a hash of each.
+    stored.sort_unstable();
+    stored
+}
+
+/// The rows of an object, and the place of the first.
+fn of_uid<'o, 's>(stored: &'o [Stored<'s>], uid: &str) -> (usize, &'o [Stored<'s>]) {
+    let start = stored.partition_point(|(of, ..)| *of < uid);
+    let behind = &stored[start..];
+    // An object has few.
+    (start, &behind[..behind.iter().take_while(|(of, ..)| *of == uid).count()])
 }

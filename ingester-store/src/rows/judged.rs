@@ -20,8 +20,8 @@ use std::collections::HashSet;
 pub(super) struct Judged<'a> {
     /// The uids.
     pub(super) written: HashSet<&'a str>,
-    /// Of them, the rows whose companion tables are to be written.
-    pub(super) with_companions: Vec<&'a Row>,
+    /// Of them, those with other rows in the companion tables.
+    pub(super) relabelled: Vec<&'a Row>,
 }
 
 impl<'a> Batch<'a> {
@@ -58,7 +58,7 @@ impl<'a> Batch<'a> {
                 let written: HashSet<String> = tx.fetch(&overwrite).await?.into_iter().collect();
                 for (row, res_version, is_alike) in rows.into_iter().filter(|(row, ..)| written.contains(&*row.uid)) {
                     judged.written.insert(&row.uid);
-                    judged.with_companions.extend((!is_alike).then_some(row));
+                    judged.relabelled.extend((!is_alike).then_some(row));
                     // By the statement's condition.
                     let (ingest_version, eviction) = (row.ingest_version, Eviction::None);
                     let stored = Version { res_version, ingest_version, deleted: false, eviction };

@@ -1,11 +1,12 @@
 //! Tests that need no database.
 
 use super::change::{RowChange, latest_of_each};
-use super::companions::CompanionChanges;
+use super::companions::{CompanionChanges, alike_but_for_labels};
 use crate::driver::{ErrorClass, StoreError};
-use ingester_core::row::Row;
+use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
+use std::collections::HashSet;
 
 fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
     Row {
@@ -52,6 +53,48 @@ fn only_labels_that_differ_are_written_or_deleted() {
     difference.write_all(Companion::Labels, &c);
     assert_eq!(difference.write.last(), Some(&("c", "x", "y")));
     assert_eq!(CompanionChanges::between(Companion::Annotations, &[], &[&a]), CompanionChanges::default());
+}
+
+#[test]
+fn stored_labels_tell_whether_annotations_stay_the_same() {
+    let annotated = |uid: &str, labels: &[(&str, &str)], annotation: &str| Row {
+        annotations: [("key".into(), annotation.into())].into(),
+        ..row(uid, 2, labels)
+    };
+    let replacing = |old: &Row, row: Row| {
+        let expected = Expected::Stored { res_version: 1, companions: old.companions_hash() };
+        Row { expected: Some(expected), ..row }
+    };
+    let stored = |row: &Row| {
+        row.labels
+            .iter()
+            .map(|(key, value)| (row.uid.to_string(), key.to_string(), value.to_string()))
+            .collect::<Vec<_>>()
+    };
+    let old = ["a", "b", "c", "d"].map(|uid| annotated(uid, &[("x", "1"), ("y", "1")], "1"));
+    let new = [
+        replacing(&old[0], annotated("a", &[("y", "2"), ("z", "1")], "1")),
+        replacing(&old[1], annotated("b", &[("y", "2"), ("z", "1")], "2")),
+        replacing(&old[2], annotated("c", &[], "1")),
+        // Its labels are not those that its writer has written.
+        replacing(&old[3], annotated("d", &[("x", "1")], "1")),
+    ];
+    let mut labels: Vec<_> = old.iter().flat_map(stored).collect();
+    labels.reverse();
+    labels[0].2 = "by hand".to_owned();
+    let mut alike: Vec<&str> = alike_but_for_labels(&new.each_ref(), &labels).into_iter().collect();
+    alike.sort_unstable();
+    assert_eq!(alike, ["a", "c"]);
+}
+
+#[test]
+fn labels_and_annotations_that_are_the_same_do_not_cancel_each_other_out() {
+    let of = |label: &str, annotation: &str| {
+        let annotations = [("key".into(), annotation.into())].into();
+        Row { annotations, ..row("a", 1, &[("key", label)]) }.companions_hash()
+    };
+    let hashes = [row("a", 1, &[]).companions_hash(), of("1", "1"), of("2", "2"), of("1", "2"), of("2", "1")];
+    assert_eq!(HashSet::from(hashes).len(), hashes.len());
 }
 
 #[test]

@@ -15,6 +15,7 @@ on_every_database! {
     removed_labels_are_deleted_and_unchanged_ones_not_written
     labels_and_annotations_that_the_writer_knows_are_not_read
     an_unexpected_row_is_read_before_it_is_written
+    annotations_that_change_with_labels_are_written
     labels_that_were_left_behind_are_replaced
     names_and_label_values_are_case_sensitive
     the_longest_label_key_and_a_large_annotation_are_stored
@@ -194,6 +195,38 @@ async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<
     ] {
         let rows = world.sql(sql).await?.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" "));
         assert_eq!(rows.collect::<Vec<_>>(), is, "{sql}");
+    }
+    Ok(())
+}
+
+async fn annotations_that_change_with_labels_are_written(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    let at = |uid: &str, version: u64, label: &str, annotation: &str| {
+        let mut object = model(uid, version);
+        object["metadata"]["labels"] = json!({ "key": label, "same": "same" });
+        object["metadata"]["annotations"] = json!({ "key": annotation, "same": "same" });
+        row(&object)
+    };
+    let mut stored = [at("a", 1, "1", "1"), at("b", 1, "1", "1"), at("c", 1, "1", "1")];
+    store.write(table, stored.iter().cloned().map(RowChange::Row).collect()).await?;
+    // Both, labels alone, annotations alone; the first have the same labels as annotations.
+    let steps = [["2 2", "2 1", "1 2"], ["1 1", "1 1", "1 1"], ["1 2", "3 1", "2 3"]];
+    for (step, version) in steps.iter().zip(2..) {
+        let mut next = Vec::new();
+        for (old, pairs) in stored.iter().zip(step) {
+            let (label, annotation) = pairs.split_once(' ').context("two values")?;
+            let expected = Expected::Stored { res_version: old.res_version, companions: old.companions_hash() };
+            next.push(Row { expected: Some(expected), ..at(&old.uid, version, label, annotation) });
+        }
+        assert_eq!(store.write(table, next.iter().cloned().map(RowChange::Row).collect()).await?.written, 3);
+        let sql = "SELECT l.value, a.value FROM model_labels l JOIN model_annotations a ON a.obj_uid = l.obj_uid \
+                   AND a.`key` = l.`key` WHERE l.`key` = 'key' ORDER BY l.obj_uid";
+        let rows = world.sql(sql).await?.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" "));
+        assert_eq!(rows.collect::<Vec<_>>(), *step);
+        assert_eq!(world.count("model_labels").await? + world.count("model_annotations").await?, 12);
+        next.iter_mut().for_each(|row| row.expected = None);
+        stored = next.try_into().map_err(|_| anyhow::anyhow!("three rows"))?;
     }
     Ok(())
 }
