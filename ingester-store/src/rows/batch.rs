@@ -208,8 +208,8 @@ impl<'a> Batch<'a> {
         Ok(stored)
     }
 
-    /// Inserts rows. If one exists: of a batch that is not trusted, where the database tells which of them it left out, all others; where a refused
-    /// statement does not end the transaction, those up to that statement.
+    /// Inserts rows, and returns those that are left because rows exist. A database that can skip them does so, unless the batch is trusted: then it
+    /// refuses all. Elsewhere it refuses a statement, and the rows from that on are left.
     async fn insert<'c>(&self, tx: &mut Transaction, rows: Vec<&'c Row>) -> Result<Inserted<'c>, sqlx::Error> {
         let can_skip = tx.dialect().skips_stored();
         // That costs a look for each row. If a trusted batch is refused, it is written again without trust.
