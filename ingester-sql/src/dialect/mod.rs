@@ -26,7 +26,7 @@ pub use conditions::Range;
 use ingester_core::schema::{Ident, SqlType};
 use ingester_core::value::{Micros, Value};
 pub use of_group::OfGroup;
-pub use own::{BACKFILLS, CHANGES, POSITIONS, REJECTS, SETTINGS, own_schema};
+pub use own::{BACKFILLS, CHANGES, LOST_EVICTIONS, MARKS, POSITIONS, REJECTS, RESTORES, SETTINGS, own_schema};
 pub use rows_of::RowsOf;
 use rules::Rules;
 use std::sync::Arc;

@@ -19,6 +19,15 @@ pub const CHANGES: &str = "ingester_changes";
 /// How far the log of each table is numbered and purged.
 pub const POSITIONS: &str = "ingester_positions";
 
+/// Rows of only copies that a rule has marked, and rules that a user has reverted for a row.
+pub const MARKS: &str = "ingester_marks";
+
+/// Restores that have begun: the object was, or may have been, created in the cluster, and its row is not replaced yet.
+pub const RESTORES: &str = "ingester_restores";
+
+/// Evictions whose rows the database has lost.
+pub const LOST_EVICTIONS: &str = "ingester_lost_evictions";
+
 /// The ingester's own tables.
 pub fn own_schema(dialect: Dialect) -> Schema {
     use SqlType::{BigInt, BigIntUnsigned, DateTime, Text, VarChar};
@@ -32,7 +41,7 @@ pub fn own_schema(dialect: Dialect) -> Schema {
                 name: ident(name),
                 was: None,
                 ty: *ty,
-                nullable: *name == "complete_time",
+                nullable: matches!(*name, "complete_time" | "revert_time"),
                 stays: Stays::None,
             })
             .collect(),
@@ -96,5 +105,36 @@ pub fn own_schema(dialect: Dialect) -> Schema {
         &[("table_name", VarChar(64)), ("seq", BigInt), ("horizon", BigInt), ("horizon_version", BigIntUnsigned)],
         1,
     );
-    Schema { tables: vec![rejects, backfills, settings, changes, positions], views: Vec::new() }
+    let marks = table(
+        MARKS,
+        &[
+            ("table_name", VarChar(64)),
+            ("uid", VarChar(64)),
+            ("rule", VarChar(128)),
+            ("fingerprint", VarChar(64)),
+            ("text_hash", VarChar(64)),
+            ("mark_time", DateTime),
+            ("revert_time", DateTime),
+        ],
+        3,
+    );
+    let restores = table(
+        RESTORES,
+        &[("table_name", VarChar(64)), ("uid", VarChar(64)), ("nonce", VarChar(64)), ("restore_time", DateTime)],
+        2,
+    );
+    let lost = table(
+        LOST_EVICTIONS,
+        &[
+            ("table_name", VarChar(64)),
+            ("uid", VarChar(64)),
+            ("namespace", VarChar(256)),
+            ("name", VarChar(256)),
+            ("res_version", BigIntUnsigned),
+            ("lost_time", DateTime),
+        ],
+        2,
+    );
+    let tables = vec![rejects, backfills, settings, changes, positions, marks, restores, lost];
+    Schema { tables, views: Vec::new() }
 }

@@ -8,7 +8,9 @@ use ingester_core::Registry;
 use ingester_sql::ddl::Schema;
 use ingester_sql::dialect::Sql;
 use ingester_sql::dialect::statements::ReadTables;
-use ingester_sql::dialect::{BACKFILLS, CHANGES, POSITIONS, REJECTS, SETTINGS, own_schema};
+use ingester_sql::dialect::{
+    BACKFILLS, CHANGES, LOST_EVICTIONS, MARKS, POSITIONS, REJECTS, RESTORES, SETTINGS, own_schema,
+};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -18,7 +20,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 impl Store {
     /// The names of the ingester's own tables.
-    pub(crate) const OWN: [&'static str; 5] = [REJECTS, BACKFILLS, SETTINGS, CHANGES, POSITIONS];
+    pub(crate) const OWN: [&'static str; 8] =
+        [REJECTS, BACKFILLS, SETTINGS, CHANGES, POSITIONS, MARKS, RESTORES, LOST_EVICTIONS];
 
     /// Creates the missing tables of a list of kinds, or of a [`Registry`] with its views, and the ingester's own. Makes the views that
     /// are missing or were made of another definition. Returns the names of the kinds' tables and the views that it made.
