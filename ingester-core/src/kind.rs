@@ -167,13 +167,21 @@ pub enum Finalizer {
 pub struct Functions {
     /// The plural in the API's paths.
     pub plural: Plural,
-    /// Adds the values of the indexed columns. Returns false where the kind's filter leaves the object out.
+    /// Adds the values of the indexed columns. Returns false where the kind's filter leaves the object out; then the values are all there,
+    /// or none is, because an object that is left out may have any shape.
     ///
     /// An object's text after its metadata is read here for the first time; a function that does not look at it calls
     /// [`Object::parts`], so that broken JSON is an error all the same.
     pub decode: Decode,
     /// The CRD, for kinds that are ours to define.
     pub crd: Option<fn() -> CustomResourceDefinition>,
+}
+
+/// How the kind's filter counts when a row is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filtering {
+    Applied,
+    Ignored,
 }
 
 /// What reads the objects of a kind. Only this tells a kind of a struct from a kind of a file.
@@ -461,6 +469,14 @@ impl Kind {
         }
     }
 
+    /// The lowest number of a definition that made what concerns a whole row and these columns as this one does.
+    pub fn unchanged_since(&self, columns: impl Iterator<Item = Ident>) -> u32 {
+        match self.record().and_then(Record::counted) {
+            Some(counted) => columns.map(|column| counted.column(column)).fold(counted.row, u32::max),
+            None => self.ingest_version(),
+        }
+    }
+
     /// What its rows are made from, part by part. A kind of a struct does not know its parts: it has one.
     ///
     /// # Errors
@@ -676,9 +692,25 @@ impl Kind {
     /// [`DecodeError`] when the text is not JSON, a field's JSON is not of the field's type, a value does not fit its
     /// column, or the kind's protobuf message cannot be used.
     pub fn row(&self, object: &Object) -> Result<Option<Row>, DecodeError> {
+        self.made_row(object, Filtering::Applied)
+    }
+
+    /// The row that the object would have without the kind's filter; `None` if the filter leaves the object out and its columns cannot
+    /// be computed.
+    ///
+    /// # Errors
+    /// As [`Kind::row`].
+    pub fn unfiltered_row(&self, object: &Object) -> Result<Option<Row>, DecodeError> {
+        self.made_row(object, Filtering::Ignored)
+    }
+
+    fn made_row(&self, object: &Object, filtering: Filtering) -> Result<Option<Row>, DecodeError> {
         let object = &*self.pruned(object)?;
-        let mut values = Values::with_capacity(self.table().indexed().len());
-        if !self.functions.decode.decode(object, &mut values)? {
+        let indexed = self.table().indexed().len();
+        let mut values = Values::with_capacity(indexed);
+        let has_row = self.functions.decode.decode(object, &mut values)?;
+        let is_computed = values.are_complete(indexed, self.table().many.len());
+        if !has_row && !(filtering == Filtering::Ignored && is_computed) {
             return Ok(None);
         }
         // A recipe has done it: it knows which of a column's paths count.
@@ -689,7 +721,8 @@ impl Kind {
         Ok(Some(Row { lost, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? }))
     }
 
-    /// The row of an object that cannot be decoded: its metadata and its text, the indexed columns NULL.
+    /// The row of an object that cannot be decoded: its metadata and its text, the indexed columns NULL. No definition has computed these
+    /// columns, so its `ingest_version` is 0.
     ///
     /// # Errors
     /// [`DecodeError`] when the text is not JSON or the metadata do not fit their columns.
@@ -702,7 +735,7 @@ impl Kind {
         self.table().many.iter().for_each(|_| values.push_many(Vec::new()));
         // Without its protobuf bytes the row still has the whole object, in `json`.
         let (proto, lost) = self.proto(object).unwrap_or_default();
-        Ok(Row { lost, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? })
+        Ok(Row { lost, ..Row::new(self.table(), 0, object, proto, values)? })
     }
 
     /// The object's bytes for the `proto` column, and what its message has no field for.

@@ -15,28 +15,26 @@ where
 {
     // Any trouble on the fast path is left to the slow one, which knows the path of what is wrong.
     let (spec, status) = match object.unread().and_then(|reader| decode_members::<Spec, Status>(reader).ok()) {
-        Some((spec, _)) if !spec.has_row() => return Ok(false),
         Some(both) => both,
         None => {
             let (spec, status) = object.parts()?;
             let spec: Spec = json::from_str(spec).map_err(|error| error.with_prefix("spec"))?;
-            if !spec.has_row() {
-                return Ok(false);
-            }
             let status = match json::from_str(status) {
                 Err(_) if status == "{}" => None,
+                Err(_) if !spec.has_row() => return Ok(false),
                 status => Some(status.map_err(|error| error.with_prefix("status"))?),
             };
             (spec, status)
         }
     };
+    let has_row = spec.has_row();
     spec.write(out);
     match status {
         Some(status) => status.write(out),
         None => Status::FIELDS.iter().for_each(|field| out.push_absent(field.shape())),
     }
     Spec::write_metadata(object.meta(), out);
-    Ok(true)
+    Ok(has_row)
 }
 
 /// Reads spec and status in one pass over the members after the metadata. Fails on anything unusual, also on what
@@ -68,10 +66,7 @@ where
 {
     object.parts()?;
     let whole: Whole = json::from_str(object.text())?;
-    if !whole.has_row() {
-        return Ok(false);
-    }
     whole.write(out);
     Whole::write_metadata(object.meta(), out);
-    Ok(true)
+    Ok(whole.has_row())
 }

@@ -238,6 +238,11 @@ impl Values {
         self.many.push(pairs.into());
     }
 
+    /// Returns true if there is a value for each of this many columns, and rows for each of this many columns of many values.
+    pub(crate) fn are_complete(&self, columns: usize, many: usize) -> bool {
+        self.columns.len() == columns && self.many.len() == many
+    }
+
     /// The values of the columns.
     pub fn into_vec(self) -> Vec<Value> {
         self.columns
