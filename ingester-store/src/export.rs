@@ -15,7 +15,7 @@ use ingester_core::row::Standing;
 use ingester_core::schema::base;
 use ingester_sql::query::{Query, States};
 use sha2::{Digest as _, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufWriter, ErrorKind, Write as _};
@@ -49,7 +49,8 @@ fn remedy(error: &io::Error) -> &'static str {
 
 impl Store {
     /// Writes those of these rows that have not changed their standing into a file of `folder`, which has to exist, and syncs both. Returns
-    /// their uids. If there is none, no file is written.
+    /// their uids. If there is none, no file is written. Rows of `undeleted` are written without their deletion, which is only the mark of
+    /// the rule that exports them.
     ///
     /// # Errors
     /// If the rows cannot be read, or the file cannot be written and synced: then it is not there.
@@ -58,6 +59,7 @@ impl Store {
         kind: &Kind,
         folder: &Path,
         rows: &[(&str, Standing)],
+        undeleted: &HashSet<Box<str>>,
     ) -> Result<Vec<Box<str>>, ExportError> {
         let judged: HashMap<&str, Standing> = rows.iter().copied().collect();
         let uids = judged.keys().map(|uid| (*uid).to_owned()).collect();
@@ -74,7 +76,11 @@ impl Store {
             }
             let found: Vec<FoundRow> =
                 found.into_iter().filter(|row| judged.get(row.uid()) == Some(&row.standing())).collect();
-            let line = |row: &FoundRow| ShownState::of(kind, row).object(row.text(base::JSON)).into_owned() + "\n";
+            let state = |row: &FoundRow| match undeleted.contains(row.uid()) {
+                true => ShownState::of(kind, row).without_deletion(),
+                false => ShownState::of(kind, row),
+            };
+            let line = |row: &FoundRow| state(row).object(row.text(base::JSON)).into_owned() + "\n";
             let lines: String = found.iter().map(line).collect();
             let Some(first) = found.first() else { continue };
             let name = name(kind, first);

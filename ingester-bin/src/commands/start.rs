@@ -245,6 +245,9 @@ async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watc
     }
     store.look_for_rejects().await?;
     store.learn_declared(declared).await.map_err(not_followed)?;
+    if cluster.is_some() {
+        store.record_latest(&tables.kinds).await?;
+    }
     if cluster.is_some()
         && let Some(refused) = super::risks::refused_pruning(&store, &tables.kinds).await?
     {

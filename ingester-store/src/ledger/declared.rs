@@ -192,7 +192,8 @@ impl Store {
             }
             Ok(())
         };
-        self.with_retries(|| format!("recording {name} in {SETTINGS}"), forget).await
+        self.with_retries(|| format!("recording {name} in {SETTINGS}"), forget).await?;
+        self.forget_latest(table).await
     }
 
     /// Records a definition as the last one of its kind's table, and tells its number: one more than that of the definition before. Of its
@@ -221,9 +222,9 @@ impl Store {
                     (None, Some(last)) => last.number.saturating_add(1),
                     // Rows of another program, or of a table that had another name, have older definitions.
                     (None, None) => {
-                        let latest =
-                            self.pool.fetch(&LatestDefinition { table: kind.table() }).await?.pop().unwrap_or(0);
-                        u32::try_from(latest).unwrap_or(u32::MAX - 1).saturating_add(1)
+                        let of_rows = self.pool.fetch(&LatestDefinition { table: kind.table() }).await?.pop();
+                        let of_rows = of_rows.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX - 1));
+                        of_rows.max(self.used_definition(kind).await?.unwrap_or(0)).saturating_add(1)
                     }
                 };
                 // Where an earlier release has recorded only the whole, all its parts are as old as the whole.
@@ -274,7 +275,7 @@ const RENAMED: &str = "renamed";
 const VALUE: usize = 256;
 
 /// The setting with the last definition of a kind that no lock file counts. A table's name has 52 characters at most.
-fn definition_name(kind: &Kind) -> String {
+pub(super) fn definition_name(kind: &Kind) -> String {
     format!("{DEFINITIONS}{}", kind.table().name)
 }
 
@@ -375,6 +376,11 @@ impl Recorded {
         let mut words = value.split(' ');
         Some(Recorded { number: words.next()?.parse().ok()?, fingerprint: words.next()?.to_owned() })
     }
+}
+
+/// The number of a definition that such a setting records.
+pub(super) fn recorded_number(value: &str) -> Option<u32> {
+    Recorded::parse(value).map(|recorded| recorded.number)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(crate) mod catalog;
 mod changes;
 mod declared;
 pub(crate) mod foreign;
+mod latest;
 pub(crate) mod migrations;
 mod settings;
 mod tables;

@@ -37,16 +37,17 @@ impl Store {
         Ok(changes)
     }
 
-    /// Lets the lock file count the definitions of a kind that a file has declared. Rows with a later definition than it has lose their
-    /// number, so that a backfill looks at them. Returns how many. Nothing else may write the table at the same time.
+    /// Lets the lock file count the definitions of a kind that a file has declared. The numbers of the file mean nothing to it: all rows lose
+    /// theirs, so that a backfill looks at them and no rule judges them before. Returns how many. Nothing else may write the table at the
+    /// same time.
     ///
     /// # Errors
     /// If the database cannot be read or written within the retries.
     pub async fn adopt(&self, kind: &Kind) -> Result<u64, StoreError> {
-        let (table, ingest_version) = (kind.table(), kind.ingest_version());
+        let table = kind.table();
         let (mut rows, mut after) = (0, String::new());
         loop {
-            let newer = |narrow| NewerRows { table, ingest_version, after: &after, limit: PAGE, narrow };
+            let newer = |narrow| NewerRows { table, ingest_version: 0, after: &after, limit: PAGE, narrow };
             let page = || async { self.by_narrow_key(newer).await };
             let uids = self.with_retries(|| format!("reading rows of {}", table.name), page).await?;
             let Some(last) = uids.last() else { break };
@@ -60,6 +61,8 @@ impl Store {
             after.clone_from(last);
         }
         self.forget_declared(kind).await?;
+        self.forget_latest(table.name.as_str()).await?;
+        self.record_latest(std::slice::from_ref(kind)).await?;
         Ok(rows)
     }
 }

@@ -227,7 +227,14 @@ impl Released {
         }
         migrating.end().await?;
         store.create_own().await?;
-        store.forget_backfills(i64::from(version), &self.table_names()).await?;
+        let tables = self.table_names();
+        store.forget_backfills(i64::from(version), &tables).await?;
+        if !todo.is_empty() {
+            // An earlier program has the latest definition from now on.
+            for table in &tables {
+                store.forget_latest(table).await?;
+            }
+        }
         // Views that were made again belong to an earlier release, which records them when it runs.
         let changed: Vec<Ident> = todo.iter().flat_map(|released| created_views(&released.changes)).collect();
         store.forget_views(&changed).await?;

@@ -8,7 +8,7 @@
 use super::lock_file::AddedColumn;
 use super::released::Released;
 use crate::driver::StoreError;
-use crate::rows::backfill::{Scope, Target};
+use crate::rows::backfill::{InCluster, Scope, Target};
 use crate::store::Store;
 use ingester_core::kind::Kind;
 use ingester_core::object::{ManagedFields, Object};
@@ -258,7 +258,8 @@ impl Store {
             companions: backfill.companions,
         };
         while !stop.is_cancelled() {
-            let page = self.backfill_page(target, &position, rows, |json| derived(&backfill.kind, json)).await?;
+            let page =
+                self.backfill_page(target, &position, rows, |json, at| derived(&backfill.kind, json, at)).await?;
             for reject in &page.failed {
                 tracing::warn!(
                     table,
@@ -308,7 +309,8 @@ fn all(kind: &Kind) -> Vec<Ident> {
 }
 
 /// The row that a stored object has today.
-fn derived(kind: &Kind, json: Arc<str>) -> Result<Option<Row>, String> {
+fn derived(kind: &Kind, json: Arc<str>, InCluster(in_cluster): InCluster) -> Result<Option<Row>, String> {
     let object = Object::parse(json, ManagedFields::Keep).map_err(|error| error.to_string())?;
-    kind.row(&object).map_err(|error| error.to_string())
+    let row = if in_cluster { kind.row(&object) } else { kind.unfiltered_row(&object) };
+    row.map_err(|error| error.to_string())
 }

@@ -46,6 +46,12 @@ impl ShownState {
         ShownState { state: "evicted", evicted: time, deleted: None, pruned: &[], version: None }
     }
 
+    /// The state of an evicted row before it was deleted.
+    #[must_use]
+    pub fn without_deletion(self) -> Self {
+        ShownState { state: "evicted", deleted: None, ..self }
+    }
+
     /// Whether the annotation of this key is one of those that only answers have. A writer's values for them are ignored.
     pub fn is_shown_by(key: &str) -> bool {
         shown::ALL.contains(&key)

@@ -49,6 +49,10 @@ pub(crate) enum Scope {
     Older,
 }
 
+/// Whether the object of a row is in the cluster, as the row says. Only then its kind's filter applies: any other row keeps its columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InCluster(pub(crate) bool);
+
 /// The columns of a kind that are backfilled together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
@@ -144,7 +148,7 @@ impl Store {
         target: Target<'_>,
         after: &str,
         limit: usize,
-        decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
+        decode: impl Fn(Arc<str>, InCluster) -> Result<Option<Row>, String>,
     ) -> Result<Page, StoreError> {
         let page = self.with_retries(
             || format!("backfilling columns of `{}`", target.kind.table().name),
@@ -208,6 +212,8 @@ struct Changes<'k> {
     write: Vec<Backfilled>,
     /// Rows that have their values already, of an older definition.
     mark: Vec<String>,
+    /// Rows whose columns no definition has computed, and that say otherwise.
+    unmark: Vec<String>,
     /// Rows in the cluster that their kind leaves out now, with their versions.
     gone: Vec<(String, u64)>,
     /// Rows that can be filled, with their versions.
@@ -268,7 +274,7 @@ impl<'k> Changes<'k> {
         row: RowToBackfill,
         target: Target<'k>,
         max_packet: usize,
-        decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
+        decode: impl Fn(Arc<str>, InCluster) -> Result<Option<Row>, String>,
         page: &mut Page,
     ) -> Result<(), sqlx::Error> {
         let Target { kind, scope, places, whole, companions, .. } = target;
@@ -298,7 +304,8 @@ impl<'k> Changes<'k> {
             self.mark.push(row.uid);
             return Ok(());
         }
-        let decoded = decode(json).map(|new| new.map(|new| changed.within(new, places, &row.values)));
+        let decoded =
+            decode(json, InCluster(row.in_cluster)).map(|new| new.map(|new| changed.within(new, places, &row.values)));
         let reason = match decoded {
             Ok(Some(new))
                 if !places.iter().zip(&row.values).all(|(place, stored)| has(table, *place, stored, &new)) =>
@@ -320,8 +327,12 @@ impl<'k> Changes<'k> {
                 if left.is_none() && whole && number > 0 && row.in_cluster {
                     self.gone.push((row.uid.clone(), row.res_version));
                 }
+                // No rule may judge what it has.
+                let is_unproved = left.is_none() && whole && !row.in_cluster;
                 self.pairs.extend(left.filter(|_| companions).map(|new| (changed, pairs_of(&row.uid, &new))));
-                if whole && row.ingest_version != number {
+                if is_unproved && row.ingest_version != 0 {
+                    self.unmark.push(row.uid.clone());
+                } else if whole && !is_unproved && row.ingest_version != number {
                     self.mark.push(row.uid.clone());
                 }
                 self.good.push((row.uid, row.res_version.to_string()));
@@ -347,7 +358,7 @@ async fn page(
     target: Target<'_>,
     rows: Rows<'_>,
     terms: Terms,
-    decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
+    decode: impl Fn(Arc<str>, InCluster) -> Result<Option<Row>, String>,
 ) -> Result<Page, sqlx::Error> {
     let mut page = Page::default();
     if let Rows::These(uids) = rows {
@@ -355,7 +366,11 @@ async fn page(
     }
     // The stored value is compared with what the database would store of the row.
     let dialect = tx.dialect();
-    let decode = |json| decode(json).map(|row| row.map(|row| if dialect.has_nul() { row } else { row.without_nul() }));
+    let has_nul = dialect.has_nul();
+    let decode = |json, in_cluster| {
+        let row = decode(json, in_cluster)?;
+        Ok(row.map(|row| if has_nul { row } else { row.without_nul() }))
+    };
     let mut changes = Changes::default();
     for row in read(tx, target, rows).await? {
         changes.add(row, target, terms.max_packet, decode, &mut page)?;
@@ -455,9 +470,11 @@ async fn write(
         let uids: &Vec<&str> = &gone.iter().map(|gone| gone.uid).collect();
         tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at: now }).await?;
     }
-    let uids: Vec<&str> = changes.mark.iter().map(String::as_str).collect();
-    for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
-        tx.execute(&MarkRows { table, ingest_version: kind.ingest_version(), uids }).await?;
+    for (ingest_version, uids) in [(kind.ingest_version(), &changes.mark), (0, &changes.unmark)] {
+        let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
+        for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
+            tx.execute(&MarkRows { table, ingest_version, uids }).await?;
+        }
     }
     Ok((filled.len() + gone_rows) as u64)
 }

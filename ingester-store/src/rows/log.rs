@@ -104,7 +104,8 @@ impl<'a> Log<'a> {
         };
         let known: Vec<_> = known.into_iter().map(|changes| RecordChanges { table, changes, at }).collect();
         let of = |what: What| self.stored.iter().filter(move |(of, _)| *of == what).map(|(_, uid)| *uid);
-        let stored = [What::Updated, What::Deleted, What::Evicted].map(|what| (what, of(what).collect::<Vec<&str>>()));
+        let stored = [What::Updated, What::Deleted, What::Revived, What::Evicted]
+            .map(|what| (what, of(what).collect::<Vec<&str>>()));
         let stored =
             stored.iter().flat_map(|(what, uids)| chunks(uids, 4 * MOST_ROWS, dialect).map(move |uids| (*what, uids)));
         let stored: Vec<_> = stored.map(|(what, uids)| RecordRowChanges { table, uids, what, at }).collect();

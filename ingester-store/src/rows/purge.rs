@@ -5,6 +5,8 @@
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::history::keep_versions;
+use super::marks::{Mark, MarkingRule};
+use super::proof::{Premise, proved};
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -12,15 +14,25 @@ use ingester_core::row::Standing;
 use ingester_core::schema::{History, Table};
 use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{
-    DeleteVersions, LockPurgeable, ManyVersions, Old, OldVersions, Purge, Purgeable, RecordRowChanges, What,
+    DeleteVersions, ForgetMarks, LockPurgeable, ManyVersions, MarksOf, Old, OldVersions, Purge, Purgeable, ReadMarks,
+    RecordRowChanges, What,
 };
 use ingester_sql::dialect::{Access, OfGroup};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 /// Where a batch of [`Store::purge_older`] ended: the next one does not read again what this one has left. The default is the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PurgePlace(Option<(String, Micros)>);
+
+/// What must hold of rows that rules have judged, once they are locked: besides their standing, that rules may judge them at all.
+#[derive(Clone, Copy, Debug)]
+pub struct PurgeTerms<'a> {
+    /// What their texts must prove.
+    pub premise: &'a Premise,
+    /// The mark that each row must have, and the time before which it must have been made; `None` for rows that need none.
+    pub marked: Option<(MarkingRule<'a>, Micros)>,
+}
 
 /// What a batch of [`Store::purge`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,19 +88,24 @@ impl Store {
         let is_old = |_: &str, now: Standing| {
             now.evict_time.is_none() && now.delete_time.is_some_and(|deleted| deleted < before)
         };
-        self.purge_where(kind, uids, &is_old).await
+        self.purge_where(kind, uids, &is_old, None).await
     }
 
-    /// Deletes those of these rows that still stand where they stood when they were judged, those of evicted objects among them. Returns
-    /// how many.
+    /// Deletes those of these rows that still stand where they stood when they were judged, those of evicted objects among them, and that
+    /// meet the terms. Returns how many.
     ///
     /// # Errors
     /// As [`Store::purge`].
-    pub async fn purge_judged(&self, kind: &Kind, rows: &[(&str, Standing)]) -> Result<u64, StoreError> {
+    pub async fn purge_judged(
+        &self,
+        kind: &Kind,
+        rows: &[(&str, Standing)],
+        terms: PurgeTerms<'_>,
+    ) -> Result<u64, StoreError> {
         let judged: HashMap<&str, Standing> = rows.iter().copied().collect();
         let mut uids: Vec<&str> = judged.keys().copied().collect();
         uids.sort_unstable();
-        self.purge_where(kind, &uids, &|uid, now| judged.get(uid) == Some(&now)).await
+        self.purge_where(kind, &uids, &|uid, now| judged.get(uid) == Some(&now), Some(terms)).await
     }
 
     /// Deletes those of these rows of which this holds while they are locked.
@@ -97,6 +114,7 @@ impl Store {
         kind: &Kind,
         uids: &[&str],
         holds: &impl Fn(&str, Standing) -> bool,
+        terms: Option<PurgeTerms<'_>>,
     ) -> Result<u64, StoreError> {
         let table = kind.table();
         let mut purged = 0;
@@ -107,7 +125,15 @@ impl Store {
                     || async {
                         let logs = self.logs().await?;
                         let mut tx = self.pool.begin(Access::Write).await?;
-                        let result = purge_locked(&mut tx, kind, uids, holds, (self.now(), logs)).await;
+                        let result = async {
+                            let mut locked = tx.fetch(&LockPurgeable { table, uids }).await?;
+                            locked.retain(|(uid, now)| holds(uid, *now));
+                            if let Some(terms) = terms {
+                                retain_proved(&mut tx, kind, &mut locked, terms).await?;
+                            }
+                            purge_locked(&mut tx, kind, &locked, (self.now(), logs)).await
+                        }
+                        .await;
                         tx.end(result).await
                     },
                 )
@@ -174,17 +200,42 @@ impl Store {
     }
 }
 
-/// Locks and deletes rows. What is kept and logged of them is at this time, and before: then they still tell names and versions.
+/// Leaves those of these locked rows that meet the terms.
+async fn retain_proved(
+    tx: &mut Transaction,
+    kind: &Kind,
+    locked: &mut Vec<(String, Standing)>,
+    terms: PurgeTerms<'_>,
+) -> Result<(), sqlx::Error> {
+    let uids: Vec<&str> = locked.iter().map(|(uid, _)| uid.as_str()).collect();
+    if uids.is_empty() {
+        return Ok(());
+    }
+    let (rows, _) = proved(tx, kind, &uids, terms.premise).await?;
+    let mut may_go: HashSet<String> = rows.iter().map(|row| row.uid.to_string()).collect();
+    if let Some((rule, before)) = terms.marked {
+        let table = kind.table().name.as_str();
+        let fingerprint = rule.fingerprint.to_string();
+        let marks = tx.fetch(&ReadMarks { table, of: MarksOf::Rows(&uids) }).await?;
+        let is_due = |uid: &String| {
+            let of_rule = |mark: &&Mark| mark.uid == *uid && mark.rule == rule.name && mark.revert_time.is_none();
+            marks.iter().find(of_rule).is_some_and(|mark| mark.fingerprint == fingerprint && mark.mark_time <= before)
+        };
+        may_go.retain(is_due);
+    }
+    locked.retain(|(uid, _)| may_go.contains(uid));
+    Ok(())
+}
+
+/// Deletes locked rows, with their marks. What is kept and logged of them is at this time, and before: then they still tell names and
+/// versions.
 async fn purge_locked(
     tx: &mut Transaction,
     kind: &Kind,
-    uids: &[&str],
-    holds: &impl Fn(&str, Standing) -> bool,
+    locked: &[(String, Standing)],
     (at, logs): (Micros, bool),
 ) -> Result<u64, sqlx::Error> {
     let table = kind.table();
-    let mut locked = tx.fetch(&LockPurgeable { table, uids }).await?;
-    locked.retain(|(uid, now)| holds(uid, *now));
     if logs {
         // To readers of the log, an evicted object exists until it is deleted.
         let exists = locked.iter().filter(|(_, now)| now.delete_time.is_none());
@@ -194,6 +245,12 @@ async fn purge_locked(
         }
     }
     let uids: Vec<&str> = locked.iter().map(|(uid, _)| uid.as_str()).collect();
+    // Only rows of evicted objects have marks.
+    let evicted = locked.iter().filter(|(_, now)| now.evict_time.is_some()).map(|(uid, _)| uid.as_str());
+    let evicted: Vec<&str> = evicted.collect();
+    for uids in chunks(&evicted, MOST_ROWS, tx.dialect()) {
+        tx.execute(&ForgetMarks { table: table.name.as_str(), rule: None, uids }).await?;
+    }
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
         let last: Vec<_> = uids.iter().map(|uid| (*uid, Some(What::Purged))).collect();

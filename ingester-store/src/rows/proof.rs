@@ -1,0 +1,182 @@
+//! Which rows rules may judge. `ingest_version` excludes rows that another definition wrote; then the object's text proves the rest: what
+//! rules read of a row is computed once more and compared. Columns can be out of date (not backfilled yet, kept by design, edited by hand),
+//! and a rule that reads them may destroy the only copy of an object.
+
+use super::chunks::{MOST_ROWS, chunks};
+use super::read::{StoredRow, read_rows};
+use crate::driver::{StoreError, Transaction};
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::Row;
+use ingester_core::schema::{Companion, Ident};
+use ingester_core::value::Value;
+use ingester_sql::dialect::Dialect;
+use ingester_sql::query::{Filter, Reads, Test};
+use std::fmt;
+
+/// The column with the definition that wrote a row.
+const NUMBER: &str = "ingest_version";
+
+/// What must hold of a row of a kind before any rule about its state is judged for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Premise {
+    /// What the rules read.
+    pub reads: Reads,
+    /// The definition since which all of that is computed as now.
+    pub since: u32,
+    /// The definition of this process; 0 if it has none that is recorded.
+    pub own: u32,
+    /// The latest definition that the database records.
+    pub latest: u32,
+}
+
+/// Why no rule may judge a row now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pending {
+    /// This process does not have the latest definition of the kind.
+    Outdated {
+        /// Its definition.
+        own: u32,
+        /// The latest one.
+        latest: u32,
+    },
+    /// Another definition wrote the row.
+    Definition {
+        /// That definition; 0 if none has computed its columns.
+        row: u32,
+        /// The definition since which what rules read is unchanged.
+        since: u32,
+    },
+    /// The object's text cannot be decoded.
+    Undecodable(String),
+    /// A part of the row is not what the object's text gives.
+    Differs(Ident),
+}
+
+impl fmt::Display for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pending::Outdated { own: 0, .. } => write!(
+                f,
+                "no definition of its kind is recorded in the database: start `ingester run` or `ingester schema apply` once"
+            ),
+            Pending::Outdated { own, latest } => write!(
+                f,
+                "this program has definition {own} of the kind, and the database records {latest}: run the program with the latest one"
+            ),
+            Pending::Definition { row: 0, .. } => write!(
+                f,
+                "its columns are not computed from its object: run `ingester backfill`, and correct the kind if `ingester rejects` names the row"
+            ),
+            Pending::Definition { row, since } => write!(
+                f,
+                "definition {row} of the kind wrote it, and what the rules read is computed as now since {since}: run `ingester backfill`, which `ingester run` also does"
+            ),
+            Pending::Undecodable(reason) => {
+                write!(f, "its object cannot be decoded ({reason}): correct the kind, then run `ingester backfill`")
+            }
+            Pending::Differs(column) => write!(
+                f,
+                "`{column}` is not what its object says: run `ingester backfill` (no rule judges a column whose value stays while the object has another one)"
+            ),
+        }
+    }
+}
+
+impl Premise {
+    /// Why a row of this definition may not be judged; `None` if its text is all that remains to be proved.
+    pub fn refuses(&self, ingest_version: u32) -> Option<Pending> {
+        let Premise { since, own, latest, .. } = *self;
+        if own == 0 || own < latest {
+            return Some(Pending::Outdated { own, latest });
+        }
+        let is_known = ingest_version > 0 && (since..=own).contains(&ingest_version);
+        (!is_known).then_some(Pending::Definition { row: ingest_version, since })
+    }
+
+    /// The rows that [`Premise::refuses`], as a condition of a query.
+    pub fn refused(&self) -> Option<Filter> {
+        if self.refuses(self.own).is_some() {
+            return None;
+        }
+        let number = |test: fn(Value) -> Test, number: u32| Filter::field(NUMBER, test(Value::UInt(number.into())));
+        let judged = number(Test::GreaterOrEqual, self.since.max(1)).and(number(Test::LessOrEqual, self.own));
+        Some(judged.negated())
+    }
+
+    /// Computes what rules read of a stored row once more. Returns the row of its object, or why the row may not be judged.
+    ///
+    /// # Errors
+    /// [`Pending`]
+    pub fn prove(&self, kind: &Kind, stored: &StoredRow, dialect: Dialect) -> Result<Row, Pending> {
+        if let Some(pending) = self.refuses(stored.ingest_version) {
+            return Err(pending);
+        }
+        let row = computed(kind, stored.json()).map_err(Pending::Undecodable)?;
+        let row = if dialect.has_nul() { row } else { row.without_nul() };
+        let table = kind.table();
+        let differs = |place: &usize| stored.values.get(*place) != row.values.get(*place);
+        if let Some(place) = self.reads.places().find(differs) {
+            return Err(Pending::Differs(table.columns[place].name));
+        }
+        for companion in self.reads.companions(table) {
+            if pairs(stored, companion) != row.companion(companion) {
+                return Err(Pending::Differs(table.companion(companion)));
+            }
+        }
+        Ok(row)
+    }
+}
+
+fn pairs(stored: &StoredRow, companion: Companion) -> &[(Box<str>, Box<str>)] {
+    match companion {
+        Companion::Labels => &stored.labels,
+        Companion::Annotations => &stored.annotations,
+        Companion::Values(many) => stored.many.get(many.place).map_or(&[], |pairs| &**pairs),
+    }
+}
+
+/// The row that the present definition makes of a text, whatever the kind's filter says.
+fn computed(kind: &Kind, text: &str) -> Result<Row, String> {
+    let object = Object::parse(text, ManagedFields::Keep).map_err(|error| error.to_string())?;
+    let row = kind.unfiltered_row(&object).map_err(|error| error.to_string())?;
+    row.ok_or_else(|| "the kind's filter leaves it out".to_owned())
+}
+
+impl Store {
+    /// What must hold of a row of a kind before rules that read these parts are judged for it.
+    ///
+    /// # Errors
+    /// If the settings cannot be read within the retries.
+    pub async fn premise(&self, kind: &Kind, reads: Reads) -> Result<Premise, StoreError> {
+        let own = kind.ingest_version();
+        let latest = self.latest_definition(kind).await?.unwrap_or(own);
+        let since = kind.unchanged_since(reads.columns(kind.table()));
+        Ok(Premise { reads, since, own, latest })
+    }
+}
+
+/// Those of these rows, which the transaction has locked, that a premise lets rules judge, with their texts; and how many it does not.
+pub(super) async fn proved(
+    tx: &mut Transaction,
+    kind: &Kind,
+    uids: &[&str],
+    premise: &Premise,
+) -> Result<(Vec<StoredRow>, u64), sqlx::Error> {
+    let dialect = tx.dialect();
+    let mut rows = Vec::with_capacity(uids.len());
+    let mut pending = 0;
+    for uids in chunks(uids, MOST_ROWS, dialect) {
+        for stored in read_rows(tx, kind.table(), uids).await? {
+            match premise.prove(kind, &stored, dialect) {
+                Ok(_) => rows.push(stored),
+                Err(why) => {
+                    pending += 1;
+                    tracing::debug!(kind = kind.name(), uid = %stored.uid, %why, "Row not judged by rules");
+                }
+            }
+        }
+    }
+    Ok((rows, pending))
+}
