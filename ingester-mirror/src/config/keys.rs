@@ -6,8 +6,8 @@ use super::row::Row;
 use super::row::{Effect, Settings, settings};
 use super::section::Section;
 use super::values::{
-    DURATION, PAUSE, SETTLE, TIME, address, argument, audience, choice, duration, host, kind, lease_name, listen,
-    namespace, or_never, or_none, path, prefix, setting_name, setting_value, text, truth, variable, whole,
+    DURATION, GRACE, PAUSE, SETTLE, TIME, address, argument, audience, choice, duration, host, kind, lease_name,
+    listen, namespace, or_never, or_none, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
 use super::{
     ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RetentionRule, Secret,
@@ -335,6 +335,9 @@ settings! {
         /// `name`, `kinds` and a `state`. It selects rows with `when`, `namespaces`, `after` with `since`, and `keepLast`, and may have an
         /// `export`. It purges rows only with `enforce: true`. `ingester policies` shows what each rule would purge.
         rules => rules: Vec<RetentionRule> = "[]", "list of rules", Now, retention_rules(kind(kinds));
+        /// How long the row of an evicted object, which is its only copy, stays after a rule has marked it. A marked row counts as deleted; the
+        /// rule purges it after this time if it still lets the row go. `ingester policies revert` takes marks back.
+        grace => grace: Duration = "24h", "duration from `1m` up to `36500d`", Now, read(duration(GRACE));
         /// The most that a former version is kept after its end, of kinds that keep a [history](history.md): `30d`. `none`: not at all. It shortens
         /// what their structs or files say, and makes no history where they say nothing.
         history => history: Option<Duration> = "", "duration from `1s` up to `36500d`, or `none`", Now, read(or_none(HISTORY));

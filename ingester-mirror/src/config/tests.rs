@@ -116,6 +116,7 @@ retention:
   deletedMap: { Model: 36h, Pipeline: 0s }
   rules:
   - { name: old, kinds: [Model, Pipeline], state: evicted, when: { labelSelector: tier!=gold }, after: 365d, keepLast: { count: 2, by: [owner] }, namespaces: [ml], immutable: true, export: { path: /archive }, enforce: yes }
+  grace: 2h
   history: 30d
   historyMap: { Model: none }
 policies:
@@ -232,6 +233,7 @@ log: { format: json, level: WARN }
                     enforce: true,
                 },
             }],
+            grace: Duration::from_secs(7200),
             history: Some(Duration::from_secs(30 * 24 * 3600)),
             history_map: [("Model".to_owned(), Some(Duration::ZERO))].into(),
         },

@@ -18,6 +18,9 @@ pub(super) const SETTLE: Bounds = Bounds::new("0s", "1h");
 /// A time in which something must be done.
 pub(super) const TIME: Bounds = Bounds::new("1s", "365d");
 
+/// How long a marked row stays: at least so long that a person can react.
+pub(super) const GRACE: Bounds = Bounds::new("1m", "36500d");
+
 /// How names begin under which the ingester keeps something in `ingester_settings`.
 const OWN_SETTINGS: [&str; 10] =
     ["view:", "definition/", "recipes/", "stays/", "types/", "sweep/", "evict/", "marks/", "unit/", "policy/"];

@@ -16,6 +16,7 @@
 //! | `upkeep` | backfills, retention, audits, suspension |
 //! | `process` | the database, the configuration, Events |
 //! | `replicas` | members that share the work |
+//! | `rules` | what rules may not judge |
 //! | `controller` | all metrics of a kind |
 //! | `family` | how metrics are declared |
 //!
@@ -28,6 +29,7 @@ mod gauges;
 mod process;
 mod replicas;
 mod rows;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod upkeep;
@@ -47,6 +49,7 @@ use ingester_store::Store;
 use process::{ProcessFamilies, ProcessSeries};
 use prometheus::{Registry, TextEncoder};
 use replicas::ReplicaFamilies;
+use rules::RuleSeries;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -60,6 +63,7 @@ struct Inner {
     families: KindFamilies,
     process: ProcessSeries,
     replicas: ReplicaMetrics,
+    rules: RuleSeries,
     kinds: Mutex<BTreeMap<Box<str>, Arc<KindMetrics>>>,
     /// The database, while it is open.
     store: Mutex<Weak<Store>>,
@@ -77,8 +81,9 @@ impl Metrics {
         let process = ProcessFamilies::register(&registry)?.of("");
         process.begin();
         let replicas = ReplicaMetrics(Arc::new(ReplicaFamilies::register(&registry)?.of("")));
+        let rules = RuleSeries::register(&registry)?;
         let (kinds, store) = (Mutex::default(), Mutex::default());
-        Ok(Metrics(Arc::new(Inner { registry, families, process, replicas, kinds, store })))
+        Ok(Metrics(Arc::new(Inner { registry, families, process, replicas, rules, kinds, store })))
     }
 
     /// The metrics of one controller of a kind. What several controllers count is in the same series; their gauges add up as long as

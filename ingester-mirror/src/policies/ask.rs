@@ -87,6 +87,8 @@ pub(crate) async fn candidates(store: &Store, kind: &Kind, rule: &EvictRule) -> 
         version: version(&row),
         created: row.time(base::CREATE_TIME),
         since: row.time(since),
+        takes_place: true,
+        evidence: 0,
         group: by.iter().map(|place| row.get(*place).cloned().unwrap_or(Value::Null)).collect(),
     };
     Ok(rows.into_iter().map(candidate).collect())

@@ -20,6 +20,10 @@ pub struct Candidate {
     pub created: Option<Micros>,
     /// The time that `after` counts from.
     pub since: Option<Micros>,
+    /// Whether it takes one of the places of `keepLast`. A row that is deleted or marked already takes none.
+    pub takes_place: bool,
+    /// A hash of what rules read of it, once its text has proved that; 0 before.
+    pub evidence: u64,
     /// The values that make its group.
     pub group: Vec<Value>,
 }
@@ -67,9 +71,10 @@ pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Jud
     for candidate in snapshot {
         let stays = match &rule.keep_last {
             Some(keep) => {
-                let before = groups.entry(format!("{:?}", candidate.group)).or_default();
-                *before += 1;
-                (*before <= keep.count).then_some(Stays::AmongLast(keep.count))
+                let later = groups.entry(format!("{:?}", candidate.group)).or_default();
+                let is_among_last = *later < keep.count;
+                *later += usize::from(candidate.takes_place);
+                is_among_last.then_some(Stays::AmongLast(keep.count))
             }
             None => None,
         };
@@ -119,6 +124,8 @@ mod tests {
             version: 1,
             created: time,
             since: time,
+            takes_place: true,
+            evidence: 0,
             group: vec![Value::text(owner)],
         }
     }

@@ -1,6 +1,6 @@
 //! What a rule would purge, for people.
 
-use super::rows::{CHUNK, Covered, CoveredRows, Portion, Which, covered, query};
+use super::rows::{Covered, CoveredRows, Portion, Which, covered, pending, pending_query, query, reads};
 use super::rules::{Held, Together, Weighed, rules};
 use crate::config::{Retained, Retention, RetentionRule};
 use crate::policies::{Candidate, PolicyError, Stays, places};
@@ -8,29 +8,47 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::Kind;
 use ingester_core::schema::base;
-use ingester_core::value::Value;
-use ingester_sql::query::{Query, States};
-use ingester_store::Store;
-use ingester_store::query::{AskError, Wanted};
+use ingester_core::value::{Micros, Value};
+use ingester_sql::query::Query;
+use ingester_store::marks::{Mark, text_hash};
+use ingester_store::query::{FoundRow, STANDING_PLACES, Wanted};
+use ingester_store::{Pending, Premise, Store, StoredRow};
 use std::fmt;
+
+/// How many rows are read at a time with their texts.
+const CHUNK: usize = 128;
+
+/// The most rows of one name that are explained although no rule may judge them.
+const EXPLAINED: usize = 100;
 
 /// What a rule that covers a row does with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowFate {
     /// The rule lets it go, and no other rule keeps it.
     Goes,
+    /// It is marked by this rule, and goes at this time if the rule still lets it go then.
+    Marked(String, Micros),
     /// The rule lets it go, but another rule keeps it.
     Held(Held),
     /// The rule keeps it.
     Stays(Stays),
+    /// A user has reverted the rule for this text of its object.
+    Reverted,
+    /// No rule may judge it now.
+    Pending(Pending),
 }
 
 impl fmt::Display for RowFate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RowFate::Goes => write!(f, "no rule keeps it any more"),
+            RowFate::Marked(rule, time) => {
+                write!(f, "`{rule}` has marked it, and purges it from {} on if it still lets it go", time.rfc3339())
+            }
             RowFate::Held(held) => held.fmt(f),
             RowFate::Stays(why) => why.fmt(f),
+            RowFate::Reverted => write!(f, "the rule was reverted for it, and its object has not changed since"),
+            RowFate::Pending(why) => write!(f, "pending: {why}"),
         }
     }
 }
@@ -46,6 +64,8 @@ pub struct RetentionForecast {
     pub held: u64,
     /// How many rows the rule covers and keeps.
     pub staying: u64,
+    /// How many rows of the rule's state and namespaces no rule may judge now.
+    pub pending: u64,
     /// What the rule does with each row of the requested name.
     pub explained: Vec<(Candidate, RowFate)>,
 }
@@ -79,46 +99,111 @@ pub async fn forecast(
     let number = all.iter().position(|other| other.rule.name == rule.rule.name).unwrap_or_default();
     let rows = OnlyRead { store, kind };
     let together = Together::begin(&rows, all, store.read_clock().await?).await.map_err(|wrong| *wrong.error)?;
-    let (mut found, mut place) = (RetentionForecast::default(), together.start(number));
+    let premise = &together.premise;
+    let mut found = RetentionForecast { pending: pending(store, kind, rule, premise).await?, ..Default::default() };
+    if let Some(name) = name {
+        found.explained = pending_of(store, kind, rule, premise, name).await?;
+    }
+    let mut place = together.start(number);
     loop {
         let next = together.next(&rows, number, &mut place, true).await.map_err(|wrong| *wrong.error)?;
         let Some(Weighed { free, held, staying }) = next else { return Ok(found) };
-        found.going += free.len() as u64;
         found.held += held.len() as u64;
         found.staying += staying.len() as u64;
-        found.bytes += bytes(store, kind, &free).await?;
-        let free = free.into_iter().map(|row| (row.candidate, RowFate::Goes));
         let held = held.into_iter().map(|(row, by)| (row.candidate, RowFate::Held(by)));
         let staying = staying.into_iter().map(|(row, why)| (row.candidate, RowFate::Stays(why)));
         let named = |(row, _): &(Candidate, RowFate)| name.is_some_and(|name| *row.name == *name);
-        found.explained.extend(free.chain(held).chain(staying).filter(named));
-    }
-}
-
-/// The total size in bytes of the objects of these rows.
-async fn bytes(store: &Store, kind: &Kind, rows: &[Covered]) -> Result<u64, PolicyError> {
-    let mut bytes = 0;
-    for rows in rows.chunks(CHUNK).filter(|rows| !rows.is_empty()) {
-        let uids = rows.iter().map(|row| row.candidate.uid.to_string()).collect();
-        let query = Query { uids, states: States::ALL, ..Query::default() };
-        let wanted = Wanted { places: vec![base::JSON, base::PROTO], labels: false };
-        let mut reader =
-            store.ask_about(kind, &query, store.limits())?.reader(&wanted, None).map_err(AskError::from)?;
-        loop {
-            let found = reader.next().await?;
-            if found.is_empty() {
-                break;
-            }
-            for row in &found {
-                let proto = match row.get(base::PROTO) {
-                    Some(Value::Bytes(proto)) => proto.len(),
-                    _ => 0,
-                };
-                bytes += (row.text(base::JSON).len() + proto) as u64;
+        found.explained.extend(held.chain(staying).filter(named));
+        for free in free.chunks(CHUNK) {
+            let fates = fates(store, kind, rule, (retention, premise), free).await?;
+            for (row, (fate, bytes)) in free.iter().zip(fates) {
+                match &fate {
+                    RowFate::Pending(_) => found.pending += 1,
+                    RowFate::Reverted => found.staying += 1,
+                    _ => {
+                        found.going += 1;
+                        found.bytes += bytes;
+                    }
+                }
+                let explained = (row.candidate.clone(), fate);
+                found.explained.extend(Some(explained).filter(named));
             }
         }
     }
-    Ok(bytes)
+}
+
+/// What becomes of rows that a rule lets go, with the size of each in bytes. A row that is gone meanwhile counts as going.
+async fn fates(
+    store: &Store,
+    kind: &Kind,
+    rule: &RetentionRule,
+    (retention, premise): (&Retention, &Premise),
+    free: &[Covered],
+) -> Result<Vec<(RowFate, u64)>, PolicyError> {
+    let uids: Vec<&str> = free.iter().map(|row| &*row.candidate.uid).collect();
+    let stored = store.stored(kind.table(), &uids).await?;
+    let marks = match rule.state {
+        Retained::Evicted => store.marks_of(kind.table(), &uids).await?,
+        Retained::Deleted => Vec::new(),
+    };
+    let grace = i64::try_from(retention.grace.as_micros()).unwrap_or(i64::MAX);
+    let fate = |row: &StoredRow| {
+        if let Err(why) = premise.prove(kind, row, store.dialect()) {
+            return RowFate::Pending(why);
+        }
+        let its = || marks.iter().filter(|mark| *mark.uid == *row.uid);
+        let is_reverted = |mark: &Mark| {
+            mark.revert_time.is_some() && mark.rule == rule.rule.name && mark.text_hash == text_hash(row.json())
+        };
+        match its().find(|mark| mark.revert_time.is_none()) {
+            Some(mark) => RowFate::Marked(mark.rule.clone(), Micros(mark.mark_time.0.saturating_add(grace))),
+            None if its().any(is_reverted) => RowFate::Reverted,
+            None => RowFate::Goes,
+        }
+    };
+    let of = |uid: &str| stored.iter().find(|row| *row.uid == *uid);
+    Ok(uids.into_iter().map(|uid| of(uid).map_or((RowFate::Goes, 0), |row| (fate(row), bytes(row)))).collect())
+}
+
+/// The size in bytes of a row's object, as JSON and as protobuf.
+fn bytes(row: &StoredRow) -> u64 {
+    let proto = match row.values.get(base::PROTO) {
+        Some(Value::Bytes(proto)) => proto.len(),
+        _ => 0,
+    };
+    (row.json().len() + proto) as u64
+}
+
+/// The rows of this name that the premise excludes by the definition that wrote them.
+async fn pending_of(
+    store: &Store,
+    kind: &Kind,
+    rule: &RetentionRule,
+    premise: &Premise,
+    name: &str,
+) -> Result<Vec<(Candidate, RowFate)>, PolicyError> {
+    let query = Query { names: vec![name.to_owned()], ..pending_query(rule, premise) };
+    let mut read = vec![base::NAMESPACE, base::NAME, base::CREATE_TIME];
+    read.extend(STANDING_PLACES);
+    let wanted = Wanted { places: read, labels: false };
+    let page = store.ask_about(kind, &query, store.limits())?.page(&wanted, EXPLAINED, None).await?;
+    let explained = |row: FoundRow| {
+        let standing = row.standing();
+        let why = premise.refuses(standing.version.ingest_version)?;
+        let candidate = Candidate {
+            uid: row.uid().into(),
+            namespace: row.text(base::NAMESPACE).into(),
+            name: row.text(base::NAME).into(),
+            version: standing.version.res_version,
+            created: row.time(base::CREATE_TIME),
+            since: None,
+            takes_place: false,
+            evidence: 0,
+            group: Vec::new(),
+        };
+        Some((candidate, RowFate::Pending(why)))
+    };
+    Ok(page.rows.into_iter().filter_map(explained).collect())
 }
 
 /// The rows of a kind in a store, only to be judged.
@@ -128,6 +213,14 @@ struct OnlyRead<'s> {
 }
 
 impl CoveredRows for OnlyRead<'_> {
+    fn premise<'a>(&'a self, rules: &'a [RetentionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+        async move { Ok(self.store.premise(self.kind, reads(self.kind, rules)?).await?) }.boxed()
+    }
+
+    fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+        pending(self.store, self.kind, rule, premise).boxed()
+    }
+
     fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>> {
         covered(self.store, self.kind, rule, which).boxed()
     }

@@ -5,16 +5,22 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `rules.rs` | what all rules about the rows of a state say together, and purging by it |
+//! | `rules.rs` | what all rules about the rows of a state say together |
+//! | `apply.rs` | marking and purging by it |
 //! | `rows.rs` | the rows that a rule covers |
 //! | `forecast.rs` | what a rule would purge, for people |
 //!
 //! # Guarantees
 //! - A row goes only if every rule that covers it lets it go and one of these rules is enforced.
+//! - A row is judged only if the present definition of its kind computed what rules read of it: its `ingest_version` says so, and its text proves
+//!   it under the row's lock.
 //! - A row is purged under its lock, if it is unchanged since it was judged: version, state and times.
+//! - The row of an evicted object is marked first. It is purged after a grace, if the same rule still lets it go.
+//! - A round ends with the next batch once the rules have changed.
 //! - Of each group the last rows of a snapshot stay; each round takes a new snapshot.
 //! - A row that a rule exports is in a file that is synced before the row goes.
 
+mod apply;
 mod forecast;
 mod rows;
 mod rules;
@@ -25,9 +31,9 @@ pub use forecast::{RetentionForecast, RowFate, check, forecast};
 pub use rules::Held;
 
 #[cfg(test)]
-pub(crate) use rows::{Covered, CoveredRows, Portion, RetainedRows, Which};
+pub(crate) use apply::apply;
 #[cfg(test)]
-pub(crate) use rules::apply;
+pub(crate) use rows::{Covered, CoveredRows, Portion, RetainedRows, Which};
 
 use crate::config::{Config, Kept, Live, Retained, RetentionRule};
 use crate::metrics::Metrics;
@@ -39,7 +45,8 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::Kind;
 use ingester_core::value::Micros;
-use ingester_store::{ExportError, PurgePlace, Store, StoreError};
+use ingester_store::marks::{Mark, MarkingRule, Withdrawal};
+use ingester_store::{ExportError, Premise, PurgePlace, PurgeTerms, Store, StoreError};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -53,7 +60,7 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// The shortest.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// How many rows are purged in one transaction.
+/// How many rows are marked or purged in one transaction.
 const BATCH: usize = 128;
 
 /// The age from which the pause is computed if a rule has no age.
@@ -109,11 +116,13 @@ impl RetentionTask {
                 _ => None,
             };
             let of_rules = retention.rules.iter().map(|rule| rule.rule.after.unwrap_or(AGELESS));
+            let has_steps = retention.rules.iter().any(|rule| rule.state == Retained::Evicted);
+            let of_grace = Some(retention.grace).filter(|_| has_steps);
             // A kind without a history has no former versions.
             let of_history =
                 self.kinds.iter().filter_map(|kind| retention.of_history(kind)).filter(|age| !age.is_zero());
             let of_kinds = self.kinds.iter().filter_map(age).chain(of_history);
-            let shortest = of_kinds.chain(of_rules).fold(*changes, Duration::min);
+            let shortest = of_kinds.chain(of_rules).chain(of_grace).fold(*changes, Duration::min);
             let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
             tokio::select! {
                 biased;
@@ -156,11 +165,13 @@ impl RetentionTask {
     /// Purges a kind's rows as the rules say, and counts the rows that they let go.
     async fn purge_by_rules(&self, kind: &Kind, stop: &CancellationToken) {
         let config = self.live.now();
-        let (metrics, leads) = (self.metrics.retention(kind.name()), leads(kind, &config, &self.assignment));
+        let metrics = self.metrics.retention(kind.name());
+        let leads = leads(kind, &config, &self.assignment);
         let (mut dry, mut waiting) = (0, 0);
         for state in Retained::ALL.into_iter().filter(|_| leads) {
             let rules = rules::rules(&config.retention, kind, state);
-            if rules.is_empty() {
+            // Without a rule there may still be marks of one that is gone.
+            if rules.is_empty() && state == Retained::Deleted {
                 continue;
             }
             // Without it, it is unknown what a rule keeps.
@@ -169,9 +180,11 @@ impl RetentionTask {
                 metrics.failed(1);
                 continue;
             }
-            let rows = RowsOfTask { task: self, kind, stop };
-            let applied = rules::apply(&rows, kind.name(), rules).await;
+            let rows = RowsOfTask { task: self, kind, state, rules: &rules, stop };
+            let grace = config.retention.grace;
+            let applied = apply::apply(&rows, kind.name(), state, rules.clone(), grace).await;
             (dry, waiting) = (dry + applied.dry, waiting + applied.waiting);
+            self.metrics.pending_rows(kind.name(), state.as_str(), applied.pending);
             metrics.failed(applied.failed);
         }
         metrics.rules(dry + waiting, waiting);
@@ -222,20 +235,56 @@ fn wrong<'r>(kind: &Kind, rules: &'r [RetentionRule]) -> Option<(&'r str, Policy
     named.filter_map(|rule| Some((rule.rule.name.as_str(), check(kind, rule).err()?))).next()
 }
 
-/// The rows of a kind, for as long as this task may purge them.
+/// The rows of a kind in a state, for as long as this task may purge them by these rules.
 struct RowsOfTask<'t> {
     task: &'t RetentionTask,
     kind: &'t Kind,
+    state: Retained,
+    rules: &'t [RetentionRule],
     stop: &'t CancellationToken,
 }
 
+impl RowsOfTask<'_> {
+    /// Changes rows batch by batch, as long as the kind is led and not suspended, and the rules are those of the round. Returns the sum of the
+    /// results; `None` if a batch was not to be done.
+    async fn in_batches<T, F: Future<Output = Result<u64, StoreError>>>(
+        &self,
+        all: &[T],
+        doing: &'static str,
+        mut change: impl FnMut(&[T]) -> F,
+    ) -> Result<Option<u64>, StoreError> {
+        let RetentionTask { live, suspension, assignment, .. } = self.task;
+        let mut done = 0;
+        for batch in all.chunks(BATCH) {
+            let permit = suspension.permit(self.kind.name()).now_or_never().flatten();
+            let config = live.now();
+            let is_same = rules::rules(&config.retention, self.kind, self.state) == self.rules;
+            let may = is_same && leads(self.kind, &config, assignment) && !self.stop.is_cancelled();
+            let Some(permit) = permit.filter(|_| may) else { return Ok(None) };
+            let begin = Instant::now();
+            done += in_time(doing, change(batch)).await?;
+            drop(permit);
+            let _ = self.stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+        }
+        Ok(Some(done))
+    }
+}
+
 impl rows::CoveredRows for RowsOfTask<'_> {
+    fn premise<'a>(&'a self, rules: &'a [RetentionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+        async move { Ok(self.task.store.premise(self.kind, rows::reads(self.kind, rules)?).await?) }.boxed()
+    }
+
     fn covered<'a>(
         &'a self,
         rule: &'a RetentionRule,
         which: rows::Which<'a>,
     ) -> BoxFuture<'a, Result<rows::Portion, PolicyError>> {
         rows::covered(&self.task.store, self.kind, rule, which).boxed()
+    }
+
+    fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+        rows::pending(&self.task.store, self.kind, rule, premise).boxed()
     }
 }
 
@@ -248,31 +297,81 @@ impl rows::RetainedRows for RowsOfTask<'_> {
         &'a self,
         folder: &'a Path,
         rows: &'a [rows::Covered],
+        undeleted: &'a HashSet<Box<str>>,
     ) -> BoxFuture<'a, Result<HashSet<Box<str>>, ExportError>> {
         async move {
-            let exported = self.task.store.export(self.kind, folder, &rows::judged(rows)).await?;
+            let exported = self.task.store.export(self.kind, folder, &rows::judged(rows), undeleted).await?;
             Ok(exported.into_iter().collect())
         }
         .boxed()
     }
 
-    fn purge<'a>(&'a self, rows: &'a [rows::Covered]) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
-        async move {
-            let RetentionTask { store, live, suspension, assignment, metrics, .. } = self.task;
-            let (name, mut purged) = (self.kind.name(), 0);
-            for rows in rows.chunks(BATCH) {
-                let permit = suspension.permit(name).now_or_never().flatten();
-                let may = leads(self.kind, &live.now(), assignment) && !self.stop.is_cancelled();
-                let Some(permit) = permit.filter(|_| may) else { return Ok((purged > 0).then_some(purged)) };
-                let begin = Instant::now();
-                let batch = in_time("purging rows", store.purge_judged(self.kind, &rows::judged(rows))).await?;
-                drop(permit);
-                metrics.retention(name).purged(batch);
-                purged += batch;
-                let _ = self.stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+    fn purge<'a>(
+        &'a self,
+        rows: &'a [rows::Covered],
+        terms: PurgeTerms<'a>,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        let purge = move |rows: &[rows::Covered]| {
+            let rows = rows.to_vec();
+            async move {
+                let purged = self.task.store.purge_judged(self.kind, &rows::judged(&rows), terms).await?;
+                self.task.metrics.retention(self.kind.name()).purged(purged);
+                Ok(purged)
             }
-            Ok(Some(purged))
-        }
-        .boxed()
+        };
+        self.in_batches(rows, "purging rows", purge).boxed()
+    }
+
+    fn marks_of<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Mark>, StoreError>> {
+        self.task.store.marks_of(self.kind.table(), uids).boxed()
+    }
+
+    fn marks_after<'a>(&'a self, last: Option<&'a Mark>) -> BoxFuture<'a, Result<Vec<Mark>, StoreError>> {
+        self.task.store.marks_after(self.kind.table(), last).boxed()
+    }
+
+    fn mark<'a>(
+        &'a self,
+        rule: MarkingRule<'a>,
+        rows: &'a [rows::Covered],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        let mark = move |rows: &[rows::Covered]| {
+            let rows = rows.to_vec();
+            async move {
+                let marking = self.task.store.mark_by_rule(self.kind, rule, &rows::judged(&rows), premise).await?;
+                if marking.marked > 0 {
+                    let (kind, rows) = (self.kind.name(), marking.marked);
+                    tracing::info!(
+                        kind,
+                        rule = rule.name,
+                        rows,
+                        "Rows of only copies are marked by a rule and purged after the grace"
+                    );
+                }
+                Ok(marking.marked)
+            }
+        };
+        self.in_batches(rows, "marking rows", mark).boxed()
+    }
+
+    fn withdraw<'a>(&'a self, marks: &'a [Mark]) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        let withdraw = move |marks: &[Mark]| {
+            let marks = marks.to_vec();
+            async move {
+                let withdrawn = self.task.store.withdraw_marks(self.kind, &marks, Withdrawal::Lapsed).await?;
+                for (namespace, name) in withdrawn.namesakes {
+                    let kind = self.kind.name();
+                    tracing::warn!(
+                        kind,
+                        namespace,
+                        name,
+                        "A row stays deleted although its mark is taken back: a live row has its name"
+                    );
+                }
+                Ok(withdrawn.restored)
+            }
+        };
+        self.in_batches(marks, "taking marks back", withdraw).boxed()
     }
 }

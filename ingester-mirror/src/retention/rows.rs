@@ -1,15 +1,16 @@
 //! The rows of one kind, as rules about them see them.
 
-use crate::config::{Retained, RetentionRule};
+use crate::config::{EvictRule, Retained, RetentionRule};
 use crate::policies::{Candidate, MOST, PolicyError, places};
 use futures::future::BoxFuture;
 use ingester_core::Kind;
 use ingester_core::row::{Eviction, Standing};
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_sql::query::{Filter, Query, States, Test};
+use ingester_sql::query::{Filter, Query, Reads, States, Test};
+use ingester_store::marks::{Mark, MarkingRule};
 use ingester_store::query::{FoundRow, Page, STANDING_PLACES, Wanted};
-use ingester_store::{ExportError, Store, StoreError};
+use ingester_store::{ExportError, Premise, PurgeTerms, Store, StoreError};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -44,11 +45,18 @@ pub(crate) struct Portion {
 
 /// The rows of one kind, to be judged.
 pub(crate) trait CoveredRows: Send + Sync {
+    /// What must hold of rows before these rules, which are all of one state, are judged for them.
+    fn premise<'a>(&'a self, rules: &'a [RetentionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>>;
+
     /// Some of the rows that a rule covers.
     fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>>;
+
+    /// How many rows of a rule's state and namespaces the premise excludes by the definition that wrote them.
+    fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>>;
 }
 
-/// The rows of one kind, to be purged.
+/// The rows of one kind, to be purged. `None` in place of a result: nothing of the kind may be changed now, because the rules have changed,
+/// the kind is suspended, or another process leads it.
 pub(crate) trait RetainedRows: CoveredRows {
     /// The time by the database's clock.
     fn now(&self) -> BoxFuture<'_, Result<Micros, StoreError>>;
@@ -58,15 +66,70 @@ pub(crate) trait RetainedRows: CoveredRows {
         &'a self,
         folder: &'a Path,
         rows: &'a [Covered],
+        undeleted: &'a HashSet<Box<str>>,
     ) -> BoxFuture<'a, Result<HashSet<Box<str>>, ExportError>>;
 
-    /// As [`Store::purge_judged`]; `None` if nothing of the kind is to be purged now.
-    fn purge<'a>(&'a self, rows: &'a [Covered]) -> BoxFuture<'a, Result<Option<u64>, StoreError>>;
+    /// As [`Store::purge_judged`].
+    fn purge<'a>(
+        &'a self,
+        rows: &'a [Covered],
+        terms: PurgeTerms<'a>,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>>;
+
+    /// As [`Store::marks_of`].
+    fn marks_of<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Mark>, StoreError>>;
+
+    /// As [`Store::marks_after`].
+    fn marks_after<'a>(&'a self, last: Option<&'a Mark>) -> BoxFuture<'a, Result<Vec<Mark>, StoreError>>;
+
+    /// As [`Store::mark_by_rule`]; returns how many were marked.
+    fn mark<'a>(
+        &'a self,
+        rule: MarkingRule<'a>,
+        rows: &'a [Covered],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>>;
+
+    /// Takes back marks whose rule no longer lets the row go, as [`Store::withdraw_marks`].
+    fn withdraw<'a>(&'a self, marks: &'a [Mark]) -> BoxFuture<'a, Result<Option<u64>, StoreError>>;
 }
 
 /// Rows with what was judged, as the store expects them.
 pub(super) fn judged(rows: &[Covered]) -> Vec<(&str, Standing)> {
     rows.iter().map(|row| (&*row.candidate.uid, row.standing)).collect()
+}
+
+/// What rules about the rows of a kind read of them.
+pub(super) fn reads(kind: &Kind, rules: &[RetentionRule]) -> Result<Reads, PolicyError> {
+    let mut reads = Reads::default();
+    for rule in rules {
+        let checked = query(rule, Which::All).check(kind.table())?;
+        let (since, by) = places(&rule.rule, &checked)?;
+        reads.add_query(&checked);
+        // The order of the last ones of a group.
+        let order = rule.rule.keep_last.as_ref().map(|_| base::CREATE_TIME);
+        by.into_iter().chain([since]).chain(order).for_each(|place| reads.add_place(place));
+    }
+    Ok(reads)
+}
+
+/// The query for the rows of a rule's state and namespaces that the premise excludes by the definition that wrote them.
+pub(super) fn pending_query(rule: &RetentionRule, premise: &Premise) -> Query {
+    let of_state = RetentionRule { rule: EvictRule { when: Vec::new(), ..rule.rule.clone() }, ..rule.clone() };
+    let mut query = query(&of_state, Which::All);
+    query.filters.extend(premise.refused());
+    query
+}
+
+/// As [`CoveredRows::pending`], of the rows in a store.
+pub(super) async fn pending(
+    store: &Store,
+    kind: &Kind,
+    rule: &RetentionRule,
+    premise: &Premise,
+) -> Result<u64, PolicyError> {
+    let asked = store.ask_about(kind, &pending_query(rule, premise), store.limits())?;
+    Ok(asked.count().await?)
 }
 
 /// The query of a rule about its kind.
@@ -122,6 +185,8 @@ pub(super) async fn covered(
             version: row.standing().version.res_version,
             created: row.time(base::CREATE_TIME),
             since: row.time(since),
+            takes_place: row.standing().delete_time.is_none() || rule.state == Retained::Deleted,
+            evidence: 0,
             group: by.iter().map(|place| row.get(*place).cloned().unwrap_or(Value::Null)).collect(),
         },
     };

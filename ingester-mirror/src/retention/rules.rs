@@ -3,14 +3,14 @@
 //! A row goes if an enforced rule lets it go and no other rule that covers it, enforced or not, keeps it. What
 //! `retention.deleted` says is one more rule, which covers every row of a deleted object.
 
-use super::rows::{CHUNK, Covered, CoveredRows, RetainedRows, Which};
+use super::rows::{CHUNK, Covered, CoveredRows, Which};
 use crate::config::{EvictRule, Kept, Retained, Retention, RetentionRule};
-use crate::policies::{Candidate, Judgement, MOST, PolicyError, Stays, judge, not_yet};
+use crate::policies::{Candidate, Judgement, PolicyError, Stays, judge, not_yet};
 use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::value::Micros;
-use ingester_store::{ExportError, StoreError};
-use std::collections::HashMap;
+use ingester_store::Premise;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -20,20 +20,6 @@ use std::time::Duration;
 pub(super) struct RuleError {
     rule: String,
     pub(super) error: Box<PolicyError>,
-}
-
-/// Why a rule purges nothing now.
-#[derive(Debug, thiserror::Error)]
-enum RetentionError {
-    /// It cannot be judged, or another rule that may keep its rows cannot.
-    #[error(transparent)]
-    Rule(#[from] RuleError),
-    /// Its rows cannot be exported.
-    #[error(transparent)]
-    Export(#[from] ExportError),
-    /// Its rows cannot be purged.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// Which rule keeps a row that another rule lets go, and why.
@@ -82,7 +68,10 @@ pub(super) struct Together {
     pub(super) rules: Vec<RetentionRule>,
     /// The result of each rule with `keepLast` for the rows that it covers.
     snapshots: Vec<Option<Snapshot>>,
-    now: Micros,
+    pub(super) now: Micros,
+    /// What must hold of a row before these rules are judged for it. All rules share it: a row for which one of them cannot be judged stays
+    /// whatever the others say.
+    pub(super) premise: Premise,
 }
 
 /// The result of a rule for all rows that it covers.
@@ -119,14 +108,38 @@ impl Together {
         rules: Vec<RetentionRule>,
         now: Micros,
     ) -> Result<Self, RuleError> {
+        let first = rules.first().map_or_else(String::new, |rule| rule.rule.name.clone());
+        let premise = rows.premise(&rules).await;
+        let premise = premise.map_err(|error| RuleError { rule: first, error: error.into() })?;
         let mut snapshots = Vec::with_capacity(rules.len());
         for rule in &rules {
             snapshots.push(match rule.rule.keep_last {
                 None => None,
-                Some(_) => Some(snapshot(rows, rule, now).await.map_err(|error| of_rule(rule, error))?),
+                Some(_) => Some(snapshot(rows, rule, now, &premise).await.map_err(|error| of_rule(rule, error))?),
             });
         }
-        Ok(Together { rules, snapshots, now })
+        Ok(Together { rules, snapshots, now, premise })
+    }
+
+    /// Those of these uids whose rows a rule lets go and no other rule keeps.
+    pub(super) async fn free_among(
+        &self,
+        rows: &dyn CoveredRows,
+        number: usize,
+        uids: &[&str],
+    ) -> Result<HashSet<Box<str>>, RuleError> {
+        let rule = &self.rules[number];
+        let covered = rows.covered(rule, Which::These(uids)).await.map_err(|error| of_rule(rule, error))?.rows;
+        let mut going = self.judgeable(covered);
+        going.retain(|row| self.keeps(number, row).is_none());
+        let held = self.held(rows, number, &going).await?;
+        let free = going.into_iter().filter(|row| !held.contains_key(&row.candidate.uid));
+        Ok(free.map(|row| row.candidate.uid).collect())
+    }
+
+    /// The rows that the premise does not exclude.
+    fn judgeable(&self, rows: Vec<Covered>) -> Vec<Covered> {
+        judgeable(&self.premise, rows)
     }
 
     /// Where the rows of the rule with this number begin.
@@ -165,7 +178,7 @@ impl Together {
                 let page = page.map_err(|error| of_rule(rule, error))?;
                 *place = page.next.map_or(Place::End, |next| Place::Page(Some(next)));
                 let mut going = Vec::with_capacity(page.rows.len());
-                for row in page.rows {
+                for row in self.judgeable(page.rows) {
                     match self.keeps(number, &row) {
                         Some(why) => weighed.staying.push((row, why)),
                         None => going.push(row),
@@ -229,8 +242,18 @@ impl Snapshot {
     }
 }
 
-async fn snapshot(rows: &dyn CoveredRows, rule: &RetentionRule, now: Micros) -> Result<Snapshot, PolicyError> {
-    let covered = rows.covered(rule, Which::All).await?.rows;
+fn judgeable(premise: &Premise, mut rows: Vec<Covered>) -> Vec<Covered> {
+    rows.retain(|row| premise.refuses(row.standing.version.ingest_version).is_none());
+    rows
+}
+
+async fn snapshot(
+    rows: &dyn CoveredRows,
+    rule: &RetentionRule,
+    now: Micros,
+    premise: &Premise,
+) -> Result<Snapshot, PolicyError> {
+    let covered = judgeable(premise, rows.covered(rule, Which::All).await?.rows);
     let standings: HashMap<Box<str>, Standing> =
         covered.iter().map(|row| (row.candidate.uid.clone(), row.standing)).collect();
     let judgement = judge(&rule.rule, covered.into_iter().map(|row| row.candidate).collect(), now);
@@ -239,120 +262,6 @@ async fn snapshot(rows: &dyn CoveredRows, rule: &RetentionRule, now: Micros) -> 
     Ok(Snapshot { judgement, standings, leaving })
 }
 
-fn of_rule(rule: &RetentionRule, error: PolicyError) -> RuleError {
+pub(super) fn of_rule(rule: &RetentionRule, error: PolicyError) -> RuleError {
     RuleError { rule: rule.rule.name.clone(), error: error.into() }
-}
-
-/// The result of a kind's rules in one round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Applied {
-    /// Rows that were purged.
-    pub(crate) purged: u64,
-    /// Rows that enforced rules let go and that are still there.
-    pub(crate) waiting: u64,
-    /// Rows that rules which are not enforced would let go; for each rule at most as many as are judged at once.
-    pub(crate) dry: u64,
-    /// Rules that purged nothing because of an error.
-    pub(crate) failed: u64,
-}
-
-/// Purges what the rules of a kind let go. A failure is logged, and left to the next round.
-pub(crate) async fn apply(rows: &dyn RetainedRows, kind: &str, rules: Vec<RetentionRule>) -> Applied {
-    let mut applied = Applied::default();
-    let together = async {
-        let now = rows.now().await?;
-        Ok::<_, RetentionError>(Together::begin(rows, rules, now).await?)
-    };
-    let together = match together.await {
-        Ok(together) => together,
-        Err(error) => {
-            tracing::warn!(kind, %error, "Rules not judged: no row of their state is purged, trying again later");
-            applied.failed += 1;
-            return applied;
-        }
-    };
-    let (enforced, dry): (Vec<usize>, Vec<usize>) =
-        (0..together.rules.len()).partition(|number| together.rules[*number].rule.enforce);
-    for number in enforced {
-        let (rule, before) = (&together.rules[number].rule.name, applied.purged);
-        let done = purge(rows, &together, number, &mut applied).await;
-        let purged = applied.purged - before;
-        if purged > 0 {
-            tracing::info!(kind, rule, rows = purged, "Rows are purged by a rule");
-        }
-        match done {
-            Ok(true) => {}
-            Ok(false) => return applied,
-            Err(error) => {
-                applied.failed += 1;
-                tracing::warn!(kind, rule, %error, "The rule purges nothing now, trying again later");
-            }
-        }
-    }
-    for number in dry {
-        if let Err(error) = count(rows, &together, number, &mut applied).await {
-            let rule = &together.rules[number].rule.name;
-            applied.failed += 1;
-            tracing::warn!(kind, rule, %error, "Rule of retention not judged, trying again later");
-        }
-    }
-    applied
-}
-
-/// Exports and then purges what a rule lets go. Returns whether all is done.
-async fn purge(
-    rows: &dyn RetainedRows,
-    together: &Together,
-    number: usize,
-    applied: &mut Applied,
-) -> Result<bool, RetentionError> {
-    let (rule, mut place, mut failed) = (&together.rules[number], together.start(number), None);
-    while let Some(Weighed { mut free, .. }) = together.next(rows, number, &mut place, false).await? {
-        applied.waiting += free.len() as u64;
-        if failed.is_some() {
-            // What is left is counted.
-            if applied.waiting > MOST as u64 {
-                break;
-            }
-            continue;
-        }
-        if let Some(folder) = &rule.export {
-            match rows.export(folder, &free).await {
-                Ok(exported) => free.retain(|row| exported.contains(&row.candidate.uid)),
-                Err(error) => {
-                    failed = Some(error);
-                    continue;
-                }
-            }
-        }
-        if free.is_empty() {
-            continue;
-        }
-        let Some(purged) = rows.purge(&free).await? else { return Ok(false) };
-        applied.purged += purged;
-        applied.waiting = applied.waiting.saturating_sub(purged);
-    }
-    failed.map_or(Ok(true), |error| Err(error.into()))
-}
-
-/// Counts what a rule would let go.
-async fn count(
-    rows: &dyn CoveredRows,
-    together: &Together,
-    number: usize,
-    applied: &mut Applied,
-) -> Result<(), RuleError> {
-    // `retention.deleted` that is not enforced means for ever, which lets nothing go.
-    if together.rules[number].kinds.is_empty() {
-        return Ok(());
-    }
-    let (mut place, mut counted) = (together.start(number), 0);
-    while let Some(weighed) = together.next(rows, number, &mut place, false).await? {
-        counted += weighed.free.len() as u64;
-        if counted > MOST as u64 {
-            break;
-        }
-    }
-    applied.dry += counted;
-    Ok(())
 }

@@ -2,11 +2,11 @@
 
 use super::{Held, RetentionForecast, RetentionTask, RowFate, check, forecast};
 use crate::config::{Config, Environment, Live, Retention};
-use crate::fixture::MODEL;
+use crate::fixture;
 use crate::metrics::Metrics;
 use crate::replicas::Assignment;
 use crate::suspend::Suspension;
-use ingester_core::kind::Definition;
+use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;
 use ingester_core::value::Micros;
 use ingester_core::{Kind, KindNames};
@@ -16,6 +16,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// The kind, in a program with a lock file.
+const MODEL: Kind = fixture::MODEL.versioned(IngestVersion { number: 1, of_unmarked: 0 });
 
 /// The states of rows, each with its times in days ago.
 enum State {
@@ -172,7 +175,8 @@ fn a_rule_that_cannot_be_judged_names_what_is_wrong() {
 /// Runs retention until the remaining rows have these uids, and metrics have these lines.
 async fn run_until(store: &Arc<Store>, text: &str, left: &[&str], lines: &[(&str, u64)]) {
     let text = format!("retention: {{{text}}}");
-    let config = Config::parse(&text, &Environment::default(), &KindNames::of(&[MODEL])).unwrap();
+    let mut config = Config::parse(&text, &Environment::default(), &KindNames::of(&[MODEL])).unwrap();
+    config.retention.grace = Duration::ZERO;
     let metrics = Metrics::new().unwrap();
     let task = RetentionTask {
         store: store.clone(),

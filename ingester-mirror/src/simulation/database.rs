@@ -11,6 +11,7 @@ use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::Account;
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use ingester_store::marks::Mark;
 use ingester_store::{Rejected, Report, RowChange, StoredRow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -108,6 +109,10 @@ pub(super) struct Database {
     /// When each row was marked as deleted, by the true time.
     marked: BTreeMap<Box<str>, Instant>,
     pub(super) purged: BTreeSet<Box<str>>,
+    /// The marks of rules, by uid.
+    pub(super) marks: BTreeMap<Box<str>, Mark>,
+    /// The latest definition of the kind that an ingester has recorded.
+    pub(super) latest: u32,
 }
 
 /// The content of another database that may take over.
@@ -115,6 +120,8 @@ pub(super) struct Replica {
     rows: BTreeMap<Box<str>, KeptRow>,
     rejects: BTreeMap<Box<str>, KeptReject>,
     marked: BTreeMap<Box<str>, Instant>,
+    marks: BTreeMap<Box<str>, Mark>,
+    latest: u32,
 }
 
 impl Database {
@@ -124,7 +131,13 @@ impl Database {
     }
 
     pub(super) fn replica(&self) -> Replica {
-        Replica { rows: self.rows.clone(), rejects: self.rejects.clone(), marked: self.marked.clone() }
+        Replica {
+            rows: self.rows.clone(),
+            rejects: self.rejects.clone(),
+            marked: self.marked.clone(),
+            marks: self.marks.clone(),
+            latest: self.latest,
+        }
     }
 
     /// Purges a row.
@@ -169,7 +182,9 @@ impl World {
     }
 
     /// Lets another database take over.
-    pub(super) fn fail_over(&mut self, Replica { rows, rejects, marked }: Replica) {
+    pub(super) fn fail_over(&mut self, Replica { rows, rejects, marked, marks, latest }: Replica) {
+        self.database.marks = marks;
+        self.database.latest = latest;
         let state = |rows: &BTreeMap<Box<str>, KeptRow>, uid: &str| rows.get(uid).map(|kept| kept.row.clone());
         let uids: BTreeSet<Box<str>> = self.database.rows.keys().chain(rows.keys()).cloned().collect();
         for uid in uids {

@@ -61,6 +61,13 @@ impl OnlyCopies {
         self.decided.iter().filter(|(_, decided)| decided.elapsed() < PATIENCE).map(|(uid, _)| uid)
     }
 
+    /// A rule, or the end of its mark, has changed what a row says.
+    pub(super) fn changed(&mut self, uid: &str, content: Content) {
+        if let Some(copy) = self.rows.get_mut(uid) {
+            *copy = content;
+        }
+    }
+
     /// Forgets what a row says.
     pub(super) fn forget(&mut self, uid: &str) {
         self.rows.remove(uid);

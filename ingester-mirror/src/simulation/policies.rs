@@ -68,6 +68,8 @@ pub(super) fn candidate(kept: &KeptRow) -> Candidate {
             _ => None,
         },
         since: None,
+        takes_place: true,
+        evidence: 0,
         group: Vec::new(),
     }
 }

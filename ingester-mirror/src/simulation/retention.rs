@@ -1,7 +1,9 @@
 //! The rules by which rows of evicted objects leave the database in some seeds, and what must hold for the purged rows.
 
 use super::database::{KeptRow, text};
-use super::policies::{candidate, owner};
+use super::kinds::NEWER;
+use super::only_copy::content;
+use super::policies::candidate;
 use super::things::is_done;
 use super::world::{Client, World};
 use crate::config::{EvictRule, KeepLast, Retained, RetentionRule};
@@ -9,11 +11,15 @@ use crate::policies::{PolicyError, age};
 use crate::retention::{Covered, CoveredRows, Portion, RetainedRows, Which, apply};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::schema::base;
-use ingester_core::value::Micros;
+use ingester_core::value::{Micros, Value};
+use ingester_sql::dialect::Dialect;
+use ingester_sql::query::Reads;
 use ingester_store::guard::Eviction;
-use ingester_store::{ExportError, StoreError};
+use ingester_store::marks::{Mark, MarkingRule, text_hash};
+use ingester_store::{ExportError, Premise, PurgeTerms, StoreError, StoredRow};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::time::Duration;
@@ -27,6 +33,12 @@ const LONGER: Duration = Duration::from_secs(90);
 /// How many rows stay.
 const LAST: usize = 1;
 
+/// How long a marked row stays.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// The database whose texts rows are proved for; all take the same ones here.
+const DIALECT: Dialect = Dialect::Sqlite;
+
 /// The pause between two rounds.
 const PAUSE: Duration = Duration::from_secs(7);
 
@@ -38,6 +50,8 @@ const DONE: &str = "done";
 pub(super) struct Judged {
     /// The rows that were not among the last ones of some snapshot.
     beyond: BTreeSet<Box<str>>,
+    /// Rows that rules met while they could not judge them.
+    pub(super) pending: BTreeSet<Box<str>>,
 }
 
 /// The rules of a seed.
@@ -71,7 +85,27 @@ fn confirmed(world: &World) -> impl Iterator<Item = &KeptRow> {
 fn covered(kept: &KeptRow) -> Covered {
     let mut candidate = candidate(kept);
     candidate.since = kept.row.evict_time;
+    candidate.takes_place = kept.row.delete_time.is_none();
     Covered { candidate, standing: standing(kept) }
+}
+
+/// The column by which a release tells what is done: the next one has a column of its own, which former rows lack.
+fn place_of_done(kind: &Kind) -> usize {
+    kind.table().columns.len() - 1
+}
+
+/// What the object of a row says, whatever its columns say.
+fn owner_in_text(kept: &KeptRow) -> String {
+    let object: serde_json::Value = serde_json::from_str(text(&kept.row, base::JSON)).unwrap_or_default();
+    object["spec"]["owner"].as_str().unwrap_or_default().to_owned()
+}
+
+fn premise(kind: &Kind, latest: u32) -> Premise {
+    let mut reads = Reads::default();
+    reads.add_place(place_of_done(kind));
+    reads.add_place(base::CREATE_TIME);
+    let own = kind.ingest_version();
+    Premise { since: kind.unchanged_since(reads.columns(kind.table())), reads, own, latest }
 }
 
 impl Client {
@@ -80,16 +114,25 @@ impl Client {
         let enforce = !self.sim.world().more.dry;
         loop {
             tokio::time::sleep(PAUSE).await;
-            apply(&self, self.kind.name(), rules(enforce)).await;
+            apply(&self, self.kind.name(), Retained::Evicted, rules(enforce), GRACE).await;
         }
     }
 }
 
 impl CoveredRows for Client {
+    fn premise<'a>(&'a self, _: &'a [RetentionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+        async move {
+            let kind = self.kind;
+            Ok(self.query("premise", String::new(), move |world| premise(&kind, world.database.latest)).await?)
+        }
+        .boxed()
+    }
+
     fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>> {
         async move {
-            let is_meant =
-                if rule.rule.name == DONE { |kept: &KeptRow| is_done(owner(kept)) } else { |_: &KeptRow| true };
+            let kind = self.kind;
+            let only_done = rule.rule.name == DONE;
+            let is_meant = move |kept: &KeptRow| !only_done || is_done(text(&kept.row, place_of_done(&kind)));
             let all = matches!(which, Which::All);
             // A round asks for the same rule in several ways, whatever came of the others.
             let (until, uids, way) = match which {
@@ -107,13 +150,25 @@ impl CoveredRows for Client {
                 let rows: Vec<Covered> =
                     confirmed(world).filter(|kept| is_meant(kept)).map(covered).filter(is_asked).collect();
                 if all {
-                    world.look_at(&rows);
+                    world.look_at(&kind, &rows);
                 }
                 rows
             });
             Ok(Portion { rows: rows.await?, next: None })
         }
         .boxed()
+    }
+
+    fn pending<'a>(&'a self, _: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+        let premise = premise.clone();
+        let count = move |world: &mut World| {
+            let is_refused = |kept: &&KeptRow| premise.refuses(kept.row.ingest_version).is_some();
+            let refused: Vec<Box<str>> = confirmed(world).filter(is_refused).map(|kept| kept.row.uid.clone()).collect();
+            let count = refused.len() as u64;
+            world.judged.pending.extend(refused);
+            count
+        };
+        async move { Ok(self.query("pending", String::new(), count).await?) }.boxed()
     }
 }
 
@@ -122,44 +177,187 @@ impl RetainedRows for Client {
         self.query("clock", String::new(), |world| world.database_time()).boxed()
     }
 
-    fn export<'a>(&'a self, _: &'a Path, rows: &'a [Covered]) -> BoxFuture<'a, Result<HashSet<Box<str>>, ExportError>> {
+    fn export<'a>(
+        &'a self,
+        _: &'a Path,
+        rows: &'a [Covered],
+        _: &'a HashSet<Box<str>>,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, ExportError>> {
         async { Ok(rows.iter().map(|row| row.candidate.uid.clone()).collect()) }.boxed()
     }
 
-    fn purge<'a>(&'a self, rows: &'a [Covered]) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
-        let (who, rows) = (self.name(), rows.to_vec());
-        let key = rows.iter().map(|row| row.candidate.uid.to_string()).collect::<Vec<_>>().join(" ");
-        async move { self.change("purge rows", key, move |world| Some(world.purge_judged(&who, &rows))).await }.boxed()
+    fn purge<'a>(
+        &'a self,
+        rows: &'a [Covered],
+        terms: PurgeTerms<'a>,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        let (who, rows, kind) = (self.name(), rows.to_vec(), self.kind);
+        let key = key(&rows);
+        let premise = terms.premise.clone();
+        let marked = terms.marked.map(|(rule, before)| (rule.name.to_owned(), rule.fingerprint.to_string(), before));
+        let purge = move |world: &mut World| {
+            let is_due = |world: &World, uid: &str| match &marked {
+                None => false,
+                Some((rule, fingerprint, before)) => world.database.marks.get(uid).is_some_and(|mark| {
+                    mark.rule == *rule && mark.fingerprint == *fingerprint && mark.mark_time <= *before
+                }),
+            };
+            let mut purged = 0;
+            for kept in world.still(&rows, &kind, &premise) {
+                if is_due(world, &kept.row.uid) {
+                    world.purge_judged(&who, &kept);
+                    purged += 1;
+                }
+            }
+            Some(purged)
+        };
+        async move { self.change("purge rows", key, purge).await }.boxed()
     }
+
+    fn marks_of<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Mark>, StoreError>> {
+        let uids: Vec<String> = uids.iter().map(|uid| (*uid).to_owned()).collect();
+        let key = uids.join(" ");
+        let read = move |world: &mut World| {
+            uids.iter().filter_map(|uid| world.database.marks.get(uid.as_str()).cloned()).collect()
+        };
+        self.query("marks of rows", key, read).boxed()
+    }
+
+    fn marks_after<'a>(&'a self, last: Option<&'a Mark>) -> BoxFuture<'a, Result<Vec<Mark>, StoreError>> {
+        let last = last.map_or_else(String::new, |mark| mark.uid.clone());
+        let key = last.clone();
+        let read = move |world: &mut World| {
+            world.database.marks.values().filter(|mark| mark.uid > last).take(PAGE).cloned().collect()
+        };
+        self.query("marks", key, read).boxed()
+    }
+
+    fn mark<'a>(
+        &'a self,
+        rule: MarkingRule<'a>,
+        rows: &'a [Covered],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        let (who, rows, kind, premise) = (self.name(), rows.to_vec(), self.kind, premise.clone());
+        let (rule, fingerprint) = (rule.name.to_owned(), rule.fingerprint.to_string());
+        let key = key(&rows);
+        let mark = move |world: &mut World| {
+            let still = world.still(&rows, &kind, &premise);
+            let free: Vec<KeptRow> =
+                still.into_iter().filter(|kept| !world.database.marks.contains_key(&kept.row.uid)).collect();
+            for kept in &free {
+                world.mark_by_rule(&who, kept, (&rule, &fingerprint));
+            }
+            Some(free.len() as u64)
+        };
+        async move { self.change("mark rows", key, mark).await }.boxed()
+    }
+
+    fn withdraw<'a>(&'a self, marks: &'a [Mark]) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        let (who, marks) = (self.name(), marks.to_vec());
+        let key = marks.iter().map(|mark| mark.uid.clone()).collect::<Vec<_>>().join(" ");
+        let withdraw =
+            move |world: &mut World| Some(marks.iter().filter(|mark| world.withdraw_mark(&who, mark)).count() as u64);
+        async move { self.change("withdraw marks", key, withdraw).await }.boxed()
+    }
+}
+
+/// Marks of a page.
+const PAGE: usize = 8;
+
+/// What tells a request about these rows from others.
+fn key(rows: &[Covered]) -> String {
+    rows.iter().map(|row| row.candidate.uid.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 impl World {
     /// A rule takes a snapshot of all rows that it covers.
-    fn look_at(&mut self, rows: &[Covered]) {
+    fn look_at(&mut self, kind: &Kind, rows: &[Covered]) {
+        let premise = premise(kind, self.database.latest);
+        let counts = |row: &&Covered| {
+            row.candidate.takes_place && premise.refuses(row.standing.version.ingest_version).is_none()
+        };
         for row in rows {
-            let later = rows.iter().filter(|other| age(&other.candidate) > age(&row.candidate)).count();
-            if later >= LAST {
+            let later = |other: &&Covered| age(&other.candidate) > age(&row.candidate);
+            if rows.iter().filter(counts).filter(later).count() >= LAST {
                 self.judged.beyond.insert(row.candidate.uid.clone());
             }
         }
     }
 
-    /// Purges those of these rows that have not changed. Returns how many.
-    fn purge_judged(&mut self, who: &str, rows: &[Covered]) -> u64 {
-        let mut purged = 0;
+    /// Those of these rows that have not changed and that the premise lets rules judge.
+    fn still(&mut self, rows: &[Covered], kind: &Kind, premise: &Premise) -> Vec<KeptRow> {
+        let mut still = Vec::new();
         for row in rows {
             let uid = &row.candidate.uid;
-            let Some(kept) = self.database.rows.get(uid).filter(|kept| standing(kept) == row.standing).cloned() else {
+            let Some(kept) = self.database.rows.get(uid).filter(|kept| standing(kept) == row.standing) else {
                 continue;
             };
-            self.note(who, &format!("purged by a rule: {}", kept.told()));
-            self.before_purge(&kept);
-            self.ghosts_purged += usize::from(self.server.things.values().any(|thing| *thing.uid == **uid));
-            self.copies.forget(uid);
-            self.database.forget(uid);
-            purged += 1;
+            match premise.prove(kind, &kept.row, DIALECT) {
+                Ok(_) => still.push(kept.clone()),
+                Err(_) => {
+                    self.judged.pending.insert(uid.clone());
+                }
+            }
         }
-        purged
+        still
+    }
+
+    /// A rule marks a row.
+    fn mark_by_rule(&mut self, who: &str, kept: &KeptRow, (rule, fingerprint): (&str, &str)) {
+        self.note(who, &format!("marked by a rule: {}", kept.told()));
+        let now = self.database_time();
+        let uid = kept.row.uid.clone();
+        let mark = Mark {
+            uid: uid.to_string(),
+            rule: rule.to_owned(),
+            fingerprint: fingerprint.to_owned(),
+            text_hash: text_hash(kept.row.json()),
+            mark_time: now,
+            revert_time: None,
+        };
+        self.database.marks.insert(uid, mark);
+        if kept.row.delete_time.is_none() {
+            self.set_deletion(kept, Some(now));
+        }
+    }
+
+    /// Takes a mark back. Returns true if its row lives again.
+    fn withdraw_mark(&mut self, who: &str, mark: &Mark) -> bool {
+        let uid = mark.uid.as_str();
+        if self.database.marks.get(uid) != Some(mark) {
+            return false;
+        }
+        self.database.marks.remove(uid);
+        let kept = self.database.rows.get(uid).filter(|kept| kept.row.delete_time == Some(mark.mark_time)).cloned();
+        let Some(kept) = kept else { return false };
+        let is_namesake = |other: &KeptRow| {
+            other.name() == kept.name() && other.row.uid != kept.row.uid && other.row.delete_time.is_none()
+        };
+        if self.database.rows.values().any(is_namesake) {
+            return false;
+        }
+        self.note(who, &format!("mark taken back: {}", kept.told()));
+        self.set_deletion(&kept, None);
+        true
+    }
+
+    fn set_deletion(&mut self, kept: &KeptRow, delete_time: Option<Micros>) {
+        let mut row = StoredRow { delete_time, ..kept.row.clone() };
+        row.values[base::DELETE_TIME] = delete_time.map_or(Value::Null, Value::Time);
+        self.copies.changed(&row.uid, content(&row));
+        self.store(row, Some(kept.clone()));
+    }
+
+    /// Purges a row.
+    fn purge_judged(&mut self, who: &str, kept: &KeptRow) {
+        let uid = &kept.row.uid;
+        self.note(who, &format!("purged by a rule: {}", kept.told()));
+        self.before_purge(kept);
+        self.ghosts_purged += usize::from(self.server.things.values().any(|thing| *thing.uid == **uid));
+        self.copies.forget(uid);
+        self.database.marks.remove(uid);
+        self.database.forget(uid);
     }
 
     /// Checks the purge of a row by a rule.
@@ -174,25 +372,37 @@ impl World {
         if !self.judged.beyond.contains(uid) {
             self.violate(format!("the last rows of a snapshot stay: {told}"));
         }
-        let age = self.database_time().0 - kept.row.evict_time.map_or(i64::MAX, |time| time.0);
-        let least = if is_done(owner(kept)) { LONGER } else { AFTER };
-        if age < i64::try_from(least.as_micros()).unwrap_or_default() {
+        let now = self.database_time().0;
+        let age = now - kept.row.evict_time.map_or(i64::MAX, |time| time.0);
+        let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or_default();
+        let least = if is_done(&owner_in_text(kept)) { LONGER } else { AFTER };
+        if age < micros(least) {
             self.violate(format!("of two rules the longer time wins: {told} after {age} us"));
+        }
+        let mark = self.database.marks.get(uid);
+        if mark.is_none_or(|mark| now - mark.mark_time.0 < micros(GRACE)) {
+            self.violate(format!("the row of an evicted object goes after the grace of its mark: {told}"));
         }
     }
 
     /// What enforced rules have not done although there was time for everything.
     pub(super) fn unpurged(&self) -> Option<String> {
-        if !self.more.rules || self.more.dry {
+        let is_judged =
+            self.ingesters.iter().any(|ingester| ingester.newer) || self.database.latest < NEWER.ingest_version();
+        if !self.more.rules || self.more.dry || !is_judged {
             return None;
         }
+        let premise = premise(&NEWER, self.database.latest);
         let due = self.database_time().0 - i64::try_from(2 * LONGER.as_micros()).unwrap_or_default();
         let rows: Vec<&KeptRow> = confirmed(self).collect();
+        let is_provable = |kept: &KeptRow| premise.prove(&NEWER, &kept.row, DIALECT).is_ok();
         let is_last = |kept: &KeptRow| {
             let of = |kept: &KeptRow| (candidate(kept).created, kept.row.uid.clone());
-            rows.iter().filter(|other| of(other) > of(kept)).count() < LAST
+            let counts = |other: &&&KeptRow| other.row.delete_time.is_none() && is_provable(other);
+            rows.iter().filter(counts).filter(|other| of(other) > of(kept)).count() < LAST
         };
-        let left = rows.iter().find(|kept| kept.row.evict_time.is_some_and(|time| time.0 < due) && !is_last(kept));
+        let is_due = |kept: &KeptRow| kept.row.evict_time.is_some_and(|time| time.0 < due) && is_provable(kept);
+        let left = rows.iter().find(|kept| is_due(kept) && !is_last(kept));
         left.map(|kept| format!("what rules let go is purged: {} {}", kept.told(), text(&kept.row, base::NAME)))
     }
 }

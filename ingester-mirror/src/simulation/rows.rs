@@ -57,6 +57,22 @@ impl Client {
         }
     }
 
+    /// Records the definition of this release, unless that of a later one is recorded.
+    pub(super) async fn record_definition(&self) {
+        if !self.sim.world().more.rules {
+            return;
+        }
+        let own = self.kind.ingest_version();
+        let record = || {
+            self.change("definition", String::new(), move |world| {
+                world.database.latest = world.database.latest.max(own)
+            })
+        };
+        while record().await.is_err() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+
     /// Purges rows again and again, as the program does beside the mirror.
     pub(super) async fn retain(self) {
         loop {

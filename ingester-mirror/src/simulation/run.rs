@@ -234,6 +234,7 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
         if setup.more.tables {
             client.make_tables().await;
         }
+        client.record_definition().await;
         let backfilling = tokio::spawn(client.clone().backfill());
         let retaining = setup.more.retention.then(|| tokio::spawn(client.clone().retain()));
         let purging = setup.more.rules.then(|| tokio::spawn(client.clone().apply_rules()));

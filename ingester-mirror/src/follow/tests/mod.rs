@@ -81,6 +81,8 @@ fn candidate(row: &StoredRow) -> Candidate {
         version: row.res_version,
         created: None,
         since: None,
+        takes_place: true,
+        evidence: 0,
         group: Vec::new(),
     }
 }

@@ -1,0 +1,77 @@
+//! What rules may not judge. Unlike all other metrics these have a series for each rule, whose names are known only once they are judged.
+
+use super::Metrics;
+use prometheus::{IntGaugeVec, Opts, Registry};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+const NAME: &str = "ingester_rule_pending_rows";
+const HELP: &str =
+    "Rows that a rule may not judge now, because their columns are not proved to be those of their objects";
+
+/// The pending rows of each rule, by the state of the rows that it covers.
+type ByState = BTreeMap<&'static str, u64>;
+
+/// The series of all rules.
+pub(super) struct RuleSeries {
+    pending: IntGaugeVec,
+    /// By kind and rule.
+    counted: Mutex<BTreeMap<(Box<str>, String), ByState>>,
+}
+
+impl RuleSeries {
+    pub(super) fn register(on: &Registry) -> Result<Self, prometheus::Error> {
+        let pending = IntGaugeVec::new(Opts::new(NAME, HELP), &["kind", "rule"])?;
+        on.register(Box::new(pending.clone()))?;
+        Ok(RuleSeries { pending, counted: Mutex::default() })
+    }
+
+    fn count(&self, kind: &str, state: &'static str, rules: Vec<(String, u64)>) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((_, _), states) in counted.iter_mut().filter(|((of, _), _)| **of == *kind) {
+            states.remove(state);
+        }
+        for (rule, rows) in rules {
+            counted.entry((kind.into(), rule)).or_default().insert(state, rows);
+        }
+        counted.retain(|(of, rule), states| {
+            let values = &[&**of, rule.as_str()];
+            if states.is_empty() {
+                // Without a series, nothing is left to remove.
+                let _ = self.pending.remove_label_values(values);
+                return false;
+            }
+            let rows = states.values().fold(0, |sum: u64, rows| sum.saturating_add(*rows));
+            self.pending.with_label_values(values).set(i64::try_from(rows).unwrap_or(i64::MAX));
+            true
+        });
+    }
+}
+
+impl Metrics {
+    /// How many rows each rule about rows of a kind in a state may not judge. Rules that are not among these have no rows any more.
+    pub(crate) fn pending_rows(&self, kind: &str, state: &'static str, rules: Vec<(String, u64)>) {
+        self.0.rules.count(kind, state, rules);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Metrics;
+
+    #[test]
+    fn a_rule_has_a_series_until_it_is_gone() {
+        let metrics = Metrics::new().unwrap();
+        let shown = |metrics: &Metrics| {
+            let rendered = metrics.render();
+            let lines = rendered.lines().filter(|line| line.starts_with("ingester_rule_pending_rows{"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        metrics.pending_rows("Model", "evicted", vec![("old".into(), 2), ("both".into(), 1)]);
+        metrics.pending_rows("Model", "live", vec![("both".into(), 4)]);
+        let line = |rule: &str, rows| format!("ingester_rule_pending_rows{{kind=\"Model\",rule=\"{rule}\"}} {rows}");
+        assert_eq!(shown(&metrics), [line("both", 5), line("old", 2)]);
+        metrics.pending_rows("Model", "evicted", Vec::new());
+        assert_eq!(shown(&metrics), [line("both", 4)]);
+    }
+}

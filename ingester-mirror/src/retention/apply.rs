@@ -1,0 +1,291 @@
+//! Purges what the rules of a kind let go. Rows of deleted objects go at once. Rows of evicted objects are only copies and go in two steps: a
+//! rule marks a row, and purges it in a later round, after the grace, if it still lets the row go.
+
+use super::rows::{Covered, CoveredRows, RetainedRows};
+use super::rules::{RuleError, Together, Weighed, of_rule};
+use crate::config::{Retained, RetentionRule};
+use crate::policies::MOST;
+use ingester_core::schema::Fingerprint;
+use ingester_core::value::Micros;
+use ingester_store::marks::{Mark, MarkingRule};
+use ingester_store::{ExportError, PurgeTerms, StoreError};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// Why a rule purges nothing now.
+#[derive(Debug, thiserror::Error)]
+enum RetentionError {
+    /// It cannot be judged, or another rule that may keep its rows cannot.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// Its rows cannot be exported.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// Its rows cannot be purged.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The result of a kind's rules in one round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Applied {
+    /// Rows that were purged.
+    pub(crate) purged: u64,
+    /// Rows that enforced rules let go and that are still there.
+    pub(crate) waiting: u64,
+    /// Rows that rules which are not enforced would let go; for each rule at most as many as are judged at once.
+    pub(crate) dry: u64,
+    /// Rules that purged nothing because of an error.
+    pub(crate) failed: u64,
+    /// How many rows no rule may judge now, by the name of each rule that covers their state.
+    pub(crate) pending: Vec<(String, u64)>,
+}
+
+/// What marks record of a rule, apart from whether it is enforced. A release that writes this differently only lets the grace begin again.
+pub(super) fn fingerprint(rule: &RetentionRule) -> Fingerprint {
+    let mut rule = rule.clone();
+    rule.rule.enforce = true;
+    Fingerprint::NONE.text(&format!("{rule:?}"))
+}
+
+fn marking(rule: &RetentionRule) -> MarkingRule<'_> {
+    MarkingRule { name: &rule.rule.name, fingerprint: fingerprint(rule) }
+}
+
+/// Purges what the rules of a kind about rows in one state let go. A failure is logged, and left to the next round.
+pub(crate) async fn apply(
+    rows: &dyn RetainedRows,
+    kind: &str,
+    state: Retained,
+    rules: Vec<RetentionRule>,
+    grace: Duration,
+) -> Applied {
+    let mut applied = Applied::default();
+    let together = async {
+        let now = rows.now().await?;
+        Ok::<_, RetentionError>(Together::begin(rows, rules, now).await?)
+    };
+    let together = match together.await {
+        Ok(together) => together,
+        Err(error) => {
+            tracing::warn!(kind, %error, "Rules not judged: no row of their state is purged, trying again later");
+            applied.failed += 1;
+            return applied;
+        }
+    };
+    if state == Retained::Evicted {
+        match withdraw_lapsed(rows, &together).await {
+            Ok(Some(0)) => {}
+            Ok(Some(withdrawn)) => {
+                tracing::info!(kind, rows = withdrawn, "Marks of rules that no longer hold are taken back")
+            }
+            Ok(None) => return applied,
+            Err(error) => {
+                applied.failed += 1;
+                tracing::warn!(kind, %error, "Marks of rules not checked: no marked row is purged, trying again later");
+                return applied;
+            }
+        }
+    }
+    let (enforced, dry): (Vec<usize>, Vec<usize>) =
+        (0..together.rules.len()).partition(|number| together.rules[*number].rule.enforce);
+    for number in enforced {
+        let rule = &together.rules[number].rule.name;
+        let before = applied.purged;
+        let done = purge(rows, &together, number, grace, &mut applied).await;
+        let purged = applied.purged - before;
+        if purged > 0 {
+            tracing::info!(kind, rule, rows = purged, "Rows are purged by a rule");
+        }
+        match done {
+            Ok(true) => {}
+            Ok(false) => return applied,
+            Err(error) => {
+                applied.failed += 1;
+                tracing::warn!(kind, rule, %error, "The rule purges nothing now, trying again later");
+            }
+        }
+    }
+    for number in dry {
+        if let Err(error) = count(rows, &together, number, &mut applied).await {
+            let rule = &together.rules[number].rule.name;
+            applied.failed += 1;
+            tracing::warn!(kind, rule, %error, "Rule of retention not judged, trying again later");
+        }
+    }
+    count_pending(rows, kind, &together, &mut applied).await;
+    applied
+}
+
+/// Takes back the marks whose rule is gone, says something else, is not enforced, or no longer lets the row go. Returns how many; `None` if
+/// nothing may be changed now.
+async fn withdraw_lapsed(rows: &dyn RetainedRows, together: &Together) -> Result<Option<u64>, RetentionError> {
+    let mut withdrawn = 0;
+    let mut last: Option<Mark> = None;
+    loop {
+        let page = rows.marks_after(last.as_ref()).await?;
+        let Some(end) = page.last().cloned() else { return Ok(Some(withdrawn)) };
+        last = Some(end);
+        let active: Vec<Mark> = page.into_iter().filter(|mark| mark.revert_time.is_none()).collect();
+        let mut holding: HashSet<(&str, &str)> = HashSet::new();
+        for (number, rule) in together.rules.iter().enumerate().filter(|(_, rule)| rule.rule.enforce) {
+            let (name, fingerprint) = (rule.rule.name.as_str(), fingerprint(rule).to_string());
+            let its = active.iter().filter(|mark| mark.rule == name && mark.fingerprint == fingerprint);
+            let uids: Vec<&str> = its.map(|mark| mark.uid.as_str()).collect();
+            if uids.is_empty() {
+                continue;
+            }
+            let free = together.free_among(rows, number, &uids).await?;
+            holding.extend(uids.into_iter().filter(|uid| free.contains(*uid)).map(|uid| (name, uid)));
+        }
+        let lapsed: Vec<Mark> =
+            active.iter().filter(|mark| !holding.contains(&(mark.rule.as_str(), mark.uid.as_str()))).cloned().collect();
+        if !lapsed.is_empty() {
+            let Some(done) = rows.withdraw(&lapsed).await? else { return Ok(None) };
+            withdrawn += done;
+        }
+    }
+}
+
+/// Purges what a rule lets go, or takes the first of the two steps. Returns whether all is done.
+async fn purge(
+    rows: &dyn RetainedRows,
+    together: &Together,
+    number: usize,
+    grace: Duration,
+    applied: &mut Applied,
+) -> Result<bool, RetentionError> {
+    let rule = &together.rules[number];
+    let (mut place, mut failed) = (together.start(number), None);
+    while let Some(Weighed { free, .. }) = together.next(rows, number, &mut place, false).await? {
+        applied.waiting += free.len() as u64;
+        if failed.is_some() {
+            // What is left is counted.
+            if applied.waiting > MOST as u64 {
+                break;
+            }
+            continue;
+        }
+        let step = match rule.state {
+            Retained::Deleted => Step { due: free, ..Step::default() },
+            Retained::Evicted => match next_step(rows, together, number, free, grace).await? {
+                Some(step) => step,
+                None => return Ok(false),
+            },
+        };
+        match purge_due(rows, together, number, step).await {
+            Ok(Some(purged)) => {
+                applied.purged += purged;
+                applied.waiting = applied.waiting.saturating_sub(purged);
+            }
+            Ok(None) => return Ok(false),
+            Err(RetentionError::Export(error)) => failed = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    failed.map_or(Ok(true), |error| Err(error.into()))
+}
+
+/// The rows of a portion that go now.
+#[derive(Default)]
+struct Step {
+    due: Vec<Covered>,
+    /// The uids of those whose deletion is only the mark.
+    undeleted: HashSet<Box<str>>,
+    /// The time before which they were marked; `None` for rows that need no mark.
+    marked_before: Option<Micros>,
+}
+
+/// Marks those of these rows of evicted objects that have no mark, and returns those whose grace is over. `None` if nothing may be changed now.
+async fn next_step(
+    rows: &dyn RetainedRows,
+    together: &Together,
+    number: usize,
+    free: Vec<Covered>,
+    grace: Duration,
+) -> Result<Option<Step>, RetentionError> {
+    let rule = &together.rules[number];
+    let marking = marking(rule);
+    let fingerprint = marking.fingerprint.to_string();
+    let grace = i64::try_from(grace.as_micros()).unwrap_or(i64::MAX);
+    let before = Micros(together.now.0.saturating_sub(grace));
+    let uids: Vec<&str> = free.iter().map(|row| &*row.candidate.uid).collect();
+    let marks = rows.marks_of(&uids).await?;
+    let mut step = Step { marked_before: Some(before), ..Step::default() };
+    let mut unmarked = Vec::new();
+    for row in free {
+        let active = |mark: &&Mark| *mark.uid == *row.candidate.uid && mark.revert_time.is_none();
+        match marks.iter().find(active) {
+            None => unmarked.push(row),
+            Some(mark)
+                if mark.rule == rule.rule.name && mark.fingerprint == fingerprint && mark.mark_time <= before =>
+            {
+                if row.standing.delete_time == Some(mark.mark_time) {
+                    step.undeleted.insert(row.candidate.uid.clone());
+                }
+                step.due.push(row);
+            }
+            // Its grace is not over, or it is another rule's.
+            Some(_) => {}
+        }
+    }
+    if !unmarked.is_empty() && rows.mark(marking, &unmarked, &together.premise).await?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(step))
+}
+
+/// Exports and then purges rows. Returns how many were purged; `None` if nothing may be changed now.
+async fn purge_due(
+    rows: &dyn RetainedRows,
+    together: &Together,
+    number: usize,
+    mut step: Step,
+) -> Result<Option<u64>, RetentionError> {
+    let rule = &together.rules[number];
+    if let Some(folder) = &rule.export
+        && !step.due.is_empty()
+    {
+        let exported = rows.export(folder, &step.due, &step.undeleted).await?;
+        step.due.retain(|row| exported.contains(&row.candidate.uid));
+    }
+    if step.due.is_empty() {
+        return Ok(Some(0));
+    }
+    let marked = step.marked_before.map(|before| (marking(rule), before));
+    let terms = PurgeTerms { premise: &together.premise, marked };
+    Ok(rows.purge(&step.due, terms).await?)
+}
+
+/// Counts what a rule would let go.
+async fn count(
+    rows: &dyn CoveredRows,
+    together: &Together,
+    number: usize,
+    applied: &mut Applied,
+) -> Result<(), RuleError> {
+    // `retention.deleted` that is not enforced means for ever, which lets nothing go.
+    if together.rules[number].kinds.is_empty() {
+        return Ok(());
+    }
+    let (mut place, mut counted) = (together.start(number), 0);
+    while let Some(weighed) = together.next(rows, number, &mut place, false).await? {
+        counted += weighed.free.len() as u64;
+        if counted > MOST as u64 {
+            break;
+        }
+    }
+    applied.dry += counted;
+    Ok(())
+}
+
+/// Counts the rows that no rule may judge now.
+async fn count_pending(rows: &dyn CoveredRows, kind: &str, together: &Together, applied: &mut Applied) {
+    for rule in together.rules.iter().filter(|rule| !rule.kinds.is_empty()) {
+        let name = rule.rule.name.clone();
+        match rows.pending(rule, &together.premise).await.map_err(|error| of_rule(rule, error)) {
+            Ok(pending) => applied.pending.push((name, pending)),
+            Err(error) => tracing::warn!(kind, %error, "Rows that rules may not judge are not counted"),
+        }
+    }
+}
