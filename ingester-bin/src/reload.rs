@@ -72,6 +72,8 @@ impl Reload {
             return;
         }
         self.metrics.config_reloaded(true);
+        // Before the line: what it says has begun when it can be read.
+        self.live.send_replace(Arc::new(self.config.clone()));
         let level = self.config.log.level;
         // The line is shown if the old or the new level shows it.
         if level as u8 > former as u8 {
@@ -83,7 +85,6 @@ impl Reload {
                 self.set_level();
             }
         }
-        self.live.send_replace(Arc::new(self.config.clone()));
     }
 
     fn set_level(&self) {

@@ -15,6 +15,7 @@ use ingester_mirror::retention::{self, RetentionForecast, RowFate};
 use ingester_store::Store;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// A rule.
 enum Rule<'c> {
@@ -73,7 +74,10 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     let mut all = Vec::new();
     for (kind, rule) in &rules {
         let found = match rule {
-            Rule::Evict(rule) => leaving(&store, &mirrored, kind, &rule.rule, client.as_ref()).await.map(Found::Evict),
+            Rule::Evict(rule) => {
+                let cluster = Mirrored { kinds: &mirrored, client: client.as_ref() };
+                leaving(&store, cluster, kind, &rule.rule, config.policies.restore_grace).await.map(Found::Evict)
+            }
             Rule::Retention(rule) => {
                 let found = retention::forecast(&store, &config.retention, kind, rule, name).await;
                 found.map(Found::Retention)
@@ -103,22 +107,29 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     Ok(Ending::Done)
 }
 
-/// What an eviction rule would do now. `mirrored` are the kinds that are mirrored; `client` lists namespaces.
+/// The kinds that are mirrored, and the client that lists namespaces.
+#[derive(Clone, Copy)]
+struct Mirrored<'m> {
+    kinds: &'m [Kind],
+    client: Option<&'m kube::Client>,
+}
+
+/// What an eviction rule would do now.
 async fn leaving(
     store: &Store,
-    mirrored: &[Kind],
+    mirrored: Mirrored<'_>,
     kind: &Kind,
     rule: &EvictRule,
-    client: Option<&kube::Client>,
+    restore_grace: Duration,
 ) -> Result<Forecast, PolicyError> {
-    let narrowed = match (&rule.namespace_selector, client) {
+    let narrowed = match (&rule.namespace_selector, mirrored.client) {
         (Some(selector), Some(client)) => {
             in_namespaces(rule, namespaces(client, kind, selector).await?).map(Cow::Owned)
         }
         _ => Some(Cow::Borrowed(rule)),
     };
     match narrowed {
-        Some(narrowed) => forecast(store, mirrored, kind, &narrowed).await,
+        Some(narrowed) => forecast(store, mirrored.kinds, kind, &narrowed, restore_grace).await,
         None => Ok(Forecast::default()),
     }
 }

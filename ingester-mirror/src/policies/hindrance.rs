@@ -1,17 +1,19 @@
-//! What keeps an object in the cluster whatever a rule says: its owner, what it owns, and finalizers of others.
+//! What keeps an object in the cluster whatever a rule says: its owner, what it owns, finalizers of others, and that it was just restored.
 
 use super::ask::version;
 use super::{Candidate, PolicyError};
 use crate::lifecycle::finalizer;
 use ingester_core::Kind;
-use ingester_core::marks::Marks;
+use ingester_core::marks::{Mark, Marks};
 use ingester_core::object::{ManagedFields, Meta, Object};
 use ingester_core::schema::base;
+use ingester_core::value::Micros;
 use ingester_sql::query::{Query, States};
 use ingester_store::Store;
 use ingester_store::query::{AskError, Wanted};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::time::Duration;
 
 /// How many objects are checked at a time.
 const CHUNK: usize = 256;
@@ -33,6 +35,8 @@ pub enum Hindrance {
     Finalizer(Box<str>),
     /// It is being deleted.
     Terminating,
+    /// It was restored, and no rule takes it away again before this time.
+    Restored(Micros),
     /// It has changed since the rule was judged.
     Changed,
 }
@@ -44,6 +48,13 @@ impl fmt::Display for Hindrance {
             Hindrance::Owns => write!(f, "a live object has it as its owner, and would be collected as garbage"),
             Hindrance::Finalizer(name) => write!(f, "the finalizer `{name}` holds it"),
             Hindrance::Terminating => write!(f, "it is being deleted"),
+            Hindrance::Restored(until) => {
+                write!(
+                    f,
+                    "it was restored, and `policies.restoreGrace` exempts it from rules before {}",
+                    until.rfc3339()
+                )
+            }
             Hindrance::Changed => write!(f, "it has changed since the rule was judged"),
         }
     }
@@ -58,6 +69,21 @@ pub(crate) fn held(meta: &Meta, marks: &Marks) -> Option<Hindrance> {
     foreign.map(|name| Hindrance::Finalizer(name.clone()))
 }
 
+/// What keeps an object in the cluster for a while because it was restored. By its own text, so it holds whatever columns and labels say.
+pub(crate) fn restored(meta: &Meta, marks: &Marks, grace: Duration, now: Micros) -> Option<Hindrance> {
+    meta.annotations.iter().find(|(key, _)| marks.is(Mark::RestoredFrom, key))?;
+    let grace = i64::try_from(grace.as_micros()).unwrap_or(i64::MAX);
+    let until = Micros(meta.creation_timestamp.as_ref()?.micros().0.saturating_add(grace));
+    (until > now).then_some(Hindrance::Restored(until))
+}
+
+/// How many objects may leave, and for how long restored objects stay.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WeighBounds {
+    pub(crate) most: usize,
+    pub(crate) restore_grace: Duration,
+}
+
 /// The objects that are to leave, with what hinders them.
 #[derive(Debug, Default)]
 pub(crate) struct Weighed {
@@ -67,7 +93,7 @@ pub(crate) struct Weighed {
     pub(crate) hindered: Vec<(Candidate, Hindrance)>,
 }
 
-/// Checks the objects that are to leave, in their order, until this many may. `kinds` are those that are mirrored.
+/// Checks the objects that are to leave, in their order, until as many may as the bounds say. `kinds` are those that are mirrored.
 ///
 /// Reads every live row of these kinds in the namespaces of those objects, because no column says what owns an object.
 pub(crate) async fn weigh(
@@ -75,8 +101,9 @@ pub(crate) async fn weigh(
     kinds: &[Kind],
     kind: &Kind,
     leaving: &[Candidate],
-    most: usize,
+    bounds: WeighBounds,
 ) -> Result<Weighed, PolicyError> {
+    let WeighBounds { most, restore_grace } = bounds;
     let mut weighed = Weighed::default();
     if leaving.is_empty() || most == 0 {
         return Ok(weighed);
@@ -97,7 +124,7 @@ pub(crate) async fn weigh(
             } else if owners.contains(&candidate.uid) {
                 Some(Hindrance::Owns)
             } else {
-                held(&meta, kind.marks())
+                held(&meta, kind.marks()).or_else(|| restored(&meta, kind.marks(), restore_grace, store.now()))
             };
             match hindrance {
                 Some(hindrance) => weighed.hindered.push((candidate.clone(), hindrance)),

@@ -50,7 +50,7 @@ fn rule() -> EvictRule {
 async fn foresee(rows: Vec<RowChange>, rule: &EvictRule) -> Forecast {
     let store = Store::in_memory(&[MODEL]).await.unwrap();
     store.write(MODEL.table(), rows).await.unwrap();
-    forecast(&store, &[MODEL], &MODEL, rule).await.unwrap()
+    forecast(&store, &[MODEL], &MODEL, rule, Duration::from_secs(3600)).await.unwrap()
 }
 
 fn leaving(forecast: &Forecast) -> Vec<&str> {
@@ -104,6 +104,29 @@ async fn owners_dependents_and_finalizers_of_others_keep_an_object() {
         ("terminating", Hindrance::Terminating),
     ];
     assert_eq!(hindered, expected);
+}
+
+#[tokio::test]
+async fn a_restored_object_is_exempt_for_a_while_whatever_columns_say() {
+    let at = |time: String| {
+        move |metadata: &mut Json| {
+            metadata["creationTimestamp"] = json!(time);
+            metadata["annotations"] = json!({"michelangelo/RestoredFrom": "old"});
+        }
+    };
+    let now = Micros::now();
+    let rows = vec![
+        row("fresh", at(now.rfc3339())),
+        row("settled", at(Micros(now.0 - 3_700_000_000).rfc3339())),
+        row("other", |metadata| metadata["annotations"] = json!({"example.com/RestoredFrom": "old"})),
+    ];
+    let found = foresee(rows, &EvictRule { after: None, ..rule() }).await;
+    assert_eq!(leaving(&found), ["other", "settled"]);
+    let [(fresh, Hindrance::Restored(until))] = &found.hindered[..] else { panic!("{:?}", found.hindered) };
+    assert_eq!(&*fresh.name, "fresh");
+    assert!(*until > now && until.0 <= now.0 + 3_600_000_000, "{until:?}");
+    let said = found.hindered[0].1.to_string();
+    assert!(said.contains("`policies.restoreGrace`") && said.contains(&until.rfc3339()), "{said}");
 }
 
 #[tokio::test]

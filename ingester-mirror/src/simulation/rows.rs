@@ -9,7 +9,7 @@ use super::world::{Client, Service, World};
 use crate::clock::Clock as _;
 use crate::config::EvictRule;
 use crate::identity::judge;
-use crate::policies::{Candidate, PolicyError, Weighed};
+use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -297,8 +297,13 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
-        async move { Ok(Weighed { free: leaving.iter().take(most).cloned().collect(), ..Weighed::default() }) }.boxed()
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        bounds: WeighBounds,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        let free = leaving.iter().take(bounds.most).cloned().collect();
+        async move { Ok(Weighed { free, ..Weighed::default() }) }.boxed()
     }
 
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
@@ -311,6 +316,10 @@ impl Rows for Client {
 
     fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         async move { self.query("count evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
+    }
+
+    fn uncount_evicted<'a>(&'a self, unit: &'a str, objects: u64, _: Micros) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move { self.query("uncount evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

@@ -18,7 +18,7 @@ use crate::fixture::MODEL;
 use crate::follow::Follower;
 use crate::health::Health;
 use crate::metrics::Metrics;
-use crate::policies::{Candidate, PolicyError, Weighed};
+use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use crate::unit::Unit;
@@ -545,10 +545,14 @@ impl Rows for Scene {
         .boxed()
     }
 
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        bounds: WeighBounds,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
         async move {
             self.query("weigh", |_| ()).await?;
-            Ok(Weighed { free: leaving.iter().take(most).cloned().collect(), ..Weighed::default() })
+            Ok(Weighed { free: leaving.iter().take(bounds.most).cloned().collect(), ..Weighed::default() })
         }
         .boxed()
     }
@@ -559,6 +563,10 @@ impl Rows for Scene {
 
     fn count_evicted<'a>(&'a self, _: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         self.query("begin", move |state| state.begun += objects).boxed()
+    }
+
+    fn uncount_evicted<'a>(&'a self, _: &'a str, objects: u64, _: Micros) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.query("uncount", move |state| state.begun -= objects).boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {
