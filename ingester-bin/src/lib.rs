@@ -142,6 +142,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         };
         commands::policies::ensure_rules(&config, kinds)?;
         let level = start_logging(&config)?;
+        commands::policies::warn_of_rules(&config, kinds);
         return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?, level));
     }
     if let Command::Serve(arguments) = command {

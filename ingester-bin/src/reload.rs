@@ -6,7 +6,7 @@
 //! that is swapped, and other file systems have no notifications.
 
 use crate::logging::Level;
-use ingester_core::KindNames;
+use ingester_core::{Kind, KindNames};
 use ingester_declare::text::utf8;
 use ingester_mirror::config::{Config, ConfigChanges, Environment};
 use ingester_mirror::metrics::Metrics;
@@ -24,6 +24,10 @@ pub(crate) struct Reload {
     pub(crate) file: PathBuf,
     /// The kinds that a configuration may name.
     pub(crate) kinds: KindNames,
+    /// Called with each changed configuration once it is in use.
+    pub(crate) taken_up: fn(&Config, &[Kind]),
+    /// The kinds of the program.
+    pub(crate) program_kinds: &'static [Kind],
     pub(crate) environment: Environment,
     /// The configuration in use.
     pub(crate) config: Config,
@@ -85,6 +89,7 @@ impl Reload {
                 self.set_level();
             }
         }
+        (self.taken_up)(&self.config, self.program_kinds);
     }
 
     fn set_level(&self) {

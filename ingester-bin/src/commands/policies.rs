@@ -67,6 +67,7 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
         );
         return Ok(Ending::Done);
     }
+    rules.iter().filter_map(|(kind, rule)| policies::doubt(kind, rule.common())).for_each(|doubt| note(&doubt));
     let selects = rules.iter().any(|(_, rule)| rule.common().namespace_selector.is_some());
     let client = if selects { Some(arguments.cluster.client().await?) } else { None };
     let store = Database::of(&config, &arguments.config.config)?.open_existing().await?;
@@ -172,6 +173,19 @@ fn failed(kind: &Kind, rule: &EvictRule, error: PolicyError) -> Failure {
 /// Refuses a configuration with rules that cannot be judged.
 pub(crate) fn ensure_rules(config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
     all_rules(kinds, config).map(drop)
+}
+
+/// Warns of the doubtful rules of a configuration, once for each. Rules that cannot be judged are reported elsewhere.
+pub(crate) fn warn_of_rules(config: &Config, kinds: &[Kind]) {
+    for kind in kinds {
+        let evict = policies::rules(kind, &config.policies).into_iter().filter_map(Result::ok).map(|rule| rule.rule);
+        let retain = config.retention.rules.iter().filter(|rule| rule.kinds.iter().any(|name| name == kind.name()));
+        for rule in evict.chain(retain.map(|rule| rule.rule.clone())) {
+            if let Some(doubt) = policies::doubt(kind, &rule) {
+                tracing::warn!("{doubt}");
+            }
+        }
+    }
 }
 
 /// Refuses rules with a namespace selector if the API server has no namespaces, or does not let us list them. An API server that does not

@@ -50,3 +50,24 @@ fn a_rule_that_cannot_be_judged_is_refused_with_its_name() {
     let ran = folder.run(&["policies", "--config", "ingester.yaml"]).exits(2);
     ran.says(&["`retention.rules`: the rule `failed` of Model", "algorythm"]);
 }
+
+#[test]
+fn a_rule_with_quotes_around_a_value_is_refused_and_a_doubtful_one_is_named() {
+    let folder = Folder::new();
+    with_states(&folder);
+    let policies = |selector: &str| {
+        folder.write(
+            "ingester.yaml",
+            CONFIG.replace("fieldSelector: algorithm=xgboost", &format!("fieldSelector: \"{selector}\"")),
+        );
+        folder.run(&["policies", "--config", "ingester.yaml"])
+    };
+    policies("algorithm='xgboost'").exits(2).says(&[
+        "the rule `failed` of Model",
+        "`'xgboost'` is in quotes",
+        "`xgboost`",
+    ]);
+    policies("algorithm!=xgboost").exits(0).says(&["the rule `failed` of Model: `!=`", "add `algorithm!=`"]);
+    let ran = policies("algorithm!=xgboost,algorithm!=").exits(0);
+    assert!(!ran.err.contains("has no value"), "{}", ran.err);
+}

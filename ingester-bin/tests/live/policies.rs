@@ -247,6 +247,14 @@ async fn finished_runs_leave_etcd_and_one_command_brings_them_back(world: &mut W
     ensure!(stored().await? == all);
     let again = world.ingester().run(&arguments)?;
     ensure!(again.code == Some(0) && again.out.is_empty(), "nothing is left to restore: {again:?}");
+
+    // The rule is on again, and takes none of them away before their grace has passed.
+    world.reconfigure(&enforced)?;
+    let waiting = async || Ok(world.metrics()?.sum("ingester_policy_waiting_objects", &["kind=\"PipelineRun\""]));
+    within(slow, "the rule to be judged", waiting, |waiting| *waiting == count as f64).await?;
+    let ran = world.ingester().run(&["policies", "pipelineruns", "--explain", &finished[0]])?;
+    ensure!(ran.code == Some(0) && ran.out.contains("`policies.restoreGrace` exempts it"), "{ran:?}");
+    ensure!(world.objects.list("PipelineRun").await?.len() as u64 == all, "none has left");
     let ran = world.ingester().run_within(slow, &["audit"])?;
     ensure!(ran.code == Some(0), "{ran:?}");
     Ok(())

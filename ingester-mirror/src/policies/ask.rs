@@ -6,7 +6,7 @@ use crate::config::EvictRule;
 use ingester_core::Kind;
 use ingester_core::schema::{Fault, base, check_evict_namespaces, check_evict_since, check_evictable};
 use ingester_core::value::Value;
-use ingester_sql::query::{Checked, Query, QueryError, SelectorError, States};
+use ingester_sql::query::{Checked, Query, QueryError, SelectorError, States, check_rule, fields_without_value};
 use ingester_store::query::{AskError, FoundRow, Wanted};
 use ingester_store::{Store, StoreError};
 
@@ -44,8 +44,10 @@ fn query(rule: &EvictRule) -> Query {
     Query { namespaces: rule.namespaces.clone(), states: States::LIVE, filters: rule.when.clone(), ..Query::default() }
 }
 
-/// The indexes of the columns that a rule reads: the time of `after`, and the columns of the groups.
+/// The indexes of the columns that a rule reads: the time of `after`, and the columns of the groups. Rules about objects and about rows are
+/// judged only by these, so a rule with a mistake in its conditions is not judged.
 pub(crate) fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
+    check_rule(checked.table(), &rule.when)?;
     let since = checked.place(rule.since())?;
     refuse(check_evict_since(checked.table(), rule.since()))?;
     let by = rule.keep_last.iter().flat_map(|keep| &keep.by).map(|field| checked.place(field));
@@ -66,6 +68,23 @@ pub fn check(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
         refuse(check_evict_namespaces(kind.namespaced()))?;
     }
     places(rule, &query(rule).check(kind.table())?).map(drop)
+}
+
+/// What is doubtful about a rule of this kind, if it can be judged: it also covers objects, or rows, that have no value in some field.
+pub fn doubt(kind: &Kind, rule: &EvictRule) -> Option<String> {
+    let fields = fields_without_value(kind.table(), &rule.when);
+    if fields.is_empty() {
+        return None;
+    }
+    let [named, remedy] = ["`{}`", "`{}!=`"].map(|form| {
+        let fields: Vec<String> = fields.iter().map(|field| form.replace("{}", field)).collect();
+        fields.join(" and ")
+    });
+    Some(format!(
+        "the rule `{}` of {}: `!=` and `notin` also hold where {named} has no value; if such objects are not meant, add {remedy}",
+        rule.name,
+        kind.name()
+    ))
 }
 
 /// All candidates of a rule, as they were at one moment.

@@ -27,7 +27,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use ask::{PolicyError, check};
+pub use ask::{PolicyError, check, doubt};
 pub use forecast::{Forecast, forecast};
 pub use hindrance::Hindrance;
 pub use judge::{Candidate, Judgement, Stays, judge};

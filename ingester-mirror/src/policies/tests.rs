@@ -1,6 +1,6 @@
 //! Rules about rows that are stored: what is a candidate, and what hinders it.
 
-use super::{Forecast, Hindrance, PolicyError, Stays, check, forecast};
+use super::{Forecast, Hindrance, PolicyError, Stays, candidates, check, doubt, forecast};
 use crate::config::{EvictRule, KeepLast};
 use crate::fixture::MODEL;
 use ingester_core::Kind;
@@ -138,6 +138,26 @@ async fn groups_are_the_values_of_columns() {
     let keep = KeepLast { count: 2, by: vec!["metadata.namespace".into()] };
     let found = foresee(rows, &EvictRule { keep_last: Some(keep), after: None, ..rule() }).await;
     assert_eq!(leaving(&found), ["a"]);
+}
+
+#[tokio::test]
+async fn a_rule_with_quotes_around_a_value_is_not_judged() {
+    let quoted = EvictRule { when: parse_field_selector("name!='a'").unwrap(), ..rule() };
+    let said = check(&MODEL, &quoted).unwrap_err().to_string();
+    assert!(said.contains("`'a'` is in quotes") && said.ends_with("`a`"), "{said}");
+    let store = Store::in_memory(&[MODEL]).await.unwrap();
+    store.write(MODEL.table(), vec![row("a", |_| {})]).await.unwrap();
+    assert!(candidates(&store, &MODEL, &quoted).await.is_err());
+}
+
+#[test]
+fn a_rule_whose_negation_also_holds_without_a_value_is_doubtful() {
+    let doubt_of =
+        |selector: &str| doubt(&MODEL, &EvictRule { when: parse_field_selector(selector).unwrap(), ..rule() });
+    let said = doubt_of("evict_time!=2026-01-01T00:00:00Z").unwrap();
+    assert!(said.starts_with("the rule `done` of Model: ") && said.ends_with("add `evict_time!=`"), "{said}");
+    assert_eq!(doubt_of("evict_time!=2026-01-01T00:00:00Z,evict_time!="), None);
+    assert_eq!(doubt_of("name!=a"), None);
 }
 
 #[test]

@@ -95,7 +95,8 @@ mod tests {
     static TABLE: LazyLock<&'static Table> = LazyLock::new(|| {
         let table = crate::fixture::MODEL.table();
         let mut columns: Vec<Column> = table.columns.to_vec();
-        let text = |name: &str| Column { name: ingester_core::schema::Ident::tolerant(name, ""), path: None, ..columns[1] };
+        let text =
+            |name: &str| Column { name: ingester_core::schema::Ident::tolerant(name, ""), path: None, ..columns[1] };
         let (owner, phase) = (text("owner"), text("phase"));
         let nullable = |column: Column| Column { nullable: true, ..column };
         columns.push(nullable(owner));
@@ -113,7 +114,10 @@ mod tests {
             assert_eq!(said(right), "", "{right}");
         }
         for (wrong, says) in [
-            ("phase!='Running'", "`'Running'` is in quotes, which belong to the value: write `phase` without them, `Running`"),
+            (
+                "phase!='Running'",
+                "`'Running'` is in quotes, which belong to the value: write it without them, `Running`",
+            ),
             ("owner=\"ada\"", "is in quotes"),
             ("name=‘a’", "is in quotes"),
             ("phase=Runing", "`phase` is an enum, and `Runing` is not one of its names (did you mean `Running`?)"),
