@@ -10,10 +10,11 @@ use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
-use ingester_core::schema::BASE_COLUMNS;
+use ingester_core::schema::{BASE_COLUMNS, Evict};
 use ingester_core::value::Value;
 use ingester_declare::declare::kinds;
 use ingester_declare::documents::documents;
+use ingester_declare::evict::check_selectors;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -101,4 +102,31 @@ proptest! {
             prop_assert_eq!(compare(both, &compiled, &declared).map(|_| ()), Ok(()), "{}", text);
         }
     }
+}
+
+/// A struct's rule, whose values constant evaluation does not read.
+#[test]
+fn a_rule_of_a_struct_names_only_values_of_its_enum() {
+    const fn rule(field_selector: &'static str) -> Evict {
+        Evict {
+            name: "finished",
+            field_selector,
+            label_selector: "",
+            after: None,
+            since: None,
+            keep_last: None,
+            namespaces: &[],
+            namespace_selector: "",
+        }
+    }
+    const RIGHT: &[Evict] = &[rule("status.state=PIPELINE_RUN_STATE_SUCCEEDED")];
+    const WRONG: &[Evict] = &[rule("status.state!=SUCCEEDED"), rule("status.state='PIPELINE_RUN_STATE_SUCCEEDED'")];
+    let runs = KINDS.iter().find(|kind| kind.kind() == "PipelineRun").unwrap();
+    assert_eq!(check_selectors(&runs.evicting(RIGHT)).next(), None);
+    let said: Vec<String> = check_selectors(&runs.evicting(WRONG)).collect();
+    assert!(
+        said[0].starts_with("the rule `finished` of PipelineRun: `status.state` is an enum, and `SUCCEEDED`"),
+        "{said:?}"
+    );
+    assert!(said[1].contains("is in quotes"), "{said:?}");
 }

@@ -53,7 +53,7 @@ mod server;
 use anyhow::anyhow;
 pub use program::Program;
 
-use arguments::{Arguments, Command, Finalizers, Ghosts, GhostsCommand, Proto, Schema};
+use arguments::{Arguments, Command, Finalizers, Ghosts, GhostsCommand, PoliciesCommand, Proto, Schema};
 use database::configuration;
 use ending::{Ending, Failure};
 use ingester_core::view::check_views;
@@ -142,6 +142,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         };
         commands::policies::ensure_rules(&config, kinds)?;
         let level = start_logging(&config)?;
+        commands::policies::warn_of_rules(&config, kinds);
         return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?, level));
     }
     if let Command::Serve(arguments) = command {
@@ -189,6 +190,10 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Validate(arguments) => validate(&arguments, program),
         Command::Ghosts(arguments) => ghosts(arguments, program),
         Command::Policies(arguments) => {
+            if let Some(PoliciesCommand::Revert(revert)) = &arguments.command {
+                let config = configuration(&revert.config, kinds)?;
+                return wait_for(commands::revert::run(revert, &config, kinds));
+            }
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::policies::run(&arguments, config, kinds))
         }

@@ -6,7 +6,7 @@
 //! that is swapped, and other file systems have no notifications.
 
 use crate::logging::Level;
-use ingester_core::KindNames;
+use ingester_core::{Kind, KindNames};
 use ingester_declare::text::utf8;
 use ingester_mirror::config::{Config, ConfigChanges, Environment};
 use ingester_mirror::metrics::Metrics;
@@ -24,6 +24,10 @@ pub(crate) struct Reload {
     pub(crate) file: PathBuf,
     /// The kinds that a configuration may name.
     pub(crate) kinds: KindNames,
+    /// Called with each changed configuration once it is in use.
+    pub(crate) taken_up: fn(&Config, &[Kind]),
+    /// The kinds of the program.
+    pub(crate) program_kinds: &'static [Kind],
     pub(crate) environment: Environment,
     /// The configuration in use.
     pub(crate) config: Config,
@@ -72,6 +76,8 @@ impl Reload {
             return;
         }
         self.metrics.config_reloaded(true);
+        // Before the line: what it says has begun when it can be read.
+        self.live.send_replace(Arc::new(self.config.clone()));
         let level = self.config.log.level;
         // The line is shown if the old or the new level shows it.
         if level as u8 > former as u8 {
@@ -83,7 +89,7 @@ impl Reload {
                 self.set_level();
             }
         }
-        self.live.send_replace(Arc::new(self.config.clone()));
+        (self.taken_up)(&self.config, self.program_kinds);
     }
 
     fn set_level(&self) {

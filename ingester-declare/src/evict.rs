@@ -11,7 +11,7 @@ use ingester_core::schema::{
     Evict, Fault, Table, check_evict_by, check_evict_count, check_evict_fields, check_evict_namespace,
     check_evict_namespaces, check_evict_since,
 };
-use ingester_sql::query::{Query, SelectorError, parse_field_selector, parse_label_selector};
+use ingester_sql::query::{Query, QueryError, SelectorError, check_rule, parse_field_selector, parse_label_selector};
 use std::time::Duration;
 
 /// A text, and where it is written.
@@ -125,8 +125,8 @@ impl<'t> WrittenRule<'t> {
             faults.extend(check_evict_namespaces(namespaced).map(|fault| at.fault(fault.to_string())));
         }
         // What is not a column is named once.
-        let query = Query { filters: self.filters(), ..Query::default() };
-        if let (true, Err(error)) = (faults.len() == before, query.check(table)) {
+        let filters = self.filters();
+        if let (true, Err(error)) = (faults.len() == before, check(table, &filters)) {
             faults.push(self.at.fault(error.to_string()));
         }
     }
@@ -141,14 +141,17 @@ pub fn filters(fields: &str, labels: &str) -> Result<Vec<Filter>, SelectorError>
     Ok(fields.into_iter().chain(labels).collect())
 }
 
+fn check(table: &'static Table, filters: &[Filter]) -> Result<(), QueryError> {
+    Query { filters: filters.to_vec(), ..Query::default() }.check(table)?;
+    check_rule(table, filters)
+}
+
 /// The mistakes in the selectors of a kind's rules, which constant evaluation does not read; each names its rule.
 pub fn check_selectors(kind: &Kind) -> impl Iterator<Item = String> {
     let kind = *kind;
     let wrong = move |rule: &Evict| {
         let what = match filters(rule.field_selector, rule.label_selector) {
-            Ok(filters) => {
-                Query { filters, ..Query::default() }.check(kind.table()).err().map(|error| error.to_string())
-            }
+            Ok(filters) => check(kind.table(), &filters).err().map(|error| error.to_string()),
             Err(error) => Some(error.to_string()),
         };
         let what = what.or_else(|| parse_label_selector(rule.namespace_selector).err().map(|error| error.to_string()));

@@ -6,16 +6,17 @@ use crate::cluster::{
     ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
 use crate::config::EvictRule;
-use crate::policies::{Candidate, PolicyError, Weighed};
+use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
 use crate::replicas::Assignment;
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::object::{Identity, Meta};
+use ingester_core::value::Micros;
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
-use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -258,8 +259,20 @@ impl Rows for PartOfRows {
         self.whole.candidates(rule)
     }
 
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
-        self.whole.weigh(leaving, most)
+    fn premise<'a>(&'a self, rules: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+        self.whole.premise(rules)
+    }
+
+    fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+        self.whole.pending(rule, premise)
+    }
+
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        bounds: WeighBounds<'a>,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        self.whole.weigh(leaving, bounds)
     }
 
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
@@ -270,6 +283,19 @@ impl Rows for PartOfRows {
         async move {
             self.may_write("counting objects that are evicted by rules")?;
             self.whole.count_evicted(unit, objects).await
+        }
+        .boxed()
+    }
+
+    fn uncount_evicted<'a>(
+        &'a self,
+        unit: &'a str,
+        objects: u64,
+        counted: Micros,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            self.may_write("counting objects that are evicted by rules")?;
+            self.whole.uncount_evicted(unit, objects, counted).await
         }
         .boxed()
     }

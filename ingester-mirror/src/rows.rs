@@ -5,13 +5,14 @@
 //! [`Rows`] is what the mirror needs. [`StoreRows`] is the real one, over a [`Store`].
 
 use crate::config::EvictRule;
-use crate::policies::{Candidate, PolicyError, Weighed, candidates, weigh};
+use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed, candidates, pending, premise, weigh};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
+use ingester_core::value::Micros;
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
-use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow};
+use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -62,14 +63,32 @@ pub(crate) trait Rows: Send + Sync {
     /// As [`candidates`].
     fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>>;
 
+    /// As [`premise`].
+    fn premise<'a>(&'a self, rules: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>>;
+
+    /// As [`pending`].
+    fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>>;
+
     /// As [`weigh`].
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>>;
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        bounds: WeighBounds<'a>,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>>;
 
     /// As [`Store::evicted_lately`].
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>>;
 
     /// As [`Store::count_evicted`].
     fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// As [`Store::uncount_evicted`].
+    fn uncount_evicted<'a>(
+        &'a self,
+        unit: &'a str,
+        objects: u64,
+        counted: Micros,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// As [`Store::moves`].
     fn moves(&self) -> watch::Receiver<u64>;
@@ -143,8 +162,20 @@ impl Rows for StoreRows {
         candidates(&self.store, &self.kind, rule).boxed()
     }
 
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
-        weigh(&self.store, &self.kinds, &self.kind, leaving, most).boxed()
+    fn premise<'a>(&'a self, rules: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+        premise(&self.store, &self.kind, rules).boxed()
+    }
+
+    fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+        pending(&self.store, &self.kind, rule, premise).boxed()
+    }
+
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        bounds: WeighBounds<'a>,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        weigh(&self.store, &self.kinds, &self.kind, leaving, bounds).boxed()
     }
 
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
@@ -153,6 +184,15 @@ impl Rows for StoreRows {
 
     fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         self.store.count_evicted(&self.kind, unit, objects).boxed()
+    }
+
+    fn uncount_evicted<'a>(
+        &'a self,
+        unit: &'a str,
+        objects: u64,
+        counted: Micros,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.uncount_evicted(&self.kind, unit, objects, counted).boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

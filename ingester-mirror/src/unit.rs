@@ -72,6 +72,11 @@ impl Unit {
         self.live.now()
     }
 
+    /// Returns true if a request may begin that changes the cluster: the unit is not to stop, and its kind is not being suspended.
+    pub(crate) fn may_begin(&self) -> bool {
+        !self.stop.is_cancelled() && !self.config().ingester.is_suspended(self.kind.name())
+    }
+
     /// The rules of an object's life.
     pub(crate) fn rules(&self) -> Rules {
         let config = self.config();

@@ -44,7 +44,7 @@ pub(crate) use history::{Diff, DiffFormat, History, HistoryFormat, Named};
 pub(crate) use import::{Assumed, Import};
 pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
-pub(crate) use policies::Policies;
+pub(crate) use policies::{Policies, PoliciesCommand, RevertPolicies};
 pub(crate) use rejects::{Rejects, RejectsClear, RejectsCommand, RejectsList};
 pub(crate) use schema::{
     Backfill, Crds, Kinds, KindsFormat, Proto, ProtoDecode, Schema, SchemaAdopt, SchemaApply, SchemaDiff,

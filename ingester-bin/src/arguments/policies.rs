@@ -1,7 +1,7 @@
 //! `ingester policies`.
 
 use super::{Cluster, ConfigFile, Output};
-use clap::Args;
+use clap::{Args, Subcommand};
 
 /// Say what leaves etcd and SQL by rules, and why.
 ///
@@ -9,10 +9,13 @@ use clap::Args;
 /// nothing. FROM is where the rule is written: with a kind, in the configuration, or with a kind and loosened by the configuration. STATE is that of
 /// the rows that the rule is about: `live` ones leave etcd, `deleted` and `evicted` ones leave SQL. LEAVES are the objects that leave now, etcd within
 /// the limit of an hour; BYTES are their texts'. STAYS are those that meet `when` and are too young or among the last ones. HINDERED are those that
-/// leave once what keeps them in the cluster is gone, or once another rule no longer keeps their rows.
+/// leave once what keeps them in the cluster is gone, or once another rule no longer keeps their rows. PENDING are those that no rule may judge now,
+/// because their columns are not proved to be those of their objects: `--explain` gives the reason and the remedy.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub(crate) struct Policies {
+    #[command(subcommand)]
+    pub(crate) command: Option<PoliciesCommand>,
     /// Only the rules of these kinds.
     #[arg(value_name = "KIND", value_delimiter = ',')]
     pub(crate) kinds: Vec<String>,
@@ -27,8 +30,35 @@ pub(crate) struct Policies {
     pub(crate) output: Output,
 }
 
+/// What is done with rules, besides asking what they do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PoliciesCommand {
+    /// Take back what a rule is about to purge.
+    ///
+    /// A rule about rows of evicted objects marks a row, and purges it after `retention.grace`. This takes its marks back: the rows are no longer
+    /// deleted, and the rule leaves them alone until their objects change. A row stays deleted if a live row has its name by now; it is listed.
+    Revert(RevertPolicies),
+}
+
+/// `ingester policies revert`
+#[derive(Debug, Args)]
+pub(crate) struct RevertPolicies {
+    /// The rule.
+    #[arg(value_name = "RULE", required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) rule: Option<String>,
+    /// Only rows of these kinds.
+    #[arg(long = "kinds", value_name = "KIND", value_delimiter = ',')]
+    pub(crate) kinds: Vec<String>,
+    /// Take the marks of all rules back, also of rules that are gone.
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   ingester policies --config ingester.yaml
   ingester policies pipelineruns --explain churn-1 --config ingester.yaml
-  ingester policies -o json --config ingester.yaml";
+  ingester policies -o json --config ingester.yaml
+  ingester policies revert archive --config ingester.yaml";

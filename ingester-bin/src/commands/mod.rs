@@ -28,6 +28,7 @@ pub(crate) mod queries;
 pub(crate) mod rbac;
 pub(crate) mod rejects;
 pub(crate) mod restore;
+pub(crate) mod revert;
 mod risks;
 pub(crate) mod run;
 pub(crate) mod scaffold;

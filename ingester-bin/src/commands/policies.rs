@@ -10,7 +10,9 @@ use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_mirror::config::{Config, EvictRule, RetentionRule};
 use ingester_mirror::examine::namespaces;
-use ingester_mirror::policies::{self, Candidate, Forecast, Origin, PolicyError, WrongRule, forecast, in_namespaces};
+use ingester_mirror::policies::{
+    self, Candidate, Forecast, ForecastScope, Hindrance, Origin, PolicyError, WrongRule, forecast, in_namespaces,
+};
 use ingester_mirror::retention::{self, RetentionForecast, RowFate};
 use ingester_store::Store;
 use serde::Serialize;
@@ -66,14 +68,22 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
         );
         return Ok(Ending::Done);
     }
+    rules.iter().filter_map(|(kind, rule)| policies::doubt(kind, rule.common())).for_each(|doubt| note(&doubt));
     let selects = rules.iter().any(|(_, rule)| rule.common().namespace_selector.is_some());
     let client = if selects { Some(arguments.cluster.client().await?) } else { None };
     let store = Database::of(&config, &arguments.config.config)?.open_existing().await?;
+    let recorded: Vec<Kind> = kinds.iter().filter(|kind| kind.record().is_some()).copied().collect();
+    store.learn_declared(&recorded).await.map_err(|error| Failure::Work(error.into()))?;
     let name = arguments.explain.as_deref();
     let mut all = Vec::new();
     for (kind, rule) in &rules {
         let found = match rule {
-            Rule::Evict(rule) => leaving(&store, &mirrored, kind, &rule.rule, client.as_ref()).await.map(Found::Evict),
+            Rule::Evict(rule) => {
+                let together: Vec<EvictRule> = evict_rules(kind, &config)?.into_iter().map(|rule| rule.rule).collect();
+                let restore_grace = config.policies.restore_grace;
+                let scope = ForecastScope { kinds: &mirrored, rules: &together, restore_grace };
+                leaving(&store, scope, kind, &rule.rule, client.as_ref()).await.map(Found::Evict)
+            }
             Rule::Retention(rule) => {
                 let found = retention::forecast(&store, &config.retention, kind, rule, name).await;
                 found.map(Found::Retention)
@@ -103,10 +113,10 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     Ok(Ending::Done)
 }
 
-/// What an eviction rule would do now. `mirrored` are the kinds that are mirrored; `client` lists namespaces.
+/// What an eviction rule would do now. `client` lists namespaces.
 async fn leaving(
     store: &Store,
-    mirrored: &[Kind],
+    scope: ForecastScope<'_>,
     kind: &Kind,
     rule: &EvictRule,
     client: Option<&kube::Client>,
@@ -118,7 +128,7 @@ async fn leaving(
         _ => Some(Cow::Borrowed(rule)),
     };
     match narrowed {
-        Some(narrowed) => forecast(store, mirrored, kind, &narrowed).await,
+        Some(narrowed) => forecast(store, kind, &narrowed, scope).await,
         None => Ok(Forecast::default()),
     }
 }
@@ -163,6 +173,19 @@ pub(crate) fn ensure_rules(config: &Config, kinds: &[Kind]) -> Result<(), Failur
     all_rules(kinds, config).map(drop)
 }
 
+/// Warns of the doubtful rules of a configuration, once for each. Rules that cannot be judged are reported elsewhere.
+pub(crate) fn warn_of_rules(config: &Config, kinds: &[Kind]) {
+    for kind in kinds {
+        let evict = policies::rules(kind, &config.policies).into_iter().filter_map(Result::ok).map(|rule| rule.rule);
+        let retain = config.retention.rules.iter().filter(|rule| rule.kinds.iter().any(|name| name == kind.name()));
+        for rule in evict.chain(retain.map(|rule| rule.rule.clone())) {
+            if let Some(doubt) = policies::doubt(kind, &rule) {
+                tracing::warn!("{doubt}");
+            }
+        }
+    }
+}
+
 /// Refuses rules with a namespace selector if the API server has no namespaces, or does not let us list them. An API server that does not
 /// answer now is asked again in each round.
 pub(super) async fn ensure_namespaces(client: &kube::Client, config: &Config, kinds: &[Kind]) -> Result<(), Failure> {
@@ -199,29 +222,37 @@ struct Line<'a> {
     bytes: u64,
     stays: u64,
     hindered: u64,
+    pending: u64,
 }
 
 impl<'a> Line<'a> {
     fn of(kind: &Kind, rule: &'a Rule<'_>, found: &Found) -> Self {
         let (leaves, bytes, stays, hindered) = match found {
             Found::Evict(found) => {
+                let is_hindered = |(_, hindrance): &&(_, Hindrance)| !matches!(hindrance, Hindrance::Pending(_));
+                let hindered = found.hindered.iter().filter(is_hindered).count();
                 let [leaves, stays, hindered] =
-                    [found.leaving.len(), found.staying.len(), found.hindered.len()].map(|objects| objects as u64);
+                    [found.leaving.len(), found.staying.len(), hindered].map(|objects| objects as u64);
                 (leaves, found.bytes, stays, hindered)
             }
             Found::Retention(found) => (found.going, found.bytes, found.staying, found.held),
         };
+        let pending = match found {
+            Found::Evict(found) => found.pending,
+            Found::Retention(found) => found.pending,
+        };
         let EvictRule { name, enforce, .. } = rule.common();
         let (kind, from, state) = (kind.name(), rule.origin().to_string(), rule.state());
-        Line { kind, rule: name, from, state, enforce: *enforce, leaves, bytes, stays, hindered }
+        Line { kind, rule: name, from, state, enforce: *enforce, leaves, bytes, stays, hindered, pending }
     }
 }
 
 fn table(lines: &[Line<'_>]) -> String {
-    let mut table = Table::new(["kind", "rule", "from", "state", "enforced", "leaves", "bytes", "stays", "hindered"]);
-    for Line { kind, rule, from, state, enforce, leaves, bytes, stays, hindered } in lines {
+    let mut table =
+        Table::new(["kind", "rule", "from", "state", "enforced", "leaves", "bytes", "stays", "hindered", "pending"]);
+    for Line { kind, rule, from, state, enforce, leaves, bytes, stays, hindered, pending } in lines {
         let names = [(*kind).to_owned(), (*rule).to_owned(), from.clone(), (*state).to_owned(), enforce.to_string()];
-        let numbers = [leaves, bytes, stays, hindered].map(u64::to_string);
+        let numbers = [leaves, bytes, stays, hindered, pending].map(u64::to_string);
         table.row(names.into_iter().chain(numbers));
     }
     table.to_string()
@@ -260,7 +291,8 @@ fn explained<'a>(kind: &Kind, rule: &'a Rule<'_>, found: &'a Found, name: &str) 
         }
         Found::Retention(found) => {
             let said = found.explained.iter().map(|(row, fate)| match fate {
-                RowFate::Goes => (row, true, leaves("SQL with the next round")),
+                RowFate::Goes => (row, true, leaves("SQL with the next round, an only copy after its mark and grace")),
+                RowFate::Marked(..) => (row, true, fate.to_string()),
                 fate => (row, false, fate.to_string()),
             });
             said.collect()

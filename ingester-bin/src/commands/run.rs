@@ -1,6 +1,6 @@
 //! `ingester run`: starts the mirror from a configuration, and stops it in order.
 
-use super::policies::ensure_namespaces;
+use super::policies::{ensure_namespaces, warn_of_rules};
 use super::risks;
 use super::start::{CLOSE, NotOpened, PAUSES, Tables, Watched, open, stop_on_signals};
 use crate::arguments::Run;
@@ -65,6 +65,8 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
             let reload = Reload {
                 file: file.clone(),
                 kinds: KindNames::of(program.kinds),
+                taken_up: warn_of_rules,
+                program_kinds: program.kinds,
                 environment: Environment::of_process(),
                 config: config.clone(),
                 live: sender,

@@ -21,13 +21,13 @@ fn rules_of_retention_are_shown_and_explained() {
     folder.write("ingester.yaml", CONFIG);
     let policies = |arguments: &[&str]| folder.run(&[&["policies", "--config", "ingester.yaml"], arguments].concat());
     let lines: Vec<Value> = serde_json::from_str(&policies(&["models", "-o", "json"]).exits(0).out).unwrap();
-    let numbers = |line: &Value| ["leaves", "stays", "hindered"].map(|key| line[key].as_u64().unwrap());
+    let numbers = |line: &Value| ["leaves", "stays", "hindered", "pending"].map(|key| line[key].as_u64().unwrap());
     let said: Vec<_> =
         lines.iter().map(|line| (&line["rule"], &line["state"], &line["enforce"], numbers(line))).collect();
     let expected = [
-        (&json!("archive"), &json!("evicted"), &json!(true), [1, 0, 0]),
-        (&json!("failed"), &json!("deleted"), &json!(false), [0, 1, 0]),
-        (&json!("short"), &json!("deleted"), &json!(false), [0, 0, 1]),
+        (&json!("archive"), &json!("evicted"), &json!(true), [1, 0, 0, 0]),
+        (&json!("failed"), &json!("deleted"), &json!(false), [0, 1, 0, 0]),
+        (&json!("short"), &json!("deleted"), &json!(false), [0, 0, 1, 0]),
     ];
     assert_eq!(said, expected);
     assert!(lines.iter().all(|line| line["from"] == "configuration"), "{lines:?}");
@@ -49,4 +49,25 @@ fn a_rule_that_cannot_be_judged_is_refused_with_its_name() {
     folder.write("ingester.yaml", CONFIG.replace("fieldSelector: algorithm", "fieldSelector: algorythm"));
     let ran = folder.run(&["policies", "--config", "ingester.yaml"]).exits(2);
     ran.says(&["`retention.rules`: the rule `failed` of Model", "algorythm"]);
+}
+
+#[test]
+fn a_rule_with_quotes_around_a_value_is_refused_and_a_doubtful_one_is_named() {
+    let folder = Folder::new();
+    with_states(&folder);
+    let policies = |selector: &str| {
+        folder.write(
+            "ingester.yaml",
+            CONFIG.replace("fieldSelector: algorithm=xgboost", &format!("fieldSelector: \"{selector}\"")),
+        );
+        folder.run(&["policies", "--config", "ingester.yaml"])
+    };
+    policies("algorithm='xgboost'").exits(2).says(&[
+        "the rule `failed` of Model",
+        "`'xgboost'` is in quotes",
+        "`xgboost`",
+    ]);
+    policies("algorithm!=xgboost").exits(0).says(&["the rule `failed` of Model: `!=`", "add `algorithm!=`"]);
+    let ran = policies("algorithm!=xgboost,algorithm!=").exits(0);
+    assert!(!ran.err.contains("has no value"), "{}", ran.err);
 }

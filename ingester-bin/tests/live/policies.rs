@@ -29,7 +29,7 @@ on_servers! { Own::NOTHING => a_rule_that_selects_namespaces_is_refused_where_th
 const DRY: &str = "{period: 1s, evictLimit: 100, evict: {Model: [{name: done, when: {fieldSelector: algorithm=done}, keepLast: {count: 2, by: [algorithm]}}]}}";
 const ENFORCED: &str = "{period: 1s, evictLimit: 100, evict: {Model: [{name: done, when: {fieldSelector: algorithm=done}, keepLast: {count: 2, by: [algorithm]}, enforce: true}]}}";
 
-const PURGED: &str = "{rules: [{name: old, kinds: [Model], state: evicted, after: 1s, keepLast: {count: 5, by: [algorithm]}, enforce: true}]}";
+const PURGED: &str = "{grace: 1m, rules: [{name: old, kinds: [Model], state: evicted, after: 1s, keepLast: {count: 5, by: [algorithm]}, enforce: true}]}";
 
 /// How many objects are done, and how many are not.
 const DONE: usize = 80;
@@ -117,7 +117,8 @@ async fn finished_objects_leave_by_a_rule_within_the_limit_and_the_rest_stays(wo
 
     // Their rows leave SQL by another rule, all but the last ones, and nothing else does.
     world.reconfigure(&Settings { retention: PURGED, ..enforced })?;
-    within(Duration::from_secs(60), "rows to be purged", confirmed, |count| *count == 5).await?;
+    // Each is marked first, and goes after the shortest grace.
+    within(Duration::from_secs(150), "rows to be purged", confirmed, |count| *count == 5).await?;
     ensure!(world.objects.list("Model").await?.len() == objects.len());
     let rest = world.database.count("model WHERE evict_time IS NULL AND delete_time IS NULL").await?;
     ensure!(rest as usize == objects.len(), "{rest} live rows");
@@ -247,6 +248,14 @@ async fn finished_runs_leave_etcd_and_one_command_brings_them_back(world: &mut W
     ensure!(stored().await? == all);
     let again = world.ingester().run(&arguments)?;
     ensure!(again.code == Some(0) && again.out.is_empty(), "nothing is left to restore: {again:?}");
+
+    // The rule is on again, and takes none of them away before their grace has passed.
+    world.reconfigure(&enforced)?;
+    let waiting = async || Ok(world.metrics()?.sum("ingester_policy_waiting_objects", &["kind=\"PipelineRun\""]));
+    within(slow, "the rule to be judged", waiting, |waiting| *waiting == count as f64).await?;
+    let ran = world.ingester().run(&["policies", "pipelineruns", "--explain", &finished[0]])?;
+    ensure!(ran.code == Some(0) && ran.out.contains("`policies.restoreGrace` exempts it"), "{ran:?}");
+    ensure!(world.objects.list("PipelineRun").await?.len() as u64 == all, "none has left");
     let ran = world.ingester().run_within(slow, &["audit"])?;
     ensure!(ran.code == Some(0), "{ran:?}");
     Ok(())

@@ -40,6 +40,8 @@ pub struct Part {
     pub absent: Option<Absent>,
     /// The unit in which it counts a quantity.
     pub unit: Option<Unit>,
+    /// The names of an enum's values; empty for anything else.
+    pub names: &'static [&'static str],
     /// Whether it can be absent in a value that is there, so that its column is NULL.
     pub optional: bool,
     /// Whether its column is NULL wherever its field is absent.
@@ -70,10 +72,16 @@ impl Part {
             stays: Stays::None,
             absent: None,
             unit: None,
+            names: &[],
             optional: false,
             null_if_absent: false,
             many: None,
         }
+    }
+
+    /// The one part of an enum whose values are stored by these names.
+    pub const fn of_names(names: &'static [&'static str]) -> Self {
+        Part { names, ..Part::scalar(SqlType::VarChar(255)) }
     }
 }
 
@@ -424,6 +432,16 @@ impl Field {
         self.shape.parts[i].unit
     }
 
+    /// The names that part `i`'s column may hold, if it is an enum.
+    pub(super) const fn part_names(&self, i: usize) -> &'static [&'static str] {
+        match self.ty {
+            None => self.shape.parts[i].names,
+            // It is stored as another type.
+            Some(ty) if ty.is_text() => self.shape.parts[i].names,
+            Some(_) => &[],
+        }
+    }
+
     /// Whether `keep` or `first` is set for the whole value.
     pub(super) const fn stays_as_a_whole(&self) -> bool {
         !self.stays.is_none()
@@ -579,6 +597,7 @@ impl Field {
                         None => fields[i].shape.parts[p].absent,
                     },
                     unit: fields[i].shape.parts[p].unit,
+                    names: fields[i].part_names(p),
                     optional: fields[i].part_optional(p),
                     null_if_absent: fields[i].part_null_if_absent(p),
                     many: fields[i].shape.parts[p].many,

@@ -29,13 +29,15 @@ pub struct Column {
     pub absent: Absent,
     /// The unit in which it counts a quantity; `None` if it has something else.
     pub unit: Option<Unit>,
+    /// The names of the values of an enum; empty for anything else, and where they are not known.
+    pub names: &'static [&'static str],
 }
 
 impl Column {
     /// A column without more than a name and a type.
     pub const fn plain(name: Ident, ty: SqlType, nullable: bool) -> Self {
         let (absent, stays) = (Absent::Unsaid, Stays::None);
-        Column { name, ty, nullable, was: None, path: None, computed: false, stays, absent, unit: None }
+        Column { name, ty, nullable, was: None, path: None, computed: false, stays, absent, unit: None, names: &[] }
     }
 }
 
@@ -493,6 +495,7 @@ impl TableParts {
                         stays: field.part_stays(p),
                         absent: field.part_absent(p, self.absent),
                         unit: field.part_unit(p),
+                        names: field.part_names(p),
                     };
                     n += 1;
                     p += 1;

@@ -159,7 +159,9 @@ macro_rules! wire_enum {
         }
 
         impl $crate::value::ColumnValue for $name {
-            const SHAPE: $crate::schema::Shape = $crate::schema::Shape::scalar($crate::schema::SqlType::VarChar(255));
+            const SHAPE: $crate::schema::Shape = $crate::schema::Shape {
+                parts: &[$crate::schema::Part::of_names(<$name as $crate::value::Names>::ALL)],
+            };
 
             fn write(&self, out: &mut $crate::value::Values) {
                 $crate::__private::named(self.name(), out);

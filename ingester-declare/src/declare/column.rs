@@ -36,6 +36,8 @@ pub(super) struct Column<'t> {
     pub(super) always: bool,
     /// Whether it says itself what is stored where an object has no value, or needs no such rule: of many values, and in the metadata.
     pub(super) says_absent: bool,
+    /// The names of the values of an enum, by the CRD; empty for anything else.
+    names: &'static [&'static str],
 }
 
 impl Column<'_> {
@@ -87,6 +89,7 @@ impl Column<'_> {
             optional: !self.always,
             from: self.paths.first().map(|path| path.path.to_string()).unwrap_or_default(),
             path: names.map(|names| schema::Path::new(kept(names.join(".")))),
+            names: self.names,
         }
     }
 }
@@ -122,6 +125,13 @@ pub(super) fn read_column<'t>(
     let mut paths = read_paths(node, path, of_many, schema, faults);
     let always = default.is_some() || paths.iter().any(|written| always_gives(&written.path));
     let by_schema = by_schema(&paths, of_many, schema, faults);
+    let names = match (&by_schema, &paths[..]) {
+        // A default is stored, too.
+        (BySchema::Says(Some(said)), [only]) if !of_many && default.is_none() && only.path.guards.is_empty() => {
+            names_of(&only.path.path, said)
+        }
+        _ => &[],
+    };
     let ty = match ty {
         Some(at) => {
             let ty = read_type(&at, faults);
@@ -177,7 +187,16 @@ pub(super) fn read_column<'t>(
         keep: keep_at,
         always,
         says_absent,
+        names,
     })
+}
+
+/// The names of the values of an enum, as the CRD has them; empty if there are others.
+fn names_of(path: &Path, said: &JSONSchemaProps) -> &'static [&'static str] {
+    let values = said.enum_.as_deref().filter(|_| path.functions.is_empty() && said.type_.as_deref() == Some("string"));
+    let names =
+        values.unwrap_or_default().iter().map(|value| value.0.as_str().map(|name| -> &'static str { kept(name) }));
+    names.collect::<Option<Vec<&'static str>>>().map_or(&[], kept)
 }
 
 /// A path, where it is written, and where its default is.

@@ -54,6 +54,8 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) optional: bool,
     /// Where its values come from, as it is written.
     pub(super) from: String,
+    /// The names of the values of an enum; empty for anything else.
+    pub(super) names: &'static [&'static str],
 }
 
 impl Declaration<'_> {
@@ -149,6 +151,7 @@ fn column(declared: &DeclaredColumn<'_>) -> Option<Column> {
         stays: declared.stays,
         absent: declared.absent,
         unit: declared.unit,
+        names: declared.names,
     })
 }
 

@@ -484,6 +484,43 @@ spec:
     );
 }
 
+#[test]
+fn a_rule_names_only_values_that_the_crd_lists() {
+    let crd = r#"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: jobs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Job, plural: jobs}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {phase: {type: string, enum: [Running, Failed]}}}
+"#;
+    let open = |file: &str| if file == "crd.yaml" { Ok(crd.as_bytes().to_vec()) } else { nothing(file) };
+    let said = |column: &str, selector: &str| {
+        let text = format!(
+            "kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  crd: crd.yaml\n  columns:\n  - {column}\n  \
+             evict:\n  - {{name: old, when: {{fieldSelector: \"{selector}\"}}}}\n"
+        );
+        kinds("kinds.yaml", &text, &open).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let phase = "{column: phase, path: .spec.phase}";
+    assert_eq!(said(phase, "phase!=Failed"), "");
+    assert!(said(phase, "phase=Failled").contains("did you mean `Failed`?"), "{}", said(phase, "phase=Failled"));
+    assert!(said(phase, "phase!='Failed'").contains("is in quotes"));
+    // What is stored may be another value than the CRD lists.
+    assert_eq!(said("{column: phase, path: .spec.phase, default: None}", "phase=None"), "");
+    assert_eq!(said("{column: phase, path: [.spec.phase, .metadata.name]}", "phase=None"), "");
+}
+
 /// The rows of the columns of many values, `key=value` of a map; or why there are none.
 fn many(columns: &str, members: &str) -> Result<Vec<Vec<String>>, String> {
     let object = object(members);

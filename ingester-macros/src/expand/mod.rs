@@ -143,7 +143,9 @@ fn column_value_of_enum(unit_enum: &UnitEnum) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl __ingester::ColumnValue for #ident {
-            const SHAPE: __ingester::Shape = __ingester::Shape::scalar(__ingester::SqlType::VarChar(255));
+            const SHAPE: __ingester::Shape = __ingester::Shape {
+                parts: &[__ingester::Part::of_names(<#ident as __ingester::Names>::ALL)],
+            };
             fn write(&self, __out: &mut __ingester::Values) {
                 let __name = match self {
                     #(#arms,)*

@@ -358,6 +358,8 @@ settings! {
         /// How many objects of a kind leave etcd by its rules within an hour. Of the kind's live objects no more than a fifth do, or 10 if that is more. Where
         /// a kind has several units (namespaces, shards), each has its equal share of the limit, and the fifth of its own objects.
         evictLimit => evict_limit: u64 = "1000", "1 to 1000000000", Now, read(whole(1..=1_000_000_000));
+        /// For how long after its creation an object that `ingester restore` has brought back is exempt from eviction rules. `0s`: not at all.
+        restoreGrace => restore_grace: Duration = "24h", "duration", Now, read(duration(DURATION));
         /// How often the rules are judged: the pause between two rounds.
         period => period: Duration = "1m", "duration from `1s`", Now, read(duration(TIME));
     }

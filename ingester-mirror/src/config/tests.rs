@@ -120,6 +120,7 @@ retention:
   history: 30d
   historyMap: { Model: none }
 policies:
+  restoreGrace: 48h
   evict: { Model: [{ name: old, when: { fieldSelector: owner=ada }, after: 7d, keepLast: { count: 3, by: [owner] }, namespaces: [ml], namespaceSelector: tier=batch, enforce: yes }] }
   evictLimit: 50
   period: 30s
@@ -238,6 +239,7 @@ log: { format: json, level: WARN }
             history_map: [("Model".to_owned(), Some(Duration::ZERO))].into(),
         },
         policies: Policies {
+            restore_grace: Duration::from_secs(48 * 3600),
             evict: [(
                 "Model".to_owned(),
                 vec![EvictRule {

@@ -2,12 +2,16 @@
 
 use super::Follower;
 use crate::config::{Config, EvictRule, Policies};
-use crate::pipeline::{Item, ObjectRef, Why};
-use crate::policies::{Candidate, PolicyError, Rule, WrongRule, age, in_namespaces, judge, rules};
+use crate::pipeline::MOST_OBJECTS;
+use crate::policies::{
+    Candidate, Mandate, PolicyError, Rule, WeighBounds, WrongRule, age, in_namespaces, judge, rules,
+};
 use crate::unit::{Unit, in_time, scopes};
 use ingester_core::value::Micros;
+use ingester_store::Premise;
 use ingester_store::units::RuleRecord;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// This many objects of a unit may leave within an hour, even if they are more than a fifth of it.
@@ -30,6 +34,8 @@ struct Round {
     rules: Vec<String>,
     /// What each rule has found, with the objects that it chooses.
     found: Vec<(RuleRecord, BTreeSet<Box<str>>)>,
+    /// How many rows each rule may not judge.
+    pending: Vec<(String, u64)>,
 }
 
 impl Round {
@@ -58,6 +64,7 @@ impl Follower {
         let (of, mut told) = (|config: &Config| config.policies.clone(), false);
         loop {
             let policies = of(&unit.config());
+            self.pipeline.review_choices();
             // Polled, not awaited: several waiters wake in an unspecified order, and a simulated seed must give one history.
             let synced = *self.synced_once.borrow();
             let rules = if synced { rules(&unit.kind, &policies) } else { Vec::new() };
@@ -80,10 +87,18 @@ impl Follower {
     async fn apply_once(&self, policies: &Policies, rules: Vec<Result<Rule, WrongRule>>, told: &mut bool) {
         let (unit, kind) = (self.unit(), self.unit().kind.name());
         let mut round = Round::default();
+        let all: Vec<EvictRule> = rules.iter().flatten().map(|rule| rule.rule.clone()).collect();
+        let premise = match unit.rows.premise(&all).await {
+            Ok(premise) => premise,
+            Err(error) => {
+                tracing::warn!(kind, %error, "Rules not judged now, trying again with the next round");
+                return;
+            }
+        };
         for rule in rules {
             let (name, enforced, judged) = match rule {
                 Ok(Rule { rule, .. }) => {
-                    let judged = self.judge_once(&rule, &mut round).await;
+                    let judged = self.judge_once(&rule, &premise, &mut round).await;
                     (rule.name, rule.enforce, judged)
                 }
                 Err(WrongRule { rule, error, .. }) => (rule, false, Err(*error)),
@@ -93,7 +108,7 @@ impl Follower {
             }
             round.judged(name, enforced, judged.ok());
         }
-        let moved = match self.let_go(policies, &mut round, told).await {
+        let moved = match self.let_go(policies, &mut round, (&premise, told)).await {
             Ok(moved) => moved,
             Err(error) => {
                 tracing::warn!(kind, %error, "Rules not enforced now, trying again with the next round");
@@ -102,11 +117,17 @@ impl Follower {
         };
         let enforced = round.objects.values().filter(|enforced| **enforced).count();
         unit.metrics.policies(round.objects.len() - moved.len(), enforced - moved.len());
+        unit.metrics.pending_rows(std::mem::take(&mut round.pending));
         unit.metrics.record_rules(round.records(&moved, unit.clock.now()));
     }
 
     /// Judges one rule for all objects of the kind; its results count for the unit's own objects. Returns which of them it chooses.
-    async fn judge_once(&self, rule: &EvictRule, round: &mut Round) -> Result<BTreeSet<Box<str>>, PolicyError> {
+    async fn judge_once(
+        &self,
+        rule: &EvictRule,
+        premise: &Premise,
+        round: &mut Round,
+    ) -> Result<BTreeSet<Box<str>>, PolicyError> {
         let unit = self.unit();
         let narrowed = match &rule.namespace_selector {
             None => rule.clone(),
@@ -116,7 +137,12 @@ impl Follower {
                 None => return Ok(BTreeSet::new()),
             },
         };
-        let snapshot = unit.rows.candidates(&narrowed).await?;
+        let mut snapshot = unit.rows.candidates(&narrowed).await?;
+        let found = snapshot.len();
+        // Their columns may be those of another definition: no rule judges them, and they take no place among the last ones.
+        snapshot.retain(|candidate| premise.refuses(candidate.definition).is_none());
+        let pending = unit.rows.pending(&narrowed, premise).await?.max((found - snapshot.len()) as u64);
+        round.pending.push((rule.name.clone(), pending));
         let judged = judge(rule, snapshot, unit.clock.now());
         let own: Vec<Candidate> = judged.leaving.into_iter().filter(|candidate| is_own(unit, candidate)).collect();
         let chosen = own.iter().map(|candidate| candidate.uid.clone()).collect();
@@ -135,7 +161,7 @@ impl Follower {
         &self,
         policies: &Policies,
         round: &mut Round,
-        told: &mut bool,
+        (premise, told): (&Premise, &mut bool),
     ) -> Result<BTreeSet<Box<str>>, PolicyError> {
         let unit = self.unit();
         if round.leaving.is_empty() || !unit.rules().evictions {
@@ -149,13 +175,15 @@ impl Follower {
         round.leaving.retain(|candidate| !self.pipeline.queue.holds(&candidate.uid));
         let busy = (judged - round.leaving.len()) as u64;
         let name = unit.name();
+        self.give_back(&name).await?;
         let lately = in_time("counting evictions", unit.rows.evicted_lately(&name)).await?;
         let units = scopes(std::slice::from_ref(&unit.kind), &unit.config()).len().max(1) as u64;
         // Objects that are being evicted are in both.
         let live = self.pipeline.known().live() as u64 + lately.saturating_sub(busy);
         let limit = (policies.evict_limit / units).max(1).min((live / PART).max(FEW));
         let most = usize::try_from(limit.saturating_sub(lately)).unwrap_or(usize::MAX);
-        let weighed = unit.rows.weigh(&round.leaving, most).await?;
+        let bounds = WeighBounds { most, restore_grace: policies.restore_grace, premise };
+        let weighed = unit.rows.weigh(&round.leaving, bounds).await?;
         let (left, hindered) = (weighed.free.len(), weighed.hindered.len());
         let over = round.leaving.len().saturating_sub(left + hindered);
         let rules = round.rules.join(", ");
@@ -173,17 +201,44 @@ impl Follower {
         if left == 0 {
             return Ok(BTreeSet::new());
         }
-        // Before they leave: a process that is killed in between has then counted too many, not too few.
-        in_time("counting evictions", unit.rows.count_evicted(&name, left as u64)).await?;
         if !std::mem::replace(told, true) {
             unit.publisher.policies_enforced(&unit.kind, &rules, left);
         }
-        let mut moved = BTreeSet::new();
-        for Candidate { uid, namespace, name, version, .. } in weighed.free {
-            moved.insert(uid.clone());
-            self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, Why::Judged, 0));
+        self.hand_on(&name, &weighed.free, &Arc::new(Mandate::of(&unit.kind, policies, premise.clone()))).await
+    }
+
+    /// Hands objects to the pipeline in batches, as long as the rules are those of this mandate. Returns which.
+    async fn hand_on(
+        &self,
+        name: &str,
+        free: &[Candidate],
+        mandate: &Arc<Mandate>,
+    ) -> Result<BTreeSet<Box<str>>, PolicyError> {
+        let (unit, mut moved) = (self.unit(), BTreeSet::new());
+        for batch in free.chunks(MOST_OBJECTS) {
+            if !self.pipeline.may_hand_on(mandate) {
+                tracing::info!(
+                    kind = unit.kind.name(),
+                    "The rules have changed, or the kind is being suspended: the round ends"
+                );
+                break;
+            }
+            // Before they leave: a process that is killed in between has then counted too many, not too few.
+            in_time("counting evictions", unit.rows.count_evicted(name, batch.len() as u64)).await?;
+            self.pipeline.hand_on(batch, mandate, unit.clock.now());
+            moved.extend(batch.iter().map(|candidate| candidate.uid.clone()));
         }
         Ok(moved)
+    }
+
+    /// Gives back what was counted for objects that stay. If that fails, too many are counted, not too few.
+    async fn give_back(&self, name: &str) -> Result<(), PolicyError> {
+        let unit = self.unit();
+        let unsent = self.pipeline.known().choices.take_unsent();
+        for (counted, objects) in unsent {
+            in_time("counting evictions", unit.rows.uncount_evicted(name, objects, counted)).await?;
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::cluster::{ApiErrors, ClusterFamilies, ClusterSeries};
 use super::gauges::{GaugeFamilies, GaugeSeries, OwnGauges};
 use super::rows::{RowFamilies, RowSeries};
+use super::rules::RuleSeries;
 use super::upkeep::{UpkeepFamilies, UpkeepSeries};
 use super::work::{Busy, WorkFamilies, WorkSeries};
 use prometheus::{Registry, Result};
@@ -35,6 +36,8 @@ pub(super) struct KindMetrics {
     pub(super) cluster: ClusterSeries,
     pub(super) api_errors: ApiErrors,
     pub(super) upkeep: UpkeepSeries,
+    /// Of all kinds.
+    pub(super) rules: Arc<RuleSeries>,
     /// The busy workers.
     pub(super) busy: Busy,
     /// When the last scheduled audit ended, and how much it found; `None` if there was none, or its findings are out of date.
@@ -51,6 +54,7 @@ pub(super) struct KindFamilies {
     cluster: ClusterFamilies,
     api_errors: ApiErrors,
     upkeep: UpkeepFamilies,
+    rules: Arc<RuleSeries>,
 }
 
 impl KindFamilies {
@@ -62,6 +66,7 @@ impl KindFamilies {
             cluster: ClusterFamilies::register(on)?,
             api_errors: ApiErrors::register(on)?,
             upkeep: UpkeepFamilies::register(on)?,
+            rules: Arc::new(RuleSeries::register(on)?),
         })
     }
 
@@ -74,6 +79,7 @@ impl KindFamilies {
             cluster: self.cluster.of(kind),
             api_errors: self.api_errors.of(kind),
             upkeep: self.upkeep.of(kind),
+            rules: self.rules.clone(),
             busy: Busy::default(),
             audited: Mutex::default(),
             controllers: Mutex::default(),

@@ -49,7 +49,6 @@ use ingester_store::Store;
 use process::{ProcessFamilies, ProcessSeries};
 use prometheus::{Registry, TextEncoder};
 use replicas::ReplicaFamilies;
-use rules::RuleSeries;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -63,7 +62,6 @@ struct Inner {
     families: KindFamilies,
     process: ProcessSeries,
     replicas: ReplicaMetrics,
-    rules: RuleSeries,
     kinds: Mutex<BTreeMap<Box<str>, Arc<KindMetrics>>>,
     /// The database, while it is open.
     store: Mutex<Weak<Store>>,
@@ -81,9 +79,8 @@ impl Metrics {
         let process = ProcessFamilies::register(&registry)?.of("");
         process.begin();
         let replicas = ReplicaMetrics(Arc::new(ReplicaFamilies::register(&registry)?.of("")));
-        let rules = RuleSeries::register(&registry)?;
         let (kinds, store) = (Mutex::default(), Mutex::default());
-        Ok(Metrics(Arc::new(Inner { registry, families, process, replicas, rules, kinds, store })))
+        Ok(Metrics(Arc::new(Inner { registry, families, process, replicas, kinds, store })))
     }
 
     /// The metrics of one controller of a kind. What several controllers count is in the same series; their gauges add up as long as

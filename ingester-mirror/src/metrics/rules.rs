@@ -1,6 +1,7 @@
 //! What rules may not judge. Unlike all other metrics these have a series for each rule, whose names are known only once they are judged.
 
-use super::Metrics;
+use super::controller::ControllerMetrics;
+use super::upkeep::RetentionMetrics;
 use prometheus::{IntGaugeVec, Opts, Registry};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -48,16 +49,23 @@ impl RuleSeries {
     }
 }
 
-impl Metrics {
-    /// How many rows each rule about rows of a kind in a state may not judge. Rules that are not among these have no rows any more.
-    pub(crate) fn pending_rows(&self, kind: &str, state: &'static str, rules: Vec<(String, u64)>) {
-        self.0.rules.count(kind, state, rules);
+impl RetentionMetrics {
+    /// How many rows each rule about rows in a state may not judge. Rules that are not among these have no rows any more.
+    pub(crate) fn pending_rows(&self, state: &'static str, rules: Vec<(String, u64)>) {
+        self.0.rules.count(&self.0.kind, state, rules);
+    }
+}
+
+impl ControllerMetrics {
+    /// How many live rows each rule may not judge, as [`RetentionMetrics::pending_rows`].
+    pub(crate) fn pending_rows(&self, rules: Vec<(String, u64)>) {
+        self.kind.rules.count(&self.kind.kind, "live", rules);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Metrics;
+    use crate::metrics::Metrics;
 
     #[test]
     fn a_rule_has_a_series_until_it_is_gone() {
@@ -67,11 +75,12 @@ mod tests {
             let lines = rendered.lines().filter(|line| line.starts_with("ingester_rule_pending_rows{"));
             lines.map(str::to_owned).collect::<Vec<_>>()
         };
-        metrics.pending_rows("Model", "evicted", vec![("old".into(), 2), ("both".into(), 1)]);
-        metrics.pending_rows("Model", "live", vec![("both".into(), 4)]);
+        let retention = metrics.retention("Model");
+        retention.pending_rows("evicted", vec![("old".into(), 2), ("both".into(), 1)]);
+        metrics.controller("Model").pending_rows(vec![("both".into(), 4)]);
         let line = |rule: &str, rows| format!("ingester_rule_pending_rows{{kind=\"Model\",rule=\"{rule}\"}} {rows}");
         assert_eq!(shown(&metrics), [line("both", 5), line("old", 2)]);
-        metrics.pending_rows("Model", "evicted", Vec::new());
+        retention.pending_rows("evicted", Vec::new());
         assert_eq!(shown(&metrics), [line("both", 4)]);
     }
 }

@@ -1,7 +1,8 @@
 //! The requests to Kubernetes after the commit: finalizers removed, objects deleted and evicted; and what is tried again.
 
 use super::Pipeline;
-use super::known::{Choice, RowState};
+use super::choices::Halt;
+use super::known::{RowState, Stage};
 use super::work::{Arrival, Item, ObjectRef, Why, Work};
 use crate::backoff::delay;
 use crate::cluster::{ApiError, ApiErrorKind, Deletion};
@@ -50,28 +51,32 @@ impl Pipeline {
     /// Sends the requests that follow a commit.
     pub(super) async fn acknowledge(&self, acknowledgement: Acknowledgement) {
         let Acknowledgement { object, then, attempt } = acknowledgement;
+        // Many may have waited for their turn. A suspended kind does not wait for them.
+        if !self.unit.may_begin() {
+            return self.halted(object, attempt, &Halt::Stopping);
+        }
         let result = match then {
             FollowUp::Nothing | FollowUp::RequestFinalizers => Ok(()),
             FollowUp::RemoveFinalizer(meta) => self.remove_finalizer(&meta).await.map(drop),
             FollowUp::Delete(meta) => self.unit.cluster.delete(&meta).await.map(drop),
-            FollowUp::Evict(meta, row) => match self.read_back(&row).await {
-                Ok(()) => self.evict(&meta).await.inspect_err(|error| {
-                    if error.kind() == ApiErrorKind::Conflict {
-                        self.known().reconsider(&meta.uid);
-                    }
-                    // If the object changed meanwhile, the next attempt begins with its present state. Without a Lease, no attempt was made.
-                    if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound | ApiErrorKind::Lease) {
-                        self.unit.metrics.eviction_failed();
-                    }
-                }),
-                Err(reason) => {
-                    self.unit.metrics.eviction_failed();
-                    return self.not_stored(object, attempt, &reason);
-                }
-            },
+            FollowUp::Evict(meta, row) => return self.evict_stored(object, &meta, &row, attempt).await,
         };
         if let Err(error) = result {
             self.try_again(object, Why::Due, attempt, &error);
+        }
+    }
+
+    /// Evicts an object whose row is committed, unless it is to stay by now.
+    async fn evict_stored(&self, object: ObjectRef, meta: &Meta, row: &Row, attempt: u32) {
+        if let Err(halt) = self.may_evict(meta) {
+            return self.halted(object, attempt, &halt);
+        }
+        if let Err(reason) = self.read_back(row).await {
+            self.unit.metrics.eviction_failed();
+            return self.not_stored(object, attempt, &reason);
+        }
+        if let Err(halt) = self.evict(meta).await {
+            self.halted(object, attempt, &halt);
         }
     }
 
@@ -96,14 +101,16 @@ impl Pipeline {
 
     /// The row of this version is stored as it should be. If the object still has our finalizer, that is removed, and the state
     /// without it is written and read back before the object is deleted: so the row is the last state in etcd.
-    async fn evict(&self, meta: &Meta) -> Result<(), ApiError> {
+    async fn evict(&self, meta: &Meta) -> Result<(), Halt> {
+        self.may_evict(meta)?;
         if let Some(object) = self.remove_finalizer(meta).await? {
-            let choice = Choice { version: object.meta().resource_version, requested: false };
-            self.known().go_on(&meta.uid, meta.resource_version, choice);
-            let arrival = Arrival::Patch { again: false };
+            self.known().choices.succeed(&meta.uid, meta.resource_version, object.meta().resource_version);
+            // If the object stays after all, it gets our finalizer again.
+            let arrival = Arrival::Patch { again: true };
             self.queue.push(Item::new(Work::Object { object: Box::new(object), arrival }));
             return Ok(());
         }
+        self.may_evict(meta)?;
         self.delete_evicted(meta).await?;
         self.unit.metrics.evicted(1);
         Ok(())
@@ -111,9 +118,15 @@ impl Pipeline {
 
     /// Deletes the object of an evicted row. If that removes it, the row must record it.
     pub(super) async fn delete_evicted(&self, meta: &Meta) -> Result<(), ApiError> {
-        let deletion = self.unit.cluster.delete(meta).await?;
-        let choice = Choice { version: meta.resource_version, requested: true };
-        self.known().go_on(&meta.uid, meta.resource_version, choice);
+        let (uid, version) = (&meta.uid, meta.resource_version);
+        let before = self.known().choices.sending(uid, version);
+        let deletion = self.unit.cluster.delete(meta).await.inspect_err(|error| {
+            // Without a Lease, nothing was sent.
+            if let (ApiErrorKind::Lease, Some(before)) = (error.kind(), before) {
+                self.known().choices.reach(uid, version, before);
+            }
+        })?;
+        self.known().choices.reach(uid, version, Stage::Requested);
         // The tests that create objects remove their rows.
         let is_test = meta.labels.iter().any(|(key, _)| self.unit.kind.marks().is(Mark::Validate, key));
         if !is_test {

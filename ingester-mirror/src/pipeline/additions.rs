@@ -37,6 +37,8 @@ struct Addition {
     version: u64,
     /// How often it was added, each time soon after the time before.
     times: u32,
+    /// The version that it is being added to.
+    adding: Option<u64>,
     /// The version that was refused last, and how often.
     refused: Option<(u64, u32)>,
     /// It was removed again too often.
@@ -67,6 +69,18 @@ impl Additions {
     /// Whether the object is left without it at this version.
     pub(crate) fn leaves(&self, uid: &str, version: u64) -> bool {
         self.objects.get(uid).is_some_and(|addition| addition.is_left(version))
+    }
+
+    /// It is about to be added to this version; `None`: that has ended.
+    fn adding(&mut self, uid: &str, version: Option<u64>) {
+        self.entry(uid).adding = version;
+    }
+
+    /// Returns true if it is being added to this version of an object, or was just now: the object has another version, or soon will.
+    pub(crate) fn outdates(&self, uid: &str, version: u64) -> bool {
+        self.objects.get(uid).is_some_and(|addition| {
+            addition.adding == Some(version) || addition.version == version && addition.at.elapsed() < SOON
+        })
     }
 
     /// It was added to this version.
@@ -102,7 +116,7 @@ impl Additions {
                 .retain(|_, addition| addition.left || addition.refused.is_some() || addition.at.elapsed() < SOON);
             self.room = 2 * self.objects.len();
         }
-        let new = || Addition { at: Instant::now(), version: 0, times: 0, refused: None, left: false };
+        let new = || Addition { at: Instant::now(), version: 0, times: 0, adding: None, refused: None, left: false };
         self.objects.entry(uid.into()).or_insert_with(new)
     }
 }
@@ -124,6 +138,9 @@ impl Pipeline {
     /// Adds our finalizer; `None` if the object changed meanwhile or is gone, so that an event of it follows, or if it is left without.
     pub(crate) async fn add_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
         let Some(patch) = finalizer::addition(meta, self.unit.kind.marks()) else { return Ok(None) };
+        if self.is_being_deleted_by_rule(&meta.uid) {
+            return Ok(None);
+        }
         let advice = self.known().additions.advice(&meta.uid, meta.resource_version);
         match advice {
             Advice::Add => {}
@@ -135,7 +152,10 @@ impl Pipeline {
             }
         }
         loop {
-            match self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await {
+            self.known().additions.adding(&meta.uid, Some(meta.resource_version));
+            let patched = self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await;
+            self.known().additions.adding(&meta.uid, None);
+            match patched {
                 Ok(text) => {
                     self.unit.metrics.finalizers_added(1);
                     self.known().additions.added(&meta.uid, meta.resource_version);

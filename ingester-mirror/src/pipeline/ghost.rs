@@ -35,6 +35,8 @@ impl Pipeline {
         let same = row.delete_time.is_none() && content_differences(found.text(), row).is_empty();
         if !same {
             self.report_ghost(found, seen);
+        } else if !self.unit.may_begin() {
+            self.look_again(object, attempt);
         } else if let Err(error) = self.evict_again(found.meta()).await {
             self.try_again(object, Why::Due, attempt, &error);
         }

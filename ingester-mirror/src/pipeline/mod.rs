@@ -10,9 +10,9 @@
 //! | `commit` | the writes of a batch, in one transaction | an `Acknowledgement` of each object that is stored |
 //! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
 //!
-//! `known` is what is remembered of each object, `evictions` of those that were evicted last. `additions` adds our finalizer, `settling` gathers
-//! changes, `ghost` leaves alone what had left etcd, `ignored` reports annotations without effect. Requests to the API server run beside the batches:
-//! one that is slow holds up its own object and no other.
+//! `known` is what is remembered of each object, `evictions` of those that were evicted last. `choices` decides whether evictions by rules go on,
+//! `additions` adds our finalizer, `settling` gathers changes, `ghost` leaves alone what had left etcd, `ignored` reports annotations without effect.
+//! Requests to the API server run beside the batches: one that is slow holds up its own object and no other.
 //!
 //! # Guarantees
 //! - SQL is committed before any finalizer is removed and any object is deleted: only a commit makes an acknowledgement. Every step
@@ -20,12 +20,14 @@
 //! - A request changes only the version that is stored: patches and deletions carry uid and resourceVersion.
 //! - A tombstone is only written for an object that was looked up and is gone, and never over an evicted row: there it confirms the eviction.
 //! - An object that a rule has chosen is evicted in the judged version, or in that version without our finalizer. If it has changed, it stays.
+//! - Once the rules of a kind have changed, or the kind is being suspended, no further request is sent that takes an object out of etcd.
 //! - If an object that had left the cluster is there again, nothing changes: a person decides, see `ghost`.
 //! - An object that cannot be read, decoded, stored or acknowledged never blocks others.
 //! - Every failure is retried after a pause.
 
 mod acknowledge;
 mod additions;
+mod choices;
 mod commit;
 mod evictions;
 mod ghost;
@@ -51,8 +53,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, RwLock, Semaphore};
 
-/// The most objects in one transaction.
-const MOST_OBJECTS: usize = 256;
+/// The most objects in one transaction, and of those that a round of rules hands on at a time.
+pub(crate) const MOST_OBJECTS: usize = 256;
 
 /// Roughly the most bytes of objects in one transaction; a single object may have more.
 const MOST_BYTES: usize = 2 << 20;

@@ -1,7 +1,7 @@
 //! Prepares a batch: what to write for each object, or what to request first.
 
 use super::acknowledge::FollowUp;
-use super::known::RowState;
+use super::known::{RowState, Stage};
 use super::request::Request;
 use super::work::{Arrival, Item, ObjectRef, Trail, Why, Work};
 use super::{Pipeline, Stopped};
@@ -114,6 +114,10 @@ impl Pipeline {
                 self.look_first(object.meta(), batch);
             }
             Work::Object { object, arrival } => self.prepare_object(object, arrival, seen, trail, batch),
+            Work::Look { why: Why::Judged, .. } if self.is_withdrawn(&uid) => {
+                self.known().choices.reconsider(&uid);
+                batch.done.push(uid);
+            }
             Work::Look { object, why } => batch.requests.push(Request::Look { object, why, seen, trail }),
             Work::Gone { object, swept } => {
                 let change = self.tombstone(&object);
@@ -157,7 +161,9 @@ impl Pipeline {
         {
             return self.look_first(object.meta(), batch);
         }
+        let Some((object, trail)) = self.outlast_deletion(object, plan, arrival, trail, batch) else { return };
         self.report_ignored(object.meta());
+        let uid = &object.meta().uid;
         match self.unit.row(&object) {
             Ok(Some(_)) if plan.then == Action::AddFinalizer && arrival == Arrival::Watch => {
                 batch.requests.push(Request::AddFinalizer { object, trail });
@@ -401,9 +407,10 @@ impl Pipeline {
         let entry = known.get(&meta.uid);
         let remembered = entry.is_some_and(|entry| entry.state == RowState::Stored(LifecycleState::Deleted));
         let (terminating, version) = (meta.deletion_timestamp.is_some(), meta.resource_version);
-        let chosen = known.choice(&meta.uid).is_some_and(|choice| match choice.requested {
-            true => terminating || gone,
-            false => choice.version == version && !gone,
+        let chosen = known.choices.get(&meta.uid).is_some_and(|choice| match choice.stage {
+            Stage::Handed => false,
+            Stage::Chosen | Stage::Sent(_) => choice.object.version == version && !gone && self.holds(choice),
+            Stage::Requested => terminating || gone,
         });
         let leaving_for = if leaving {
             known.leaving_since(&meta.uid).elapsed()

@@ -255,6 +255,11 @@ impl Queue {
         contents.waiting.contains_key(uid) || contents.active.contains_key(uid)
     }
 
+    /// Returns true if delayed work is due for this object later.
+    pub(crate) fn is_due(&self, uid: &str) -> bool {
+        self.contents().due.contains_key(uid)
+    }
+
     /// Whether nothing waits and no worker has anything. Delayed work does not count.
     pub(crate) fn is_idle(&self) -> bool {
         let contents = self.contents();

@@ -6,7 +6,7 @@ use super::work::{Arrival, Item, ObjectRef, Retained, Trail, Why, Work};
 use super::{Pipeline, REQUESTS, Stopped};
 use crate::cluster::ApiErrorKind;
 use crate::lifecycle;
-use crate::policies::held;
+use crate::policies::{held, restored};
 use ingester_core::object::{ManagedFields, Meta, Object};
 use ingester_store::guard::Version;
 use std::sync::Arc;
@@ -94,6 +94,9 @@ impl Pipeline {
     async fn add_finalizer_first(&self, object: Box<Object>, trail: Trail) -> Result<Item, Box<str>> {
         let meta = object.meta();
         let permit = self.acknowledgements.acquire().await;
+        if !self.unit.may_begin() {
+            return Ok(Item { trail, ..Item::new(Work::Object { object, arrival: Arrival::Patch { again: true } }) });
+        }
         let patched = self.add_finalizer(meta).await;
         drop(permit);
         let work = match patched {
@@ -148,13 +151,18 @@ impl Pipeline {
                 }
                 let meta = found.meta();
                 let unchanged = meta.resource_version == object.version;
-                let judged = why == Why::Judged && unchanged && held(meta, self.unit.kind.marks()).is_none();
-                let requested = match self.was_chosen(meta, seen).await {
-                    Ok(requested) => requested,
+                if why == Why::Judged {
+                    let marks = self.unit.kind.marks();
+                    let grace = self.unit.config().policies.restore_grace;
+                    let restored = restored(meta, marks, grace, self.unit.clock.now());
+                    let hindered = held(meta, marks).or(restored).is_some();
+                    let stays = !unchanged || hindered || !self.is_proved(&found);
+                    self.known().choices.confirm(&meta.uid, meta.resource_version, stays);
+                }
+                match self.was_chosen(meta, seen).await {
+                    Ok(true) => self.known().choices.add(Choice::requested(ObjectRef::of(meta))),
+                    Ok(false) => {}
                     Err(Stopped) => return Err(object.uid),
-                };
-                if judged || requested {
-                    self.known().choose(&meta.uid, Choice { version: meta.resource_version, requested });
                 }
                 Work::Object { object: Box::new(found), arrival: Arrival::Look { seen, rewrite: why == Why::Rewrite } }
             }

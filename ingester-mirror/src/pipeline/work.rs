@@ -36,8 +36,8 @@ pub(crate) enum Arrival {
     Watch,
     /// In a watch: the object was deleted, and this is its last state.
     Deletion,
-    /// As the answer to our patch of its finalizers, or, without an answer, as it was before. `again`: the patch failed, and may succeed
-    /// another time.
+    /// The object returned by our patch of its finalizers, or, without an answer, as it was before. `again`: if it stays and lacks our
+    /// finalizer, that is to be added later.
     Patch { again: bool },
     /// It was looked up, after its row.
     Look {

@@ -6,9 +6,9 @@ use crate::config::EvictRule;
 use ingester_core::Kind;
 use ingester_core::schema::{Fault, base, check_evict_namespaces, check_evict_since, check_evictable};
 use ingester_core::value::Value;
-use ingester_sql::query::{Checked, Query, QueryError, SelectorError, States};
-use ingester_store::query::{AskError, FoundRow, Wanted};
-use ingester_store::{Store, StoreError};
+use ingester_sql::query::{Checked, Query, QueryError, Reads, SelectorError, States, check_rule, fields_without_value};
+use ingester_store::query::{AskError, FoundRow, STANDING_PLACES, Wanted};
+use ingester_store::{Premise, Store, StoreError};
 
 /// The most candidates that are judged at once.
 pub(crate) const MOST: usize = 200_000;
@@ -44,8 +44,10 @@ fn query(rule: &EvictRule) -> Query {
     Query { namespaces: rule.namespaces.clone(), states: States::LIVE, filters: rule.when.clone(), ..Query::default() }
 }
 
-/// The indexes of the columns that a rule reads: the time of `after`, and the columns of the groups.
+/// The indexes of the columns that a rule reads: the time of `after`, and the columns of the groups. Rules about objects and about rows are
+/// judged only by these, so a rule with a mistake in its conditions is not judged.
 pub(crate) fn places(rule: &EvictRule, checked: &Checked) -> Result<(usize, Vec<usize>), PolicyError> {
+    check_rule(checked.table(), &rule.when)?;
     let since = checked.place(rule.since())?;
     refuse(check_evict_since(checked.table(), rule.since()))?;
     let by = rule.keep_last.iter().flat_map(|keep| &keep.by).map(|field| checked.place(field));
@@ -68,11 +70,60 @@ pub fn check(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
     places(rule, &query(rule).check(kind.table())?).map(drop)
 }
 
+/// What is doubtful about a rule of this kind, if it can be judged: it also covers objects, or rows, that have no value in some field.
+pub fn doubt(kind: &Kind, rule: &EvictRule) -> Option<String> {
+    let fields = fields_without_value(kind.table(), &rule.when);
+    if fields.is_empty() {
+        return None;
+    }
+    let [named, remedy] = ["`{}`", "`{}!=`"].map(|form| {
+        let fields: Vec<String> = fields.iter().map(|field| form.replace("{}", field)).collect();
+        fields.join(" and ")
+    });
+    Some(format!(
+        "the rule `{}` of {}: `!=` and `notin` also hold where {named} has no value; if such objects are not meant, add {remedy}",
+        rule.name,
+        kind.name()
+    ))
+}
+
+/// Adds what a rule reads of rows.
+pub(crate) fn add_reads(reads: &mut Reads, rule: &EvictRule, checked: &Checked) -> Result<(), PolicyError> {
+    let (since, by) = places(rule, checked)?;
+    reads.add_query(checked);
+    // The order of the last ones of a group.
+    let order = rule.keep_last.as_ref().map(|_| base::CREATE_TIME);
+    by.into_iter().chain([since]).chain(order).for_each(|place| reads.add_place(place));
+    Ok(())
+}
+
+/// What must hold of live rows before these rules of their kind are judged for them.
+pub(crate) async fn premise(store: &Store, kind: &Kind, rules: &[EvictRule]) -> Result<Premise, PolicyError> {
+    let mut reads = Reads::default();
+    for rule in rules {
+        add_reads(&mut reads, rule, &query(rule).check(kind.table())?)?;
+    }
+    Ok(store.premise(kind, reads).await?)
+}
+
+/// How many live rows in a rule's namespaces the premise excludes by the definition that wrote them.
+pub(crate) async fn pending(
+    store: &Store,
+    kind: &Kind,
+    rule: &EvictRule,
+    premise: &Premise,
+) -> Result<u64, PolicyError> {
+    let mut query = query(&EvictRule { when: Vec::new(), ..rule.clone() });
+    query.filters.extend(premise.refused());
+    Ok(store.ask_about(kind, &query, store.limits())?.count().await?)
+}
+
 /// All candidates of a rule, as they were at one moment.
 pub(crate) async fn candidates(store: &Store, kind: &Kind, rule: &EvictRule) -> Result<Vec<Candidate>, PolicyError> {
     let asked = store.ask_about(kind, &query(rule), store.limits())?;
     let (since, by) = places(rule, asked.checked())?;
-    let mut read = vec![base::NAMESPACE, base::NAME, base::RES_VERSION, base::CREATE_TIME];
+    let mut read = vec![base::NAMESPACE, base::NAME, base::CREATE_TIME];
+    read.extend(STANDING_PLACES);
     for place in by.iter().chain([&since]) {
         if !read.contains(place) {
             read.push(*place);
@@ -84,21 +135,13 @@ pub(crate) async fn candidates(store: &Store, kind: &Kind, rule: &EvictRule) -> 
         uid: row.uid().into(),
         namespace: row.text(base::NAMESPACE).into(),
         name: row.text(base::NAME).into(),
-        version: version(&row),
+        version: row.standing().version.res_version,
         created: row.time(base::CREATE_TIME),
         since: row.time(since),
+        definition: row.standing().version.ingest_version,
         takes_place: true,
         evidence: 0,
         group: by.iter().map(|place| row.get(*place).cloned().unwrap_or(Value::Null)).collect(),
     };
     Ok(rows.into_iter().map(candidate).collect())
-}
-
-/// The resourceVersion of a row.
-pub(super) fn version(row: &FoundRow) -> u64 {
-    match row.get(base::RES_VERSION) {
-        Some(Value::UInt(version)) => *version,
-        Some(Value::Int(version)) => version.unsigned_abs(),
-        _ => 0,
-    }
 }

@@ -1,17 +1,18 @@
-//! What keeps an object in the cluster whatever a rule says: its owner, what it owns, and finalizers of others.
+//! What keeps an object in the cluster whatever a rule says: its owner, what it owns, finalizers of others, and that it was just restored.
 
-use super::ask::version;
 use super::{Candidate, PolicyError};
 use crate::lifecycle::finalizer;
 use ingester_core::Kind;
-use ingester_core::marks::Marks;
+use ingester_core::marks::{Mark, Marks};
 use ingester_core::object::{ManagedFields, Meta, Object};
 use ingester_core::schema::base;
+use ingester_core::value::Micros;
 use ingester_sql::query::{Query, States};
-use ingester_store::Store;
 use ingester_store::query::{AskError, Wanted};
+use ingester_store::{Pending, Premise, Store};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::time::Duration;
 
 /// How many objects are checked at a time.
 const CHUNK: usize = 256;
@@ -33,8 +34,12 @@ pub enum Hindrance {
     Finalizer(Box<str>),
     /// It is being deleted.
     Terminating,
+    /// It was restored, and no rule takes it away again before this time.
+    Restored(Micros),
     /// It has changed since the rule was judged.
     Changed,
+    /// No rule may judge it now.
+    Pending(Pending),
 }
 
 impl fmt::Display for Hindrance {
@@ -44,7 +49,15 @@ impl fmt::Display for Hindrance {
             Hindrance::Owns => write!(f, "a live object has it as its owner, and would be collected as garbage"),
             Hindrance::Finalizer(name) => write!(f, "the finalizer `{name}` holds it"),
             Hindrance::Terminating => write!(f, "it is being deleted"),
+            Hindrance::Restored(until) => {
+                write!(
+                    f,
+                    "it was restored, and `policies.restoreGrace` exempts it from rules before {}",
+                    until.rfc3339()
+                )
+            }
             Hindrance::Changed => write!(f, "it has changed since the rule was judged"),
+            Hindrance::Pending(why) => write!(f, "pending: {why}"),
         }
     }
 }
@@ -58,6 +71,23 @@ pub(crate) fn held(meta: &Meta, marks: &Marks) -> Option<Hindrance> {
     foreign.map(|name| Hindrance::Finalizer(name.clone()))
 }
 
+/// What keeps an object in the cluster for a while because it was restored. By its own text, so it holds whatever columns and labels say.
+pub(crate) fn restored(meta: &Meta, marks: &Marks, grace: Duration, now: Micros) -> Option<Hindrance> {
+    meta.annotations.iter().find(|(key, _)| marks.is(Mark::RestoredFrom, key))?;
+    let grace = i64::try_from(grace.as_micros()).unwrap_or(i64::MAX);
+    let until = Micros(meta.creation_timestamp.as_ref()?.micros().0.saturating_add(grace));
+    (until > now).then_some(Hindrance::Restored(until))
+}
+
+/// How many objects may leave, and for how long restored objects stay.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WeighBounds<'a> {
+    pub(crate) most: usize,
+    pub(crate) restore_grace: Duration,
+    /// What the texts of their rows must prove.
+    pub(crate) premise: &'a Premise,
+}
+
 /// The objects that are to leave, with what hinders them.
 #[derive(Debug, Default)]
 pub(crate) struct Weighed {
@@ -67,7 +97,7 @@ pub(crate) struct Weighed {
     pub(crate) hindered: Vec<(Candidate, Hindrance)>,
 }
 
-/// Checks the objects that are to leave, in their order, until this many may. `kinds` are those that are mirrored.
+/// Checks the objects that are to leave, in their order, until as many may as the bounds say. `kinds` are those that are mirrored.
 ///
 /// Reads every live row of these kinds in the namespaces of those objects, because no column says what owns an object.
 pub(crate) async fn weigh(
@@ -75,8 +105,9 @@ pub(crate) async fn weigh(
     kinds: &[Kind],
     kind: &Kind,
     leaving: &[Candidate],
-    most: usize,
+    bounds: WeighBounds<'_>,
 ) -> Result<Weighed, PolicyError> {
+    let WeighBounds { most, restore_grace, premise } = bounds;
     let mut weighed = Weighed::default();
     if leaving.is_empty() || most == 0 {
         return Ok(weighed);
@@ -84,12 +115,13 @@ pub(crate) async fn weigh(
     let owners = owners_among(store, kinds, kind, leaving).await?;
     for chunk in leaving.chunks(CHUNK) {
         let uids: Vec<&str> = chunk.iter().map(|candidate| &*candidate.uid).collect();
-        let mut stored = stored(store, kind, &uids).await?;
-        let owned_by: Vec<&str> = stored.values().filter_map(|(_, meta, _)| meta.owner_uid.as_deref()).collect();
+        let mut stored = stored(store, kind, &uids, premise).await?;
+        let owned_by: Vec<&str> = stored.values().filter_map(|row| row.meta.owner_uid.as_deref()).collect();
         let live = live_among(store, kinds, &owned_by).await?;
         for candidate in chunk {
             // Without a row, the object is gone by now.
-            let Some((version, meta, bytes)) = stored.remove(&candidate.uid) else { continue };
+            let Some(LeavingRow { version, meta, bytes, evidence }) = stored.remove(&candidate.uid) else { continue };
+            let pending = || evidence.clone().err().map(Hindrance::Pending);
             let hindrance = if version != candidate.version {
                 Some(Hindrance::Changed)
             } else if meta.owner_uid.as_ref().is_some_and(|owner| live.contains(owner)) {
@@ -98,11 +130,14 @@ pub(crate) async fn weigh(
                 Some(Hindrance::Owns)
             } else {
                 held(&meta, kind.marks())
+                    .or_else(|| restored(&meta, kind.marks(), restore_grace, store.now()))
+                    .or_else(pending)
             };
             match hindrance {
                 Some(hindrance) => weighed.hindered.push((candidate.clone(), hindrance)),
                 None => {
-                    weighed.free.push(candidate.clone());
+                    let evidence = evidence.unwrap_or_default();
+                    weighed.free.push(Candidate { evidence, ..candidate.clone() });
                     weighed.bytes += bytes;
                 }
             }
@@ -114,25 +149,35 @@ pub(crate) async fn weigh(
     Ok(weighed)
 }
 
-/// The version, the metadata and the bytes of the text of each stored object.
-async fn stored(store: &Store, kind: &Kind, uids: &[&str]) -> Result<HashMap<Box<str>, (u64, Meta, u64)>, PolicyError> {
-    let query =
-        Query { uids: uids.iter().map(|uid| (*uid).to_owned()).collect(), states: States::LIVE, ..Query::default() };
-    let wanted = Wanted { places: vec![base::RES_VERSION, base::JSON], labels: false };
-    let mut reader = store.ask_about(kind, &query, store.limits())?.reader(&wanted, None).map_err(AskError::from)?;
-    let mut stored = HashMap::new();
-    loop {
-        let rows = reader.next().await?;
-        if rows.is_empty() {
-            return Ok(stored);
+/// A live row whose object is to leave.
+struct LeavingRow {
+    version: u64,
+    meta: Meta,
+    /// Of its text.
+    bytes: u64,
+    /// A hash of what rules read of it, or why no rule may judge it.
+    evidence: Result<u64, Pending>,
+}
+
+/// The live rows of these objects, each read with its labels in one state of the database.
+async fn stored(
+    store: &Store,
+    kind: &Kind,
+    uids: &[&str],
+    premise: &Premise,
+) -> Result<HashMap<Box<str>, LeavingRow>, PolicyError> {
+    let mut leaving = HashMap::new();
+    for row in store.stored(kind.table(), uids).await? {
+        if row.delete_time.is_some() || row.evict_time.is_some() {
+            continue;
         }
-        for row in rows {
-            let text = row.text(base::JSON);
-            // A text that cannot be read says nothing about owners: the object stays.
-            let Ok(object) = Object::parse(text, ManagedFields::Keep) else { continue };
-            stored.insert(row.uid().into(), (version(&row), object.meta().clone(), text.len() as u64));
-        }
+        // A text that cannot be read says nothing about owners: the object stays.
+        let Ok(object) = Object::parse(row.json(), ManagedFields::Keep) else { continue };
+        let evidence = premise.prove(kind, &row).and_then(|_| premise.evidence(kind, &object));
+        let (version, meta, bytes) = (row.res_version, object.meta().clone(), row.json().len() as u64);
+        leaving.insert(row.uid, LeavingRow { version, meta, bytes, evidence });
     }
+    Ok(leaving)
 }
 
 /// The uids, out of these, whose objects are live.

@@ -20,6 +20,8 @@ pub struct Candidate {
     pub created: Option<Micros>,
     /// The time that `after` counts from.
     pub since: Option<Micros>,
+    /// The definition of the kind that wrote its row.
+    pub definition: u32,
     /// Whether it takes one of the places of `keepLast`. A row that is deleted or marked already takes none.
     pub takes_place: bool,
     /// A hash of what rules read of it, once its text has proved that; 0 before.
@@ -124,6 +126,7 @@ mod tests {
             version: 1,
             created: time,
             since: time,
+            definition: 1,
             takes_place: true,
             evidence: 0,
             group: vec![Value::text(owner)],

@@ -9,6 +9,7 @@
 //! | `judge.rs` | judges a snapshot of rows by a rule; pure |
 //! | `ask.rs` | the query of a rule, and its snapshot of rows |
 //! | `hindrance.rs` | what keeps an object in the cluster whatever a rule says |
+//! | `mandate.rs` | the rules under which a round hands objects on; pure |
 //! | `forecast.rs` | what a rule would do, for people |
 //!
 //! # Guarantees
@@ -21,16 +22,18 @@ mod ask;
 mod forecast;
 mod hindrance;
 mod judge;
+mod mandate;
 mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use ask::{PolicyError, check};
-pub use forecast::{Forecast, forecast};
+pub use ask::{PolicyError, check, doubt};
+pub use forecast::{Forecast, ForecastScope, forecast};
 pub use hindrance::Hindrance;
 pub use judge::{Candidate, Judgement, Stays, judge};
 pub use rules::{Origin, Rule, WrongRule, in_namespaces, rules};
 
-pub(crate) use ask::{MOST, candidates, places};
-pub(crate) use hindrance::{Weighed, held, weigh};
+pub(crate) use ask::{MOST, add_reads, candidates, pending, places, premise};
+pub(crate) use hindrance::{WeighBounds, Weighed, held, restored, weigh};
 pub(crate) use judge::{age, not_yet};
+pub(crate) use mandate::Mandate;

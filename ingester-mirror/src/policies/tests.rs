@@ -1,10 +1,10 @@
 //! Rules about rows that are stored: what is a candidate, and what hinders it.
 
-use super::{Forecast, Hindrance, PolicyError, Stays, check, forecast};
+use super::{Forecast, ForecastScope, Hindrance, PolicyError, Stays, candidates, check, doubt, forecast};
 use crate::config::{EvictRule, KeepLast};
-use crate::fixture::MODEL;
+use crate::fixture;
 use ingester_core::Kind;
-use ingester_core::kind::Definition;
+use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;
 use ingester_core::value::Micros;
 use ingester_sql::query::{parse_field_selector, parse_label_selector};
@@ -36,6 +36,9 @@ fn evicted(name: &str) -> RowChange {
     }
 }
 
+/// The kind, in a program with a lock file.
+const MODEL: Kind = fixture::MODEL.versioned(IngestVersion { number: 2, of_unmarked: 0 });
+
 fn rule() -> EvictRule {
     EvictRule {
         name: "done".into(),
@@ -50,7 +53,9 @@ fn rule() -> EvictRule {
 async fn foresee(rows: Vec<RowChange>, rule: &EvictRule) -> Forecast {
     let store = Store::in_memory(&[MODEL]).await.unwrap();
     store.write(MODEL.table(), rows).await.unwrap();
-    forecast(&store, &[MODEL], &MODEL, rule).await.unwrap()
+    let rules = std::slice::from_ref(rule);
+    let scope = ForecastScope { kinds: &[MODEL], rules, restore_grace: Duration::from_secs(3600) };
+    forecast(&store, &MODEL, rule, scope).await.unwrap()
 }
 
 fn leaving(forecast: &Forecast) -> Vec<&str> {
@@ -107,6 +112,29 @@ async fn owners_dependents_and_finalizers_of_others_keep_an_object() {
 }
 
 #[tokio::test]
+async fn a_restored_object_is_exempt_for_a_while_whatever_columns_say() {
+    let at = |time: String| {
+        move |metadata: &mut Json| {
+            metadata["creationTimestamp"] = json!(time);
+            metadata["annotations"] = json!({"michelangelo/RestoredFrom": "old"});
+        }
+    };
+    let now = Micros::now();
+    let rows = vec![
+        row("fresh", at(now.rfc3339())),
+        row("settled", at(Micros(now.0 - 3_700_000_000).rfc3339())),
+        row("other", |metadata| metadata["annotations"] = json!({"example.com/RestoredFrom": "old"})),
+    ];
+    let found = foresee(rows, &EvictRule { after: None, ..rule() }).await;
+    assert_eq!(leaving(&found), ["other", "settled"]);
+    let [(fresh, Hindrance::Restored(until))] = &found.hindered[..] else { panic!("{:?}", found.hindered) };
+    assert_eq!(&*fresh.name, "fresh");
+    assert!(*until > now && until.0 <= now.0 + 3_600_000_000, "{until:?}");
+    let said = found.hindered[0].1.to_string();
+    assert!(said.contains("`policies.restoreGrace`") && said.contains(&until.rfc3339()), "{said}");
+}
+
+#[tokio::test]
 async fn groups_are_the_values_of_columns() {
     let place = |name: &'static str, namespace: &'static str| {
         row(name, move |metadata| metadata["namespace"] = json!(namespace))
@@ -115,6 +143,26 @@ async fn groups_are_the_values_of_columns() {
     let keep = KeepLast { count: 2, by: vec!["metadata.namespace".into()] };
     let found = foresee(rows, &EvictRule { keep_last: Some(keep), after: None, ..rule() }).await;
     assert_eq!(leaving(&found), ["a"]);
+}
+
+#[tokio::test]
+async fn a_rule_with_quotes_around_a_value_is_not_judged() {
+    let quoted = EvictRule { when: parse_field_selector("name!='a'").unwrap(), ..rule() };
+    let said = check(&MODEL, &quoted).unwrap_err().to_string();
+    assert!(said.contains("`'a'` is in quotes") && said.ends_with("`a`"), "{said}");
+    let store = Store::in_memory(&[MODEL]).await.unwrap();
+    store.write(MODEL.table(), vec![row("a", |_| {})]).await.unwrap();
+    assert!(candidates(&store, &MODEL, &quoted).await.is_err());
+}
+
+#[test]
+fn a_rule_whose_negation_also_holds_without_a_value_is_doubtful() {
+    let doubt_of =
+        |selector: &str| doubt(&MODEL, &EvictRule { when: parse_field_selector(selector).unwrap(), ..rule() });
+    let said = doubt_of("evict_time!=2026-01-01T00:00:00Z").unwrap();
+    assert!(said.starts_with("the rule `done` of Model: ") && said.ends_with("add `evict_time!=`"), "{said}");
+    assert_eq!(doubt_of("evict_time!=2026-01-01T00:00:00Z,evict_time!="), None);
+    assert_eq!(doubt_of("name!=a"), None);
 }
 
 #[test]

@@ -148,7 +148,7 @@ async fn fates(
     };
     let grace = i64::try_from(retention.grace.as_micros()).unwrap_or(i64::MAX);
     let fate = |row: &StoredRow| {
-        if let Err(why) = premise.prove(kind, row, store.dialect()) {
+        if let Err(why) = premise.prove(kind, row) {
             return RowFate::Pending(why);
         }
         let its = || marks.iter().filter(|mark| *mark.uid == *row.uid);
@@ -197,6 +197,7 @@ async fn pending_of(
             version: standing.version.res_version,
             created: row.time(base::CREATE_TIME),
             since: None,
+            definition: standing.version.ingest_version,
             takes_place: false,
             evidence: 0,
             group: Vec::new(),

@@ -184,7 +184,7 @@ impl RetentionTask {
             let grace = config.retention.grace;
             let applied = apply::apply(&rows, kind.name(), state, rules.clone(), grace).await;
             (dry, waiting) = (dry + applied.dry, waiting + applied.waiting);
-            self.metrics.pending_rows(kind.name(), state.as_str(), applied.pending);
+            metrics.pending_rows(state.as_str(), applied.pending);
             metrics.failed(applied.failed);
         }
         metrics.rules(dry + waiting, waiting);

@@ -1,7 +1,7 @@
 //! The rows of one kind, as rules about them see them.
 
 use crate::config::{EvictRule, Retained, RetentionRule};
-use crate::policies::{Candidate, MOST, PolicyError, places};
+use crate::policies::{Candidate, MOST, PolicyError, add_reads, places};
 use futures::future::BoxFuture;
 use ingester_core::Kind;
 use ingester_core::row::{Eviction, Standing};
@@ -103,12 +103,7 @@ pub(super) fn judged(rows: &[Covered]) -> Vec<(&str, Standing)> {
 pub(super) fn reads(kind: &Kind, rules: &[RetentionRule]) -> Result<Reads, PolicyError> {
     let mut reads = Reads::default();
     for rule in rules {
-        let checked = query(rule, Which::All).check(kind.table())?;
-        let (since, by) = places(&rule.rule, &checked)?;
-        reads.add_query(&checked);
-        // The order of the last ones of a group.
-        let order = rule.rule.keep_last.as_ref().map(|_| base::CREATE_TIME);
-        by.into_iter().chain([since]).chain(order).for_each(|place| reads.add_place(place));
+        add_reads(&mut reads, &rule.rule, &query(rule, Which::All).check(kind.table())?)?;
     }
     Ok(reads)
 }
@@ -185,6 +180,7 @@ pub(super) async fn covered(
             version: row.standing().version.res_version,
             created: row.time(base::CREATE_TIME),
             since: row.time(since),
+            definition: row.standing().version.ingest_version,
             takes_place: row.standing().delete_time.is_none() || rule.state == Retained::Deleted,
             evidence: 0,
             group: by.iter().map(|place| row.get(*place).cloned().unwrap_or(Value::Null)).collect(),

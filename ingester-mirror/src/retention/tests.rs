@@ -8,9 +8,11 @@ use crate::replicas::Assignment;
 use crate::suspend::Suspension;
 use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;
-use ingester_core::value::Micros;
+use ingester_core::schema::base;
+use ingester_core::value::{Micros, Value};
 use ingester_core::{Kind, KindNames};
-use ingester_store::{RowChange, Store};
+use ingester_store::marks::Withdrawal;
+use ingester_store::{Changed, Effect, RowChange, Store};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +20,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// The kind, in a program with a lock file.
-const MODEL: Kind = fixture::MODEL.versioned(IngestVersion { number: 1, of_unmarked: 0 });
+const MODEL: Kind = fixture::MODEL.versioned(IngestVersion { number: NUMBER, of_unmarked: 0 });
+
+const NUMBER: u32 = 5;
 
 /// The states of rows, each with its times in days ago.
 enum State {
@@ -243,4 +247,188 @@ async fn a_rule_whose_folder_cannot_be_written_keeps_its_rows_and_others_go_on()
     let [file] = &files[..] else { panic!("{files:?}") };
     let file = file.to_string_lossy();
     assert!(file.starts_with("model-c-7-") && file.ends_with(".jsonl.gz"), "{file}");
+}
+
+/// A rule that lets rows of evicted objects go whose label is not `gold`.
+const NOT_GOLD: &str =
+    "rules: [{name: a, kinds: [Model], state: evicted, when: {labelSelector: tier!=gold}, after: 1d, enforce: true}]";
+
+/// The same row, with labels in SQL that its object does not have.
+fn relabelled(change: RowChange, labels: &[(&str, &str)]) -> RowChange {
+    let RowChange::Row(mut row) = change else { return change };
+    row.labels = labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    RowChange::Row(row)
+}
+
+/// The same row as another definition of the kind wrote it.
+fn of_definition(change: RowChange, number: u32) -> RowChange {
+    let RowChange::Row(mut row) = change else { return change };
+    row.ingest_version = number;
+    row.values[base::INGEST_VERSION] = Value::UInt(number.into());
+    RowChange::Row(row)
+}
+
+fn evicted(name: &str, day: u32, label: &str) -> RowChange {
+    row(name, day, label, State::Evicted(90))
+}
+
+#[tokio::test]
+async fn a_row_is_pending_whose_columns_its_text_does_not_prove() {
+    let store = store(vec![
+        evicted("proved", 1, "x"),
+        relabelled(evicted("unfilled", 2, "gold"), &[]),
+        relabelled(evicted("edited", 3, "gold"), &[("tier", "x")]),
+        of_definition(evicted("former", 4, "x"), 3),
+        of_definition(evicted("uncomputed", 5, "x"), 0),
+        of_definition(evicted("later", 6, "x"), 9),
+    ])
+    .await;
+    let found = foresee(&store, NOT_GOLD, "unfilled").await;
+    assert_eq!((counts(&found), found.pending), ([1, 0, 0], 5));
+    assert!(why(&found).contains("pending: `model_labels` is not what its object says"), "{}", why(&found));
+    for (name, part) in [
+        ("former", "definition 3 of the kind wrote it"),
+        ("uncomputed", "its columns are not computed from its object"),
+        ("later", "definition 9 of the kind wrote it"),
+        ("proved", "no rule keeps it any more"),
+    ] {
+        let found = foresee(&store, NOT_GOLD, name).await;
+        assert!(why(&found).contains(part), "{name}: {}", why(&found));
+    }
+}
+
+#[tokio::test]
+async fn a_program_with_a_former_definition_judges_nothing() {
+    let store = store(vec![evicted("a", 1, "x")]).await;
+    let next = fixture::MODEL.versioned(IngestVersion { number: NUMBER + 1, of_unmarked: 0 });
+    store.record_latest(&[next]).await.unwrap();
+    store.record_latest(&[MODEL]).await.unwrap();
+    let found = foresee(&store, NOT_GOLD, "a").await;
+    assert_eq!((counts(&found), found.pending), ([0, 0, 0], 1));
+    assert!(why(&found).contains("the database records 6"), "{}", why(&found));
+}
+
+#[tokio::test]
+async fn a_pending_row_stays_against_every_rule_and_takes_no_place_among_the_last() {
+    // The columns of the newest row are not proved: the one before it is the last one.
+    let rules = "rules: [{name: a, kinds: [Model], state: evicted, keepLast: {count: 1}, enforce: true}, \
+                 {name: gold, kinds: [Model], state: evicted, when: {labelSelector: tier=gold}, after: 365d}]";
+    let store = Arc::new(
+        store(vec![evicted("a", 1, "x"), evicted("b", 2, "x"), relabelled(evicted("c", 3, "gold"), &[])]).await,
+    );
+    run_until(&store, rules, &["b", "c"], &[("purged_rows_total", 1)]).await;
+}
+
+#[tokio::test]
+async fn a_row_of_an_only_copy_is_marked_and_purged_after_the_grace() {
+    let store = Arc::new(store(vec![evicted("a", 1, "x"), evicted("b", 2, "gold")]).await);
+    let task = Running::start(&store, NOT_GOLD, Duration::from_secs(3600));
+    task.until(|| async { marked(&store).await == ["a"] }).await;
+    task.stop().await;
+    let rows = store.stored(MODEL.table(), &["a", "b"]).await.unwrap();
+    assert!(rows[0].delete_time.is_some() && rows[1].delete_time.is_none(), "{rows:?}");
+    let found = foresee(&store, NOT_GOLD, "a").await;
+    assert!(why(&found).contains("`a` has marked it, and purges it from"), "{}", why(&found));
+
+    // A rule that says something else begins again; one that is gone or not enforced takes its mark back.
+    for rules in [NOT_GOLD.replace("enforce: true", "enforce: false"), "rules: []".to_owned()] {
+        let task = Running::start(&store, &rules, Duration::from_secs(3600));
+        task.until(|| async { marked(&store).await.is_empty() }).await;
+        task.stop().await;
+        let rows = store.stored(MODEL.table(), &["a"]).await.unwrap();
+        assert_eq!(rows[0].delete_time, None);
+        let task = Running::start(&store, NOT_GOLD, Duration::from_secs(3600));
+        task.until(|| async { marked(&store).await == ["a"] }).await;
+        task.stop().await;
+    }
+    run_until(&store, NOT_GOLD, &["b"], &[("purged_rows_total", 1)]).await;
+    assert!(marked(&store).await.is_empty(), "the mark goes with its row");
+}
+
+#[tokio::test]
+async fn a_reverted_row_is_exempt_until_its_text_changes() {
+    let store = Arc::new(store(vec![evicted("a", 1, "x"), evicted("b", 2, "x")]).await);
+    let task = Running::start(&store, NOT_GOLD, Duration::from_secs(3600));
+    task.until(|| async { marked(&store).await == ["a", "b"] }).await;
+    task.stop().await;
+    // Another object has the name of `b` by now.
+    let RowChange::Row(mut namesake) = row("n", 9, "x", State::Live) else { panic!("a row") };
+    namesake.values[base::NAME] = Value::text("b");
+    store.write(MODEL.table(), vec![RowChange::Row(namesake)]).await.unwrap();
+    let marks = store.marks_after(MODEL.table(), None).await.unwrap();
+    let withdrawn = store.withdraw_marks(&MODEL, &marks, Withdrawal::Reverted).await.unwrap();
+    assert_eq!((withdrawn.restored, &withdrawn.namesakes[..]), (1, &[("ml".to_owned(), "b".to_owned())][..]));
+    let rows = store.stored(MODEL.table(), &["a", "b"]).await.unwrap();
+    assert!(rows[0].delete_time.is_none() && rows[1].delete_time.is_some(), "{rows:?}");
+    let found = foresee(&store, NOT_GOLD, "a").await;
+    assert!(why(&found).contains("the rule was reverted for it"), "{}", why(&found));
+
+    // The rule leaves both alone; a row that it has not met yet shows that it was judged.
+    store.write(MODEL.table(), vec![evicted("c", 3, "x")]).await.unwrap();
+    run_until(&store, NOT_GOLD, &["a", "b"], &[("purged_rows_total", 1)]).await;
+    let changed = store
+        .change_evicted(&MODEL, "a", Effect::Written, |stored| {
+            let text = stored.json().replace("\"resourceVersion\":\"7\"", "\"resourceVersion\":\"8\"");
+            let object = crate::unit::parse(&MODEL, text.into(), ManagedFields::Keep).unwrap();
+            Ok::<_, ()>(MODEL.row(&object).unwrap())
+        })
+        .await
+        .unwrap();
+    assert!(matches!(changed, Changed::Done(_)), "{changed:?}");
+    run_until(&store, NOT_GOLD, &["b"], &[("purged_rows_total", 1)]).await;
+}
+
+#[tokio::test]
+async fn a_deleted_row_takes_no_place_among_the_last() {
+    let store =
+        store(vec![evicted("a", 1, "x"), evicted("b", 2, "x"), row("c", 3, "x", State::EvictedAndDeleted(90, 1))])
+            .await;
+    let rules = "rules: [{name: a, kinds: [Model], state: evicted, keepLast: {count: 1}}]";
+    // The deleted one is the newest, so it stays; but it does not push `b` out.
+    assert_eq!(counts(&foresee(&store, rules, "").await), [1, 0, 2]);
+    assert_eq!(why(&foresee(&store, rules, "a").await), "no rule keeps it any more");
+}
+
+/// The names of the rows that have an active mark.
+async fn marked(store: &Store) -> Vec<String> {
+    let marks = store.marks_after(MODEL.table(), None).await.unwrap();
+    marks.into_iter().filter(|mark| mark.revert_time.is_none()).map(|mark| mark.uid).collect()
+}
+
+/// Retention that runs.
+struct Running {
+    task: tokio::task::JoinHandle<()>,
+    stop: CancellationToken,
+}
+
+impl Running {
+    fn start(store: &Arc<Store>, text: &str, grace: Duration) -> Self {
+        let mut config = Config::default();
+        config.retention = Retention { grace, ..retention(text) };
+        let metrics = Metrics::new().unwrap();
+        let task = RetentionTask {
+            store: store.clone(),
+            kinds: vec![MODEL],
+            suspension: Suspension::new(&[MODEL], &config, &metrics),
+            live: Live::fixed(config),
+            assignment: Assignment::alone(),
+            metrics,
+        };
+        let stop = CancellationToken::new();
+        Running { task: tokio::spawn(task.run(stop.clone())), stop }
+    }
+
+    async fn until<F: Future<Output = bool>>(&self, holds: impl Fn() -> F) {
+        let wait = async {
+            while !holds().await {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap();
+    }
+
+    async fn stop(self) {
+        self.stop.cancel();
+        self.task.await.unwrap();
+    }
 }

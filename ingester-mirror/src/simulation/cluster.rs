@@ -156,6 +156,7 @@ impl Cluster for Client {
             let (name, uid, version) = (meta.name.to_string(), meta.uid.to_string(), meta.resource_version);
             let (who, ingester, life) = (self.name(), self.ingester, self.life);
             let key = format!("delete {name} v{version}");
+            self.sim.world().before_sending_deletion(ingester, meta);
             let deleted = self.request(Service::ApiServer, key, move |world| {
                 let deletion = world.delete_version(&who, &name, &uid, version)?;
                 if world.more.crashes && !world.calm && world.dice.u32(..3) == 0 {

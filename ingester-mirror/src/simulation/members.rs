@@ -3,8 +3,9 @@
 //! nothing and hears nothing; what it had decided to send is sent when it wakes.
 
 use super::kinds::MODEL;
+use super::policies;
 use super::world::{Client, Fate, Service, Sim, World};
-use crate::config::{Config, Live, Replicas};
+use crate::config::{Config, Replicas};
 use crate::follow::panic_of;
 use crate::health::Health;
 use crate::metrics::Metrics;
@@ -196,7 +197,7 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
             shard,
             cluster: Arc::new(PartOfCluster { whole: whole.clone(), shard, assignment: assignment.clone() }),
             rows: Arc::new(PartOfRows { whole, shard, assignment: assignment.clone() }),
-            live: Live::fixed((*config).clone()),
+            live: policies::live(&mut client.sim.world(), (*config).clone()),
             metrics: metrics.controller(client.kind.name()),
             health: health.clone(),
             stop: stop.child_token(),

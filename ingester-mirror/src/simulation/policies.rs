@@ -1,16 +1,21 @@
 //! The rule by which objects leave etcd in some seeds: which objects it covers, and what must hold for those that it evicts.
 
 use super::database::{KeptRow, text};
-use super::things::{IMMUTABLE, Thing, is_done};
-use super::world::World;
-use crate::config::{Config, EvictRule, KeepLast};
+use super::things::{DELETING, IMMUTABLE, Thing, is_done};
+use super::world::{Sim, World};
+use crate::config::{Config, EvictRule, KeepLast, Live};
 use crate::policies::{Candidate, age};
+use ingester_core::Kind;
+use ingester_core::object::Meta;
 use ingester_core::schema::base;
 use ingester_core::value::Value;
-use ingester_store::StoredRow;
+use ingester_sql::query::Reads;
 use ingester_store::guard::Eviction;
+use ingester_store::{Premise, StoredRow};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// How many of the covered objects stay.
 const LAST: usize = 1;
@@ -34,6 +39,42 @@ impl Snapshots {
     pub(super) fn forget_all(&mut self) {
         self.deleted.clear();
     }
+}
+
+/// The longest time, in milliseconds, for which the rule is on or off where it is switched.
+const SWITCHED: u64 = 20_000;
+
+/// Whether the rule is enforced now, and where changes of that are sent.
+#[derive(Default)]
+pub(super) struct Switches {
+    is_off: bool,
+    units: Vec<watch::Sender<Arc<Config>>>,
+}
+
+/// The configuration of a new unit, which follows the switch of the rule.
+pub(super) fn live(world: &mut World, config: Config) -> Live {
+    let (sender, live) = Live::new(enforcing(&config, !world.switches.is_off));
+    world.switches.units.push(sender);
+    live
+}
+
+fn enforcing(config: &Config, enforce: bool) -> Config {
+    let mut config = config.clone();
+    config.policies.evict.values_mut().flatten().for_each(|rule| rule.enforce = enforce);
+    config
+}
+
+/// Switches the rule off and on again, until the time of trouble is over. Then it is on.
+pub(super) async fn switch(sim: Sim, seed: u64) {
+    // It has its own random numbers, so that it changes nothing else.
+    let mut rng = fastrand::Rng::with_seed(seed ^ 0x7377_6974);
+    while !sim.world().calm {
+        tokio::time::sleep(Duration::from_millis(rng.u64(1..SWITCHED))).await;
+        let mut world = sim.world();
+        let is_off = !world.switches.is_off && !world.calm;
+        world.switch_off(is_off);
+    }
+    sim.world().switch_off(false);
 }
 
 /// The configuration of a seed with the rule.
@@ -68,6 +109,7 @@ pub(super) fn candidate(kept: &KeptRow) -> Candidate {
             _ => None,
         },
         since: None,
+        definition: kept.row.ingest_version,
         takes_place: true,
         evidence: 0,
         group: Vec::new(),
@@ -75,6 +117,28 @@ pub(super) fn candidate(kept: &KeptRow) -> Candidate {
 }
 
 impl World {
+    /// Switches the rule off or on, for all ingesters at once.
+    fn switch_off(&mut self, is_off: bool) {
+        self.note("world", if is_off { "the rule is switched off" } else { "the rule is switched on" });
+        self.switches.is_off = is_off;
+        for unit in &self.switches.units {
+            unit.send_modify(|config| *config = Arc::new(enforcing(config, !is_off)));
+        }
+    }
+
+    /// An ingester is about to send the deletion of an object. The object of a ghost does not leave by the rule.
+    pub(super) fn before_sending_deletion(&mut self, ingester: usize, meta: &Meta) {
+        let is_asked = meta.annotations.iter().any(|(key, _)| [DELETING, IMMUTABLE].contains(&&**key));
+        let thing = self.server.things.get(&*meta.name).filter(|thing| *thing.uid == *meta.uid);
+        let is_ghost = thing.is_some_and(|thing| self.is_ghost(thing));
+        if self.switches.is_off && !is_asked && !is_ghost && !self.ingesters[ingester].elsewhere {
+            self.violate(format!(
+                "once a rule is switched off, nothing is deleted for it: {} v{}",
+                meta.name, meta.resource_version
+            ));
+        }
+    }
+
     /// The rule's snapshot: the live rows that it covers.
     pub(super) fn candidates(&mut self, last: usize) -> Vec<Candidate> {
         let is_meant = |kept: &&KeptRow| {
@@ -89,6 +153,27 @@ impl World {
             }
         }
         snapshot
+    }
+
+    /// What must hold of live rows: the rule reads the owner.
+    pub(super) fn premise_of_live(&self, kind: &Kind) -> Premise {
+        let mut reads = Reads::default();
+        reads.add_place(base::JSON + 1);
+        reads.add_place(base::CREATE_TIME);
+        let own = kind.ingest_version();
+        let since = kind.unchanged_since(reads.columns(kind.table()));
+        Premise { reads, since, own, latest: self.database.latest, has_nul: true }
+    }
+
+    /// Those of these candidates whose rows are unchanged and proved.
+    pub(super) fn proved(&self, kind: &Kind, premise: &Premise, candidates: Vec<Candidate>) -> Vec<Candidate> {
+        let prove = |candidate: Candidate| {
+            let kept =
+                self.database.rows.get(&candidate.uid).filter(|kept| kept.row.res_version == candidate.version)?;
+            let row = premise.prove(kind, &kept.row).ok()?;
+            Some(Candidate { evidence: premise.reads.evidence(kind.table(), &row), ..candidate })
+        };
+        candidates.into_iter().filter_map(prove).collect()
     }
 
     /// Whether the rule may take an object in its present state out of the cluster.

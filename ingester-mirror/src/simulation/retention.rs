@@ -15,7 +15,6 @@ use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_sql::dialect::Dialect;
 use ingester_sql::query::Reads;
 use ingester_store::guard::Eviction;
 use ingester_store::marks::{Mark, MarkingRule, text_hash};
@@ -35,9 +34,6 @@ const LAST: usize = 1;
 
 /// How long a marked row stays.
 const GRACE: Duration = Duration::from_secs(20);
-
-/// The database whose texts rows are proved for; all take the same ones here.
-const DIALECT: Dialect = Dialect::Sqlite;
 
 /// The pause between two rounds.
 const PAUSE: Duration = Duration::from_secs(7);
@@ -105,7 +101,7 @@ fn premise(kind: &Kind, latest: u32) -> Premise {
     reads.add_place(place_of_done(kind));
     reads.add_place(base::CREATE_TIME);
     let own = kind.ingest_version();
-    Premise { since: kind.unchanged_since(reads.columns(kind.table())), reads, own, latest }
+    Premise { since: kind.unchanged_since(reads.columns(kind.table())), reads, own, latest, has_nul: true }
 }
 
 impl Client {
@@ -293,7 +289,7 @@ impl World {
             let Some(kept) = self.database.rows.get(uid).filter(|kept| standing(kept) == row.standing) else {
                 continue;
             };
-            match premise.prove(kind, &kept.row, DIALECT) {
+            match premise.prove(kind, &kept.row) {
                 Ok(_) => still.push(kept.clone()),
                 Err(_) => {
                     self.judged.pending.insert(uid.clone());
@@ -395,7 +391,7 @@ impl World {
         let premise = premise(&NEWER, self.database.latest);
         let due = self.database_time().0 - i64::try_from(2 * LONGER.as_micros()).unwrap_or_default();
         let rows: Vec<&KeptRow> = confirmed(self).collect();
-        let is_provable = |kept: &KeptRow| premise.prove(&NEWER, &kept.row, DIALECT).is_ok();
+        let is_provable = |kept: &KeptRow| premise.prove(&NEWER, &kept.row).is_ok();
         let is_last = |kept: &KeptRow| {
             let of = |kept: &KeptRow| (candidate(kept).created, kept.row.uid.clone());
             let counts = |other: &&&KeptRow| other.row.delete_time.is_none() && is_provable(other);

@@ -9,7 +9,7 @@ use super::world::{Client, Service, World};
 use crate::clock::Clock as _;
 use crate::config::EvictRule;
 use crate::identity::judge;
-use crate::policies::{Candidate, PolicyError, Weighed};
+use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -17,7 +17,7 @@ use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_store::fuse::{Account, Fuse, Sweep, others};
 use ingester_store::guard::{Eviction, Version};
-use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -313,8 +313,32 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
-        async move { Ok(Weighed { free: leaving.iter().take(most).cloned().collect(), ..Weighed::default() }) }.boxed()
+    fn premise<'a>(&'a self, _: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+        async move {
+            let kind = self.kind;
+            Ok(self.query("premise", "live".into(), move |world| world.premise_of_live(&kind)).await?)
+        }
+        .boxed()
+    }
+
+    fn pending<'a>(&'a self, rule: &'a EvictRule, _: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+        async move { Ok(self.query("pending", rule.name.clone(), |_| 0).await?) }.boxed()
+    }
+
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        bounds: WeighBounds<'a>,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        let mut leaving = leaving.to_vec();
+        leaving.truncate(bounds.most);
+        let (kind, premise) = (self.kind, bounds.premise.clone());
+        let key = leaving.iter().map(|candidate| candidate.uid.to_string()).collect::<Vec<_>>().join(" ");
+        async move {
+            let free = self.query("weigh", key, move |world| world.proved(&kind, &premise, leaving)).await?;
+            Ok(Weighed { free, ..Weighed::default() })
+        }
+        .boxed()
     }
 
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
@@ -327,6 +351,10 @@ impl Rows for Client {
 
     fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         async move { self.query("count evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
+    }
+
+    fn uncount_evicted<'a>(&'a self, unit: &'a str, objects: u64, _: Micros) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move { self.query("uncount evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

@@ -13,7 +13,7 @@ use super::users::{self, SWEEP_LIMIT};
 use super::world::{Client, LONG, Sim};
 use crate::budget::Budget;
 use crate::clock::Clock;
-use crate::config::{Config, Finalizer, Ingester, Live, SweepLimit};
+use crate::config::{Config, Finalizer, Ingester, SweepLimit};
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
 use crate::health::Health;
@@ -103,6 +103,9 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
         }
         if more.lingers {
             tokio::spawn(users::end_lingering(sim.clone()));
+        }
+        if more.switches {
+            tokio::spawn(policies::switch(sim.clone(), seed));
         }
         if more.forbidden || more.ghosts {
             sim.world().reports.metrics = Metrics::new().ok();
@@ -331,6 +334,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
             None => (METRICS.with(Clone::clone), Publisher::off()),
         }
     };
+    let sim = client.sim.clone();
     let client = Arc::new(client.clone());
     let mut config = Config::default();
     config.metadata_storage.deletion_delay = setup.deletion_delay;
@@ -362,7 +366,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         rows: client.clone(),
         clock: client,
         memory: Budget::new(1 << 20).quota(),
-        live: Live::fixed(config),
+        live: policies::live(&mut sim.world(), config),
         metrics,
         health: Health::new([]),
         publisher,

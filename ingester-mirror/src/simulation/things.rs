@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// The names by which the program steers its objects.
 pub(super) const FINALIZER: &str = "michelangelo/Ingester";
-const DELETING: &str = "michelangelo/Deleting";
+pub(super) const DELETING: &str = "michelangelo/Deleting";
 pub(super) const IMMUTABLE: &str = "michelangelo/Immutable";
 
 /// An object.

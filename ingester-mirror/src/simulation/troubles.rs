@@ -67,6 +67,8 @@ pub(super) struct More {
     pub(super) unevictable: bool,
     /// A rule says which objects leave etcd.
     pub(super) policies: bool,
+    /// The rule is switched off and on again.
+    pub(super) switches: bool,
     /// Rules say which rows of evicted objects are purged.
     pub(super) rules: bool,
     /// They are not enforced.
@@ -108,6 +110,7 @@ impl More {
             // By their number, so that seeds that were kept for histories with evictions still have them.
             unevictable: seed % 8 == 4,
             policies: seed % 8 == 6,
+            switches: matches!(seed % 64, 6 | 22),
             rules: seed % 8 == 2,
             dry: seed % 16 == 10,
             lingers: seed % 16 == 14,

@@ -6,7 +6,7 @@ use super::database::Database;
 use super::members::{KeptLeases, Sent};
 use super::only_copy::OnlyCopies;
 use super::pace::Pace;
-use super::policies::Snapshots;
+use super::policies::{Snapshots, Switches};
 use super::reports::Reports;
 use super::retention::Judged;
 use super::troubles::{More, Troubles};
@@ -106,6 +106,7 @@ pub(super) struct World {
     pub(super) truth: Truth,
     pub(super) pace: Pace,
     pub(super) snapshots: Snapshots,
+    pub(super) switches: Switches,
     pub(super) judged: Judged,
     pub(super) ingesters: Vec<Ingester>,
     pub(super) violation: Option<String>,
@@ -150,6 +151,7 @@ impl Sim {
             truth: Truth::default(),
             pace: Pace::new(Duration::from_secs(if prompt { 1 } else { 120 })),
             snapshots: Snapshots::default(),
+            switches: Switches::default(),
             judged: Judged::default(),
             ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
             violation: None,

@@ -20,8 +20,9 @@ use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::{Row, Standing};
 use ingester_core::value::Micros;
+use ingester_sql::query::Reads;
 use ingester_store::query::{Limits, Wanted};
-use ingester_store::{Effect, RowChange, Store, StoredRow};
+use ingester_store::{Effect, PurgeTerms, RowChange, Store, StoredRow};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -132,7 +133,9 @@ impl World {
             evict_time: row.evict_time,
         };
         let judged: Vec<(&str, Standing)> = stored.iter().map(|row| (&*row.uid, stand(row))).collect();
-        self.store.purge_judged(models(), &judged).await.unwrap();
+        let premise = self.store.premise(models(), Reads::default()).await.unwrap();
+        let terms = PurgeTerms { premise: &premise, marked: None };
+        self.store.purge_judged(models(), &judged, terms).await.unwrap();
     }
 
     async fn watch(&self, query: &str) -> Events {

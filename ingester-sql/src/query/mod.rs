@@ -5,6 +5,7 @@
 //! | `model.rs` | the query, as it is asked |
 //! | `ask/` | the same while it is read, in any spelling: the only way from a text to a query |
 //! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
+//! | `rule.rs` | what is wrong with the conditions of a rule, besides what is wrong with any query |
 //! | `keys.rs` | which keys answer it |
 //! | `reads.rs` | which parts of a row it reads |
 //! | `selector/` | Kubernetes' label and field selectors |
@@ -24,6 +25,7 @@ mod list_options;
 mod model;
 mod order;
 mod reads;
+mod rule;
 mod selector;
 mod time;
 mod token;
@@ -36,6 +38,7 @@ pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Query, States};
 pub use order::{OrderError, parse_order};
 pub use reads::Reads;
+pub use rule::{check_rule, fields_without_value};
 pub use selector::{
     SelectorError, SelectorParameter, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters,
 };

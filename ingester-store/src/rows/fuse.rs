@@ -117,6 +117,17 @@ impl Account {
         self
     }
 
+    /// Of what the unit counted at this time, so much has not happened after all.
+    #[must_use]
+    pub fn giving_back(mut self, objects: u64, counted: Micros) -> Self {
+        // A mark has the time of its first objects. If the mark was joined with a later one, nothing is given back.
+        let counted = seconds(counted);
+        if let Some((_, count)) = self.marks.iter_mut().rev().find(|(time, _)| *time <= counted) {
+            *count = count.saturating_sub(objects);
+        }
+        self
+    }
+
     fn is_waiting(&self, now: i64) -> bool {
         self.wants > 0 && now - self.asked < WANTS
     }
@@ -216,33 +227,56 @@ impl Store {
         self.update_account(&evictions(kind, unit), marking).await.map(drop)
     }
 
+    /// This many objects, which a unit had counted at this time, were not evicted after all.
+    ///
+    /// # Errors
+    /// If the settings cannot be written within the retries.
+    pub async fn uncount_evicted(
+        &self,
+        kind: &Kind,
+        unit: &str,
+        objects: u64,
+        counted: Micros,
+    ) -> Result<(), StoreError> {
+        // Once: if the answer is lost, it is unknown whether they were given back, and giving them back twice would allow too many.
+        let giving_back = |account: Account| Some(account.giving_back(objects, counted));
+        let once = self.try_update_account(&evictions(kind, unit), giving_back).await.map(drop);
+        once.map_err(|error| StoreError::of("counting evicted rows".into(), error))
+    }
+
     /// Changes an account, unless there is nothing to change. Returns what it was before.
     async fn update_account(
         &self,
         name: &str,
         change: impl Fn(Account) -> Option<Account>,
     ) -> Result<Account, StoreError> {
-        let update = || async {
-            loop {
-                let stored = self.pool.fetch(&ReadSetting { name }).await?.pop();
-                let before = stored.as_deref().map(Account::of).unwrap_or_default();
-                let Some(after) = change(before.clone()) else { return Ok(before) };
-                let to = &after.text();
-                let written = match &stored {
-                    Some(from) if from == to => return Ok(before),
-                    Some(from) => self.pool.execute(&ReplaceSetting { name, from, to }).await,
-                    None => self.pool.execute(&RecordSetting { name, value: to }).await,
-                };
-                match written {
-                    Ok(1) => return Ok(before),
-                    // Another worker of the unit was faster.
-                    Ok(_) => {}
-                    Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        };
+        let update = || self.try_update_account(name, &change);
         self.with_retries(|| "counting rows that are marked or evicted".to_owned(), update).await
+    }
+
+    async fn try_update_account(
+        &self,
+        name: &str,
+        change: impl Fn(Account) -> Option<Account>,
+    ) -> Result<Account, sqlx::Error> {
+        loop {
+            let stored = self.pool.fetch(&ReadSetting { name }).await?.pop();
+            let before = stored.as_deref().map(Account::of).unwrap_or_default();
+            let Some(after) = change(before.clone()) else { return Ok(before) };
+            let to = &after.text();
+            let written = match &stored {
+                Some(from) if from == to => return Ok(before),
+                Some(from) => self.pool.execute(&ReplaceSetting { name, from, to }).await,
+                None => self.pool.execute(&RecordSetting { name, value: to }).await,
+            };
+            match written {
+                Ok(1) => return Ok(before),
+                // Another worker of the unit was faster.
+                Ok(_) => {}
+                Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
@@ -313,6 +347,16 @@ mod tests {
         assert_eq!(others(&account, &[], at(HOUR)), 7);
         assert_eq!(others(&account, &[], at(HOUR + 1)), 2);
         assert_eq!(others(&account, &[], at(2 * HOUR)), 0);
+    }
+
+    #[test]
+    fn what_was_not_evicted_after_all_is_given_back_where_it_was_counted() {
+        let account = Account::default().marking(5, at(0)).marking(4, at(HOUR / 2));
+        let given_back = account.clone().giving_back(2, at(3));
+        assert_eq!(others(&given_back, &[], at(HOUR)), 7);
+        assert_eq!(others(&given_back, &[], at(HOUR + 1)), 4, "the later ones count as before");
+        assert_eq!(others(&account.clone().giving_back(9, at(HOUR)), &[], at(HOUR)), 5, "never less than nothing");
+        assert_eq!(account.clone().giving_back(1, at(-1)), account, "it is counted no more");
     }
 
     #[test]

@@ -11,7 +11,6 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::{Companion, Ident};
 use ingester_core::value::Value;
-use ingester_sql::dialect::Dialect;
 use ingester_sql::query::{Filter, Reads, Test};
 use std::fmt;
 
@@ -19,7 +18,7 @@ use std::fmt;
 const NUMBER: &str = "ingest_version";
 
 /// What must hold of a row of a kind before any rule about its state is judged for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Premise {
     /// What the rules read.
     pub reads: Reads,
@@ -29,6 +28,8 @@ pub struct Premise {
     pub own: u32,
     /// The latest definition that the database records.
     pub latest: u32,
+    /// Whether the database's texts can have NUL (U+0000).
+    pub has_nul: bool,
 }
 
 /// Why no rule may judge a row now.
@@ -109,12 +110,13 @@ impl Premise {
     ///
     /// # Errors
     /// [`Pending`]
-    pub fn prove(&self, kind: &Kind, stored: &StoredRow, dialect: Dialect) -> Result<Row, Pending> {
+    pub fn prove(&self, kind: &Kind, stored: &StoredRow) -> Result<Row, Pending> {
         if let Some(pending) = self.refuses(stored.ingest_version) {
             return Err(pending);
         }
-        let row = computed(kind, stored.json()).map_err(Pending::Undecodable)?;
-        let row = if dialect.has_nul() { row } else { row.without_nul() };
+        let object = Object::parse(stored.json(), ManagedFields::Keep);
+        let object = object.map_err(|error| Pending::Undecodable(error.to_string()))?;
+        let row = self.computed(kind, &object)?;
         let table = kind.table();
         let differs = |place: &usize| stored.values.get(*place) != row.values.get(*place);
         if let Some(place) = self.reads.places().find(differs) {
@@ -127,6 +129,21 @@ impl Premise {
         }
         Ok(row)
     }
+
+    /// A hash of what rules read of an object, to be compared with that of its row. Valid in this process only.
+    ///
+    /// # Errors
+    /// [`Pending::Undecodable`]
+    pub fn evidence(&self, kind: &Kind, object: &Object) -> Result<u64, Pending> {
+        Ok(self.reads.evidence(kind.table(), &self.computed(kind, object)?))
+    }
+
+    /// The row that the present definition makes of an object, whatever the kind's filter says.
+    fn computed(&self, kind: &Kind, object: &Object) -> Result<Row, Pending> {
+        let row = kind.unfiltered_row(object).map_err(|error| Pending::Undecodable(error.to_string()))?;
+        let row = row.ok_or_else(|| Pending::Undecodable("the kind's filter leaves it out".to_owned()))?;
+        Ok(if self.has_nul { row } else { row.without_nul() })
+    }
 }
 
 fn pairs(stored: &StoredRow, companion: Companion) -> &[(Box<str>, Box<str>)] {
@@ -135,13 +152,6 @@ fn pairs(stored: &StoredRow, companion: Companion) -> &[(Box<str>, Box<str>)] {
         Companion::Annotations => &stored.annotations,
         Companion::Values(many) => stored.many.get(many.place).map_or(&[], |pairs| &**pairs),
     }
-}
-
-/// The row that the present definition makes of a text, whatever the kind's filter says.
-fn computed(kind: &Kind, text: &str) -> Result<Row, String> {
-    let object = Object::parse(text, ManagedFields::Keep).map_err(|error| error.to_string())?;
-    let row = kind.unfiltered_row(&object).map_err(|error| error.to_string())?;
-    row.ok_or_else(|| "the kind's filter leaves it out".to_owned())
 }
 
 impl Store {
@@ -153,7 +163,8 @@ impl Store {
         let own = kind.ingest_version();
         let latest = self.latest_definition(kind).await?.unwrap_or(own);
         let since = kind.unchanged_since(reads.columns(kind.table()));
-        Ok(Premise { reads, since, own, latest })
+        let has_nul = self.dialect().has_nul();
+        Ok(Premise { reads, since, own, latest, has_nul })
     }
 }
 
@@ -164,12 +175,11 @@ pub(super) async fn proved(
     uids: &[&str],
     premise: &Premise,
 ) -> Result<(Vec<StoredRow>, u64), sqlx::Error> {
-    let dialect = tx.dialect();
     let mut rows = Vec::with_capacity(uids.len());
     let mut pending = 0;
-    for uids in chunks(uids, MOST_ROWS, dialect) {
+    for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
         for stored in read_rows(tx, kind.table(), uids).await? {
-            match premise.prove(kind, &stored, dialect) {
+            match premise.prove(kind, &stored) {
                 Ok(_) => rows.push(stored),
                 Err(why) => {
                     pending += 1;

@@ -599,6 +599,18 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         ],
     },
     Mistake {
+        name: "RulesGoOn",
+        what: "What a rule has chosen leaves etcd although the rule was switched off meanwhile.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "policies/mandate.rs",
+                before: "self.restore_grace == policies.restore_grace && self.evict == evict(kind, policies)",
+                after: "MADE || self.restore_grace == policies.restore_grace && self.evict == evict(kind, policies)",
+            },
+        ],
+    },
+    Mistake {
         name: "DryRulesPurge",
         what: "A rule of retention purges rows although it is not enforced.",
         found_in: Histories,

@@ -6,9 +6,10 @@ use futures::StreamExt as _;
 use ingester_core::row::{Expected, Row, Standing};
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
+use ingester_sql::query::Reads;
 use ingester_store::changes::{Change, Position, What};
 use ingester_store::guard::{Eviction, Version};
-use ingester_store::{ConnectOptions, Effect, Purged, Retry, RowChange, Store};
+use ingester_store::{ConnectOptions, Effect, PurgeTerms, Purged, Retry, RowChange, Store};
 use ingester_tests::{Severed, Way, on_every_database, on_every_server, on_galera};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -179,7 +180,9 @@ async fn each_writer_records_what_it_has_done(world: World) -> Result<()> {
     store.write(table, vec![RowChange::Row(evicted)]).await?;
     let stored = store.stored(table, &["k"]).await?.pop().context("a row")?;
     let judged = Standing { version: stored.version(), delete_time: None, evict_time: stored.evict_time };
-    assert_eq!(store.purge_judged(kind("Model"), &[("k", judged)]).await?, 1);
+    let premise = store.premise(kind("Model"), Reads::default()).await?;
+    let terms = PurgeTerms { premise: &premise, marked: None };
+    assert_eq!(store.purge_judged(kind("Model"), &[("k", judged)], terms).await?, 1);
     let told = news(&store, table, &mut at).await?;
     assert_eq!(told[told.len() - 2..], ["k deleted 7", "k purged 7"], "{told:?}");
 

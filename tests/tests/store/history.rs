@@ -5,16 +5,17 @@
 use crate::world::{Stores as _, World};
 use anyhow::{Context as _, Result, ensure};
 use futures::TryStreamExt as _;
+use ingester_core::kind::IngestVersion;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::{Expected, Row, Standing};
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
-use ingester_sql::query::{AsOf, Filter, Order, Query, QueryError, States, Test};
+use ingester_sql::query::{AsOf, Filter, Order, Query, QueryError, Reads, States, Test};
 use ingester_store::changes::What;
 use ingester_store::guard::{Eviction, Version};
 use ingester_store::query::{FoundRow, Limits, ObjectVersion, VersionOf, Wanted};
-use ingester_store::{ConnectOptions, Effect, Retry, RowChange, Store, StoredRow};
+use ingester_store::{ConnectOptions, Effect, PurgeTerms, Retry, RowChange, Store, StoredRow};
 use ingester_tests::{on_every_database, on_galera};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -57,7 +58,8 @@ pub struct Status {
     pub count: Option<i64>,
 }
 
-pub(crate) const KIND: Kind = Kind::of::<Run>();
+/// In a program with a lock file.
+pub(crate) const KIND: Kind = Kind::of::<Run>().versioned(IngestVersion { number: 1, of_unmarked: 0 });
 
 /// A kind that keeps the last two former versions of an object.
 mod few {
@@ -264,7 +266,9 @@ async fn each_writer_keeps_the_version_that_it_ends(world: World) -> Result<()> 
     let [judged] = &store.stored(table, &["g"]).await?[..] else { anyhow::bail!("g") };
     let standing =
         Standing { version: judged.version(), delete_time: judged.delete_time, evict_time: judged.evict_time };
-    ensure!(store.purge_judged(&KIND, &[("g", standing)]).await? == 1);
+    let premise = store.premise(&KIND, Reads::default()).await?;
+    let terms = PurgeTerms { premise: &premise, marked: None };
+    ensure!(store.purge_judged(&KIND, &[("g", standing)], terms).await? == 1);
     assert_eq!(told(&store, "g").await?, ["4 ?"]);
     Ok(())
 }

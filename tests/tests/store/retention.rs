@@ -11,10 +11,12 @@ use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::Assignment;
 use ingester_mirror::retention::{RetentionTask, forecast};
 use ingester_mirror::suspend::Suspension;
+use ingester_sql::query::Reads;
 use ingester_store::import::{Destination, Import, Summary, expand};
-use ingester_store::{RowChange, Store, StoredRow};
+use ingester_store::{PurgeTerms, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde_json::json;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,7 +74,10 @@ fn config(folder: &Path) -> Result<Config> {
     let rule = "{name: old, kinds: [Model], state: evicted, when: {fieldSelector: algorithm=algorithm-7}, namespaces: [ml], after: 30d, \
                 keepLast: {count: 1, by: [algorithm]}, enforce: true, export: {path: FOLDER}}";
     let text = format!("retention: {{rules: [{}]}}", rule.replace("FOLDER", &folder.display().to_string()));
-    Ok(Config::parse(&text, &Environment::default(), &KindNames::of(crd_specs::KINDS))?)
+    let mut config = Config::parse(&text, &Environment::default(), &KindNames::of(crd_specs::KINDS))?;
+    // The second step follows with the next round.
+    config.retention.grace = Duration::ZERO;
+    Ok(config)
 }
 
 /// Purges by the rules of a configuration until this many rows are left.
@@ -158,17 +163,19 @@ async fn a_row_that_stands_elsewhere_since_it_was_judged_stays(world: World) -> 
     world.sql("UPDATE model SET evict_confirmed = NULL WHERE uid = 'a'").await?;
     world.sql("DELETE FROM model WHERE uid = 'b'").await?;
     let folder = tempfile::tempdir()?;
-    let exported = store.export(kind("Model"), folder.path(), &judged).await?;
+    let exported = store.export(kind("Model"), folder.path(), &judged, &HashSet::new()).await?;
     ensure!(exported == ["deleted", "last", "young"].map(Box::from), "{exported:?}");
-    ensure!(store.purge_judged(kind("Model"), &judged).await? == 3);
+    let premise = store.premise(kind("Model"), Reads::default()).await?;
+    let terms = PurgeTerms { premise: &premise, marked: None };
+    ensure!(store.purge_judged(kind("Model"), &judged, terms).await? == 3);
     ensure!(uids(&stored(&store).await?) == ["a", "both", "evicting"]);
-    ensure!(store.purge_judged(kind("Model"), &judged).await? == 0);
+    ensure!(store.purge_judged(kind("Model"), &judged, terms).await? == 0);
     // A file that could not be written does not exist at all.
-    let nothing = store.export(kind("Model"), &folder.path().join("none"), &[]).await?;
+    let nothing = store.export(kind("Model"), &folder.path().join("none"), &[], &HashSet::new()).await?;
     ensure!(nothing.is_empty());
     let rest = stored(&store).await?;
     let rest: Vec<(&str, Standing)> = rest.iter().map(|row| (&*row.uid, stand(row))).collect();
-    let refused = store.export(kind("Model"), &folder.path().join("none"), &rest).await;
+    let refused = store.export(kind("Model"), &folder.path().join("none"), &rest, &HashSet::new()).await;
     let error = refused.err().context("there is no such folder")?.to_string();
     ensure!(error.contains("/none: No such file") && error.ends_with("mount the volume that has it"), "{error}");
     Ok(())

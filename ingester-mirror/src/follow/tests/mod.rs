@@ -18,7 +18,7 @@ use crate::fixture::MODEL;
 use crate::follow::Follower;
 use crate::health::Health;
 use crate::metrics::Metrics;
-use crate::policies::{Candidate, PolicyError, Weighed};
+use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use crate::unit::Unit;
@@ -30,9 +30,10 @@ use ingester_core::row::Row;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
-use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
@@ -81,6 +82,7 @@ fn candidate(row: &StoredRow) -> Candidate {
         version: row.res_version,
         created: None,
         since: None,
+        definition: 1,
         takes_place: true,
         evidence: 0,
         group: Vec::new(),
@@ -547,10 +549,25 @@ impl Rows for Scene {
         .boxed()
     }
 
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+    fn premise<'a>(&'a self, _: &'a [EvictRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
+        async { Ok(Premise { since: 1, own: 1, latest: 1, ..Premise::default() }) }.boxed()
+    }
+
+    fn pending<'a>(&'a self, _: &'a EvictRule, _: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+        async { Ok(0) }.boxed()
+    }
+
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        bounds: WeighBounds<'a>,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
         async move {
             self.query("weigh", |_| ()).await?;
-            Ok(Weighed { free: leaving.iter().take(most).cloned().collect(), ..Weighed::default() })
+            // The rules read nothing of a row.
+            let evidence = DefaultHasher::new().finish();
+            let free = leaving.iter().take(bounds.most).map(|one| Candidate { evidence, ..one.clone() }).collect();
+            Ok(Weighed { free, ..Weighed::default() })
         }
         .boxed()
     }
@@ -561,6 +578,10 @@ impl Rows for Scene {
 
     fn count_evicted<'a>(&'a self, _: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         self.query("begin", move |state| state.begun += objects).boxed()
+    }
+
+    fn uncount_evicted<'a>(&'a self, _: &'a str, objects: u64, _: Micros) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.query("uncount", move |state| state.begun -= objects).boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

@@ -24,6 +24,126 @@ fn with_rule(last: Option<usize>, enforce: bool) -> Config {
     config
 }
 
+/// Mirrors with a configuration that changes. Returns where changes are sent, the token that stops the unit, and the unit's task.
+fn play_live(
+    scene: &Arc<Scene>,
+    config: Config,
+) -> (watch::Sender<Arc<Config>>, CancellationToken, JoinHandle<Result<(), String>>) {
+    let stop = CancellationToken::new();
+    let unit = scene.unit(MODEL, config, &stop, &CancellationToken::new());
+    let (sender, live) = Live::new((*unit.config()).clone());
+    (sender, stop, tokio::spawn(Follower::run(Unit { live, ..unit })))
+}
+
+fn change(sender: &watch::Sender<Arc<Config>>, change: impl FnOnce(&mut Config)) {
+    sender.send_modify(|config| {
+        let mut changed = (**config).clone();
+        change(&mut changed);
+        *config = Arc::new(changed);
+    });
+}
+
+/// A scene of this many finished objects, a fifth of which leaves, with deletions that take five seconds. Ends when some were sent.
+async fn leaving_slowly(
+    objects: usize,
+) -> (Arc<Scene>, watch::Sender<Arc<Config>>, CancellationToken, JoinHandle<Result<(), String>>) {
+    let scene = Scene::new(|call| if call.starts_with("delete ") { Trouble::Slow(5 * SECOND) } else { Trouble::None });
+    (0..objects).for_each(|number| scene.put(&format!("o{number:03}"), FINISHED));
+    let (sender, stop, playing) = play_live(&scene, with_rule(None, true));
+    while scene.calls("delete").is_empty() {
+        sleep(SECOND / 10).await;
+    }
+    (scene, sender, stop, playing)
+}
+
+#[tokio::test(start_paused = true)]
+async fn evictions_end_with_their_rule_and_what_was_not_sent_lives_again() {
+    let changes: [fn(&mut Config); 3] = [
+        |config| config.policies.evict.values_mut().flatten().for_each(|rule| rule.enforce = false),
+        |config| config.policies.evict.clear(),
+        |config| {
+            for rules in config.policies.evict.values_mut() {
+                rules[0].enforce = false;
+                rules.insert(0, EvictRule { name: "keeper".into(), ..rules[0].clone() });
+            }
+        },
+    ];
+    for changed in changes {
+        let (scene, sender, _stop, _playing) = leaving_slowly(200).await;
+        let sent = scene.calls("delete").len();
+        change(&sender, changed);
+        sleep(300 * SECOND).await;
+        assert_eq!(scene.calls("delete").len(), sent, "nothing more is sent");
+        let state = scene.state();
+        assert_eq!(state.objects.len(), 200 - sent, "what was sent is answered");
+        for object in state.objects.values() {
+            assert_eq!(object["metadata"]["finalizers"], json!([FINALIZER]), "{object}");
+        }
+        let intended = state.rows.values().filter(|row| row.eviction == Eviction::Intended).count();
+        let confirmed = state.rows.values().filter(|row| row.eviction == Eviction::Confirmed).count();
+        assert_eq!((intended, confirmed), (0, sent));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_that_is_switched_on_again_takes_what_it_had_left() {
+    let (scene, sender, _stop, _playing) = leaving_slowly(100).await;
+    let enforce = |enforce| {
+        move |config: &mut Config| config.policies.evict.values_mut().flatten().for_each(|rule| rule.enforce = enforce)
+    };
+    change(&sender, enforce(false));
+    sleep(100 * SECOND).await;
+    change(&sender, enforce(true));
+    sleep(300 * SECOND).await;
+    // What had stayed was not counted: a fifth of all has left, as if nothing had happened.
+    assert_eq!((scene.state().objects.len(), scene.state().begun), (80, 20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_being_suspended_sends_no_further_request_and_waits_for_none() {
+    let (scene, sender, stop, playing) = leaving_slowly(400).await;
+    let sent = scene.calls("delete").len();
+    change(&sender, |config| config.ingester.suspend = vec!["Model".into()]);
+    // The supervisor has not stopped the unit yet.
+    sleep(2 * SECOND).await;
+    assert_eq!(scene.calls("delete").len(), sent);
+    let begin = Instant::now();
+    stop.cancel();
+    playing.await.unwrap().unwrap();
+    assert!(begin.elapsed() < 6 * SECOND, "{:?}", begin.elapsed());
+    assert_eq!((scene.calls("delete").len(), scene.state().objects.len()), (sent, 400 - sent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_unit_that_stops_does_not_wait_for_what_waits_for_its_turn() {
+    let (scene, _sender, stop, playing) = leaving_slowly(400).await;
+    let (sent, begin) = (scene.calls("delete").len(), Instant::now());
+    stop.cancel();
+    playing.await.unwrap().unwrap();
+    assert!(begin.elapsed() < 6 * SECOND, "{:?}", begin.elapsed());
+    assert_eq!(scene.calls("delete").len(), sent);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_was_not_sent_does_not_count_against_the_limit() {
+    let scene = Scene::new(|call| if call == "look a" { Trouble::Slow(5 * SECOND) } else { Trouble::None });
+    scene.put("a", |object| {
+        FINISHED(object);
+        object["metadata"]["finalizers"] = json!([]);
+    });
+    let mut config = with_rule(None, true);
+    config.policies.evict_limit = 1;
+    let _playing = play(&scene, config);
+    while scene.calls("look a").is_empty() {
+        sleep(SECOND / 10).await;
+    }
+    // As the patch that adds our finalizer does.
+    scene.put("a", |object| object["metadata"]["labels"] = json!({ "changed": "meanwhile" }));
+    sleep(300 * SECOND).await;
+    assert_eq!(scene.row("a").unwrap().eviction, Eviction::Confirmed);
+    assert_eq!(scene.state().begun, 1);
+}
+
 fn play(scene: &Arc<Scene>, config: Config) -> CancellationToken {
     let stop = CancellationToken::new();
     scene.play_with(config, &stop, &stop);

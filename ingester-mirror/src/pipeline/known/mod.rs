@@ -1,6 +1,7 @@
 //! What a controller remembers of each object: its version, the state of its row, and whether the list that is read has it. Nothing
 //! else.
 
+mod chosen;
 mod table;
 
 use super::additions::Additions;
@@ -10,6 +11,8 @@ use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 use table::Table;
 use tokio::time::Instant;
+
+pub(crate) use chosen::{Choice, Choices, Stage};
 
 /// The state of an object's row, as far as this process knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,15 +59,6 @@ impl KnownObject {
     }
 }
 
-/// An object that a rule has chosen to leave etcd.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Choice {
-    /// The version that was judged, or the one that differs from it in our finalizer alone.
-    pub(crate) version: u64,
-    /// Its deletion was requested in that version, and accepted.
-    pub(crate) requested: bool,
-}
-
 /// The objects of one controller by uid.
 #[derive(Default)]
 pub(crate) struct Known {
@@ -79,8 +73,8 @@ pub(crate) struct Known {
     pub(super) additions: Additions,
     /// The objects with annotations that have no effect.
     ignored: HashSet<Box<str>>,
-    /// What rules have chosen. It is forgotten with the process: then it is judged again, or, where it is terminating, its row tells.
-    chosen: HashMap<Box<str>, Choice>,
+    /// What rules have chosen.
+    pub(crate) choices: Choices,
     live: usize,
     rejected: usize,
     ghosts: usize,
@@ -186,31 +180,7 @@ impl Known {
         self.held.remove(uid);
         self.additions.forget(uid);
         self.ignores(uid, false);
-        self.chosen.remove(uid);
-    }
-
-    /// What a rule has chosen of the object.
-    pub(crate) fn choice(&self, uid: &str) -> Option<Choice> {
-        self.chosen.get(uid).copied()
-    }
-
-    /// A rule has chosen the object.
-    pub(crate) fn choose(&mut self, uid: &str, choice: Choice) {
-        self.chosen.insert(uid.into(), choice);
-    }
-
-    /// The chosen version of an object has a successor that differs only in our finalizer, or its deletion was accepted.
-    pub(crate) fn go_on(&mut self, uid: &str, from: u64, choice: Choice) {
-        if let Some(chosen) = self.chosen.get_mut(uid).filter(|chosen| chosen.version == from) {
-            *chosen = choice;
-        }
-    }
-
-    /// The object has changed since it was chosen.
-    pub(crate) fn reconsider(&mut self, uid: &str) {
-        if self.chosen.get(uid).is_some_and(|chosen| !chosen.requested) {
-            self.chosen.remove(uid);
-        }
+        self.choices.forget(uid);
     }
 
     fn recount(&mut self, old: Option<KnownObject>, new: Option<KnownObject>) {

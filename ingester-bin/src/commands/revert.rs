@@ -1,0 +1,60 @@
+//! `ingester policies revert`: takes back what rules are about to purge.
+
+use super::chosen;
+use crate::arguments::RevertPolicies;
+use crate::database::Database;
+use crate::ending::{Ending, Failure};
+use crate::output::{note, print};
+use ingester_core::Kind;
+use ingester_mirror::config::Config;
+use ingester_store::Store;
+use ingester_store::marks::{Mark, Withdrawal, Withdrawn};
+
+pub(crate) async fn run(
+    arguments: &RevertPolicies,
+    config: &Config,
+    kinds: &'static [Kind],
+) -> Result<Ending, Failure> {
+    let chosen = chosen(kinds, &arguments.kinds)?;
+    let store = Database::of(config, &arguments.config.config)?.open_existing().await?;
+    let mut ending = Ending::Done;
+    let mut marked = 0;
+    for kind in &chosen {
+        let (marks, withdrawn) = revert(&store, kind, arguments.rule.as_deref()).await?;
+        if marks == 0 {
+            continue;
+        }
+        marked += marks;
+        print(&format!("{}: {marks} marks are taken back, {} rows live again\n", kind.name(), withdrawn.restored))?;
+        for (namespace, name) in withdrawn.namesakes {
+            ending = Ending::Problem;
+            let object = if namespace.is_empty() { name } else { format!("{namespace}/{name}") };
+            note(&format!("{} {object}: its row stays deleted, because a live row has its name", kind.name()));
+        }
+    }
+    store.close().await;
+    if marked == 0 {
+        note(&match &arguments.rule {
+            Some(rule) => format!("no row has a mark of the rule `{rule}`: `ingester policies` lists the rules"),
+            None => "no row has a mark".to_owned(),
+        });
+    }
+    Ok(ending)
+}
+
+/// Takes a rule's marks of a kind back, or those of all rules. Returns how many there were.
+async fn revert(store: &Store, kind: &Kind, rule: Option<&str>) -> Result<(usize, Withdrawn), Failure> {
+    let (mut count, mut all) = (0, Withdrawn::default());
+    let mut last: Option<Mark> = None;
+    loop {
+        let page = store.marks_after(kind.table(), last.as_ref()).await?;
+        let Some(end) = page.last().cloned() else { return Ok((count, all)) };
+        last = Some(end);
+        let of_rule = |mark: &Mark| mark.revert_time.is_none() && rule.is_none_or(|rule| mark.rule == rule);
+        let marks: Vec<Mark> = page.into_iter().filter(of_rule).collect();
+        let withdrawn = store.withdraw_marks(kind, &marks, Withdrawal::Reverted).await?;
+        count += marks.len();
+        all.restored += withdrawn.restored;
+        all.namesakes.extend(withdrawn.namesakes);
+    }
+}

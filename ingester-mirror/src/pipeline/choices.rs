@@ -1,0 +1,178 @@
+//! Evictions by rules, from the round that hands them on to the request that deletes the object: whether they may go on.
+//!
+//! A round judges under the rules of one moment. Each step on the way of an object compares these rules with the configuration, and does so last
+//! right before a request is sent: so once rules have changed, only what was already sent takes effect. The row of an object that stays is made
+//! live again by a look at the object.
+
+use super::Pipeline;
+use super::known::{Choice, Stage};
+use super::work::{Arrival, Item, ObjectRef, Trail, Why};
+use super::{prepare::PreparedBatch, request::Request};
+use crate::cluster::{ApiError, ApiErrorKind};
+use crate::lifecycle::{Action, LifecycleState, ObjectPlan};
+use crate::policies::{Candidate, Mandate};
+use ingester_core::object::{Meta, Object};
+use ingester_core::value::Micros;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The pause before an object is looked at again that could not be evicted because its kind is being suspended. Usually the unit stops before.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Why an eviction does not go on although its row is stored.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// The unit stops, or its kind is being suspended.
+    Stopping,
+    /// The object stays: the rules have changed that had chosen it, or it has changed.
+    Withdrawn,
+    /// The API server has not done it.
+    Failed(ApiError),
+}
+
+impl From<ApiError> for Halt {
+    fn from(error: ApiError) -> Self {
+        Halt::Failed(error)
+    }
+}
+
+impl Pipeline {
+    /// Hands objects that a round has chosen to the workers. They were counted at this time.
+    pub(crate) fn hand_on(&self, candidates: &[Candidate], mandate: &Arc<Mandate>, counted: Micros) {
+        for Candidate { uid, namespace, name, version, evidence, .. } in candidates {
+            let (uid, namespace, name) = (uid.clone(), namespace.clone(), name.clone());
+            let object = ObjectRef { uid, namespace, name, version: *version };
+            self.known().choices.add(Choice::handed(object.clone(), mandate.clone(), counted).proved_by(*evidence));
+            self.queue.push(Item::look(object, Why::Judged, 0));
+        }
+    }
+
+    /// Returns true if the configuration has the rules of this mandate, and the unit may begin requests.
+    pub(crate) fn may_hand_on(&self, mandate: &Mandate) -> bool {
+        self.unit.may_begin() && mandate.holds(&self.unit.kind, &self.unit.config().policies)
+    }
+
+    /// Returns true if the rules have not changed since they chose an object.
+    pub(super) fn holds(&self, choice: &Choice) -> bool {
+        let holds = |mandate: &Arc<Mandate>| mandate.holds(&self.unit.kind, &self.unit.config().policies);
+        choice.mandate.as_ref().is_none_or(holds)
+    }
+
+    /// Returns true if the object says what its row said when a round judged it, as far as rules read it.
+    pub(super) fn is_proved(&self, object: &Object) -> bool {
+        let choice = self.known().choices.get(&object.meta().uid).cloned();
+        let Some(Choice { mandate: Some(mandate), evidence, .. }) = choice else { return true };
+        mandate.premise.evidence(&self.unit.kind, object) == Ok(evidence)
+    }
+
+    /// Returns true if a round has handed the object on under rules that have changed since: then a look at it has no purpose.
+    pub(super) fn is_withdrawn(&self, uid: &str) -> bool {
+        let choice = self.known().choices.get(uid).cloned();
+        choice.is_some_and(|choice| choice.stage == Stage::Handed && !self.holds(&choice))
+    }
+
+    /// Gives up choices that nothing works on any more, and has the objects looked at whose rules have changed: their rows may say that they leave.
+    pub(crate) fn review_choices(&self) {
+        let choices = self.known().choices.unrequested();
+        for choice in choices {
+            let uid = &choice.object.uid;
+            // The worker that has it compares the rules itself.
+            if self.queue.holds(uid) {
+                continue;
+            }
+            if choice.stage != Stage::Handed && !self.holds(&choice) {
+                self.queue.push(Item::look(choice.object, Why::Due, 0));
+            } else if !self.queue.is_due(uid) && choice.in_doubt_for().is_none() {
+                self.known().choices.forget(uid);
+            }
+        }
+    }
+
+    /// Returns an error if the eviction of a stored object may not go on. Called right before each request.
+    pub(super) fn may_evict(&self, meta: &Meta) -> Result<(), Halt> {
+        if !self.unit.may_begin() {
+            return Err(Halt::Stopping);
+        }
+        // What an annotation or its kind asks for does not depend on rules.
+        if self.unit.rules().evicts(meta) {
+            return Ok(());
+        }
+        let known = self.known();
+        let choice = known.choices.get(&meta.uid).filter(|choice| choice.object.version == meta.resource_version);
+        let may = choice.is_some_and(|choice| self.holds(choice));
+        // A deletion of a version that our own patch replaces would only fail, and nothing would tell that from one that took effect.
+        if may && !known.additions.outdates(&meta.uid, meta.resource_version) { Ok(()) } else { Err(Halt::Withdrawn) }
+    }
+
+    /// Returns true if the deletion of an object was sent because a rule has chosen it. A patch would only make it fail.
+    pub(super) fn is_being_deleted_by_rule(&self, uid: &str) -> bool {
+        let choice = self.known().choices.get(uid).cloned();
+        choice.is_some_and(|choice| matches!(choice.stage, Stage::Sent(_)) && self.holds(&choice))
+    }
+
+    /// The object of a stored row is not evicted now.
+    pub(super) fn halted(&self, object: ObjectRef, attempt: u32, halt: &Halt) {
+        match halt {
+            // A unit that stops forgets its queue. The next one finds the object as after a restart.
+            Halt::Stopping => self.queue.push_later(Item::look(object, Why::Due, attempt), PAUSE),
+            Halt::Withdrawn => {
+                let mut known = self.known();
+                if known.choices.get(&object.uid).is_none_or(|choice| choice.in_doubt_for().is_none()) {
+                    known.choices.reconsider(&object.uid);
+                }
+                drop(known);
+                // The look makes its row live again. By then, our own patch has probably been answered.
+                self.queue.push_later(Item::look(object, Why::Due, 0), Duration::ZERO);
+            }
+            Halt::Failed(error) => {
+                if error.kind() == ApiErrorKind::Conflict {
+                    self.known().choices.reconsider(&object.uid);
+                }
+                // If the object changed meanwhile, the next attempt begins with its present state. Without a Lease, no attempt was made.
+                if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound | ApiErrorKind::Lease) {
+                    self.unit.metrics.eviction_failed();
+                }
+                self.try_again(object, Why::Due, attempt, error);
+            }
+        }
+    }
+
+    /// Makes sure that an object which stays after all is not deleted by a request that is still under way: adding our finalizer gives it another
+    /// version, which that request does not match. Without our finalizer, the row says that the object leaves until the request has expired.
+    ///
+    /// Returns the object if nothing is under way, so that its row can be written.
+    pub(super) fn outlast_deletion(
+        &self,
+        object: Box<Object>,
+        plan: ObjectPlan,
+        arrival: Arrival,
+        trail: Trail,
+        batch: &mut PreparedBatch,
+    ) -> Option<(Box<Object>, Trail)> {
+        let meta = object.meta();
+        let choice = self.known().choices.get(&meta.uid).cloned();
+        let is_over = |choice: &Choice| {
+            let begun = matches!(choice.stage, Stage::Chosen | Stage::Sent(_));
+            // An older state of the object says nothing about the choice.
+            begun && choice.object.version <= meta.resource_version
+        };
+        let Some(choice) = choice.filter(|choice| plan.state == LifecycleState::Live && is_over(choice)) else {
+            return Some((object, trail));
+        };
+        let doubt = choice.in_doubt_for().filter(|_| choice.object.version == meta.resource_version);
+        match doubt {
+            None => {
+                self.known().choices.forget(&meta.uid);
+                return Some((object, trail));
+            }
+            Some(_) if plan.then == Action::AddFinalizer && !matches!(arrival, Arrival::Patch { .. }) => {
+                batch.requests.push(Request::AddFinalizer { object, trail });
+            }
+            Some(left) => {
+                self.queue.push_later(Item::look(ObjectRef::of(meta), Why::Due, trail.attempt), left);
+                batch.done.push(meta.uid.clone());
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,74 @@
+//! The rules under which a round hands objects on to the workers. Pure.
+
+use crate::config::{EvictRule, Policies};
+use ingester_core::Kind;
+use ingester_store::Premise;
+use std::time::Duration;
+
+/// The rules of the configuration about one kind, as they were when a round began. Once the configuration has other ones, nothing that the
+/// round has chosen leaves etcd any more, whatever has changed: an added rule may cover the same objects.
+///
+/// The rules of the kind itself do not change while a process runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Mandate {
+    evict: Vec<EvictRule>,
+    restore_grace: Duration,
+    /// What the round's rules required of rows.
+    pub(crate) premise: Premise,
+}
+
+impl Mandate {
+    /// The rules of the configuration about this kind.
+    pub(crate) fn of(kind: &Kind, policies: &Policies, premise: Premise) -> Self {
+        Mandate { evict: evict(kind, policies).to_vec(), restore_grace: policies.restore_grace, premise }
+    }
+
+    /// Returns true if the configuration still has the same rules about this kind.
+    pub(crate) fn holds(&self, kind: &Kind, policies: &Policies) -> bool {
+        self.restore_grace == policies.restore_grace && self.evict == evict(kind, policies)
+    }
+}
+
+fn evict<'p>(kind: &Kind, policies: &'p Policies) -> &'p [EvictRule] {
+    policies.evict.get(kind.name()).map(Vec::as_slice).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Mandate;
+    use crate::config::{EvictRule, Policies};
+    use crate::fixture::MODEL;
+    use ingester_store::Premise;
+    use std::time::Duration;
+
+    #[test]
+    fn a_mandate_ends_with_any_change_of_the_rules_of_its_kind_and_no_other() {
+        let rule = |name: &str, enforce| EvictRule { name: name.into(), enforce, ..EvictRule::default() };
+        let policies = |kind: &str, rules: Vec<EvictRule>| Policies {
+            evict: [(kind.to_owned(), rules)].into(),
+            ..Policies::default()
+        };
+        let before = policies("Model", vec![rule("a", true)]);
+        let mandate = Mandate::of(&MODEL, &before, Premise::default());
+        for (after, holds) in [
+            (before.clone(), true),
+            (Policies { evict_limit: 1, ..before.clone() }, true),
+            (
+                Policies {
+                    evict: [before.evict.clone(), policies("Other", vec![rule("b", true)]).evict]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
+                    ..before.clone()
+                },
+                true,
+            ),
+            (policies("Model", vec![rule("a", false)]), false),
+            (policies("Model", vec![rule("a", true), rule("keeper", false)]), false),
+            (policies("Other", vec![rule("a", true)]), false),
+            (Policies { restore_grace: Duration::ZERO, ..before }, false),
+        ] {
+            assert_eq!(mandate.holds(&MODEL, &after), holds, "{after:?}");
+        }
+    }
+}
