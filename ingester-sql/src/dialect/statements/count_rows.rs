@@ -15,7 +15,7 @@ use ingester_core::value::Value;
 FROM {{ self|rows_reached }}
 WHERE {{ group|is_of_group }} AND {{ self|holds }}{% if let Some(column) = by %}
 GROUP BY {{ column.name|ident }}
-ORDER BY COUNT(*) DESC, {{ column.name|ident }}
+ORDER BY COUNT(*) DESC, {{ column|ascending }}
 LIMIT {{ limit|number }}{% endif %}"#
 )]
 pub struct CountRows<'a> {
