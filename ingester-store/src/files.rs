@@ -70,7 +70,7 @@ impl FileKind {
 
 /// The error of a device, which is not read.
 pub fn device() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "it is a device, not a file")
+    io::Error::other("it is a device, not a file")
 }
 
 /// The content of a file. That of a pipe is read once, and is the same for the rest of the process.

@@ -165,6 +165,6 @@ mod tests {
             reject(&format!("{long}2"), "last"),
         ];
         let found: Vec<(&str, &str)> = latest(&all).into_iter().map(|row| (row.uid, row.reason)).collect();
-        assert_eq!(found, [("b", "only"), ("a", "last"), (&long, "last")]);
+        assert_eq!(found, [("b", "only"), ("a", "last"), (long.as_str(), "last")]);
     }
 }
