@@ -1,6 +1,6 @@
 //! Finds the cluster as kubectl does.
 //!
-//! May use: arguments, ending, ingester-declare, ingester-store.
+//! May use: arguments, ending, ingester-store.
 
 use crate::arguments::Cluster;
 use crate::ending::Failure;
@@ -8,8 +8,7 @@ use anyhow::anyhow;
 use http::header::{AUTHORIZATION, HeaderValue};
 use http::uri::Authority;
 use http::{Request, Uri};
-use ingester_declare::text::utf8;
-use ingester_store::waiting_for;
+use ingester_store::{files, waiting_for};
 use kube::client::{AuthError, Body, ClientBuilder};
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
@@ -17,7 +16,7 @@ use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 use tower::BoxError;
@@ -42,7 +41,7 @@ impl Cluster {
         let mut config = match (&self.kubeconfig, &self.context) {
             (Some(file), _) => {
                 let what = || format!("the kubeconfig {} cannot be used", file.display());
-                let kubeconfig = Kubeconfig::read_from(file).map_err(|error| wrong(what(), &error))?;
+                let kubeconfig = read_kubeconfig(file).map_err(|error| wrong(what(), &error))?;
                 Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| wrong(what(), &error))?
             }
             (None, Some(context)) => Config::from_kubeconfig(&options)
@@ -131,7 +130,7 @@ impl TokenFile {
 
     /// The header with the token of a file. Errors do not contain the file's name: it may be a token in the wrong place.
     fn header_of(file: &str) -> Result<HeaderValue, String> {
-        let text = std::fs::read_to_string(file)
+        let text = files::read_text(Path::new(file))
             .map_err(|error| format!("the file that the user's `tokenFile` names cannot be read: {error}"))?;
         let token = text.trim();
         if token.is_empty() {
@@ -296,11 +295,29 @@ fn without_user(server: &str) -> String {
     .to_owned()
 }
 
+/// Reads a kubeconfig. Its relative names of files are relative to its folder; those of a pipe to the current folder.
+pub(crate) fn read_kubeconfig(file: &Path) -> Result<Kubeconfig, KubeconfigError> {
+    let unread = |error| KubeconfigError::ReadConfig(error, file.to_path_buf());
+    if files::is_pipe(file) {
+        let text = files::read_text(file).map_err(unread)?;
+        return Kubeconfig::from_yaml(&text);
+    }
+    files::check(file).map_err(unread)?;
+    Kubeconfig::read_from(file)
+}
+
 /// The first file in the variable KUBECONFIG that is not a kubeconfig: kube says what is wrong, but not in which file.
-fn broken() -> Option<(PathBuf, KubeconfigError)> {
-    let files = std::env::var_os("KUBECONFIG")?;
-    let files: Vec<PathBuf> = std::env::split_paths(&files).filter(|file| file.is_file()).collect();
-    files.into_iter().find_map(|file| Kubeconfig::read_from(&file).err().map(|error| (file, error)))
+pub(crate) fn broken() -> Option<(PathBuf, KubeconfigError)> {
+    let named = std::env::var_os("KUBECONFIG")?;
+    let named: Vec<PathBuf> = std::env::split_paths(&named).collect();
+    named.into_iter().find_map(|file| {
+        let error = match file.is_file() {
+            true => read_kubeconfig(&file).err(),
+            // A pipe can be read once, which kube does.
+            false => files::check(&file).err().map(|error| KubeconfigError::ReadConfig(error, file.clone())),
+        };
+        error.map(|error| (file, error))
+    })
 }
 
 /// The error and its causes.
@@ -359,7 +376,7 @@ pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
             }
             Some(KubeconfigError::ReadConfig(error, path)) => {
                 // Only the file itself says which line is not text.
-                let encoding = std::fs::read(path).and_then(utf8).err();
+                let encoding = files::read_text(path).err();
                 return format!("{} cannot be read: {}", path.display(), encoding.as_ref().unwrap_or(error));
             }
             Some(KubeconfigError::CurrentContextNotSet) => {

@@ -1,6 +1,6 @@
 //! Kinds of a file: `--kinds FILE`, or `ingester.kindsFile` of the configuration.
 //!
-//! May use: arguments, ending, program, ingester-core, ingester-declare, ingester-mirror.
+//! May use: arguments, ending, program, ingester-core, ingester-declare, ingester-mirror, ingester-store.
 
 use crate::arguments;
 use crate::ending::Failure;
@@ -8,8 +8,8 @@ use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
 use ingester_declare::declare;
 use ingester_declare::kept::kept;
-use ingester_declare::text::utf8;
 use ingester_mirror::config::Config;
+use ingester_store::files;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
@@ -19,9 +19,9 @@ pub(crate) fn prefix_of_environment() -> Option<&'static str> {
         return None;
     }
     let file = std::env::var_os(arguments::KINDS).filter(|file| !file.is_empty()).map(PathBuf::from)?;
-    let text = std::fs::read_to_string(&file).ok()?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    declare::kinds("", &text, &|name| std::fs::read(folder.join(name))).ok()?.prefix
+    let text = files::read_text(&file).ok()?;
+    let folder = files::folder(&file);
+    declare::kinds("", &text, &|name| files::read(&folder.join(name))).ok()?.prefix
 }
 
 /// The program with the kinds of the file that the arguments, otherwise the configuration, name; and with the names of finalizer and annotations
@@ -33,18 +33,17 @@ pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>)
         former.push(kept(prefix));
     }
     let Some(file) = file else { return program.with_marks(None, former) };
-    let text = std::fs::read(&file)
-        .and_then(utf8)
+    let text = files::read_text(&file)
         .map_err(|error| Failure::Usage(anyhow!("the file of kinds {} cannot be read: {error}", file.display())))?;
     // Files that a file names are beside it.
-    let folder = file.parent().unwrap_or(Path::new(""));
+    let folder = files::folder(&file);
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let files = RefCell::new(vec![(name.clone(), text.clone().into_bytes())]);
+    let read = RefCell::new(vec![(name.clone(), text.clone().into_bytes())]);
     let open = |name: &str| {
-        let bytes = std::fs::read(folder.join(name))?;
-        let mut files = files.borrow_mut();
-        if files.iter().all(|(its, _)| its != name) {
-            files.push((name.to_owned(), bytes.clone()));
+        let bytes = files::read(&folder.join(name))?;
+        let mut read = read.borrow_mut();
+        if read.iter().all(|(its, _)| its != name) {
+            read.push((name.to_owned(), bytes.clone()));
         }
         Ok(bytes)
     };
@@ -57,7 +56,7 @@ pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>)
                     former.push(prefix);
                 }
             }
-            let kinds_file = KindsFile { name: kept(name), files: kept(files.into_inner()) };
+            let kinds_file = KindsFile { name: kept(name), files: kept(read.into_inner()) };
             Program { kinds_file: Some(kinds_file), ..program.with_declared(declared) }.with_marks(prefix, former)
         }
         Err(error) => Err(Failure::Usage(anyhow!("{}", error.to_string().replace('\n', "\nerror: ")))),

@@ -4,6 +4,7 @@
 
 use crate::arguments::Format;
 use anyhow::anyhow;
+use ingester_core::place::is_obeyed;
 use ingester_printers::table::TabWriter;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -38,7 +39,7 @@ pub(crate) fn note(line: &str) {
 
 /// A text whose control characters can be read, except ends of lines and tabs.
 fn visible(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let obeyed = |c: char| is_obeyed(c) && !matches!(c, '\n' | '\t');
     if !text.contains(obeyed) {
         return Cow::Borrowed(text);
     }
@@ -61,7 +62,7 @@ pub(crate) fn has_colours(stream: &impl IsTerminal) -> bool {
 
 /// A text in one line of at most this many characters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
-    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
+    let mut line: String = text.chars().map(|c| if is_obeyed(c) { ' ' } else { c }).take(most).collect();
     if text.chars().count() > most {
         line.push('…');
     }
@@ -109,19 +110,50 @@ impl std::fmt::Display for Table {
 pub(crate) fn show(format: Format, data: &impl Serialize, table: impl FnOnce() -> String) -> anyhow::Result<()> {
     let text = match format {
         Format::Table => table(),
-        Format::Json => serde_json::to_string_pretty(data)? + "\n",
-        Format::Yaml => ingester_declare::yaml::to_string(data)?,
+        Format::Json => json(data)?,
+        Format::Yaml => match ingester_declare::yaml::to_string(data)? {
+            // JSON is YAML, too.
+            text if text.contains(|c| is_obeyed(c) && c != '\n') => json(data)?,
+            text => text,
+        },
     };
     print(&text)
 }
 
+/// JSON for people and programs: characters that a terminal obeys are escaped. They are in its texts only.
+fn json(data: &impl Serialize) -> anyhow::Result<String> {
+    let text = serde_json::to_string_pretty(data)? + "\n";
+    let obeyed = |c: char| is_obeyed(c) && c != '\n';
+    if !text.contains(obeyed) {
+        return Ok(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match obeyed(c) {
+            true => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => escaped.push(c),
+        }
+    }
+    Ok(escaped)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::visible;
+    use super::{json, one_line, visible};
+
+    #[test]
+    fn data_is_the_same_with_its_control_characters_escaped() {
+        let data = ["a\u{202e}b\u{1b}[31m\u{9b}\n", "é"];
+        let text = json(&data).unwrap();
+        assert_eq!(text, "[\n  \"a\\u202eb\\u001b[31m\\u009b\\n\",\n  \"é\"\n]\n");
+        assert_eq!(serde_json::from_str::<[String; 2]>(&text).unwrap(), data);
+        assert_eq!(one_line("a\u{202e}b", 9), "a b");
+    }
 
     #[test]
     fn a_message_is_text_that_no_terminal_obeys() {
         assert_eq!(visible("a \u{1b}[31mred\u{7}\r\u{9b}\n\tb"), "a ^[[31mred\\u{7}\\r\\u{9b}\n\tb");
+        assert_eq!(visible("a\u{202e}b\u{2066}"), "a\\u{202e}b\\u{2066}");
         assert!(matches!(visible("línea\n"), std::borrow::Cow::Borrowed("línea\n")));
     }
 }

@@ -1,15 +1,15 @@
 //! Applies changes of the configuration file while the program runs.
 //!
-//! May use: ingester-core, ingester-declare, ingester-mirror, logging.
+//! May use: ingester-core, ingester-mirror, ingester-store, logging.
 //!
 //! The file is read every few seconds. File notifications are of no use here: in a volume of a ConfigMap the file is a link into a folder
 //! that is swapped, and other file systems have no notifications.
 
 use crate::logging::Level;
 use ingester_core::{Kind, KindNames};
-use ingester_declare::text::utf8;
 use ingester_mirror::config::{Config, ConfigChanges, Environment};
 use ingester_mirror::metrics::Metrics;
+use ingester_store::files;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,7 +116,7 @@ fn say(file: &str, changes: &ConfigChanges) {
 
 async fn read(file: &Path) -> Content {
     let file = file.to_owned();
-    match tokio::task::spawn_blocking(move || std::fs::read(file).and_then(utf8)).await {
+    match tokio::task::spawn_blocking(move || files::read_text(&file)).await {
         Ok(read) => read.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     }

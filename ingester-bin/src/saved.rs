@@ -1,13 +1,13 @@
 //! Saved queries: the files of a folder.
 //!
-//! May use: arguments, ending, ingester-core, ingester-declare.
+//! May use: arguments, ending, ingester-core, ingester-declare, ingester-store.
 
 use crate::arguments::QueriesFolder;
 use crate::ending::Failure;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_declare::saved::SavedQueries;
-use ingester_declare::text::utf8;
+use ingester_store::files;
 use std::path::{Path, PathBuf};
 
 /// The folder if none is named.
@@ -34,7 +34,7 @@ pub(crate) fn read(folder: &QueriesFolder, config: Option<&Path>, kinds: &[Kind]
         }
     }
     paths.sort();
-    let file = |path: PathBuf| match std::fs::read(&path).and_then(utf8) {
+    let file = |path: PathBuf| match files::read_text(&path) {
         Ok(text) => Ok((path.display().to_string(), text)),
         Err(error) => Err(unread(&path, error)),
     };

@@ -46,6 +46,16 @@ pub(crate) fn beginning(text: &str) -> Option<&str> {
     text.char_indices().nth(SHOWN).map(|(at, _)| &text[..at])
 }
 
+/// Whether a terminal or an editor obeys a character instead of showing it: a control character, or one that changes the lines or the direction
+/// of the text around it.
+pub fn is_obeyed(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+        )
+}
+
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", printable(&text[..at])),
@@ -67,7 +77,7 @@ fn printable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, SHOWN, shortened};
+    use super::{Place, SHOWN, is_obeyed, shortened};
 
     #[test]
     fn a_place_shows_what_is_around_it() {
@@ -82,6 +92,17 @@ mod tests {
         let long = "k,".repeat(10_000);
         let around = "k,".repeat(16);
         assert_eq!(Place::new(&long, 10_000).to_string(), format!("`…{around}{around}…`, character 10001"));
+    }
+
+    #[test]
+    fn what_changes_the_direction_of_text_is_obeyed_and_letters_are_shown() {
+        for obeyed in ['\u{1b}', '\u{7f}', '\u{9b}', '\n', '\u{202e}', '\u{2066}', '\u{200f}', '\u{2028}', '\u{feff}'] {
+            assert!(is_obeyed(obeyed), "{obeyed:?}");
+            assert!(obeyed.escape_debug().all(|character| character.is_ascii_graphic()), "{obeyed:?} is escaped");
+        }
+        for shown in ['a', ' ', 'é', 'א', 'ع', '\u{200d}', '\u{fe0f}', '🙂', '語'] {
+            assert!(!is_obeyed(shown), "{shown:?}");
+        }
     }
 
     #[test]

@@ -59,6 +59,7 @@ fn write(tree: &Tree, depth: Option<usize>, out: &mut String) {
         Tree::Null => out.push_str("null"),
         Tree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Tree::Int(value) => out.push_str(&value.to_string()),
+        Tree::UInt(value) => out.push_str(&value.to_string()),
         Tree::Float(value) => out.push_str(&number::json(*value)),
         Tree::Text(text) => quote(text, out),
         Tree::List(values) => {

@@ -140,9 +140,12 @@ impl TabWriter {
         let mut out = String::new();
         for line in &lines {
             for (i, (cell, width)) in line.iter().zip(&self.widths).enumerate() {
-                // The last column needs no padding.
-                let width = if i + 1 == line.len() { 0 } else { width.max(&NARROWEST) + GAP };
-                out.push_str(&format!("{cell:<width$}"));
+                out.push_str(cell);
+                // The last column needs no padding. A format's width cannot be above 65,535.
+                if i + 1 < line.len() {
+                    let spaces = width.max(&NARROWEST) + GAP - cell.chars().count();
+                    out.extend(std::iter::repeat_n(' ', spaces));
+                }
             }
             out.push('\n');
         }
@@ -194,6 +197,17 @@ mod tests {
             TabWriter::default().lines(&lines(&[&["N", "NAME", "X"], &["a", "b", "c"]])),
             "N     NAME   X\na     b      c\n"
         );
+    }
+
+    #[test]
+    fn a_cell_may_be_of_any_width() {
+        for width in [65_532, 65_533, 65_534, 65_535, 65_536, 1 << 20] {
+            let wide = "é".repeat(width);
+            let shown = TabWriter::default().lines(&lines(&[&["A", "B"], &[&wide, "b"]]));
+            let mut expected = format!("A{}B\n", " ".repeat(width + 2));
+            expected.push_str(&format!("{wide}   b\n"));
+            assert!(shown == expected, "{width}");
+        }
     }
 
     #[test]

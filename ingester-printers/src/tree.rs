@@ -1,5 +1,5 @@
 //! A JSON value as Go's client represents an untyped object: integers of 64 bits, everything else a float, keys in the order of
-//! their bytes.
+//! their bytes. Unlike there, an integer of 64 bits without a sign keeps its digits in JSON and YAML, so that what is printed can be imported.
 //!
 //! May use: number.
 
@@ -16,6 +16,8 @@ pub enum Tree {
     Bool(bool),
     /// A number without point and exponent that fits.
     Int(i64),
+    /// A larger one that has 64 bits without a sign. In JSON and YAML it keeps its digits, elsewhere it is a float.
+    UInt(u64),
     /// Every other number.
     Float(f64),
     /// A string.
@@ -43,6 +45,7 @@ impl Tree {
             Tree::Null => "<nil>".to_owned(),
             Tree::Bool(value) => value.to_string(),
             Tree::Int(value) => value.to_string(),
+            Tree::UInt(value) => number::general(*value as f64),
             Tree::Float(value) => number::general(*value),
             Tree::Text(text) => text.clone(),
             Tree::List(values) => format!("[{}]", values.iter().map(Tree::sprint).collect::<Vec<_>>().join(" ")),
@@ -93,7 +96,7 @@ impl<'de> Visitor<'de> for Builder {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
-        Ok(i64::try_from(value).map_or(Tree::Float(value as f64), Tree::Int))
+        Ok(i64::try_from(value).map_or(Tree::UInt(value), Tree::Int))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
@@ -122,5 +125,21 @@ impl<'de> Visitor<'de> for Builder {
             map.insert(key, value);
         }
         Ok(Tree::Map(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tree;
+
+    #[test]
+    fn an_integer_of_64_bits_keeps_its_digits() {
+        for digits in ["9223372036854775807", "9223372036854775808", "18446744073709551615", "-9223372036854775808"] {
+            let tree: Tree = serde_json::from_str(digits).unwrap();
+            assert_eq!(crate::json::compact(&tree), digits);
+            assert_eq!(crate::yaml::document(&tree).trim_end(), digits);
+        }
+        let tree: Tree = serde_json::from_str("18446744073709551615").unwrap();
+        assert_eq!(tree.sprint(), "1.8446744073709552e+19", "as a table has it");
     }
 }

@@ -153,6 +153,7 @@ impl Emitter {
             Tree::Null => self.plain("null", indent, place),
             Tree::Bool(value) => self.plain(if *value { "true" } else { "false" }, indent, place),
             Tree::Int(value) => self.plain(&value.to_string(), indent, place),
+            Tree::UInt(value) => self.plain(&value.to_string(), indent, place),
             Tree::Float(value) => self.plain(&float(*value), indent, place),
         }
     }

@@ -37,14 +37,14 @@ fn yaml_is_that_of_kubectl() {
 }
 
 #[test]
-fn numbers_are_written_as_go_writes_them() {
+fn numbers_are_written_as_go_writes_them_and_integers_keep_their_digits() {
     let spec =
         r#"{"a":1.0,"b":1e3,"c":12345678901234567890,"d":1e21,"e":1.5e-7,"f":-0.0,"g":9007199254740993,"h":1234567.5}"#;
     let expected =
-        r#"{"a":1,"b":1000,"c":12345678901234567000,"d":1e+21,"e":1.5e-7,"f":-0,"g":9007199254740993,"h":1234567.5}"#;
+        r#"{"a":1,"b":1000,"c":12345678901234567890,"d":1e+21,"e":1.5e-7,"f":-0,"g":9007199254740993,"h":1234567.5}"#;
     assert_eq!(json::compact(&tree(spec)), expected);
     let expected =
-        "a: 1\nb: 1000\nc: 12345678901234567000\nd: 1e+21\ne: 1.5e-07\nf: 0\ng: 9007199254740993\nh: 1.2345675e+06\n";
+        "a: 1\nb: 1000\nc: 12345678901234567890\nd: 1e+21\ne: 1.5e-07\nf: 0\ng: 9007199254740993\nh: 1.2345675e+06\n";
     assert_eq!(yaml::document(&tree(spec)), expected);
 }
 

@@ -19,10 +19,12 @@
 //! - [`changes`] reads the log of changes of rows.
 //! - [`import`] stores the objects of files, [`Store::export`] makes such files.
 //! - [`moving`] copies the rows of another database with their states.
+//! - [`files`] reads and replaces files that people name.
 
 pub mod changes;
 mod driver;
 mod export;
+pub mod files;
 pub mod import;
 mod ledger;
 pub mod migrate;

@@ -224,6 +224,11 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
+/// A text with blanks up to this width, which a format cannot have above 65,535.
+fn padded(text: &str, width: usize) -> String {
+    text.to_owned() + &" ".repeat(width.saturating_sub(text.chars().count()))
+}
+
 impl ObjectRow {
     /// The value of the column of this name, as it is stored. The columns that the store sets when it writes (`update_time`,
     /// `delete_time`, `evict_time`, `evict_confirmed`) are NULL.
@@ -331,7 +336,7 @@ impl ObjectRow {
         let mut text = format!("the row of {} {} differs", self.kind.kind(), self.get("name"));
         let table = if differing.len() > 1 { &differing[..] } else { &[] };
         for (column, expected, found) in table {
-            text += &format!("\n  {column:first$}  {expected:second$}  {found}");
+            text += &format!("\n  {}  {}  {found}", padded(column, first), padded(expected, second));
         }
         for error in unknown {
             text += &format!("\n  {error}");

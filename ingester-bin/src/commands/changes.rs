@@ -16,6 +16,7 @@ use ingester_server::answer::{self, STATE_PLACES};
 use ingester_sql::query::{AsOf, Ask, AskKey, Meaning, Query, Spelling, States};
 use ingester_store::Store;
 use ingester_store::changes::{Change, Position, What};
+use ingester_store::files;
 use ingester_store::query::{FoundRow, Limits, Wanted};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -172,13 +173,16 @@ fn gone(resource: &str, at: Position) -> Failure {
 
 /// The positions in a file; empty if the file is missing or empty.
 fn kept(file: &Path) -> Result<BTreeMap<String, String>, Failure> {
-    match std::fs::read_to_string(file) {
+    let wrong = |error| Failure::Usage(anyhow!("--since-file {}: {error}", file.display()));
+    // It is replaced later.
+    files::target(file).map_err(wrong)?;
+    match files::read_text(file) {
         Ok(text) if text.trim().is_empty() => Ok(BTreeMap::new()),
         Ok(text) => serde_json::from_str(&text).map_err(|error| {
             Failure::Usage(anyhow!("--since-file {}: it does not have positions: {error}", file.display()))
         }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(BTreeMap::new()),
-        Err(error) => Err(Failure::Usage(anyhow!("--since-file {}: {error}", file.display()))),
+        Err(error) => Err(wrong(error)),
     }
 }
 
@@ -316,11 +320,8 @@ impl Feed<'_> {
             return Ok(());
         }
         self.kept.insert(resource.to_owned(), version);
-        let mut next = file.clone().into_os_string();
-        next.push(".next");
-        let text = serde_json::to_string(&self.kept).context("the positions as JSON")?;
-        let written = std::fs::write(&next, text + "\n").and_then(|()| std::fs::rename(&next, file));
-        written.map_err(|error| {
+        let text = serde_json::to_string(&self.kept).context("the positions as JSON")? + "\n";
+        files::replace(file, text.as_bytes()).map_err(|error| {
             note("the last line is printed again at the next start");
             Failure::Work(anyhow!("--since-file {}: {error}", file.display()))
         })

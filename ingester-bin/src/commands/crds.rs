@@ -6,6 +6,7 @@ use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
 use anyhow::anyhow;
 use ingester_core::Kind;
+use ingester_store::files;
 
 pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let mut all = String::new();
@@ -18,7 +19,8 @@ pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Fa
                 let path = folder.join(format!("{}.{}.yaml", kind.plural(), kind.group()));
                 std::fs::create_dir_all(folder)
                     .map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
-                std::fs::write(&path, text).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
+                files::replace(&path, text.as_bytes())
+                    .map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
                 note(&format!("wrote {}", path.display()));
             }
             None => {

@@ -9,6 +9,7 @@ use crate::progress;
 use anyhow::Context as _;
 use ingester_mirror::config::Config;
 use ingester_mirror::ghosts::{Found, Ghost, Keep, Search};
+use ingester_store::files;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
@@ -86,6 +87,7 @@ async fn next(search: &mut Search) -> anyhow::Result<Option<Vec<Found>>> {
 
 /// Appends a line for each object, on disk before anything is changed.
 fn export<'a>(path: &Path, objects: impl Iterator<Item = &'a str>) -> anyhow::Result<()> {
+    let path = &files::target(path)?;
     let is_new = !path.exists();
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     for object in objects {

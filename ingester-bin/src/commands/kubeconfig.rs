@@ -3,12 +3,13 @@
 //! Its credentials are given, never guessed: a user's name in another file, a file with a token, or what another kubeconfig has.
 
 use crate::arguments::Kubeconfig;
-use crate::cluster::said;
+use crate::cluster::{broken, read_kubeconfig, said};
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
 use anyhow::anyhow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ingester_store::files;
 use kube::config::{self, AuthInfo, Context};
 use serde_json::{Map, Value as Json, json};
 use std::path::Path;
@@ -91,7 +92,7 @@ fn cluster(arguments: &Kubeconfig) -> Result<Json, Failure> {
     if let Some(file) = &arguments.certificate_authority {
         let shown = file.display();
         let unread = |error| Failure::Usage(anyhow!("cannot read {shown}: {error}"));
-        let pem = std::fs::read(file).map_err(unread)?;
+        let pem = files::read(file).map_err(unread)?;
         let text = String::from_utf8_lossy(&pem);
         if text.contains("PRIVATE KEY-----") {
             return Err(Failure::Usage(anyhow!(
@@ -130,8 +131,11 @@ fn other(file: Option<&Path>, context: Option<&str>) -> Result<((String, AuthInf
     let usage = |message: String| Failure::Usage(anyhow!("--from: {message}"));
     let kubeconfig = match file {
         // Relative names of files must be found from anywhere.
-        Some(file) => config::Kubeconfig::read_from(absolute(file)?),
-        None => config::Kubeconfig::read(),
+        Some(file) => read_kubeconfig(Path::new(&absolute(file)?)),
+        None => match broken() {
+            Some((_, error)) => Err(error),
+            None => config::Kubeconfig::read(),
+        },
     };
     let kubeconfig = kubeconfig.map_err(|error| usage(said(&error)))?;
     let name = context.map(str::to_owned).or(kubeconfig.current_context);

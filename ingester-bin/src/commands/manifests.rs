@@ -7,7 +7,7 @@ use crate::ending::{Ending, Failure};
 use crate::output::note;
 use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
-use ingester_declare::text::utf8;
+use ingester_store::files;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         let path = arguments.out.join(name);
         let folder = path.parent().unwrap_or(&arguments.out);
         std::fs::create_dir_all(folder).map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
-        std::fs::write(&path, bytes).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
+        files::replace(&path, &bytes).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
         note(&format!("wrote {}", path.display()));
     }
     if let (true, Some(namespace)) = (shared, &config.ingester.replicas.namespace) {
@@ -105,9 +105,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    std::fs::read(file)
-        .and_then(utf8)
-        .map_err(|error| Failure::Usage(anyhow!("cannot read {}: {error}", file.display())))
+    files::read_text(file).map_err(|error| Failure::Usage(anyhow!("cannot read {}: {error}", file.display())))
 }
 
 /// The manifest with the names and the image of this program.

@@ -14,7 +14,9 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::Kind;
 use ingester_mirror::identity::{IdentityError, Names, cluster, examine, identify};
-use ingester_store::moving::{Cluster, Living, MoveError, Moved, OtherDatabase, OtherObject, Pass, Passed, Verified};
+use ingester_store::moving::{
+    Cluster, Living, MoveError, Moved, OtherDatabase, OtherObject, Pass, Passed, UnreadTable, Verified,
+};
 use ingester_store::{ConnectOptions, Effect, Store};
 use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams};
@@ -45,6 +47,12 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
         return Ok(interrupt.ending());
     };
     let (source, store, cluster) = opened?;
+    // Who names kinds copies only these.
+    let unread = match names.is_empty() {
+        true => source.unread(program.kinds).await?,
+        false => Vec::new(),
+    };
+    unread.iter().for_each(|table| note(&unread_table(table, &origin)));
     let living = match (&cluster, arguments.assume) {
         (Some(cluster), _) => Living::Asked(cluster),
         (None, Some(Assumed::Evicted)) => Living::Evicted,
@@ -65,6 +73,14 @@ pub(super) async fn run(from: &str, arguments: &Arguments, program: Program) -> 
         note(&format!("interrupted: what was copied stays in {database}: run the same command again to continue"));
     }
     explain(&done, &database);
+    let behind = unread.iter().filter(|table| table.has_objects).count();
+    let ending = match arguments.verify && behind > 0 {
+        true => {
+            note(&format!("{behind} tables with objects were neither copied nor compared, as the warnings above say"));
+            Ending::Problem
+        }
+        false => ending,
+    };
     if arguments.dry_run {
         note(&format!("dry run: nothing is written in {database}, `written` is what would be"));
     }
@@ -126,6 +142,24 @@ async fn open(
         false => None,
     };
     Ok((source, store, cluster))
+}
+
+/// The warning about a table whose rows stay behind.
+fn unread_table(table: &UnreadTable, origin: &Database) -> String {
+    let name = &table.name;
+    let rows = match &table.rows {
+        Ok(1) => "one row that is not copied".to_owned(),
+        Ok(rows) => format!("{rows} rows that are not copied"),
+        Err(error) => format!("rows that cannot be counted ({error}) and are not copied"),
+    };
+    let remedy = match (table.kind, table.has_objects) {
+        (Some(kind), _) => format!("{kind} is read from its other table: rename one of the two, and copy the other later"),
+        (None, true) => "there is no kind for them: declare it in a file, and name that with --kinds FILE; examples/michelangelo has \
+                         `cached_output` and `evaluation_report`"
+            .to_owned(),
+        (None, false) => "it is not a table of objects".to_owned(),
+    };
+    one_line(&format!("warning: the table `{name}` of {origin} has {rows}: {remedy} (docs/moving.md)"), SHOWN)
 }
 
 /// Reports names that the source treats as equal, before anything is written.

@@ -7,9 +7,9 @@ use crate::output::print;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_declare::declare;
+use ingester_store::files;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
-use std::io::Read as _;
 use std::path::Path;
 
 pub(crate) async fn run(arguments: Scaffold, kinds: &'static [Kind]) -> Result<Ending, Failure> {
@@ -51,10 +51,5 @@ fn written(crd: &CustomResourceDefinition, rust: bool) -> Result<String, String>
 }
 
 fn read(file: &Path) -> std::io::Result<Vec<u8>> {
-    if file != Path::new("-") {
-        return std::fs::read(file);
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin().read_to_end(&mut bytes)?;
-    Ok(bytes)
+    files::read(if file == Path::new("-") { Path::new("/dev/stdin") } else { file })
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
+use std::os::unix::fs::{FileTypeExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -310,4 +311,23 @@ fn the_recipe_of_a_webhook_sends_each_change() {
     let group = format!("-{}", child.id());
     assert!(Command::new("kill").args(["-TERM", "--", &group]).status().unwrap().success());
     child.wait().unwrap();
+}
+
+#[test]
+fn a_file_of_positions_is_a_regular_file_behind_its_links() {
+    let (folder, _) = Folder::with_position();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("deep")).unwrap();
+    symlink("deep/position", at("link")).unwrap();
+    assert!(!folder.changes(&["models", "--since-file", "link"]).exits(0).out.is_empty());
+    assert!(at("link").is_symlink() && at("deep/position").is_file());
+    assert_eq!(folder.changes(&["models", "--since-file", "link"]).exits(0).out, "");
+    assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    symlink("pipe", at("to a pipe")).unwrap();
+    for (file, what) in [("pipe", "a pipe"), ("to a pipe", "a pipe"), ("deep", "a folder")] {
+        let says = format!("it is {what}, and only a regular file is written");
+        let ran = folder.changes(&["models", "--since-file", file]).exits(2).says(&[&says]);
+        assert_eq!(ran.out, "");
+    }
+    assert!(at("pipe").symlink_metadata().unwrap().file_type().is_fifo());
 }

@@ -31,6 +31,11 @@ fn the_readme_of_kubedl_is_true() {
 }
 
 #[test]
+fn the_readme_of_michelangelo_is_true() {
+    runs("michelangelo", 2);
+}
+
+#[test]
 fn paths_of_cert_manager_are_fields_of_its_crd() {
     let folder = Folder::new();
     let crd = std::fs::read(format!("{ROOT}/tests/crds/certificates.cert-manager.io.yaml")).unwrap();

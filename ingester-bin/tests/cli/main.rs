@@ -11,6 +11,7 @@ mod declared;
 mod dist;
 mod doctor;
 mod examples;
+mod files;
 mod full_disk;
 mod get;
 mod habits;

@@ -133,6 +133,63 @@ fn a_person_or_the_cluster_says_what_has_left_it() {
 }
 
 #[test]
+fn a_table_with_rows_and_no_kind_is_named_and_nothing_is_called_equal() {
+    let folder = Folder::new();
+    let object = |kind: &str| {
+        format!(
+            r#"{{"apiVersion":"michelangelo.api/v2","kind":"{kind}","metadata":{{"namespace":"ml","name":"a","uid":"a","resourceVersion":"5"}},"spec":{{}}}}"#
+        )
+    };
+    for (table, kind) in [
+        ("model", "Model"),
+        ("cached_output", "CachedOutput"),
+        ("metric", "Metric"),
+        // Empty below.
+        ("evaluation_report", "EvaluationReport"),
+        // The kind is read from `pipelinerun`.
+        ("pipelinerun", "PipelineRun"),
+        ("pipeline_run", "PipelineRun"),
+    ] {
+        REFERENCE.iter().for_each(|sql| drop(folder.query(&sql.replace("model", table))));
+        folder.query(&format!(
+            "INSERT INTO {table} VALUES ('a', 'michelangelo.api/v2', 'ml', 'a', 5, '2026-01-01 00:00:00', '2026-01-02 00:00:00', NULL, NULL, '{}')",
+            object(kind)
+        ));
+        folder.query(&format!("INSERT INTO {table}_labels (obj_uid, \"key\", value) VALUES ('a', 'k', 'v')"));
+    }
+    folder.query("DELETE FROM evaluation_report");
+    folder.query("CREATE TABLE flyway (id INTEGER PRIMARY KEY)");
+    folder.query("INSERT INTO flyway VALUES (1)");
+    let from = ["--from", "sqlite://test.db", "--assume", "evicted"];
+    let named = [
+        "warning: the table `cached_output` of sqlite://test.db has one row that is not copied: there is no kind",
+        "the table `metric`",
+        "the table `pipeline_run`",
+        "PipelineRun is read from its other table",
+        "the table `flyway` of sqlite://test.db has one row that is not copied: it is not a table of objects",
+    ];
+    // Without --verify, and for those who name kinds, all is well.
+    let ran = copied(&folder, &from).exits(0).says(&named);
+    for (what, is_named) in [("evaluation_report` of", false), ("_labels", false), ("compared", false)] {
+        assert_eq!(ran.err.contains(what), is_named, "{what}: {}", ran.err);
+    }
+    let chosen = copied(&folder, &[&from[..], &["--verify", "models"]].concat()).exits(0);
+    assert!(!chosen.err.contains("metric"), "{}", chosen.err);
+    copied(&folder, &[&from[..], &["--verify"]].concat())
+        .exits(1)
+        .says(&named)
+        .says(&["3 tables with objects were neither copied nor compared"]);
+    // With kinds for them, all is copied.
+    for sql in ["DROP TABLE pipeline_run", "DROP TABLE metric"] {
+        folder.query(sql);
+    }
+    let kinds = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/michelangelo/kinds.yaml");
+    copied(&folder, &[&from[..], &["--verify", "--kinds", kinds]].concat()).exits(0).says(&["`flyway`"]);
+    let stored = query(&folder.path().join("copy.db"), "SELECT name FROM cachedoutput WHERE evict_time IS NOT NULL");
+    assert_eq!(stored, ["a"]);
+}
+
+#[test]
 fn what_is_not_another_database_of_objects_is_refused() {
     let folder = Folder::new();
     folder.import(&[SAMPLES]).exits(0);

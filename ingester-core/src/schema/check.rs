@@ -109,7 +109,19 @@ pub(crate) const fn check_identifier<'a>(named: Named, name: &str) -> Option<Fau
     None
 }
 
-/// That the names of the field's columns are identifiers, and that its key has a name.
+/// Whether a database gives every table a column of this name.
+const fn is_of_database(name: &str) -> bool {
+    let mut s = 0;
+    while s < limits::SYSTEM_COLUMNS.len() {
+        if name.eq_ignore_ascii_case(limits::SYSTEM_COLUMNS[s]) {
+            return true;
+        }
+        s += 1;
+    }
+    false
+}
+
+/// That the names of the field's columns are identifiers that no database keeps for itself, and that its key has a name.
 pub const fn check_name<'a>(field: &Field) -> Option<Fault<'a>> {
     if !field.column.is_empty()
         && let Some(fault) = check_identifier(Named::Column, field.column)
@@ -118,8 +130,13 @@ pub const fn check_name<'a>(field: &Field) -> Option<Fault<'a>> {
     }
     let mut p = 0;
     while p < field.shape.parts.len() {
-        if let Some(fault) = check_identifier(Named::Column, joined(field.column, field.suffix(p)).as_str()) {
+        let name = joined(field.column, field.suffix(p));
+        if let Some(fault) = check_identifier(Named::Column, name.as_str()) {
             return Some(fault);
+        }
+        // Many values have a table of their own, with other columns.
+        if field.shape.parts[p].many.is_none() && is_of_database(name.as_str()) {
+            return Some(Fault::ColumnOfDatabase(name));
         }
         if matches!(field.part_key(p), PartKey::Joint(None)) && field.column.is_empty() {
             return Some(Fault::KeyNameless);

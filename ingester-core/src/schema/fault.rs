@@ -15,6 +15,8 @@ pub enum Fault<'a> {
     NameCharacters(Named, Text),
     /// A name has more than 63 bytes.
     NameLong(Named, Text),
+    /// A column has the name of one that a database gives every table.
+    ColumnOfDatabase(Text),
     /// The key over the columns of a composite has no name.
     KeyNameless,
     /// A column has the name of one that every table has.
@@ -240,6 +242,9 @@ impl Fault<'_> {
                 .number(name.as_str().len() as u64)
                 .str(" bytes, an identifier may have 63 (on PostgreSQL): give a shorter name with ")
                 .str(named.option()),
+            Fault::ColumnOfDatabase(name) => text
+                .quoted("column", name.as_str())
+                .str(" is one that PostgreSQL gives every table by itself: give this one another name with `column`"),
             Fault::KeyNameless => text.str(
                 "a key over the columns of a composite is named by `column`, which is empty: give a name, or set `key` to false",
             ),

@@ -63,6 +63,9 @@ pub(crate) const fn longest_of_many(form: Form) -> u32 {
     (KEY_BYTES - beside_many(form)) / CHARACTER_BYTES
 }
 
+/// Columns that PostgreSQL gives every table by itself. No other column can have such a name.
+pub(crate) const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
+
 /// Prefixes of the names of tables that are not for kinds, and who owns such tables.
 ///
 /// SQLite reads `pragma_table_info` as a function with the result of a PRAGMA.

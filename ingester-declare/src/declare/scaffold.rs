@@ -5,6 +5,7 @@
 
 use super::crd;
 use super::path::{Path, Step};
+use ingester_core::place::is_obeyed;
 use ingester_core::schema::{BASE_COLUMNS, Ident, SqlType, limits};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps,
@@ -318,15 +319,28 @@ pub(super) fn first_sentence(text: &str) -> String {
     let text = words.join(" ");
     let end = text.find(". ").map_or(text.len(), |end| end + 1);
     let sentence = text.get(..end).unwrap_or(&text);
-    match sentence.char_indices().nth(SHOWN) {
+    let sentence = match sentence.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}...", &sentence[..at]),
         None => sentence.trim_end_matches('.').to_owned(),
+    };
+    escaped(&sentence)
+}
+
+/// A text for a comment, in which nothing is obeyed by those who show it.
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_obeyed(c) {
+            true => shown.extend(c.escape_debug()),
+            false => shown.push(c),
+        }
     }
+    shown
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{of_json_path, scaffold, snake};
+    use super::{first_sentence, of_json_path, scaffold, snake};
     use crate::declare::{crd, kinds};
 
     const CRDS: [(&str, &str); 4] = [
@@ -335,6 +349,17 @@ mod tests {
         ("prometheus", include_str!("../../../tests/crds/prometheuses.monitoring.coreos.com.yaml")),
         ("destinationrule", include_str!("../../../tests/crds/destinationrules.networking.istio.io.yaml")),
     ];
+
+    #[test]
+    fn a_description_is_a_comment_that_no_terminal_obeys() {
+        for (text, comment) in [
+            ("Red \u{1b}[31m,\u{7} and back.\r\nMore.", "Red \\u{1b}[31m,\\u{7} and back"),
+            ("From the right \u{202e}tfel", "From the right \\u{202e}tfel"),
+            ("é 語", "é 語"),
+        ] {
+            assert_eq!(first_sentence(text), comment);
+        }
+    }
 
     #[test]
     fn a_scaffold_is_a_file_of_kinds_as_it_is_and_with_all_that_it_offers() {

@@ -53,9 +53,8 @@ pub use serve::{FormerObjects, FrontProxy};
 
 use crate::selection::{Selection, Selector};
 use ingester_core::{Kind, KindNames};
-use ingester_declare::text::utf8;
 use ingester_store::fuse::Fuse;
-use ingester_store::{Address, ConnectOptions, PasswordCommand, Retry};
+use ingester_store::{Address, ConnectOptions, PasswordCommand, Retry, files};
 use row::Settings as _;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -208,8 +207,7 @@ impl Config {
     /// # Errors
     /// If the file cannot be read, and those of [`Config::parse`]. The error names the file.
     pub fn load(path: &Path, environment: &Environment, kinds: &KindNames) -> Result<Self, ConfigError> {
-        std::fs::read(path)
-            .and_then(utf8)
+        files::read_text(path)
             .map_err(|error| {
                 let remedy = match error.kind() {
                     ErrorKind::NotFound | ErrorKind::IsADirectory => "; name a file that exists",
@@ -251,7 +249,7 @@ impl Config {
     /// `ingester.kindsFile` of the file at `path`. Which kinds a configuration may name is known only after it, so it is read apart,
     /// before [`Config::load`]; whatever is wrong with the file is left to that.
     pub fn kinds_file(path: &Path) -> Option<PathBuf> {
-        let text = std::fs::read_to_string(path).ok()?;
+        let text = files::read_text(path).ok()?;
         let root = tree::read(&text).ok()?;
         match &root.get("ingester")?.get("kindsFile")?.content {
             tree::Content::Text(file) if !file.is_empty() => Some(file.into()),
@@ -263,7 +261,7 @@ impl Config {
     /// and annotations before the configuration names kinds. What is wrong among them is left to [`Config::load`].
     pub fn former_prefixes(path: &Path) -> Vec<String> {
         let read = || {
-            let root = tree::read(&std::fs::read_to_string(path).ok()?).ok()?;
+            let root = tree::read(&files::read_text(path).ok()?).ok()?;
             match &root.get("ingester")?.get("formerPrefixes")?.content {
                 tree::Content::List(list) => Some(list.clone()),
                 _ => None,

@@ -1,9 +1,9 @@
 //! Text that is never printed.
 
 use super::error::ConfigError;
+use ingester_store::files;
 use std::fmt;
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The longest password, in bytes: more is a sign that another file, or a device, was named by mistake.
@@ -27,20 +27,15 @@ impl Secret {
     /// If the file cannot be read, is empty, is not UTF-8, or is too long. They name the file, if there is one, and nothing of what is in it.
     pub(super) fn read(file: &Path) -> Result<Self, ConfigError> {
         let wrong = |what: &str| ConfigError::of(format!("the password file {} {what}", file.display()));
-        let mut bytes = Vec::new();
-        let opened = File::open(file).map_err(|error| match error.kind() {
+        let bytes = files::read_within(file, LONGEST).map_err(|error| match error.kind() {
             // What should be its name may be the password itself.
             ErrorKind::NotFound | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => ConfigError::of(format!(
                 "the password file that --password-file, MYSQL_PASSWORD_FILE, DATABASE_PASSWORD_FILE or a key `passwordFile` names does not exist (give \
                  the name of a file there, not the password): {error}"
             )),
+            ErrorKind::FileTooLarge => wrong("has more than 4096 bytes, which no password has"),
             _ => wrong(&format!("cannot be read: {error}")),
         })?;
-        let read = opened.take(LONGEST + 1).read_to_end(&mut bytes);
-        read.map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-        if bytes.len() as u64 > LONGEST {
-            return Err(wrong("has more than 4096 bytes, which no password has"));
-        }
         let Ok(mut text) = String::from_utf8(bytes) else { return Err(wrong("is not UTF-8")) };
         if text.ends_with('\n') {
             text.pop();

@@ -200,9 +200,16 @@ fn passes(left: &Tree, operator: &str, right: &Tree) -> Result<bool, TemplateErr
 /// The order of two values of one type.
 fn order(left: &Tree, right: &Tree) -> Result<Option<Ordering>, TemplateError> {
     let scalar = |tree: &Tree| !matches!(tree, Tree::Null | Tree::List(_) | Tree::Map(_));
+    let float = |tree: &Tree| match tree {
+        Tree::Float(value) => Some(*value),
+        Tree::UInt(value) => Some(*value as f64),
+        _ => None,
+    };
+    if let (Some(a), Some(b)) = (float(left), float(right)) {
+        return Ok(a.partial_cmp(&b));
+    }
     match (left, right) {
         (Tree::Int(a), Tree::Int(b)) => Ok(Some(a.cmp(b))),
-        (Tree::Float(a), Tree::Float(b)) => Ok(a.partial_cmp(b)),
         (Tree::Text(a), Tree::Text(b)) => Ok(Some(a.cmp(b))),
         _ if scalar(left) && scalar(right) => error("incompatible types for comparison"),
         _ => error("invalid type for comparison"),
@@ -246,7 +253,7 @@ fn cut<'a>(value: Cow<'a, Tree>, slice: &Slice) -> Result<Results<'a>, TemplateE
         Tree::Text(_) => Some("string"),
         Tree::Bool(_) => Some("bool"),
         Tree::Int(_) => Some("int64"),
-        Tree::Float(_) => Some("float64"),
+        Tree::UInt(_) | Tree::Float(_) => Some("float64"),
     };
     if let Some(kind) = kind {
         return error(format!("{kind} is not array or slice"));

@@ -3,6 +3,7 @@
 use super::Identity;
 use super::authority::{Authority, AuthorityError};
 use super::proxy::{FrontProxy, FrontProxyError};
+use ingester_store::files;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client};
 use std::path::PathBuf;
@@ -92,7 +93,7 @@ impl Sources {
             let failed = |error| FollowError::File { path: path.clone(), error };
             let text = tokio::task::spawn_blocking({
                 let path = path.clone();
-                move || std::fs::read(path)
+                move || files::read(&path)
             });
             let text = text.await.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(failed)?;
             let authority = Authority::from_pem(&text);

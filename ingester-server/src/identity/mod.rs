@@ -1,6 +1,6 @@
 //! Authenticates callers, and checks what they may do.
 //!
-//! May use: caller, metrics, places, status.
+//! May use: caller, ingester-store, metrics, places, status.
 //!
 //! No caller is trusted by default. A caller is authenticated by one of these, in this order, as in Kubernetes' delegated authentication:
 //! the headers of a front proxy that has proven itself by its certificate, a client certificate, or a token that the API server
@@ -340,13 +340,15 @@ fn by_certificate(
     }
 }
 
-/// The token of the request; `None` if it has none, or more than one.
+/// The token of the request; `None` if it has none, more than one, or something behind it. The API server would ignore what is behind the
+/// token, so each such text would be another token here.
 fn bearer(headers: &HeaderMap) -> Option<String> {
     let mut all = headers.get_all(AUTHORIZATION).iter();
     let (first, None) = (all.next()?, all.next()) else { return None };
     let (scheme, token) = first.to_str().ok()?.trim().split_once(' ')?;
     let token = token.trim();
-    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| token.to_owned())
+    let is_whole = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    (scheme.eq_ignore_ascii_case("bearer") && is_whole).then(|| token.to_owned())
 }
 
 /// Removes the headers that name the caller.

@@ -12,8 +12,9 @@ use crate::request::path::{self, Target};
 use crate::status::{Reason, Status};
 use axum::body::Body;
 use futures::FutureExt as _;
-use http::header::{CONNECTION, CONTENT_LENGTH};
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderMap};
+use http::uri::Authority;
+use http::{HeaderValue, Request, Response, StatusCode, Version};
 use http_body_util::Limited;
 use hyper::body::{Buf as _, Bytes, Frame, Incoming, SizeHint};
 use std::convert::Infallible;
@@ -117,7 +118,19 @@ fn checked(request: &Request<Incoming>, shared: &Shared) -> Result<(), Status> {
     }
     match shared.security {
         Security::Loopback => local::check(request.uri(), request.headers()),
-        Security::Tls(_) => Ok(()),
+        Security::Tls(_) => names_host(request.version(), request.headers()),
+    }
+}
+
+/// Refuses a request that names no host, or more than one (RFC 9112, 3.2). In HTTP/2 the host is no header, and HTTP/1.0 needs none.
+fn names_host(version: Version, headers: &HeaderMap) -> Result<(), Status> {
+    let mut hosts = headers.get_all(HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) if host.to_str().is_ok_and(|host| host.parse::<Authority>().is_ok()) => Ok(()),
+        (Some(_), None) => Err(Status::bad_request("the header `Host` of the request is not a host")),
+        (Some(_), Some(_)) => Err(Status::bad_request("the request has more than one header `Host`")),
+        (None, _) if version == Version::HTTP_11 => Err(Status::bad_request("the request has no header `Host`")),
+        (None, _) => Ok(()),
     }
 }
 

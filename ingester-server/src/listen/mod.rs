@@ -1,6 +1,6 @@
 //! Sockets, TLS, and what a client may cost.
 //!
-//! May use: access, body, identity, metrics, places, request, status.
+//! May use: access, body, identity, ingester-store, metrics, places, request, status.
 //!
 //! A connection carries one HTTP/1.1 request at a time. Everything that a client can delay has a time limit, everything that it can send a
 //! size limit, and everything that can be many a number limit.

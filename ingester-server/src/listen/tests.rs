@@ -260,6 +260,23 @@ async fn until(what: &str, condition: impl Fn() -> bool) {
 const CLOSE: &str = "host: localhost\r\nconnection: close\r\n\r\n";
 
 #[tokio::test]
+async fn a_request_over_tls_names_one_host() {
+    let world = World::tls(Limits::default()).await;
+    let connector = world.client(None);
+    for (head, status) in [
+        ("host: localhost\r\n", 200),
+        ("host: localhost:8443\r\n", 200),
+        ("", 400),
+        ("host: localhost\r\nhost: localhost\r\n", 400),
+        ("host: a b\r\n", 400),
+    ] {
+        let mut stream = world.securely(&connector).await;
+        let answer = asked(&format!("GET /a HTTP/1.1\r\n{head}\r\n"), &mut stream).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{head}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn requests_of_one_connection_are_answered_one_after_the_other() {
     let world = World::loopback(Limits::default()).await;
     let mut stream = world.connect().await;

@@ -1,6 +1,7 @@
 //! The server's certificate, and the request for the client's.
 
 use crate::metrics::Metrics;
+use ingester_store::files;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
@@ -151,7 +152,7 @@ impl Text {
 
 impl Files {
     fn text(&self) -> Result<Text, TlsError> {
-        let read = |path: &PathBuf| std::fs::read(path).map_err(|error| TlsError::File { path: path.clone(), error });
+        let read = |path: &PathBuf| files::read(path).map_err(|error| TlsError::File { path: path.clone(), error });
         Ok(Text { certificate: read(&self.certificate)?, key: read(&self.key)? })
     }
 

@@ -52,7 +52,7 @@ pub(super) fn read(content_type: Option<&str>, body: &[u8]) -> Result<Patch, Sta
             Ok(Patch::Merge(patch))
         }
         Some(APPLY_PATCH) => Err(Status::unsupported_media_type(format!(
-            "server-side apply needs managed fields, which are not stored: apply on the client's side (kubectl without --server-side), or              send {MERGE_PATCH}"
+            "server-side apply needs managed fields, which are not stored: apply on the client's side (kubectl without --server-side), or send {MERGE_PATCH}"
         ))),
         _ => Err(unknown_format(&[JSON_PATCH, MERGE_PATCH])),
     }

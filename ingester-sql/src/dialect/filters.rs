@@ -441,6 +441,12 @@ pub(super) fn is_within<W: Within>(query: W, values: &dyn Values) -> Result<Safe
     Ok(Safe(writer.sql))
 }
 
+/// A column in an ascending order. See [`Rules::order`].
+#[askama::filter_fn]
+pub(super) fn ascending(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.order(column.name.as_str(), column.nullable, false)))
+}
+
 /// A query's order.
 #[askama::filter_fn]
 pub(super) fn order_of(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {

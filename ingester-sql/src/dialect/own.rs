@@ -138,3 +138,38 @@ pub fn own_schema(dialect: Dialect) -> Schema {
     let tables = vec![rejects, backfills, settings, changes, positions, marks, restores, lost];
     Schema { tables, views: Vec::new() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Dialect, own_schema};
+
+    /// The own tables of release 0.2.0, each with its columns, those of its primary key first.
+    const BEFORE: [(&str, usize, &str); 5] = [
+        ("ingester_rejects", 1, "uid group_ver kind namespace name res_version reason reject_time"),
+        (
+            "ingester_backfills",
+            2,
+            "table_name column_name migration position rows_read rows_filled rows_failed begin_time complete_time",
+        ),
+        ("ingester_settings", 1, "name value"),
+        ("ingester_changes", 1, "id table_name uid namespace name res_version change at seq"),
+        ("ingester_positions", 1, "table_name seq horizon horizon_version"),
+    ];
+
+    /// That release starts if each of its tables has these columns and this key, and it writes these columns; it does not look at other
+    /// tables.
+    #[test]
+    fn release_0_2_0_finds_its_own_tables_as_it_made_them() {
+        for dialect in Dialect::ALL {
+            let schema = own_schema(dialect);
+            for (name, keyed, columns) in BEFORE {
+                let columns: Vec<&str> = columns.split(' ').collect();
+                let table = schema.tables.iter().find(|table| table.name.as_str() == name).unwrap();
+                let found: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+                let key: Vec<&str> = table.primary_key.iter().map(|column| column.as_str()).collect();
+                assert_eq!((found, key), (columns.clone(), columns[..keyed].to_vec()), "{name}");
+            }
+            assert_eq!(schema.tables.len(), BEFORE.len() + 3, "marks, restores and lost evictions are new");
+        }
+    }
+}

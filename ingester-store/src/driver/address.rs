@@ -137,12 +137,17 @@ impl FromStr for Address {
         let scheme = url.split_once(':').map(|(scheme, _)| scheme);
         let product = scheme.and_then(product);
         let shown = shown(url);
-        let doing = match url.contains("://") || product.is_some_and(|product| product.is_file) {
+        let is_url = scheme.is_some_and(is_plain) && scheme.is_some_and(|its| url[its.len()..].starts_with("://"));
+        let doing = match is_url || product.is_some_and(|product| product.is_file) {
             true => format!("reading the database URL `{shown}`"),
             // Without a scheme it may be anything, also a password alone.
             false => "reading the database URL".to_owned(),
         };
         let target = match (product, scheme) {
+            // sqlx reads such a URL, and takes all of it for the name of a database.
+            (Some(product), Some(scheme)) if !product.is_file && !is_url => {
+                Err(format!("it has no `//` behind `{scheme}:`"))
+            }
             (Some(product), _) => (product.of_url)(url, shown),
             (None, Some(other)) if url[other.len()..].starts_with("://") => {
                 Err(format!("`{other}` is not a database that the ingester knows"))
@@ -158,6 +163,11 @@ fn product(scheme: &str) -> Option<&'static Product> {
     PRODUCTS.into_iter().find(|product| product.schemes.contains(&scheme))
 }
 
+/// Whether this can be the scheme of a URL, and nothing that is secret.
+fn is_plain(scheme: &str) -> bool {
+    !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+}
+
 /// The URL without what may be secret: the password and the parameters.
 fn shown(url: &str) -> String {
     match url.split_once(':').and_then(|(scheme, _)| product(scheme)) {
@@ -170,7 +180,15 @@ fn shown(url: &str) -> String {
 fn redact(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let slashes = if scheme.is_empty() { "" } else { "://" };
-    // First cut at the last `@`: a password that was not percent-encoded may contain `@`, `?` or `/`.
+    // First cut at the last `@`: a password that was not percent-encoded may contain `@`, `?` or `/`. But it may be that of a parameter, too.
+    let before = rest.rsplit_once('@').map_or("", |(before, _)| before);
+    if let Some((before, parameters)) = before.split_once('?')
+        && parameters.contains('=')
+    {
+        let name = before.split([':', '@']).next().unwrap_or_default();
+        let secret = if name.len() < before.len() { ":***" } else { "" };
+        return format!("{scheme}{slashes}{name}{secret}");
+    }
     let (user, rest) = match rest.rsplit_once('@') {
         Some((user, rest)) => {
             let name = user.split([':', '?']).next().unwrap_or_default();
@@ -179,7 +197,7 @@ fn redact(url: &str) -> String {
         }
         None => (String::new(), rest),
     };
-    let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
+    let rest = rest.split(['?', ';', '#']).next().unwrap_or_default();
     // Without an `@`, a port and the database follow the colon, or a password if the rest of the URL is missing.
     let is_port = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
     // The colons of an IPv6 address are in brackets.
@@ -268,7 +286,11 @@ mod tests {
             ("mysql://u:p,x:1@a:3306,b,[::1]:3307/db", "mysql://u:***@a:3306,b,[::1]:3307/db"),
             ("mysql://u:p@a,b/db?x=y", "mysql://u:***@a,b/db"),
             ("mysql://user:secret,b:3306/db", "mysql://user:***"),
-            ("postgres:///db?password=se@cret", "postgres:///db@cret"),
+            ("postgres:///db?password=se@cret", "postgres:///db"),
+            ("mysql://u:p@h/db?password=se@cret", "mysql://u:***"),
+            ("mysql://h:3306/db?password=se@cret", "mysql://h:***"),
+            ("postgres://h/db;password=secret", "postgres://h/db"),
+            ("postgres://h/db#secret", "postgres://h/db"),
             ("postgresql://u:p@%2Frun%2Fpostgresql/db", "postgresql://u:***@%2Frun%2Fpostgresql/db"),
         ] {
             assert_eq!(shown(url), expected);
@@ -283,6 +305,19 @@ mod tests {
             "secret/ma",
             "secret:db",
             "//root:secret@db/ma",
+            "root:secret@tcp://db/ma",
+            "jdbc:postgresql://db/ma?user=root&password=secret",
+            "jdbc:sqlserver://db;user=root;password=secret",
+            "host=db:5432 password=secret dbname=ma",
+            "postgres:root:secret@127.0.0.1:5432/db",
+            "postgres:/root:secret@h/db",
+            "postgresql:secret@h/db",
+            "postgres:db?password=secret",
+            "mysql:root:secret@h/db",
+            "mysql:/root:secret@h/db",
+            "mariadb:root:secret@h/db",
+            "mysql:root:secret@h://db",
+            "MYSQL://root:secret@h/db",
         ] {
             let error = url.parse::<Address>().unwrap_err().to_string();
             assert!(!error.contains("secret"), "{error}");
@@ -313,6 +348,8 @@ mod tests {
         for (url, part) in [
             ("oracle://db/ma", "`oracle` is not a database"),
             ("mysql://root@db", "names no database"),
+            ("mysql:root@db/ma", "no `//` behind `mysql:`"),
+            ("postgres:root@db/ma", "no `//` behind `postgres:`"),
             ("ingester.db", "no scheme"),
             ("mysql://root@db/ma?ssl-mod=VERIFY_CA", "the parameter `ssl-mod` is not known: did you mean `ssl-mode`?"),
             ("mysql://root@db/ma?charset=gbk", "`charset` can be utf8mb4 only"),

@@ -1,6 +1,7 @@
 //! A command that prints a password, for tokens of databases that expire.
 
 use super::password::Given;
+use ingester_core::place::is_obeyed;
 use ingester_core::value::Micros;
 use ingester_core::wire;
 use std::collections::BTreeMap;
@@ -136,7 +137,7 @@ fn shown(complaint: &[u8], printed: &[u8]) -> String {
     let complaint = String::from_utf8_lossy(complaint);
     let printed = String::from_utf8_lossy(printed);
     let line = complaint.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
+    let line: String = line.chars().map(|c| if is_obeyed(c) { ' ' } else { c }).take(SHOWN).collect();
     let secrets = printed.split_whitespace().filter(|word| word.len() >= 4);
     secrets.fold(line, |line, secret| line.replace(secret, "***"))
 }

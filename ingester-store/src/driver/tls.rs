@@ -1,6 +1,7 @@
 //! How a connection to MySQL is encrypted, and which certificates it trusts.
 
 use super::error::StoreError;
+use crate::files;
 use std::path::{Path, PathBuf};
 
 /// The mode of encryption, with the names of MySQL's `--ssl-mode`.
@@ -101,7 +102,7 @@ fn check_file(key: &str, path: Option<&Path>, mark: &str) -> Result<(), StoreErr
         let hint = "name a PEM file that this user may read";
         StoreError::wrong(format!("reading {}, the file of `{key}`", path.display()), reason, hint)
     };
-    let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let bytes = files::read(path).map_err(|error| wrong(error.to_string()))?;
     if String::from_utf8_lossy(&bytes).contains(mark) {
         Ok(())
     } else {

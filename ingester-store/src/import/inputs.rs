@@ -1,9 +1,9 @@
 //! Which files an import reads, and their text.
 
+use crate::files::{self, FileKind};
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 /// The extensions of files that are read in a folder, each also with `.gz`. A file that is named itself is read whatever its extension.
@@ -67,18 +67,22 @@ pub fn expand(paths: &[PathBuf]) -> Vec<Input> {
             inputs.push(Input::Stdin);
             continue;
         }
-        match path.metadata() {
-            Ok(about) if about.is_dir() => add_folder(path, &mut inputs),
-            // It may have no end.
-            Ok(about) if about.file_type().is_char_device() || about.file_type().is_block_device() => {
-                let reason = "it is a device, not a file; `-` reads standard input".to_owned();
+        let about = match path.metadata() {
+            Ok(about) => about,
+            Err(error) => {
+                inputs.push(unreadable(path, &error));
+                continue;
+            }
+        };
+        match FileKind::of(&about) {
+            FileKind::Folder => add_folder(path, &mut inputs),
+            FileKind::Regular => inputs.push(Input::File { path: path.clone(), bytes: about.len() }),
+            // A pipe is read like a file, such as that of the shell's `<(command)`.
+            FileKind::Pipe => inputs.push(Input::File { path: path.clone(), bytes: 0 }),
+            FileKind::Null | FileKind::Device => {
+                let reason = format!("{}; `-` reads standard input", files::device());
                 inputs.push(Input::Unreadable { path: path.clone(), reason });
             }
-            // A pipe is read like a file, such as that of the shell's `<(command)`.
-            Ok(about) => {
-                inputs.push(Input::File { path: path.clone(), bytes: if about.is_file() { about.len() } else { 0 } });
-            }
-            Err(error) => inputs.push(unreadable(path, &error)),
         }
     }
     inputs

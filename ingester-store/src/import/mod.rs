@@ -3,7 +3,7 @@
 //! A thread reads and decodes, the caller's task writes. The short queue between them is bounded by bytes, so neither gets far
 //! ahead of the other.
 //!
-//! May use: ingester-core, ingester-declare, driver, store, rows, moving.
+//! May use: ingester-core, ingester-declare, driver, files, store, rows, moving.
 //! Must not: print (the program does that).
 
 mod inputs;
@@ -19,6 +19,7 @@ use crate::rows::guard::{Verdict, verdict};
 use crate::rows::{Reject, Report, RowChange, latest_of_each};
 use crate::store::{Store, unless_stopped};
 use ingester_core::kind::Kind;
+use ingester_core::place::is_obeyed;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
 use ingester_core::{RegistryError, check_registry};
@@ -92,7 +93,7 @@ fn one_line(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (index, c) in text.chars().enumerate() {
         match c {
             _ if index == SHOWN_CHARACTERS => return f.write_str("…"),
-            c if c.is_control() => write!(f, "{}", c.escape_default())?,
+            c if is_obeyed(c) => write!(f, "{}", c.escape_default())?,
             c => f.write_char(c)?,
         }
     }

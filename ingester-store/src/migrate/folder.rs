@@ -2,6 +2,7 @@
 
 use super::lock_file::{LockFile, ReleasedMigration};
 use super::released::{self, Released};
+use crate::files;
 use crate::ledger::Ledger;
 use ingester_core::kind::ProtobufError;
 use ingester_core::schema::Ident;
@@ -260,7 +261,7 @@ impl Folder {
 
     fn read(&self, path: &str) -> Result<Option<String>, GenerateError> {
         let path = self.root.join(path);
-        match fs::read_to_string(&path) {
+        match files::read_text(&path) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(&path, error)),
@@ -271,7 +272,7 @@ impl Folder {
         let path = self.root.join(path);
         let folder = path.parent().unwrap_or(&self.root);
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-        fs::write(&path, text).map_err(|error| failed(&path, error))
+        files::replace(&path, text.as_bytes()).map_err(|error| failed(&path, error))
     }
 
     fn delete(&self, path: &str) -> Result<(), GenerateError> {

@@ -1,7 +1,7 @@
 //! Schemas and their migrations: the generated files that are reviewed and committed (`schema.sql`, numbered migrations, the
 //! lock file), applying migrations to a database, finding drift, backfilling new columns.
 //!
-//! May use: ingester-core, ingester-sql, driver, store, ledger, rows.
+//! May use: ingester-core, ingester-sql, driver, files, store, ledger, rows.
 //! Only [`Folder`] reads and writes files.
 
 mod adopt;

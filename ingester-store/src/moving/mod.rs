@@ -11,6 +11,7 @@
 //! | `row` | a row made anew out of its object's text |
 //! | `put` | which rows replace stored ones |
 //! | `verify` | both sides compared, row by row |
+//! | `unread` | tables that no kind of the program reads |
 //!
 //! May use: ingester-core, ingester-sql, driver, store, ledger, rows.
 //! Must not: hold SQL text, know Kubernetes beyond whether an object is there.
@@ -19,12 +20,14 @@ mod names;
 mod other;
 mod put;
 mod row;
+mod unread;
 mod verify;
 
 pub use names::SameName;
 pub use other::{Living, OtherDatabase, OtherObject};
 pub(crate) use put::{Due, due};
 pub(crate) use row::refuse_only_copy;
+pub use unread::UnreadTable;
 pub use verify::Verified;
 
 use crate::driver::StoreError;

@@ -2,6 +2,7 @@
 
 use super::Cluster;
 use crate::driver::StoreError;
+use crate::ledger::catalog::{Catalog, FoundTable};
 use crate::ledger::foreign::is_of_reference;
 use crate::store::Store;
 use ingester_core::kind::Kind;
@@ -73,12 +74,7 @@ impl OtherDatabase {
         let catalog = store.catalog().await?;
         let mut tables = Vec::new();
         for kind in kinds {
-            let names = [kind.table().name, Ident::new(&snake_case(kind.table().name.as_str(), kind.kind()))];
-            let Some((name, found)) =
-                names.into_iter().find_map(|name| Some((name, catalog.tables.get(name.as_str())?)))
-            else {
-                continue;
-            };
+            let Some((name, found)) = table_of(kind, &catalog) else { continue };
             let has = |column: &Column| found.column(column.name.as_str()).is_some();
             let layout = match has(&BASE_COLUMNS[base::EVICT_TIME]) {
                 true => Layout::Ours,
@@ -167,6 +163,17 @@ impl OtherDatabase {
         };
         Ok(found.into_iter().map(row).collect())
     }
+}
+
+/// The table that a kind's rows are read from: the first of its names that the database has.
+pub(super) fn table_of<'c>(kind: &Kind, catalog: &'c Catalog) -> Option<(Ident, &'c FoundTable)> {
+    names_of(kind).into_iter().find_map(|name| Some((name, catalog.tables.get(name.as_str())?)))
+}
+
+/// The names that a kind's table can have: ours, and that of the reference system's schema job.
+pub(super) fn names_of(kind: &Kind) -> [Ident; 2] {
+    let name = kind.table().name;
+    [name, Ident::new(&snake_case(name.as_str(), kind.kind()))]
 }
 
 fn foreign(table: Ident, why: &str) -> StoreError {

@@ -1,9 +1,11 @@
 //! Where a page ends and the next one begins: the values of the order in the last row. So pages neither repeat nor leave out a row
 //! that is there all the time, whatever comes and goes between them.
 
+use ingester_core::schema::{Column, SqlType};
 use ingester_core::value::Value;
 use ingester_sql::dialect::Range;
 use ingester_sql::query::Checked;
+use std::ops::RangeInclusive;
 
 /// A place in the order of a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +24,9 @@ impl Cursor {
 
     /// The place after the row with these values of the order; `None` if they are not of this order.
     pub(super) fn after(query: &Checked, values: Box<[Value]>) -> Option<Self> {
-        if values.len() != query.order().len() {
+        let columns = &query.table().columns;
+        let are_fit = query.order().iter().zip(&values).all(|(key, value)| is_of(&columns[key.place], value));
+        if values.len() != query.order().len() || !are_fit {
             return None;
         }
         let is_null = values.first() == Some(&Value::Null);
@@ -53,6 +57,26 @@ impl Cursor {
     }
 }
 
+/// Whether a row can have this value in a column. The database would refuse one of another type, as an error of its own.
+fn is_of(column: &Column, value: &Value) -> bool {
+    match value {
+        Value::Null => column.nullable,
+        Value::Bool(_) => column.ty == SqlType::Boolean,
+        Value::Int(_) => matches!(column.ty, SqlType::Int | SqlType::BigInt),
+        // A query cannot name a larger one either.
+        Value::UInt(value) => {
+            matches!(column.ty, SqlType::IntUnsigned | SqlType::BigIntUnsigned) && i64::try_from(*value).is_ok()
+        }
+        Value::Double(_) => column.ty == SqlType::Double,
+        Value::Text(_) => column.ty.is_text(),
+        Value::Bytes(_) => column.ty == SqlType::LongBlob,
+        Value::Time(time) => column.ty == SqlType::DateTime && TIMES.contains(&time.0),
+    }
+}
+
+/// The microseconds of the years 1 to 9999.
+const TIMES: RangeInclusive<i64> = -62_135_596_800_000_000..=253_402_300_799_999_999;
+
 /// Missing values come first, or last where the order descends.
 fn parts(query: &Checked) -> &'static [Option<bool>] {
     match query.order().first() {
@@ -64,5 +88,35 @@ fn parts(query: &Checked) -> &'static [Option<bool>] {
             }
         }
         _ => &[None],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of;
+    use ingester_core::schema::{BASE_COLUMNS, base};
+    use ingester_core::value::{Micros, Value};
+
+    #[test]
+    fn a_token_has_values_that_its_columns_can_have() {
+        let [name, version, deleted, json] = [base::NAME, base::RES_VERSION, base::DELETE_TIME, base::JSON];
+        for (place, value, fits) in [
+            (name, Value::text("a"), true),
+            (name, Value::Null, false),
+            (name, Value::Int(1), false),
+            (name, Value::Bool(true), false),
+            (version, Value::UInt(1), true),
+            (version, Value::UInt(u64::MAX), false),
+            (version, Value::Int(1), false),
+            (version, Value::text("1"), false),
+            (deleted, Value::Null, true),
+            (deleted, Value::Time(Micros(5)), true),
+            (deleted, Value::Time(Micros(i64::MAX)), false),
+            (deleted, Value::text("2026-01-01"), false),
+            (json, Value::text("{}"), false),
+        ] {
+            let column = &BASE_COLUMNS[place];
+            assert_eq!(is_of(column, &value), fits, "{value:?} in {}", column.name);
+        }
     }
 }

@@ -9,6 +9,7 @@ use ingester_sql::dialect::REJECTS;
 use ingester_sql::dialect::statements::{
     ClearRejects, ForgetRejects, ReadRejects, RecordRejects, RejectRow, RejectedUids, RejectsOf,
 };
+use std::collections::HashSet;
 
 /// How many characters of a reason are recorded.
 const REASON: usize = 16_000;
@@ -39,9 +40,8 @@ impl Store {
     /// As [`Store::write`].
     pub async fn record_rejects(&self, rejects: &[Reject]) -> Result<(), StoreError> {
         self.recorded().add(rejects.iter().map(named));
-        for chunk in rejects.chunks(100) {
-            let rows: Vec<RejectRow<'_>> = chunk.iter().map(row).collect();
-            let record = &RecordRejects { rejects: &rows, reject_time: Micros::now() };
+        for rows in latest(rejects).chunks(100) {
+            let record = &RecordRejects { rejects: rows, reject_time: Micros::now() };
             let doing = || "recording rejects in ingester_rejects".into();
             self.with_retries(doing, || async { self.pool.execute(record).await }).await?;
         }
@@ -108,6 +108,14 @@ impl Store {
     }
 }
 
+/// A row for each uid, of its latest reject: a statement cannot write one row twice (PostgreSQL).
+fn latest(rejects: &[Reject]) -> Vec<RejectRow<'_>> {
+    let mut seen = HashSet::with_capacity(rejects.len());
+    let mut rows: Vec<RejectRow<'_>> = rejects.iter().rev().map(row).filter(|row| seen.insert(row.uid)).collect();
+    rows.reverse();
+    rows
+}
+
 /// A reject as a row, each text cut to the length of its column: the database must not refuse the record itself.
 pub(super) fn row(reject: &Reject) -> RejectRow<'_> {
     RejectRow {
@@ -130,4 +138,33 @@ pub(super) fn named(reject: &Reject) -> (Box<str>, Box<str>) {
 /// The first `limit` characters.
 pub(super) fn head(text: &str, limit: usize) -> &str {
     text.char_indices().nth(limit).map_or(text, |(end, _)| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reject, latest};
+
+    #[test]
+    fn the_latest_reject_of_each_uid_is_recorded() {
+        let long = "u".repeat(64);
+        let reject = |uid: &str, reason: &str| Reject {
+            uid: uid.to_owned(),
+            group_ver: String::new(),
+            kind: String::new(),
+            namespace: String::new(),
+            name: String::new(),
+            res_version: String::new(),
+            reason: reason.to_owned(),
+        };
+        let all = [
+            reject("a", "first"),
+            reject("b", "only"),
+            reject("a", "last"),
+            // The same row, because the column ends here.
+            reject(&format!("{long}1"), "first"),
+            reject(&format!("{long}2"), "last"),
+        ];
+        let found: Vec<(&str, &str)> = latest(&all).into_iter().map(|row| (row.uid, row.reason)).collect();
+        assert_eq!(found, [("b", "only"), ("a", "last"), (long.as_str(), "last")]);
+    }
 }

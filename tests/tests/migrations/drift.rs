@@ -11,6 +11,7 @@ use ingester_tests::on_every_database;
 on_every_database! {
     the_thirteen_kinds_have_no_drift_on_any_server
     a_table_of_another_program_is_not_taken_for_our_own
+    own_tables_of_another_release_are_left_alone
     every_difference_is_found_and_named
     the_difference_to_the_structs_is_what_a_migration_would_change
     a_type_that_is_none_of_ours_is_named_as_the_database_does
@@ -102,6 +103,19 @@ async fn a_table_of_another_program_is_not_taken_for_our_own(database: Database)
         database.sql(&format!("DROP TABLE {table}")).await?;
     }
     store.create_own().await?;
+    Ok(())
+}
+
+/// An earlier release on this database, or this one on the database of a later one.
+async fn own_tables_of_another_release_are_left_alone(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    store.create_own().await?;
+    database.sql("CREATE TABLE ingester_of_a_later_release (id INT)").await?;
+    store.create_missing(crd_specs::KINDS).await?;
+    store.check_own().await?;
+    let found = own_drift(&store.catalog().await?, store.dialect());
+    ensure!(found.is_empty(), "{found:#?}");
+    ensure!(database.tables().await?.iter().any(|name| name == "ingester_of_a_later_release"));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ mod columns;
 mod cost;
 mod counts;
 mod doubts;
+mod everywhere;
 mod evicted;
 mod failover;
 mod far;

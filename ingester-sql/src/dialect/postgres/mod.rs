@@ -209,7 +209,7 @@ impl Rules for Postgres {
     }
 
     fn json_text(&self) -> &'static str {
-        "(\"json\" #>> CAST(CAST(? AS TEXT) AS TEXT[]))"
+        "((\"json\" #>> CAST(CAST(? AS TEXT) AS TEXT[])) COLLATE \"C\")"
     }
 
     fn json_path<'p>(&self, path: &'p JsonPath) -> &'p str {

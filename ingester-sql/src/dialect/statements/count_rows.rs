@@ -15,7 +15,7 @@ use ingester_core::value::Value;
 FROM {{ self|rows_reached }}
 WHERE {{ group|is_of_group }} AND {{ self|holds }}{% if let Some(column) = by %}
 GROUP BY {{ column.name|ident }}
-ORDER BY COUNT(*) DESC, {{ column.name|ident }}
+ORDER BY COUNT(*) DESC, {{ column|ascending }}
 LIMIT {{ limit|number }}{% endif %}"#
 )]
 pub struct CountRows<'a> {
@@ -71,7 +71,8 @@ mod tests {
         let query = &crate::query::Query::default().check(&TABLE).unwrap();
         let group = &OfGroup::new("");
         let all = CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
-        let by = CountRows { by: Some(&TABLE.columns[12]), limit: 20, ..all };
+        let owner = TABLE.columns.iter().find(|column| column.name.as_str() == "owner");
+        let by = CountRows { by: owner, limit: 20, ..all };
         snapshot_of("CountRows", &[&all, &by]);
     }
 }

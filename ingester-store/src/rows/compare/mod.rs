@@ -8,6 +8,7 @@ mod tests;
 
 use super::read::StoredRow;
 use ingester_core::object::StringMap;
+use ingester_core::place::is_obeyed;
 use ingester_core::row::Row;
 use ingester_core::schema::{Form, SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
@@ -167,7 +168,7 @@ fn shown_in_json(name: &str, found: json::JsonDifferences<'_>) -> Vec<Difference
         .into_iter()
         .map(|difference| {
             // The text of an object may have several lines.
-            let flat = |raw: Option<&str>| raw.map(|raw| raw.replace(char::is_control, " "));
+            let flat = |raw: Option<&str>| raw.map(|raw| raw.replace(is_obeyed, " "));
             let (wanted, stored) = match (flat(difference.wanted), flat(difference.stored)) {
                 (Some(wanted), Some(stored)) => around(&wanted, &stored),
                 (wanted, stored) => {

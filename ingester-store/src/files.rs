@@ -1,0 +1,334 @@
+//! Files that people name: one reader and one writer for all of them.
+//!
+//! The reader follows links. It reads pipes, such as the shell's `<(command)`, and standard input; refuses devices, whose content may have no
+//! end, or which do something when they are opened; and reads no more than [`MOST`]. The writer replaces regular files only.
+//!
+//! May use: ingester-declare.
+
+use ingester_declare::text::utf8;
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most bytes of a file that is read whole.
+pub const MOST: u64 = 64 << 20;
+
+/// How many links may follow each other, as on Linux.
+const LINKS: usize = 40;
+
+/// The names of standard input. A device, such as a terminal, may be there, and a socket, which cannot be opened by its name.
+const STDIN: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    Regular,
+    /// A folder.
+    Folder,
+    /// A pipe, which can be read once.
+    Pipe,
+    /// The device without content, `/dev/null`.
+    Null,
+    /// Another device, or a socket.
+    Device,
+}
+
+impl FileKind {
+    /// The kind of a file.
+    pub fn of(about: &Metadata) -> Self {
+        let is_null = |device: u64| Path::new("/dev/null").metadata().is_ok_and(|null| null.rdev() == device);
+        match FileKind::of_mode(about.mode()) {
+            FileKind::Device if is_null(about.rdev()) => FileKind::Null,
+            kind => kind,
+        }
+    }
+
+    /// The kind by the type of file in `st_mode`.
+    fn of_mode(mode: u32) -> Self {
+        match mode & 0o170_000 {
+            0o100_000 => FileKind::Regular,
+            0o040_000 => FileKind::Folder,
+            0o010_000 => FileKind::Pipe,
+            // Devices of characters and of blocks, sockets, and what some systems have beside them.
+            _ => FileKind::Device,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            FileKind::Regular => "a regular file",
+            FileKind::Folder => "a folder",
+            FileKind::Pipe => "a pipe",
+            FileKind::Null | FileKind::Device => "a device",
+        }
+    }
+}
+
+/// The error of a device, which is not read.
+pub fn device() -> io::Error {
+    io::Error::other("it is a device, not a file")
+}
+
+/// The content of a file. That of a pipe is read once, and is the same for the rest of the process.
+///
+/// # Errors
+/// If it cannot be read, is a device, or has more than [`MOST`] bytes.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    read_within(path, MOST)
+}
+
+/// The same as text.
+///
+/// # Errors
+/// Those of [`read`], and if it is not UTF-8: that error has the line, and nothing of the text.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    read(path).and_then(utf8)
+}
+
+/// As [`read`], with another limit.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_within(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let is_pipe = is_pipe(path);
+    if let Some(content) = pipes().get(path).filter(|_| is_pipe) {
+        return Ok(content.to_vec());
+    }
+    let content = read_once(path, most)?;
+    if is_pipe {
+        pipes().insert(path.to_owned(), content.as_slice().into());
+    }
+    Ok(content)
+}
+
+/// The content of a pipe by its path. Files are read several times: a configuration is read for the kinds that it names before it is read for
+/// what it says about them, and again to find changes.
+fn pipes() -> std::sync::MutexGuard<'static, BTreeMap<PathBuf, Arc<[u8]>>> {
+    static PIPES: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
+    PIPES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read_once(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    if is_stdin(path) {
+        return bounded(io::stdin().lock(), most);
+    }
+    match FileKind::of(&path.metadata()?) {
+        FileKind::Null => Ok(Vec::new()),
+        FileKind::Device => Err(device()),
+        FileKind::Regular | FileKind::Folder | FileKind::Pipe => bounded(File::open(path)?, most),
+    }
+}
+
+fn bounded(reader: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    reader.take(most + 1).read_to_end(&mut content)?;
+    match content.len() as u64 > most {
+        true => Err(too_large(most)),
+        false => Ok(content),
+    }
+}
+
+fn too_large(most: u64) -> io::Error {
+    let most = if most >= 1 << 20 { format!("{} MiB", most >> 20) } else { format!("{most} bytes") };
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most}, which is more than is read"))
+}
+
+fn is_stdin(path: &Path) -> bool {
+    STDIN.iter().any(|name| path == Path::new(name))
+}
+
+/// Whether a path leads to a pipe or to standard input: its content can be read once, and it is in no folder.
+pub fn is_pipe(path: &Path) -> bool {
+    is_stdin(path) || path.metadata().is_ok_and(|about| FileKind::of(&about) == FileKind::Pipe)
+}
+
+/// The folder in which other files are that a file names: its own, or for a pipe the current one.
+pub fn folder(path: &Path) -> &Path {
+    match is_pipe(path) {
+        true => Path::new(""),
+        false => path.parent().unwrap_or(Path::new("")),
+    }
+}
+
+/// Checks a file that a library reads, which knows no limit. That a file is missing is left to the library.
+///
+/// # Errors
+/// If it is a device, or has more than [`MOST`] bytes.
+pub fn check(path: &Path) -> io::Result<()> {
+    let Ok(about) = path.metadata() else { return Ok(()) };
+    match FileKind::of(&about) {
+        FileKind::Device => Err(device()),
+        FileKind::Regular if about.len() > MOST => Err(too_large(MOST)),
+        _ => Ok(()),
+    }
+}
+
+/// Replaces a file as a whole: it has the former content or this one. Links are followed, and the file keeps its permissions.
+///
+/// # Errors
+/// If it cannot be written, or something else than a regular file has its name.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let target = target(path)?;
+    let mut next = target.clone().into_os_string();
+    next.push(".next");
+    let next = PathBuf::from(next);
+    // One that a process has left behind. It may also be a link, which must not be followed.
+    match fs::remove_file(&next) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let written = write_new(&next, content, &target).and_then(|()| fs::rename(&next, &target));
+    if written.is_err() {
+        // The first error says more.
+        let _ = fs::remove_file(&next);
+    }
+    written
+}
+
+fn write_new(next: &Path, content: &[u8], former: &Path) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(next)?;
+    file.write_all(content)?;
+    match former.metadata() {
+        Ok(about) => file.set_permissions(about.permissions()),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Where a file is that is to be written, behind all links; it need not exist.
+///
+/// # Errors
+/// If something else than a regular file has its name.
+pub fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS {
+        let about = match target.symlink_metadata() {
+            Ok(about) => about,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(target),
+            Err(error) => return Err(error),
+        };
+        if about.is_symlink() {
+            let link = fs::read_link(&target)?;
+            target = target.parent().unwrap_or(Path::new("")).join(link);
+            continue;
+        }
+        return match FileKind::of(&about) {
+            FileKind::Regular => Ok(target),
+            other => {
+                let reason = format!("it is {}, and only a regular file is written: name another file", other.name());
+                Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
+            }
+        };
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link that leads to itself"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    fn pipe(path: &Path) {
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+
+    #[test]
+    fn a_kind_of_file_is_read_off_its_mode() {
+        for (mode, kind) in [
+            (0o100_644, FileKind::Regular),
+            (0o040_755, FileKind::Folder),
+            (0o010_600, FileKind::Pipe),
+            (0o020_666, FileKind::Device),
+            (0o060_660, FileKind::Device),
+            (0o140_777, FileKind::Device),
+        ] {
+            assert_eq!(FileKind::of_mode(mode), kind, "{mode:o}");
+        }
+        assert_eq!(FileKind::of(&Path::new("/dev/null").metadata().unwrap()), FileKind::Null);
+    }
+
+    #[test]
+    fn a_pipe_is_read_once_and_has_its_content_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let (named, linked) = (folder.path().join("pipe"), folder.path().join("link"));
+        pipe(&named);
+        symlink("pipe", &linked).unwrap();
+        let write = std::thread::spawn({
+            let named = named.clone();
+            move || fs::write(named, "kinds: []\n")
+        });
+        assert_eq!(read_text(&linked).unwrap(), "kinds: []\n");
+        write.join().unwrap().unwrap();
+        assert_eq!(read_text(&linked).unwrap(), "kinds: []\n", "without a writer");
+        assert_eq!(super::folder(&linked), Path::new(""));
+        assert_eq!(super::folder(&folder.path().join("a.yaml")), folder.path());
+    }
+
+    #[test]
+    fn what_has_no_end_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (endless, socket, large) =
+            (folder.path().join("pipe"), folder.path().join("socket"), folder.path().join("large"));
+        pipe(&endless);
+        let write = std::thread::spawn({
+            let endless = endless.clone();
+            move || {
+                let mut file = OpenOptions::new().write(true).open(endless)?;
+                // It ends once the reader has left.
+                loop {
+                    if let Err(error) = file.write_all(&[b'x'; 4096]) {
+                        return Err::<(), _>(error);
+                    }
+                }
+            }
+        });
+        let error = read_within(&endless, 10_000).unwrap_err().to_string();
+        assert!(error.contains("more than 10000 bytes"), "{error}");
+        assert!(write.join().unwrap().is_err());
+        let _listener = UnixListener::bind(&socket).unwrap();
+        assert!(read(&socket).unwrap_err().to_string().contains("device"));
+        File::create(&large).unwrap().set_len(MOST + 1).unwrap();
+        for refused in [read(&large).err(), check(&large).err(), check(&socket).err()] {
+            assert!(refused.is_some());
+        }
+        assert!(read(Path::new("/dev/zero")).unwrap_err().to_string().contains("it is a device"));
+        assert_eq!(read(Path::new("/dev/null")).unwrap(), b"");
+        assert_eq!(read(&folder.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(check(&folder.path().join("none")).is_ok());
+    }
+
+    #[test]
+    fn a_regular_file_is_replaced_behind_its_links_and_nothing_else_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("deep")).unwrap();
+        fs::write(at("deep/file"), "before").unwrap();
+        fs::set_permissions(at("deep/file"), fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("deep/file", at("link")).unwrap();
+        symlink("link", at("second")).unwrap();
+        symlink("deep/new", at("dangling")).unwrap();
+        symlink("circle", at("circle")).unwrap();
+        // What a former process left, or someone has put there.
+        symlink("/dev/null", at("deep/file.next")).unwrap();
+        replace(&at("second"), b"after").unwrap();
+        assert_eq!(fs::read_to_string(at("deep/file")).unwrap(), "after");
+        assert_eq!(at("deep/file").metadata().unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(at("second").is_symlink() && at("link").is_symlink());
+        replace(&at("dangling"), b"new").unwrap();
+        assert_eq!(fs::read_to_string(at("deep/new")).unwrap(), "new");
+        pipe(&at("pipe"));
+        symlink("pipe", at("to a pipe")).unwrap();
+        for (name, says) in [("pipe", "a pipe"), ("to a pipe", "a pipe"), ("deep", "a folder"), ("circle", "itself")] {
+            let error = replace(&at(name), b"x").unwrap_err().to_string();
+            assert!(error.contains(says), "{name}: {error}");
+        }
+        assert!(target(Path::new("/dev/null")).unwrap_err().to_string().contains("it is a device"));
+        let left = folder.path().join("deep").read_dir().unwrap().count();
+        assert_eq!(left, 2, "nothing else is left");
+    }
+}
