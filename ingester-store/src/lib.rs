@@ -39,6 +39,6 @@ pub use export::ExportError;
 pub use ledger::Catalog;
 pub use rows::{
     Changed, Deleted, Effect, Evicted, LiveRow, PurgePlace, Purged, Reject, Rejected, Report, RowChange, StoredRow,
-    compare, fuse, guard, latest_of_each, units,
+    compare, fuse, guard, latest_of_each, left_out, units,
 };
 pub use store::{Store, unless_stopped, waiting_for};
