@@ -36,8 +36,8 @@ pub(super) fn waiting(kind: &Kind, LeftOut { rows, live }: LeftOut) -> String {
 
 /// Reports the live rows that the filters of these kinds leave out, as far as their tables exist.
 pub(super) async fn report(store: &Store, kinds: &[Kind], ingester: &Ingester) -> Result<(), StoreError> {
-    let tables = store.catalog().await?.tables;
-    let is_there = |kind: &&Kind| kind.filtered() && tables.contains_key(kind.table().name.as_str());
+    let tables = store.tables().await?;
+    let is_there = |kind: &&Kind| kind.filtered() && tables.contains(kind.table().name.as_str());
     for kind in kinds.iter().filter(is_there) {
         match counted(store, kind, ingester).await {
             Ok(Some(FilterVerdict::Marks(LeftOut { rows: 0, .. }))) => {}

@@ -54,7 +54,7 @@ pub(super) fn condition(text: &str, by: Option<ObjectSchema<'_>>) -> Result<Cond
 fn habit(text: &str) -> Option<String> {
     let rest = outside(text);
     let lower = rest.to_lowercase();
-    let has = |words: [&str; 2]| words.into_iter().find(|word| lower.contains(word));
+    let has = |words: [&'static str; 2]| words.into_iter().find(|word| lower.contains(word));
     if let Some(word) = has([" and ", "&&"]) {
         let word = word.trim();
         return Some(format!(

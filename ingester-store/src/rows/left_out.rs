@@ -140,8 +140,8 @@ impl Store {
         loop {
             let after = last.as_str();
             let read = || async {
-                let page = self.pool.fetch(&LiveTexts { table, group, after, limit });
-                let page = tokio::time::timeout(PAGE, page).await;
+                let texts = LiveTexts { table, group, after, limit };
+                let page = tokio::time::timeout(PAGE, self.pool.fetch(&texts)).await;
                 page.unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
             };
             let doing = || format!("counting the rows of `{}` that its filter leaves out", table.name);
