@@ -1,7 +1,7 @@
 //! `ingester backfill`: fills columns from the stored objects.
 
-use super::chosen;
 use super::interrupt::Interrupt;
+use super::{chosen, left_out};
 use crate::arguments::Backfill as Arguments;
 use crate::ending::{Ending, Failure};
 use crate::output::note;
@@ -64,7 +64,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         ));
     }
     if let Some(waits) = filled.waits {
-        note(&super::left_out::waiting(&kind, waits));
+        note(&format!("{}: {}", left_out::waiting(&kind, waits), left_out::REMEDY));
     }
     Ok(match filled.failed {
         _ if !filled.complete => interrupt.ending(),

@@ -29,7 +29,7 @@ pub(super) async fn counted(
 /// What to say about rows that wait.
 pub(super) fn waiting(kind: &Kind, LeftOut { rows, live }: LeftOut) -> String {
     format!(
-        "the filter of {} leaves out {rows} of {live} live rows, so many that none is marked as deleted: {REMEDY}",
+        "the filter of {} leaves out {rows} of {live} live rows, so many that none is marked as deleted",
         kind.name()
     )
 }
@@ -45,7 +45,7 @@ pub(super) async fn report(store: &Store, kinds: &[Kind], ingester: &Ingester) -
                 "warning: the filter of {} leaves out {rows} of {live} live rows: `ingester run` marks them as deleted",
                 kind.name()
             )),
-            Ok(Some(FilterVerdict::Waits(found))) => note(&format!("warning: {}", waiting(kind, found))),
+            Ok(Some(FilterVerdict::Waits(found))) => note(&format!("warning: {}: {REMEDY}", waiting(kind, found))),
             Ok(None) => note(&format!(
                 "warning: the live rows that the filter of {} leaves out were not counted within {} s",
                 kind.name(),
