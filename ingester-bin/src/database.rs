@@ -9,7 +9,7 @@ use crate::output::note;
 use crate::progress;
 use anyhow::anyhow;
 use ingester_core::{Kind, KindNames};
-use ingester_mirror::config::{Config, ConfigError, Environment, Gate, with_password};
+use ingester_mirror::config::{Config, ConfigError, Environment, Gate, Ingester, with_password};
 use ingester_store::{Address, ConnectOptions, Store, StoreError};
 use std::fmt;
 use std::path::Path;
@@ -41,6 +41,16 @@ impl Target {
             database.address = with_password(database.address, file).map_err(usage)?;
         }
         Ok(database)
+    }
+}
+
+impl Target {
+    /// The section `ingester` of the configuration file; its defaults without one.
+    pub(crate) fn ingester(&self, kinds: &[Kind]) -> Result<Ingester, Failure> {
+        match &self.config {
+            Some(file) => Ok(configuration(&ConfigFile { config: file.clone() }, kinds)?.ingester),
+            None => Ok(Ingester::default()),
+        }
     }
 }
 

@@ -721,6 +721,19 @@ impl Kind {
         Ok(Some(Row { lost, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? }))
     }
 
+    /// Whether the kind's filter leaves an object out, of which nothing else is read.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the text is not JSON, or a field's JSON is not of the field's type.
+    pub fn leaves_out(&self, object: &Object) -> Result<bool, DecodeError> {
+        if !self.filtered {
+            return Ok(false);
+        }
+        let object = &*self.pruned(object)?;
+        let mut values = Values::with_capacity(self.table().indexed().len());
+        Ok(!self.functions.decode.decode(object, &mut values)?)
+    }
+
     /// The row of an object that cannot be decoded: its metadata and its text, the indexed columns NULL. No definition has computed these
     /// columns, so its `ingest_version` is 0.
     ///

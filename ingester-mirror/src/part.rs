@@ -16,6 +16,7 @@ use ingester_core::object::{Identity, Meta};
 use ingester_core::value::Micros;
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
+use ingester_store::left_out::FilterVerdict;
 use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -252,6 +253,11 @@ impl Rows for PartOfRows {
             self.whole.count_swept(unit, rows).await
         }
         .boxed()
+    }
+
+    /// Of all parts: a filter is judged by the whole kind.
+    fn judge_left_out<'a>(&'a self, fuse: Option<&'a Fuse>) -> BoxFuture<'a, Result<FilterVerdict, StoreError>> {
+        self.whole.judge_left_out(fuse)
     }
 
     /// From all parts: which objects of a group a rule keeps depends on the whole kind.

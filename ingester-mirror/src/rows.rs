@@ -12,6 +12,7 @@ use ingester_core::kind::Kind;
 use ingester_core::value::Micros;
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
+use ingester_store::left_out::FilterVerdict;
 use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -59,6 +60,9 @@ pub(crate) trait Rows: Send + Sync {
 
     /// As [`Store::count_swept`].
     fn count_swept<'a>(&'a self, unit: &'a str, rows: u64) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// As [`Store::judge_left_out`]. It may read all live rows of the kind.
+    fn judge_left_out<'a>(&'a self, fuse: Option<&'a Fuse>) -> BoxFuture<'a, Result<FilterVerdict, StoreError>>;
 
     /// As [`candidates`].
     fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>>;
@@ -156,6 +160,10 @@ impl Rows for StoreRows {
 
     fn count_swept<'a>(&'a self, unit: &'a str, rows: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         self.store.count_swept(&self.kind, unit, rows).boxed()
+    }
+
+    fn judge_left_out<'a>(&'a self, fuse: Option<&'a Fuse>) -> BoxFuture<'a, Result<FilterVerdict, StoreError>> {
+        self.store.judge_left_out(&self.kind, fuse).boxed()
     }
 
     fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {

@@ -41,6 +41,6 @@ pub use export::ExportError;
 pub use ledger::Catalog;
 pub use rows::{
     Changed, Deleted, Effect, Evicted, LiveRow, Pending, Premise, PurgePlace, PurgeTerms, Purged, Reject, Rejected,
-    Report, RowChange, StoredRow, compare, fuse, guard, latest_of_each, marks, units,
+    Report, RowChange, StoredRow, compare, fuse, guard, latest_of_each, left_out, marks, units,
 };
 pub use store::{Store, unless_stopped, waiting_for};

@@ -1,7 +1,7 @@
 //! `ingester backfill`: fills columns from the stored objects.
 
-use super::chosen;
 use super::interrupt::Interrupt;
+use super::{chosen, left_out};
 use crate::arguments::Backfill as Arguments;
 use crate::ending::{Ending, Failure};
 use crate::output::note;
@@ -16,6 +16,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
     let kinds = program.kinds;
     let kind = chosen(kinds, std::slice::from_ref(&arguments.kind))?[0];
     let backfill = Backfill::of(&kind, &arguments.columns).map_err(|error| Failure::Usage(error.into()))?;
+    let backfill = backfill.limited(arguments.target.ingester(kinds)?.fuse(&kind));
     let store = arguments.target.database(kinds)?.open_existing().await?;
     store.learn_declared(program.declared).await.map_err(|error| super::declared_failure(error, program))?;
     if program.declared.iter().any(|declared| declared.table().name == kind.table().name) && kind.ingest_version() == 0
@@ -55,9 +56,19 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         filled.failed,
         if filled.complete { "" } else { "; interrupted: the next run continues from here" }
     ));
+    if filled.marked > 0 {
+        note(&format!(
+            "{}: {} rows were marked as deleted, because the filter leaves them out",
+            kind.name(),
+            filled.marked
+        ));
+    }
+    if let Some(waits) = filled.waits {
+        note(&format!("{}: {}", left_out::waiting(&kind, waits), left_out::REMEDY));
+    }
     Ok(match filled.failed {
         _ if !filled.complete => interrupt.ending(),
-        0 => Ending::Done,
+        0 if filled.waits.is_none() => Ending::Done,
         _ => Ending::Problem,
     })
 }

@@ -19,6 +19,7 @@ pub(crate) mod import;
 mod interrupt;
 pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
+mod left_out;
 pub(crate) mod manifests;
 pub(crate) mod members;
 mod moving;

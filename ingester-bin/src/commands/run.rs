@@ -25,6 +25,7 @@ use ingester_mirror::replicas::{Assignment, Group, KubeLeases, Membership, name_
 use ingester_mirror::retention::RetentionTask;
 use ingester_mirror::suspend::{Permit, Suspension};
 use ingester_mirror::sync::{self, Context};
+use ingester_store::left_out::LeftOut;
 use ingester_store::migrate::{Backfill, BackfillProgress, Released};
 use ingester_store::{ErrorClass, Store, StoreError};
 use std::num::NonZeroU32;
@@ -358,6 +359,9 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
 /// written some. The first look again is soon, when that release has probably ended.
 const AGAIN: [Duration; 2] = [Duration::from_secs(300), Duration::from_secs(3600)];
 
+/// The longest pause while rows wait that a changed filter leaves out: a person may have said meanwhile that they are meant.
+const WAITING: Duration = Duration::from_secs(600);
+
 /// How long a page may take once the backfill is to stop, before it is given up: a silent database must not keep the permit.
 const PAGE: Duration = Duration::from_secs(60);
 
@@ -376,7 +380,8 @@ struct Filling {
 /// How a backfill of one table ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Filled {
-    Completely,
+    /// `waits`: but for rows that a changed filter leaves out.
+    Completely { waits: bool },
     /// The program stops.
     Stopped,
     /// The kind was suspended, or the rate changed: its place is stored.
@@ -392,8 +397,9 @@ impl Filling {
         let mut next = pauses();
         while self.stop.run_until_cancelled(self.listed()).await.is_some() {
             let kinds = self.leading.look();
+            let limit = self.live.now().ingester.sweep_limit;
             let attempts = async || match self.stop.is_cancelled() {
-                true => Ok(()),
+                true => Ok(false),
                 false => self.all(&kinds).await,
             };
             let token = self.stop.clone();
@@ -402,11 +408,17 @@ impl Filling {
                 .sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)))
                 .notify(|error: &StoreError, _| tracing::warn!(%error, "Backfill failed, trying again"));
             // The attempts end only with a success.
-            let _ = attempts.await;
+            let waits = attempts.await.unwrap_or_default();
             let pause = next.next().unwrap_or(AGAIN[1]);
-            // A kind that was taken over may have been left half done, and members of an older release wrote rows until they left.
-            let gains = self.leading.gains();
-            if let Some(Ok(())) = self.stop.run_until_cancelled(tokio::time::timeout(pause, gains)).await {
+            let pause = if waits { pause.min(WAITING) } else { pause };
+            let again = async {
+                tokio::select! {
+                    // A kind that was taken over may have been left half done, and members of an older release wrote rows until they left.
+                    () = self.leading.gains() => {}
+                    () = self.live.changed(&limit, |config| config.ingester.sweep_limit), if waits => {}
+                }
+            };
+            if let Some(Ok(())) = self.stop.run_until_cancelled(tokio::time::timeout(pause, again)).await {
                 next = pauses();
             }
         }
@@ -419,8 +431,10 @@ impl Filling {
         }
     }
 
-    /// Backfills all new columns of these kinds. Those of suspended kinds wait until the kind is resumed, and for all others.
-    async fn all(&self, kinds: &[Kind]) -> Result<(), StoreError> {
+    /// Backfills all new columns of these kinds. Those of suspended kinds wait until the kind is resumed, and for all others. Returns whether
+    /// rows wait that a changed filter leaves out.
+    async fn all(&self, kinds: &[Kind]) -> Result<bool, StoreError> {
+        let mut waits = false;
         let mut waiting = self.store.incomplete_backfills(kinds, self.released.as_ref()).await?;
         for backfill in &waiting {
             self.metrics.backfill(backfill.kind.name()).incomplete_columns(backfill.columns().len());
@@ -430,24 +444,27 @@ impl Filling {
             let permits = waiting.iter().map(|backfill| Box::pin(self.suspension.permit(backfill.kind.name())));
             let permit = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => return Ok(()),
+                () = self.stop.cancelled() => return Ok(waits),
                 // New kinds are handled together with the waiting ones.
-                () = self.leading.gains() => return Ok(()),
+                () = self.leading.gains() => return Ok(waits),
                 permit = select_all(permits) => permit,
             };
-            let (Some(permit), place, _) = permit else { return Ok(()) };
+            let (Some(permit), place, _) = permit else { return Ok(waits) };
             match self.one(&waiting[place], permit).await? {
-                Filled::Completely => drop(waiting.remove(place)),
+                Filled::Completely { waits: one } => {
+                    waits |= one;
+                    drop(waiting.remove(place));
+                }
                 Filled::Elsewhere => {
                     let left = waiting.remove(place);
                     self.leading.given_away(&left.kind);
                     self.metrics.backfill(left.kind.name()).incomplete_columns(0);
                 }
-                Filled::Stopped => return Ok(()),
+                Filled::Stopped => return Ok(waits),
                 Filled::Interrupted => {}
             }
         }
-        Ok(())
+        Ok(waits)
     }
 
     /// Backfills one table. Stops after the current page if the program stops, the kind is to be suspended or goes to another member, or
@@ -464,6 +481,7 @@ impl Filling {
         let mut before = BackfillProgress::default();
         let rate = self.live.now().ingester.backfill_rate;
         let stop = self.stop.child_token();
+        let backfill = &backfill.clone().limited(self.live.now().ingester.fuse(&backfill.kind));
         let filled = self.store.backfill(backfill, NonZeroU32::new(rate), &stop, |now| {
             let (filled, failed) = (now.filled - before.filled, now.failed - before.failed);
             counts.rows(filled, now.read - before.read - filled - failed, failed);
@@ -485,11 +503,28 @@ impl Filling {
                 page.unwrap_or_else(|_| Err(StoreError::silent("filling columns", PAGE)))?
             }
         };
-        let BackfillProgress { read, filled, failed, complete, .. } = filled;
+        let BackfillProgress { read, filled, failed, marked, waits, complete, .. } = filled;
+        if marked > 0 {
+            tracing::warn!(
+                kind,
+                rows = marked,
+                "The filter of this kind leaves out live rows that another filter has written: they were marked as deleted"
+            );
+        }
+        if let Some(LeftOut { rows, live }) = waits {
+            tracing::error!(
+                kind,
+                rows,
+                live,
+                "The filter of this kind leaves out so many live rows that none is marked as deleted: correct the filter; if it is meant, \
+                 run `ingester audit --repair`, or raise ingester.sweepLimit"
+            );
+        }
         if complete {
             counts.incomplete_columns(0);
+            counts.left_out_waiting(waits.map_or(0, |waits| waits.rows));
             tracing::info!(kind, columns, rows = read, filled, failed, "Backfill finished");
-            return Ok(Filled::Completely);
+            return Ok(Filled::Completely { waits: waits.is_some() });
         }
         if self.stop.is_cancelled() {
             tracing::info!(kind, columns, rows = read, "Backfill interrupted, the next start continues it");

@@ -4,7 +4,7 @@ mod diff;
 
 pub(crate) use diff::diff;
 
-use super::{BEHIND, chosen, is_current, refuse_foreign, released, to_adopt};
+use super::{BEHIND, chosen, is_current, left_out, refuse_foreign, released, to_adopt};
 use crate::arguments::{
     Format, SchemaAdopt, SchemaApply, SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
@@ -175,6 +175,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
             (false, false) => May::Change,
         };
         apply_declared(&database, &store, program, may).await?;
+        left_out::report(&store, program.declared, &arguments.target.ingester(program.kinds)?).await?;
     }
     store.close().await;
     Ok(ending)
@@ -448,6 +449,7 @@ async fn plan(
         output::print(&dialect.script(&statements))?;
         note_left(&planned.left, program);
         note_left_views(&store, program, &dropped).await?;
+        left_out::report(&store, program.declared, &arguments.target.ingester(program.kinds)?).await?;
         note(&format!("dry run: of declared kinds {} changes would be made in {database}", planned.made.len()));
     }
     let Some(released) = released else {

@@ -56,6 +56,13 @@ pub(super) fn at<'s>(schema: &'s JSONSchemaProps, steps: &[Step]) -> Result<Opti
             return Ok(None);
         }
         let next = match step {
+            // Every object of Kubernetes has these, also one within another.
+            Step::Name(name)
+                if here.x_kubernetes_embedded_resource == Some(true)
+                    && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") =>
+            {
+                return Ok(None);
+            }
             Step::Name(name) => {
                 let free = match &here.additional_properties {
                     Some(JSONSchemaPropsOrBool::Schema(schema)) => Some(&**schema),

@@ -2,6 +2,7 @@
 
 use super::column::{Column, read_absent, read_column};
 use super::crd;
+use super::filter::{self, ObjectSchema};
 use super::path::{Condition, Path};
 use super::recipe::Recipe;
 use super::rules::{evict_rule, read_evict};
@@ -144,7 +145,9 @@ fn read_kind(node: &Located<'_>, open: Open<'_>, faults: &mut Faults) -> Option<
     let says_absent = absent.is_some() || columns.iter().all(|column| column.says_absent);
     let pruned = read_prune(keys.take("prune"), immutable, evictable, faults);
     let evict = keys.take("evict");
-    let Contents { mut recipe, fingerprint, row, conditions } = Contents::read(&columns, keys.take("filter"), faults);
+    let by = crd.as_ref().zip(of_version).and_then(|(crd, version)| ObjectSchema::of(crd, version));
+    let Contents { mut recipe, fingerprint, row, conditions } =
+        Contents::read(&columns, keys.take("filter"), by, faults);
     let protobuf = keys.take("protobuf").and_then(|at| read_protobuf(&at, open, faults));
     let table = read_table(node, &mut keys, names.kind.unwrap_or_default(), &columns, companions, faults);
     let table = match (table, &history) {
@@ -444,7 +447,12 @@ struct Contents {
 }
 
 impl Contents {
-    fn read(columns: &[Column<'_>], filter: Option<Located<'_>>, faults: &mut Faults) -> Self {
+    fn read(
+        columns: &[Column<'_>],
+        filter: Option<Located<'_>>,
+        by: Option<ObjectSchema<'_>>,
+        faults: &mut Faults,
+    ) -> Self {
         let (mut recipe, mut fingerprint) = (Recipe::new(), Fingerprint::NONE);
         let (mut row, mut conditions) = (Fingerprint::NONE.text("row"), Vec::new());
         for column in columns {
@@ -456,7 +464,7 @@ impl Contents {
         }
         for condition in filter.iter().flat_map(Located::one_or_more) {
             let Some(text) = condition.text(faults) else { continue };
-            match Condition::parse(text) {
+            match filter::condition(text, by) {
                 Ok(parsed) => {
                     recipe.condition(&parsed);
                     let condition = Fingerprint::NONE.text("filter").text(&parsed.to_string());

@@ -7,10 +7,35 @@ use std::io;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/declare/mistakes.md");
 
-/// The file that mistakes name beside their own.
+/// The CRD of `Widget`.
+const CRD: &str = r"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              mode: {type: string, enum: [Batch, Stream]}
+              replicas: {type: integer}
+";
+
+/// The files that mistakes name.
 fn open(file: &str) -> io::Result<Vec<u8>> {
     match file {
         "widget.pb" => Ok(Vec::new()),
+        "crd.yaml" => Ok(CRD.into()),
         _ => Err(io::Error::new(io::ErrorKind::NotFound, "there is no such file")),
     }
 }

@@ -21,6 +21,7 @@
 //! | `rules.rs` | the rules of a kind by which objects may leave etcd |
 //! | `views.rs` | views over these kinds |
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
+//! | `filter.rs` | conditions of a filter, and what a CRD says against them |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `spelled.rs` | kinds as a file spells them |
 //! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD; a struct of a kind of a file |
@@ -30,6 +31,7 @@
 
 mod column;
 mod crd;
+mod filter;
 mod kinds;
 #[cfg(test)]
 mod mistakes;

@@ -13,7 +13,7 @@ pub use schedule::audit_periodically;
 pub use verdict::{AuditReport, Counts, Finding, ReportEntry};
 
 use crate::cluster::{ApiError, ApiErrorKind};
-use crate::config::{Config, Live};
+use crate::config::{Config, Live, SweepLimit};
 use crate::lifecycle::{is_ghost, is_leaving, is_released};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
 use crate::replicas::shard::Shard;
@@ -132,6 +132,8 @@ async fn audit_parts(
     // Whole kinds are read, once for all of their parts.
     let mut whole = config.clone();
     whole.ingester.replicas.enabled = false;
+    // A person who repairs means what the report says.
+    whole.ingester.sweep_limit = SweepLimit::of(0);
     // It is never cancelled: an audit ends by itself, or with the process.
     for unit in units(context, kinds, &Live::fixed(whole), &CancellationToken::new()) {
         let is_of_it = |part: &&Scope| part.kind.name() == unit.kind.name() && part.namespace == unit.namespace;

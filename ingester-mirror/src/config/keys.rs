@@ -256,7 +256,7 @@ settings! {
         /// start; `""` deletes it there. A name that is removed from the file keeps its value in the database. If a view reads `deploy_region` and
         /// the file does not have it, the environment variable `REGION` is written. A warning lists names that no view reads. At most 64 bytes for a
         /// name and 256 characters for a value. Reserved names are `cluster`, `members`, and those that begin with `view:`, `definition/`,
-        /// `recipes/`, `stays/`, `types/`, `sweep/`, `evict/`, `marks/`, `unit/` or `policy/`.
+        /// `recipes/`, `stays/`, `types/`, `sweep/`, `filter/`, `evict/`, `marks/`, `unit/` or `policy/`.
         viewSettings => view_settings: BTreeMap<String, String> = "{}", "map from names to texts", Restart,
             map(setting_name, setting_value);
         /// How long after a write further changes of the object are combined into one write. For controllers that change their objects every second.
@@ -276,7 +276,8 @@ settings! {
         /// A fuse for each kind: if lists lack the objects of more live rows than this, and of more than a fifth of the kind's live rows, none of
         /// them is marked as deleted. All namespaces and shards of the kind count together, in all processes, with the rows that were marked within
         /// the last hour; while one of them is refused, also with the rows that were marked before. A log line, `ingester_sweeps_refused_total` and
-        /// an Event report it. If the objects are really gone, `ingester audit --repair` marks them. `0`: no limit.
+        /// an Event report it. If the objects are really gone, `ingester audit --repair` marks them. `0`: no limit. The same limit holds for rows
+        /// that a changed [filter](kinds.md#a-filter-that-changes) leaves out.
         sweepLimit => sweep_limit: SweepLimit = "1000", "0 to 1000000000", Now,
             read(|text| whole(0..=1_000_000_000)(text).map(SweepLimit::of));
         /// How often cluster and rows are compared, object by object, like `ingester audit`, one kind after the other: the pause between two rounds;

@@ -399,8 +399,8 @@ impl Ingester {
         Ok(())
     }
 
-    /// The fuse of the sweeps of `kind`; `None` without a limit.
-    pub(crate) fn fuse(&self, kind: &Kind) -> Option<Fuse> {
+    /// The fuse of the sweeps and the filter of `kind`; `None` without a limit.
+    pub fn fuse(&self, kind: &Kind) -> Option<Fuse> {
         let namespaces = if kind.namespaced() { self.namespaces.clone() } else { Vec::new() };
         Some(Fuse { limit: self.sweep_limit.rows()?, namespaces })
     }

@@ -22,8 +22,19 @@ pub(super) const TIME: Bounds = Bounds::new("1s", "365d");
 pub(super) const GRACE: Bounds = Bounds::new("1m", "36500d");
 
 /// How names begin under which the ingester keeps something in `ingester_settings`.
-const OWN_SETTINGS: [&str; 10] =
-    ["view:", "definition/", "recipes/", "stays/", "types/", "sweep/", "evict/", "marks/", "unit/", "policy/"];
+const OWN_SETTINGS: [&str; 11] = [
+    "view:",
+    "definition/",
+    "recipes/",
+    "stays/",
+    "types/",
+    "sweep/",
+    "filter/",
+    "evict/",
+    "marks/",
+    "unit/",
+    "policy/",
+];
 
 /// More such names, as a whole.
 const OWN_NAMES: [&str; 3] = ["changes", "cluster", "members"];

@@ -9,6 +9,7 @@
 //! | `metadata` | reads the metadata of all objects |
 //! | `watch` | follows the changes |
 //! | `sweep` | what a list lacks |
+//! | `left_out` | what a changed filter leaves out |
 //! | `resync` | compares cluster, rows and memory from time to time |
 //! | `policies` | judges what is to leave etcd by rules |
 //! | `finalizers` | adds our finalizer to objects that are older than this process |
@@ -18,6 +19,7 @@
 //! stays silent until it has.
 
 mod finalizers;
+mod left_out;
 mod list;
 mod metadata;
 mod policies;
@@ -135,6 +137,8 @@ impl Follower {
         tasks.spawn(async move { until.until_stopped(task.resync()).await });
         let (task, until) = (follower.clone(), pipeline.clone());
         tasks.spawn(async move { until.until_stopped(task.apply_policies()).await });
+        let (task, until) = (follower.clone(), pipeline.clone());
+        tasks.spawn(async move { until.until_stopped(task.judge_filter()).await });
         tasks.spawn(async move { pipeline.until_stopped(follower.add_finalizers()).await });
         let all_ended = async {
             while let Some(ended) = tasks.join_next().await {

@@ -96,7 +96,7 @@ fn every_series_exists_from_the_start() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 77);
+    assert_eq!(rendered.types.len(), 78);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
@@ -386,6 +386,7 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.rejected_objects(2), &[("ingester_rejected_objects", 2.0)]),
         (|m| m.orphans_swept(2), &[("ingester_orphans_swept_total", 2.0)]),
         (|m| m.sweep_refused(), &[("ingester_sweeps_refused_total", 1.0)]),
+        (|m| m.left_out_waiting(2), &[("ingester_left_out_waiting_rows", 2.0)]),
         (|m| m.database_error(ErrorClass::Transient), &[("ingester_database_errors_total transient", 1.0)]),
         (|m| m.database_error(ErrorClass::Object), &[("ingester_database_errors_total object", 1.0)]),
         (|m| m.database_error(ErrorClass::Operator), &[("ingester_database_errors_total operator", 1.0)]),

@@ -14,6 +14,8 @@ metrics! {
     backfill_rows: Counters ["result" in ["filled", "unchanged", "failed"]] by Kind, "ingester_backfill_rows_total",
         "Rows read to fill new columns, by result";
     incomplete_columns: Gauges by Kind, "ingester_incomplete_columns", "Columns whose rows are not all filled yet";
+    left_out: Gauges by Kind, "ingester_left_out_waiting_rows",
+        "Live rows that a changed filter leaves out, and that are so many that they are not marked as deleted";
     purged: Counters by Kind, "ingester_purged_rows_total",
         "Rows that were purged because their objects were deleted long ago, or by a rule of retention";
     retention_rows: Gauges by Kind, "ingester_retention_rows",
@@ -29,6 +31,13 @@ metrics! {
     last_audit: Seconds by Kind, "ingester_last_audit_timestamp_seconds",
         "When the last scheduled audit succeeded; 0 before the first";
     suspended: Gauges by Kind, "ingester_suspended", "1 while the kind is suspended";
+}
+
+impl ControllerMetrics {
+    /// How many rows that a changed filter leaves out wait.
+    pub(crate) fn left_out_waiting(&self, rows: u64) {
+        self.kind.upkeep.left_out.set(i64::try_from(rows).unwrap_or(i64::MAX));
+    }
 }
 
 impl UpkeepSeries {
@@ -47,6 +56,11 @@ impl BackfillMetrics {
         for (counter, rows) in self.0.upkeep.backfill_rows.iter().zip([filled, unchanged, failed]) {
             counter.inc_by(rows);
         }
+    }
+
+    /// How many rows that a changed filter leaves out wait.
+    pub fn left_out_waiting(&self, rows: u64) {
+        self.0.upkeep.left_out.set(i64::try_from(rows).unwrap_or(i64::MAX));
     }
 
     /// How many columns are not backfilled completely.

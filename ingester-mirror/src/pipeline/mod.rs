@@ -11,7 +11,8 @@
 //! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
 //!
 //! `known` is what is remembered of each object, `evictions` of those that were evicted last. `choices` decides whether evictions by rules go on,
-//! `additions` adds our finalizer, `settling` gathers changes, `ghost` leaves alone what had left etcd, `ignored` reports annotations without effect.
+//! `additions` adds our finalizer, `settling` gathers changes, `left_out` keeps rows that a
+//! changed filter would mark, `ghost` leaves alone what had left etcd, `ignored` reports annotations without effect.
 //! Requests to the API server run beside the batches: one that is slow holds up its own object and no other.
 //!
 //! # Guarantees
@@ -33,6 +34,7 @@ mod evictions;
 mod ghost;
 mod ignored;
 mod known;
+mod left_out;
 mod prepare;
 mod queue;
 mod request;
@@ -41,12 +43,14 @@ mod work;
 
 pub(crate) use evictions::{EvictedObject, Evictions};
 pub(crate) use known::{Known, KnownObject, RowState, Unseen};
+pub(crate) use left_out::HOLDS;
 pub(crate) use prepare::forgotten;
 pub(crate) use queue::Queue;
 pub(crate) use work::{Arrival, Item, ObjectRef, Why, Work, bytes_of, uid_of};
 
 use crate::unit::{Stopped, Unit};
 use ingester_core::object::Meta;
+use left_out::Withheld;
 use request::Requests;
 use settling::Settling;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -72,6 +76,9 @@ pub(crate) struct Pipeline {
     known: Mutex<Known>,
     evictions: Mutex<Evictions>,
     settling: Mutex<Settling>,
+    withheld: Mutex<Withheld>,
+    /// Rows that a changed filter leaves out wait for a verdict.
+    pub(crate) filter_asked: Notify,
     /// Some objects lack our finalizer.
     pub(crate) finalizers_missing: Notify,
     /// Counts how often the cluster went back to an earlier state.
@@ -89,6 +96,8 @@ impl Pipeline {
             known: Mutex::default(),
             evictions: Mutex::default(),
             settling: Mutex::default(),
+            withheld: Mutex::default(),
+            filter_asked: Notify::new(),
             finalizers_missing: Notify::new(),
             restores: AtomicU32::new(0),
             writing: RwLock::default(),
@@ -105,6 +114,11 @@ impl Pipeline {
     /// The objects that were evicted last.
     pub(crate) fn evictions(&self) -> MutexGuard<'_, Evictions> {
         self.evictions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The objects whose rows a changed filter leaves out.
+    fn withheld(&self) -> MutexGuard<'_, Withheld> {
+        self.withheld.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Some objects lack our finalizer: add it soon.

@@ -22,6 +22,8 @@ use std::time::Duration;
 pub(super) struct PreparedBatch {
     /// What is to be written.
     pub(super) writes: Vec<Write>,
+    /// Rows that are to be marked because the filter leaves out their objects, which stay in the cluster.
+    left_out: Vec<Write>,
     /// Objects that cannot be mirrored as they are.
     pub(super) rejections: Vec<Rejection>,
     /// What has to be requested first.
@@ -79,6 +81,8 @@ impl Pipeline {
             let seen = stored.get(&item.uid).copied();
             self.prepare_item(item, seen, &mut batch);
         }
+        let left_out = std::mem::take(&mut batch.left_out);
+        self.mark_left_out(left_out, &mut batch).await?;
         Ok(batch)
     }
 
@@ -369,7 +373,14 @@ impl Pipeline {
             let version = reference.version.max(seen.map_or(0, |seen| seen.res_version));
             let change = self.tombstone(&ObjectRef { version, ..reference.clone() });
             let consequences = Consequences { object: reference, becomes, then, again: None, trail };
-            batch.writes.push(Write { change, consequences });
+            let write = Write { change, consequences };
+            // The row of an object that is to be deleted does not wait: the deletion would wait for it.
+            let stays = !gone && !is_leaving(meta, self.unit.rules()) && self.unit.selection.has(object);
+            if stays {
+                batch.left_out.push(write)
+            } else {
+                batch.writes.push(write)
+            }
             return;
         }
         let mut known = self.known();

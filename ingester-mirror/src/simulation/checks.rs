@@ -170,6 +170,7 @@ pub(super) fn before_row(world: &mut World, old: Option<&KeptRow>, new: &StoredR
     let again = world.database.by_hand.contains(uid);
     if !stored.deleted && !stored.evicted() && deleted {
         before_mark(world, uid);
+        before_filter_marks(world, old);
     }
     let outlived = again && world.truth.outlived(uid, stored.res_version, new.res_version);
     if deleted && world.is_evicted_by_rule(uid) {
@@ -219,6 +220,16 @@ fn before_mark(world: &mut World, uid: &str) {
     let all = world.swept.values().filter(|marked| **marked).count();
     if world.lost && world.more.namespaces && all as u64 > SWEEP_LIMIT {
         world.violate(format!("the units of a kind have one limit for sweeps: {all} rows"));
+    }
+}
+
+/// A row that was live is marked as deleted. If another filter has written it, and its object is still there, such rows must have been counted.
+fn before_filter_marks(world: &mut World, old: &KeptRow) {
+    let stays = |thing: &Thing| thing.deletion.is_none() && !thing.deletes() && thing.flavour == Flavour::LeftOut;
+    let is_there = world.server.things.values().any(|thing| *thing.uid == *old.row.uid && stays(thing));
+    let of_other_filter = old.row.json().contains(Flavour::LeftOut.text());
+    if world.more.filters && is_there && of_other_filter && !world.filter_marks {
+        world.violate(format!("a changed filter marks no row before it may: {}", old.told()));
     }
 }
 

@@ -9,8 +9,9 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_store::fuse::Account;
+use ingester_store::fuse::{Account, Fuse};
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use ingester_store::left_out::{FilterVerdict, LeftOut, leaves_out};
 use ingester_store::marks::Mark;
 use ingester_store::{Rejected, Report, RowChange, StoredRow};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,10 @@ use tokio::time::Instant;
 
 /// How long rows of deleted objects are kept if they are purged.
 const AGE: Duration = Duration::from_secs(240);
+
+/// How many rows a changed filter may mark in any case, in the time of trouble and after it.
+pub(super) const FILTER_LIMIT: u64 = 1;
+pub(super) const CALM_FILTER_LIMIT: u64 = 1000;
 
 /// The minimum time for which they exist.
 const LEAST_AGE: Duration = Duration::from_secs(30);
@@ -272,13 +277,31 @@ impl World {
         }
     }
 
+    /// Whether rows that the filter of a kind leaves out may be marked as deleted.
+    pub(super) fn judge_left_out(&mut self, who: &str, kind: Kind, fuse: Option<&Fuse>) -> FilterVerdict {
+        let rows = self.database.rows.values().filter(|kept| !kept.version().deleted && !kept.version().evicted());
+        let is_out = |kept: &&KeptRow| leaves_out(&kind, text(&kept.row, base::JSON)) == Ok(true);
+        let found = LeftOut { rows: rows.clone().filter(is_out).count() as u64, live: rows.count() as u64 };
+        let verdict = FilterVerdict::of(found, fuse);
+        self.note(who, &format!("the filter: {verdict:?}"));
+        self.filter_marks |= verdict.marks();
+        verdict
+    }
+
     /// Gives rows of older definitions the columns of this one.
     pub(super) fn backfill(&mut self, who: &str, kind: Kind) {
         let older: Vec<KeptRow> =
             self.database.rows.values().filter(|kept| kind.is_older(kept.row.ingest_version)).cloned().collect();
+        let limit = if self.calm { CALM_FILTER_LIMIT } else { FILTER_LIMIT };
+        let fuse = Fuse { limit, namespaces: Vec::new() };
+        let marks = kind.filtered() && !older.is_empty() && self.judge_left_out(who, kind, Some(&fuse)).marks();
         for old in older {
             let object = Object::parse(text(&old.row, base::JSON), ManagedFields::Keep);
             let Ok(row) = object.map_err(drop).and_then(|object| kind.row(&object).map_err(drop)) else { continue };
+            let is_left_out = row.is_none() && !old.version().deleted && !old.version().evicted();
+            if is_left_out && kind.filtered() && !marks {
+                continue;
+            }
             self.note(who, &format!("backfilled: {}", old.told()));
             let mut new = old.row.clone();
             if let Some(row) = row {
@@ -287,6 +310,12 @@ impl World {
             }
             new.ingest_version = kind.ingest_version();
             new.values[base::INGEST_VERSION] = Value::UInt(new.ingest_version.into());
+            if is_left_out && marks {
+                new.delete_time = Some(self.database_time());
+                checks::before_row(self, Some(&old), &new);
+                self.store(new, Some(old));
+                continue;
+            }
             if let Some(kept) = self.database.rows.get_mut(&old.row.uid) {
                 kept.row = new;
             }

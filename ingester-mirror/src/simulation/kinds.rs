@@ -72,6 +72,15 @@ pub(super) const NEWER: Kind = {
     Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 2, of_unmarked: 1 })
 };
 
+/// The first release with a filter that leaves nothing out.
+pub(super) const WIDER: Kind = {
+    let functions = Functions { decode: Decode::Function(decode_wider), ..*MODEL.functions() };
+    Kind::new(*MODEL.definition(), functions).versioned(IngestVersion { number: 1, of_unmarked: 1 }).filtering()
+};
+
+/// The next release with the filter that leaves out [`Flavour::LeftOut`].
+pub(super) const NARROWER: Kind = NEWER.filtering();
+
 /// The kind, where annotations take objects out of the cluster, or where they do not.
 pub(super) fn evictable(kind: Kind, evictable: bool) -> Kind {
     if evictable {
@@ -107,6 +116,11 @@ fn decode(object: &Object, values: &mut Values) -> Result<bool, json::Error> {
     Ok(included)
 }
 
+fn decode_wider(object: &Object, values: &mut Values) -> Result<bool, json::Error> {
+    values.push(Value::text(owner_and_flavour(object)?.0));
+    Ok(true)
+}
+
 /// The new column has the owner's text, too: so it changes whenever the owner does.
 fn decode_newer(object: &Object, values: &mut Values) -> Result<bool, json::Error> {
     let owner = owner(object)?;
@@ -117,6 +131,11 @@ fn decode_newer(object: &Object, values: &mut Values) -> Result<bool, json::Erro
 
 /// The owner; `None` for an object that is left out.
 fn owner(object: &Object) -> Result<Option<String>, json::Error> {
+    let (owner, flavour) = owner_and_flavour(object)?;
+    Ok((flavour != Flavour::LeftOut.text()).then_some(owner))
+}
+
+fn owner_and_flavour(object: &Object) -> Result<(String, String), json::Error> {
     let (spec, _) = object.parts()?;
     let spec: serde_json::Value =
         serde_json::from_str(spec).map_err(|error| json::Error::value(0, error.to_string()))?;
@@ -124,5 +143,5 @@ fn owner(object: &Object) -> Result<Option<String>, json::Error> {
     if text("flavour") == Flavour::Undecodable.text() {
         return Err(json::Error::value(0, "it is undecodable"));
     }
-    Ok((text("flavour") != Flavour::LeftOut.text()).then(|| text("owner").to_owned()))
+    Ok((text("owner").to_owned(), text("flavour").to_owned()))
 }

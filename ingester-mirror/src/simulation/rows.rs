@@ -17,6 +17,7 @@ use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_store::fuse::{Account, Fuse, Sweep, others};
 use ingester_store::guard::{Eviction, Version};
+use ingester_store::left_out::FilterVerdict;
 use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -300,6 +301,15 @@ impl Rows for Client {
                 world.database.accounts.insert(unit, account.marking(rows, now));
             });
             counted.await
+        }
+        .boxed()
+    }
+
+    fn judge_left_out<'a>(&'a self, fuse: Option<&'a Fuse>) -> BoxFuture<'a, Result<FilterVerdict, StoreError>> {
+        async move {
+            let (who, kind, fuse) = (self.name(), self.kind, fuse.cloned());
+            let judge = move |world: &mut World| world.judge_left_out(&who, kind, fuse.as_ref());
+            self.query("judge left out", String::new(), judge).await
         }
         .boxed()
     }

@@ -2,7 +2,8 @@
 
 use super::api_server::NAMESPACES;
 use super::checks;
-use super::kinds::{MODEL, NEWER, evictable};
+use super::database::{CALM_FILTER_LIMIT, FILTER_LIMIT};
+use super::kinds::{MODEL, NARROWER, NEWER, WIDER, evictable};
 use super::members::{self, Tally};
 use super::policies;
 use super::retention;
@@ -75,6 +76,8 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
         let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(seed, &mut rng, more));
         let shards = members::are_in(seed).then(|| 1 + (seed / 7 % 2) as u32);
         let ingesters = if shards.is_some() { ingesters.max(2) } else { ingesters };
+        // Two at a time would disagree about the filter.
+        let ingesters = if more.filters { 1 } else { ingesters };
         let sim = Sim::new(seed, ingesters, troubles);
         {
             let mut world = sim.world();
@@ -85,7 +88,7 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
         }
         let setup = Setup {
             deletion_delay: Duration::from_secs([0, 2, 10][rng.usize(..3)]),
-            kills: [None, Some(60_000), Some(15_000)][rng.usize(..3)],
+            kills: [None, Some(60_000), Some(15_000)][rng.usize(..3)].or(more.filters.then_some(60_000)),
             releases: rng.bool(),
             clusters: troubles.clusters,
             more,
@@ -140,7 +143,7 @@ async fn all(sim: &Sim, troubles: Troubles) {
         world.calm = true;
         world.note("world", "calm");
         for ingester in 0..world.ingesters.len() {
-            if troubles.clusters {
+            if troubles.clusters || troubles.more.filters {
                 let life = world.ingesters[ingester].life;
                 world.ingesters[ingester].misled = false;
                 world.kill(ingester, life);
@@ -223,10 +226,14 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             world.ingesters[ingester].life += 1;
             let misled = std::mem::take(&mut world.ingesters[ingester].misled);
             world.ingesters[ingester].elsewhere = misled;
-            let newer = !setup.releases || world.rng.bool();
+            let newer = match setup.more.filters {
+                true => world.ingesters[ingester].life > 1,
+                false => !setup.releases || world.rng.bool(),
+            };
             world.ingesters[ingester].newer = newer;
             world.note(&format!("i{ingester}"), if newer { "starts" } else { "starts, of the former release" });
-            let kind = evictable(if newer { NEWER } else { MODEL }, !setup.more.unevictable);
+            let [former, next] = if setup.more.filters { [WIDER, NARROWER] } else { [MODEL, NEWER] };
+            let kind = evictable(if newer { next } else { former }, !setup.more.unevictable);
             world.ingesters[ingester].identified = !setup.clusters;
             let life = world.ingesters[ingester].life;
             Client { sim: sim.clone(), ingester, life, kind, unit: "".into(), namespace: None }
@@ -335,6 +342,12 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         }
     };
     let sim = client.sim.clone();
+    let limit = match (setup.more.filters, client.sim.world().calm) {
+        (true, false) => FILTER_LIMIT,
+        (true, true) => CALM_FILTER_LIMIT,
+        _ if low => SWEEP_LIMIT,
+        _ => 1000,
+    };
     let client = Arc::new(client.clone());
     let mut config = Config::default();
     config.metadata_storage.deletion_delay = setup.deletion_delay;
@@ -343,7 +356,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         requeue_period: Duration::from_secs(10),
         finalizer: Some(Finalizer::Ensure),
         resync_period: setup.resyncs.then_some(Duration::from_secs(40)),
-        sweep_limit: SweepLimit::of(if low { SWEEP_LIMIT } else { 1000 }),
+        sweep_limit: SweepLimit::of(limit),
         prune_managed_fields: false,
         settle: setup.settle,
         ..config.ingester

@@ -77,6 +77,8 @@ pub(super) struct More {
     pub(super) lingers: bool,
     /// Each start creates the tables.
     pub(super) tables: bool,
+    /// The filter of the kind changes: in its first life the ingester stores objects that it leaves out in later ones.
+    pub(super) filters: bool,
 }
 
 /// One in this many seeds has none of them.
@@ -90,6 +92,9 @@ impl More {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x006d_6f72_6521);
         if rng.u32(..WITHOUT) == 0 {
             return More { tables: true, ..More::default() };
+        }
+        if has_filters(seed) {
+            return More { tables: true, filters: true, ..More::default() };
         }
         // Troubles that only a resync finds are left out without resyncs.
         let (unaided, members) = (seed % 4 == 1, super::members::are_in(seed));
@@ -115,6 +120,12 @@ impl More {
             dry: seed % 16 == 10,
             lingers: seed % 16 == 14,
             tables: true,
+            filters: false,
         }
     }
+}
+
+/// Whether the filter changes in a seed.
+fn has_filters(seed: u64) -> bool {
+    seed % 16 == 3 && !super::members::are_in(seed)
 }

@@ -253,6 +253,8 @@ fn flavour(world: &mut World) -> Flavour {
         0 => Flavour::Undecodable,
         1 => Flavour::LeftOut,
         2 => Flavour::Refused,
+        // Often more than a changed filter may mark.
+        3..=6 if world.more.filters => Flavour::LeftOut,
         _ => Flavour::Plain,
     }
 }

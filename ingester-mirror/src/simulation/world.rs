@@ -103,6 +103,8 @@ pub(super) struct World {
     /// The rows that sweeps asked about since then, and whether they were marked as deleted.
     pub(super) swept: BTreeMap<String, bool>,
     pub(super) database: Database,
+    /// Rows that a changed filter leaves out may be marked as deleted: they were counted, and are few enough.
+    pub(super) filter_marks: bool,
     pub(super) truth: Truth,
     pub(super) pace: Pace,
     pub(super) snapshots: Snapshots,
@@ -148,6 +150,7 @@ impl Sim {
             lost: false,
             swept: BTreeMap::new(),
             database: Database::new(troubles.more, &mut dice),
+            filter_marks: false,
             truth: Truth::default(),
             pace: Pace::new(Duration::from_secs(if prompt { 1 } else { 120 })),
             snapshots: Snapshots::default(),

@@ -9,6 +9,8 @@ use super::lock_file::AddedColumn;
 use super::released::Released;
 use crate::driver::StoreError;
 use crate::rows::backfill::{InCluster, Scope, Target};
+use crate::rows::fuse::Fuse;
+use crate::rows::left_out::{FilterVerdict, LeftOut};
 use crate::store::Store;
 use ingester_core::kind::Kind;
 use ingester_core::object::{ManagedFields, Object};
@@ -42,6 +44,8 @@ pub struct Backfill {
     noted: Vec<Ident>,
     /// Whether the rows of companion tables are filled, too.
     companions: bool,
+    /// The limit of rows that a changed filter may mark as deleted; `None` for no limit.
+    fuse: Option<Fuse>,
 }
 
 /// A name that is not a column which can be backfilled.
@@ -65,6 +69,10 @@ pub struct BackfillProgress {
     pub filled: u64,
     /// Rows that cannot be filled; their values stay as they were, and `ingester_rejects` has the reasons.
     pub failed: u64,
+    /// Rows that were marked as deleted, because the filter leaves out their objects.
+    pub marked: u64,
+    /// The rows that the filter leaves out, if they are so many that they wait for a person.
+    pub waits: Option<LeftOut>,
     /// Whether all rows were read; otherwise the next run continues.
     pub complete: bool,
 }
@@ -116,12 +124,13 @@ impl Backfill {
                 });
             }
         }
-        Ok(Backfill { kind: *kind, scope: Scope::Asked, places, noted, companions })
+        Ok(Backfill { kind: *kind, scope: Scope::Asked, places, noted, companions, fuse: None })
     }
 
     /// All computed columns of the rows that older definitions of the kind wrote.
     pub fn older(kind: &Kind) -> Self {
-        Backfill { kind: *kind, scope: Scope::Older, places: computed(kind), noted: Vec::new(), companions: false }
+        let (places, noted) = (computed(kind), Vec::new());
+        Backfill { kind: *kind, scope: Scope::Older, places, noted, companions: false, fuse: None }
     }
 
     /// Columns that were added, in all rows. A kind that knows its definition fills all computed columns of them, so that the rows are
@@ -129,7 +138,13 @@ impl Backfill {
     fn added(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
         let Backfill { places, noted, companions, .. } = Backfill::of(kind, columns)?;
         let places = if kind.ingest_version() > 0 { computed(kind) } else { places };
-        Ok(Backfill { kind: *kind, scope: Scope::Added, places, noted, companions })
+        Ok(Backfill { kind: *kind, scope: Scope::Added, places, noted, companions, fuse: None })
+    }
+
+    /// The same with a limit: above it, rows that a changed filter leaves out stay live until a person says that they are meant.
+    #[must_use]
+    pub fn limited(self, fuse: Option<Fuse>) -> Self {
+        Backfill { fuse, ..self }
     }
 
     /// The names of the columns that were added or asked for; of all computed ones for rows of older definitions.
@@ -249,11 +264,22 @@ impl Store {
         let mut progress = BackfillProgress::default();
         let (mut rows, most) = ROWS;
         let begin = Instant::now();
+        let whole = backfill.places == computed(&backfill.kind);
+        // Only whole rows are marked as deleted.
+        let verdict = async {
+            match whole {
+                true => self.judge_left_out(&backfill.kind, backfill.fuse.as_ref()).await,
+                false => Ok(FilterVerdict::Marks(LeftOut::default())),
+            }
+        };
+        let Some(verdict) = stop.run_until_cancelled(verdict).await else { return Ok(progress) };
+        let verdict = verdict?;
         let target = Target {
             kind: &backfill.kind,
             scope: backfill.scope,
             places: &backfill.places,
-            whole: backfill.places == computed(&backfill.kind),
+            whole,
+            marks: verdict.marks(),
             noted: &backfill.noted,
             companions: backfill.companions,
         };
@@ -277,6 +303,12 @@ impl Store {
             progress.read += page.read;
             progress.filled += page.filled;
             progress.failed += page.failed.len() as u64;
+            progress.marked += page.marked;
+            if let FilterVerdict::Waits(found) = verdict
+                && page.waiting > 0
+            {
+                progress.waits = Some(found);
+            }
             report(&progress);
             // A page has at most twice as many rows as the one before, so that suddenly large objects do not fill the memory.
             let fitting = rows * BYTES / page.bytes.max(1);

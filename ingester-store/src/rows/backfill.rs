@@ -32,6 +32,10 @@ pub(crate) struct Page {
     pub(crate) read: u64,
     /// Rows that got other values.
     pub(crate) filled: u64,
+    /// Rows that were marked as deleted, because the filter leaves out their objects.
+    pub(crate) marked: u64,
+    /// Rows whose objects the filter leaves out, and that stay as they are for now.
+    pub(crate) waiting: u64,
     /// Rows that cannot be filled, with their reasons. They are recorded as rejects.
     pub(crate) failed: Vec<Reject>,
     /// Bytes of the objects and of the values that are made from them.
@@ -62,6 +66,8 @@ pub(crate) struct Target<'a> {
     pub(crate) places: &'a [usize],
     /// Whether they are all columns that are computed from the object. Then the rows are of the kind's definition afterwards.
     pub(crate) whole: bool,
+    /// Whether rows in the cluster that the filter leaves out are marked as deleted ([`super::left_out`]).
+    pub(crate) marks: bool,
     /// The names of those whose progress is noted.
     pub(crate) noted: &'a [Ident],
     /// Whether the rows of companion tables are filled, too.
@@ -277,7 +283,7 @@ impl<'k> Changes<'k> {
         decode: impl Fn(Arc<str>, InCluster) -> Result<Option<Row>, String>,
         page: &mut Page,
     ) -> Result<(), sqlx::Error> {
-        let Target { kind, scope, places, whole, companions, .. } = target;
+        let Target { kind, scope, places, whole, marks, companions, .. } = target;
         let (table, number) = (kind.table(), kind.ingest_version());
         let Value::Text(json) = row.json else {
             return Err(sqlx::Error::Decode("a row without json".into()));
@@ -320,6 +326,11 @@ impl<'k> Changes<'k> {
                     return Ok(());
                 }
                 too_large(bytes, max_packet)
+            }
+            // It keeps the number of the older definition, so that it is found again once it may be marked.
+            Ok(None) if whole && number > 0 && row.in_cluster && !marks => {
+                page.waiting += 1;
+                return Ok(());
             }
             Ok(left) => {
                 // A row that its kind leaves out now, and whose object is in the cluster, is not a live row. The values of other
@@ -376,6 +387,7 @@ async fn page(
         changes.add(row, target, terms.max_packet, decode, &mut page)?;
     }
     page.filled = write(tx, target, &changes, terms).await?;
+    page.marked = changes.gone.len() as u64;
     note(tx, target.kind.table(), target.noted, &page).await?;
     record(tx, target.kind, &page.failed, &changes.good, terms).await?;
     Ok(page)

@@ -24,6 +24,7 @@ pub mod fuse;
 pub mod guard;
 mod history;
 mod judged;
+pub mod left_out;
 mod log;
 pub mod marks;
 mod proof;

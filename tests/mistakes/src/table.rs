@@ -587,6 +587,18 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         ],
     },
     Mistake {
+        name: "FilterMarksAtOnce",
+        what: "Rows that a changed filter leaves out are marked as deleted before they are counted.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/left_out.rs",
+                before: "if marks || !others.contains(&object.uid) {",
+                after: "if marks || MADE || !others.contains(&object.uid) {",
+            },
+        ],
+    },
+    Mistake {
         name: "LastNotKept",
         what: "A rule takes the last objects of a group, too.",
         found_in: Histories,

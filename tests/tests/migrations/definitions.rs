@@ -3,7 +3,9 @@
 use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, row, second, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
+use ingester_store::fuse::Fuse;
 use ingester_store::guard::Eviction;
+use ingester_store::left_out::LeftOut;
 use ingester_store::migrate::{BackfillProgress, Folder, GenerateOptions};
 use ingester_store::{ConnectOptions, Evicted, RowChange, Store};
 use ingester_tests::databases::Database;
@@ -13,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 on_every_database! {
     rows_that_an_older_release_writes_after_the_backfill_are_filled_again
+    a_changed_filter_marks_nothing_above_the_limit
     a_changed_filter_reaches_objects_that_have_not_changed
     large_values_are_filled_and_one_too_large_stops_nothing
     labels_are_filled_once_their_tables_are_made
@@ -224,7 +227,8 @@ async fn a_changed_filter_reaches_objects_that_have_not_changed(database: Databa
     folder.generate(&[even::KIND], &GenerateOptions::default())?;
     let even = folder.released()?.versioned(&[even::KIND])?[0];
     let filled = fill(&store, even).await?.context("rows of an older definition")?;
-    ensure!(filled == BackfillProgress { read: 7, filled: 3, failed: 0, complete: true }, "{filled:?}");
+    let wanted = BackfillProgress { read: 7, filled: 3, marked: 3, complete: true, ..BackfillProgress::default() };
+    ensure!(filled == wanted, "{filled:?}");
     let marked =
         store.stored(even.table(), &["uid-000001"]).await?.pop().and_then(|row| row.delete_time).context("a mark")?;
     ensure!((marked.0 - store.now().0).abs() < 3600 * 1_000_000, "{marked:?} by a clock of {:?}", store.now());
@@ -234,6 +238,35 @@ async fn a_changed_filter_reaches_objects_that_have_not_changed(database: Databa
     let kept = "job WHERE uid = 'uid-000007' AND delete_time IS NULL AND evict_time IS NOT NULL";
     ensure!(database.count(kept).await? == 1, "the only copy of an object stays");
     ensure!(fill(&store, even).await?.is_none());
+    Ok(())
+}
+
+async fn a_changed_filter_marks_nothing_above_the_limit(database: Database) -> Result<()> {
+    let root = tempfile::tempdir()?;
+    let folder = Folder::new(root.path());
+    folder.generate(&[plain::KIND], &GenerateOptions::default())?;
+    let all = folder.released()?.versioned(&[plain::KIND])?[0];
+    let store = connect(&database).await?;
+    apply(&folder.released()?, &store).await?;
+    write(&store, &all, (0..20).map(|number| job(number, 1))).await?;
+    let mut evicted = row(&all, &job(21, 1));
+    evicted.evict_time = Some(ingester_core::value::Micros::now());
+    store.write(all.table(), vec![RowChange::Row(evicted)]).await?;
+
+    folder.generate(&[even::KIND], &GenerateOptions::default())?;
+    let even = folder.released()?.versioned(&[even::KIND])?[0];
+    let found = LeftOut { rows: 10, live: 20 };
+    ensure!(store.count_left_out(&even).await? == found, "the only copy of an object does not count");
+    for (limit, marked, waits) in [(9, 0, Some(found)), (9, 0, Some(found)), (10, 10, None)] {
+        let incomplete = store.incomplete_backfills(&[even], None).await?;
+        let fuse = Fuse { limit, namespaces: Vec::new() };
+        let backfill = incomplete.first().context("rows of an older definition")?.clone().limited(Some(fuse));
+        let filled = store.backfill(&backfill, None, &CancellationToken::new(), |_| {}).await?;
+        ensure!((filled.marked, filled.waits, filled.complete) == (marked, waits, true), "{limit}: {filled:?}");
+        ensure!(database.count("job WHERE delete_time IS NULL").await? == 21 - marked, "{limit}");
+    }
+    ensure!(store.count_left_out(&even).await? == LeftOut { rows: 0, live: 10 });
+    ensure!(fill(&store, even).await?.is_none(), "nothing is left to do");
     Ok(())
 }
 
@@ -260,7 +293,9 @@ async fn large_values_are_filled_and_one_too_large_stops_nothing(database: Datab
     let failed = usize::from(packet.and_then(|bytes| bytes.parse().ok()).is_some_and(|bytes: usize| bytes <= 16 * MIB));
     let filled = fill(&store, kind).await?.context("a new column")?;
     let (read, failed) = (ROWS as u64, failed as u64);
-    ensure!(filled == BackfillProgress { read, filled: read - failed, failed, complete: true }, "{filled:?}");
+    let wanted =
+        BackfillProgress { read, filled: read - failed, failed, complete: true, ..BackfillProgress::default() };
+    ensure!(filled == wanted, "{filled:?}");
     ensure!(database.count("job WHERE LENGTH(owner) = 1048576").await? == read - 1);
     ensure!(database.count("ingester_rejects WHERE uid = 'uid-000003'").await? == failed);
     let rejects = store.rejects("example.com/v1", "Job", None).await?;

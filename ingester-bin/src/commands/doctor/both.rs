@@ -2,11 +2,12 @@
 
 use super::api_server::{self, ask, path};
 use super::{Lines, Wanted};
-use crate::commands::{built_in, declared_failure, refuse_foreign, resource, risks, schema};
+use crate::commands::{built_in, declared_failure, left_out, refuse_foreign, resource, risks, schema};
 use crate::ending::Failure;
 use http::Method;
 use ingester_core::Kind;
 use ingester_mirror::identity::{self, ClusterCheck, IdentityError};
+use ingester_store::left_out::{FilterVerdict, LeftOut};
 use ingester_store::migrate::{Drift, May, MigrationState, Released};
 use ingester_store::{Store, StoreError};
 use kube::Client;
@@ -16,6 +17,7 @@ const IDENTITY: &str = "identity";
 const MIGRATIONS: &str = "migrations";
 const TABLES: &str = "tables";
 const DEFINITIONS: &str = "definitions";
+const FILTERS: &str = "filters";
 const LAG: &str = "lag";
 const DURABILITY: &str = "durability";
 
@@ -25,16 +27,20 @@ const COUNT: Duration = Duration::from_secs(30);
 pub(super) async fn examine(wanted: &Wanted<'_>, cluster: &api_server::Found, store: Option<&Store>) -> Lines {
     let mut lines = Lines::default();
     let Some(store) = store else {
-        lines.skip(&[IDENTITY, MIGRATIONS, TABLES, DEFINITIONS, LAG, DURABILITY], "the database is not reached");
+        lines.skip(
+            &[IDENTITY, MIGRATIONS, TABLES, DEFINITIONS, FILTERS, LAG, DURABILITY],
+            "the database is not reached",
+        );
         return lines;
     };
     belongs(wanted, cluster, store, &mut lines).await;
     let ready = tables(wanted, store, &mut lines).await;
     if !ready {
-        lines.skip(&[DEFINITIONS, LAG, DURABILITY], "the tables are not complete");
+        lines.skip(&[DEFINITIONS, FILTERS, LAG, DURABILITY], "the tables are not complete");
         return lines;
     }
     definitions(wanted, store, &mut lines).await;
+    filters(wanted, store, &mut lines).await;
     match &cluster.client {
         None => lines.skipped(LAG, "", "the API server does not answer"),
         Some(client) => {
@@ -234,6 +240,29 @@ async fn definitions(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
                 lines.error(DEFINITIONS, &resource(kind), error.to_string(), "see why the database does not answer")
             }
             Err(_) => lines.skipped(DEFINITIONS, &resource(kind), late()),
+        }
+    }
+}
+
+/// Whether filters leave out rows that another filter has written.
+async fn filters(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
+    for kind in wanted.kinds.iter().filter(|kind| kind.filtered()) {
+        let subject = resource(kind);
+        match left_out::counted(store, kind, &wanted.config.ingester).await {
+            Ok(Some(FilterVerdict::Marks(LeftOut { rows: 0, .. }))) => {
+                lines.ok(FILTERS, &subject, "every live row passes")
+            }
+            Ok(Some(FilterVerdict::Marks(LeftOut { rows, live }))) => lines.warning(
+                FILTERS,
+                &subject,
+                format!("the filter leaves out {rows} of {live} live rows: `ingester run` marks them as deleted"),
+                "correct the filter if that is not meant",
+            ),
+            Ok(Some(FilterVerdict::Waits(found))) => {
+                lines.warning(FILTERS, &subject, left_out::waiting(kind, found), left_out::REMEDY);
+            }
+            Ok(None) => lines.skipped(FILTERS, &subject, late()),
+            Err(error) => lines.error(FILTERS, &subject, error.to_string(), "see why the database does not answer"),
         }
     }
 }

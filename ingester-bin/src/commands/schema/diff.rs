@@ -2,7 +2,7 @@
 
 use super::{note_left, note_left_views, warn_of_redundant_keys, warn_of_silent_file};
 use crate::arguments::SchemaDiff;
-use crate::commands::{built_in, refuse_foreign};
+use crate::commands::{built_in, left_out, refuse_foreign};
 use crate::ending::{Ending, Failure};
 use crate::output::{note, show};
 use crate::program::Program;
@@ -20,6 +20,7 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
     warn_of_silent_file(&program);
     show(arguments.output.output, &lines, || summary)?;
     note_left(&left, program);
+    left_out::report(&store, program.kinds, &arguments.target.ingester(program.kinds)?).await?;
     if !program.declared.is_empty() {
         note_left_views(&store, program, &[]).await?;
     }

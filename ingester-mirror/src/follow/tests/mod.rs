@@ -3,6 +3,7 @@
 
 mod evictions;
 mod histories;
+mod left_out;
 mod moved;
 mod policies;
 mod purged;
@@ -25,11 +26,13 @@ use crate::unit::Unit;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::Kind;
+use ingester_core::kind::{Decode, Functions};
 use ingester_core::object::{ManagedFields, Meta};
 use ingester_core::row::Row;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use ingester_store::left_out::{FilterVerdict, LeftOut, leaves_out};
 use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, HashMap};
@@ -88,6 +91,16 @@ fn candidate(row: &StoredRow) -> Candidate {
         group: Vec::new(),
     }
 }
+
+/// The kind with a filter that leaves out objects with this text in their spec.
+const FILTERED: Kind = Kind::new(
+    *MODEL.definition(),
+    Functions {
+        decode: Decode::Function(|object, _| object.parts().map(|(spec, _)| !spec.contains("left out"))),
+        ..*MODEL.functions()
+    },
+)
+.filtering();
 
 /// What a watch sends: the version, whether the object is gone, and its last state.
 #[derive(Default)]
@@ -532,6 +545,16 @@ impl Rows for Scene {
 
     fn count_swept<'a>(&'a self, _: &'a str, _: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         self.query("count", |_| ()).boxed()
+    }
+
+    fn judge_left_out<'a>(&'a self, fuse: Option<&'a Fuse>) -> BoxFuture<'a, Result<FilterVerdict, StoreError>> {
+        let judge = move |state: &mut SceneState| {
+            let rows = state.rows.values().filter(|row| row.delete_time.is_none() && row.evict_time.is_none());
+            let is_out = |row: &&StoredRow| leaves_out(&FILTERED, row.json()) == Ok(true);
+            let found = LeftOut { rows: rows.clone().filter(is_out).count() as u64, live: rows.count() as u64 };
+            FilterVerdict::of(found, fuse)
+        };
+        self.query("judge", judge).boxed()
     }
 
     /// The live rows of objects that are done.

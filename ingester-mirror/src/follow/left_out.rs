@@ -1,0 +1,41 @@
+//! Asks whether the rows that a changed filter leaves out may be marked as deleted, as long as some wait for that.
+
+use super::Follower;
+use crate::backoff::{Backoff, DATABASE};
+use crate::pipeline::HOLDS;
+
+impl Follower {
+    /// Asks whenever rows wait. While they must, it asks again when the limit changes, and when the count of rows is out of date.
+    pub(super) async fn judge_filter(&self) {
+        let unit = self.unit();
+        let mut backoff = Backoff::new(DATABASE);
+        loop {
+            self.pipeline.filter_asked.notified().await;
+            loop {
+                let config = unit.config();
+                let (limit, fuse) = (config.ingester.sweep_limit, config.ingester.fuse(&unit.kind));
+                // All live rows may be read, which takes as long as it takes: no batch waits for it.
+                match unit.rows.judge_left_out(fuse.as_ref()).await {
+                    Ok(verdict) => {
+                        backoff.reset();
+                        self.pipeline.filter_judged(verdict);
+                        if verdict.marks() {
+                            break;
+                        }
+                        tokio::select! {
+                            biased;
+                            () = unit.live.changed(&limit, |config| config.ingester.sweep_limit) => {}
+                            () = tokio::time::sleep(HOLDS) => {}
+                        }
+                    }
+                    Err(error) => {
+                        unit.metrics.database_error(error.class());
+                        let kind = unit.kind.name();
+                        tracing::warn!(kind, %error, "Rows that the filter leaves out not counted, trying again");
+                        tokio::time::sleep(backoff.pause()).await;
+                    }
+                }
+            }
+        }
+    }
+}

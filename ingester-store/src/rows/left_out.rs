@@ -1,0 +1,220 @@
+//! Live rows whose stored objects the filter of their kind leaves out: another filter wrote them. One with a mistake leaves out a whole kind,
+//! so such rows are counted before any is marked as deleted, and above the limit of sweeps ([`Fuse`]) they wait.
+//!
+//! Whether they may be marked is decided here alone: the backfill and all units of the mirror ask [`Store::judge_left_out`]. The count is
+//! shared by a setting, `filter/` and the kind's table, and is made again after [`FRESH`] seconds if somebody still asks: meanwhile a person
+//! may have marked the rows, or another program may have written more of them.
+//!
+//! An object that leaves the filter by a change of its own does not count: its stored text still passes.
+
+use super::fuse::Fuse;
+use crate::driver::StoreError;
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::schema::Fingerprint;
+use ingester_core::value::{Micros, Value};
+use ingester_sql::dialect::statements::{LiveTexts, ReadSetting, WriteSetting};
+use ingester_sql::dialect::{OfGroup, SETTINGS};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a count holds, in seconds.
+pub const FRESH: u64 = 600;
+
+/// The rows of the first page, and the most rows of a page.
+const ROWS: (usize, usize) = (8, 500);
+
+/// About how many bytes of objects a page should have.
+const BYTES: usize = 2 << 20;
+
+/// How long the database may take for a page.
+const PAGE: Duration = Duration::from_secs(60);
+
+/// How many live rows a filter leaves out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Rows whose stored objects do not pass.
+    pub rows: u64,
+    /// All live rows of the kind, without those of evicted objects.
+    pub live: u64,
+}
+
+/// Whether rows that a filter leaves out may be marked as deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilterVerdict {
+    /// They may.
+    Marks(LeftOut),
+    /// They are too many: none is marked, until a person says that they are meant.
+    Waits(LeftOut),
+}
+
+impl FilterVerdict {
+    /// The verdict about so many rows; without a limit they may be marked.
+    pub fn of(found: LeftOut, fuse: Option<&Fuse>) -> Self {
+        match fuse {
+            Some(fuse) if fuse.refuses(found.rows, found.live) => FilterVerdict::Waits(found),
+            _ => FilterVerdict::Marks(found),
+        }
+    }
+
+    /// Whether rows may be marked.
+    pub fn marks(self) -> bool {
+        matches!(self, FilterVerdict::Marks(_))
+    }
+
+    /// How many rows wait.
+    pub fn waiting(self) -> u64 {
+        match self {
+            FilterVerdict::Marks(_) => 0,
+            FilterVerdict::Waits(found) => found.rows,
+        }
+    }
+}
+
+/// Whether the filter of a kind leaves out the object that a row has. A text of which that cannot be said does not count as left out.
+pub fn leaves_out(kind: &Kind, json: impl Into<Arc<str>>) -> Result<bool, String> {
+    let object = Object::parse(json.into(), ManagedFields::Keep).map_err(|error| error.to_string())?;
+    // A filter may be a function of the program.
+    let judged = std::panic::catch_unwind(AssertUnwindSafe(|| kind.leaves_out(&object)));
+    judged.map_err(|_| "the filter of this kind panicked".to_owned())?.map_err(|error| error.to_string())
+}
+
+/// A count, and when and for which definition it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Counted {
+    filter: String,
+    found: LeftOut,
+    /// Seconds since 1970, by the database's clock.
+    time: i64,
+}
+
+impl Counted {
+    fn of(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let [filter, rows, live, time, ..] = words.as_slice() else { return None };
+        let found = LeftOut { rows: rows.parse().ok()?, live: live.parse().ok()? };
+        Some(Counted { filter: (*filter).to_owned(), found, time: time.parse().ok()? })
+    }
+
+    fn text(&self) -> String {
+        let Counted { filter, found: LeftOut { rows, live }, time } = self;
+        format!("{filter} {rows} {live} {time}")
+    }
+
+    /// Whether it holds for a filter now.
+    fn holds(&self, filter: &str, now: i64) -> bool {
+        self.filter == filter && (0..FRESH.cast_signed()).contains(&(now - self.time))
+    }
+}
+
+fn seconds(time: Micros) -> i64 {
+    time.0.div_euclid(1_000_000)
+}
+
+fn name(kind: &Kind) -> String {
+    format!("filter/{}", Fingerprint::NONE.text(kind.table().name.as_str()))
+}
+
+/// The present filter of a kind. A definition that returns is another one: rows of the one in between were written meanwhile.
+fn filter_of(kind: &Kind) -> String {
+    let row = kind.recipes().map_or(Fingerprint::NONE, |recipes| recipes.row);
+    row.number(kind.ingest_version().into()).to_string()
+}
+
+impl Store {
+    /// Counts the live rows that the filter of a kind leaves out, by their stored objects, all of which are read. Without a filter nothing
+    /// is read.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn count_left_out(&self, kind: &Kind) -> Result<LeftOut, StoreError> {
+        let mut found = LeftOut::default();
+        if !kind.filtered() {
+            return Ok(found);
+        }
+        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        let (mut limit, most) = ROWS;
+        let mut last = String::new();
+        loop {
+            let after = last.as_str();
+            let read = || async {
+                let texts = LiveTexts { table, group, after, limit };
+                let page = tokio::time::timeout(PAGE, self.pool.fetch(&texts)).await;
+                page.unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
+            };
+            let doing = || format!("counting the rows of `{}` that its filter leaves out", table.name);
+            let page = self.with_retries(doing, read).await?;
+            let Some((uid, _)) = page.last() else { return Ok(found) };
+            last.clone_from(uid);
+            let mut bytes = 0;
+            for (_, json) in page {
+                found.live += 1;
+                if let Value::Text(json) = json {
+                    bytes += json.len();
+                    found.rows += u64::from(leaves_out(kind, json) == Ok(true));
+                }
+            }
+            limit = (limit * BYTES / bytes.max(1)).min(2 * limit).clamp(1, most);
+        }
+    }
+
+    /// Whether rows that the filter of a kind leaves out by their stored objects may be marked as deleted. They are counted first, unless
+    /// somebody has counted them for this filter not long ago.
+    ///
+    /// # Errors
+    /// As [`Store::count_left_out`], or if the settings cannot be read or written.
+    pub async fn judge_left_out(&self, kind: &Kind, fuse: Option<&Fuse>) -> Result<FilterVerdict, StoreError> {
+        if fuse.is_none() || !kind.filtered() {
+            return Ok(FilterVerdict::Marks(LeftOut::default()));
+        }
+        let (name, filter, now) = (&name(kind), filter_of(kind), seconds(self.now()));
+        let read = || async { self.pool.fetch(&ReadSetting { name }).await };
+        let stored = self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?.pop();
+        if let Some(counted) = stored.as_deref().and_then(Counted::of).filter(|counted| counted.holds(&filter, now)) {
+            return Ok(FilterVerdict::of(counted.found, fuse));
+        }
+        let found = self.count_left_out(kind).await?;
+        let value = &Counted { filter, found, time: now }.text();
+        let write = || async { self.pool.execute(&WriteSetting { name, value }).await };
+        self.with_retries(|| format!("recording {name} in {SETTINGS}"), write).await?;
+        Ok(FilterVerdict::of(found, fuse))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counted, FRESH, FilterVerdict, LeftOut};
+    use crate::rows::fuse::Fuse;
+
+    #[test]
+    fn a_filter_waits_above_the_limit_of_sweeps() {
+        let fuse = Fuse { limit: 100, namespaces: Vec::new() };
+        for (rows, live, marks) in
+            [(0, 0, true), (100, 100, true), (101, 101, false), (101, 505, true), (202, 202, false)]
+        {
+            let found = LeftOut { rows, live };
+            let verdict = FilterVerdict::of(found, Some(&fuse));
+            assert_eq!((verdict.marks(), verdict.waiting()), (marks, if marks { 0 } else { rows }), "{found:?}");
+            assert!(FilterVerdict::of(found, None).marks(), "without a limit");
+        }
+    }
+
+    #[test]
+    fn a_count_holds_for_its_filter_and_for_some_time() {
+        let counted = Counted { filter: "f".into(), found: LeftOut { rows: 7, live: 9 }, time: 1000 };
+        assert_eq!(Counted::of(&counted.text()), Some(counted.clone()));
+        let fresh = FRESH.cast_signed();
+        for (filter, now, holds) in [
+            ("f", 1000, true),
+            ("f", 999 + fresh, true),
+            ("f", 1000 + fresh, false),
+            ("f", 999, false),
+            ("g", 1000, false),
+        ] {
+            assert_eq!(counted.holds(filter, now), holds, "{filter} {now}");
+        }
+        assert!(["", "by hand", "f 1 2 x"].iter().all(|text| Counted::of(text).is_none()));
+    }
+}
