@@ -2,11 +2,12 @@
 
 use super::checks;
 use super::kinds::{Flavour, NEWER};
+use super::taking_back::OpenRestore;
 use super::troubles::More;
 use super::world::World;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::row::Row;
+use ingester_core::row::{Origin, Row};
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::Account;
@@ -108,6 +109,8 @@ pub(super) struct Database {
     /// When each row was marked as deleted, by the true time.
     marked: BTreeMap<Box<str>, Instant>,
     pub(super) purged: BTreeSet<Box<str>>,
+    /// The restores that have begun, by the uids of their rows.
+    pub(super) restores: BTreeMap<Box<str>, OpenRestore>,
 }
 
 /// The content of another database that may take over.
@@ -115,6 +118,7 @@ pub(super) struct Replica {
     rows: BTreeMap<Box<str>, KeptRow>,
     rejects: BTreeMap<Box<str>, KeptReject>,
     marked: BTreeMap<Box<str>, Instant>,
+    restores: BTreeMap<Box<str>, OpenRestore>,
 }
 
 impl Database {
@@ -124,7 +128,12 @@ impl Database {
     }
 
     pub(super) fn replica(&self) -> Replica {
-        Replica { rows: self.rows.clone(), rejects: self.rejects.clone(), marked: self.marked.clone() }
+        Replica {
+            rows: self.rows.clone(),
+            rejects: self.rejects.clone(),
+            marked: self.marked.clone(),
+            restores: self.restores.clone(),
+        }
     }
 
     /// Purges a row.
@@ -169,7 +178,8 @@ impl World {
     }
 
     /// Lets another database take over.
-    pub(super) fn fail_over(&mut self, Replica { rows, rejects, marked }: Replica) {
+    pub(super) fn fail_over(&mut self, Replica { rows, rejects, marked, restores }: Replica) {
+        self.database.restores = restores;
         let state = |rows: &BTreeMap<Box<str>, KeptRow>, uid: &str| rows.get(uid).map(|kept| kept.row.clone());
         let uids: BTreeSet<Box<str>> = self.database.rows.keys().chain(rows.keys()).cloned().collect();
         for uid in uids {
@@ -236,7 +246,12 @@ impl World {
                 Verdict::Write => {
                     report.written += 1;
                     self.note(who, &format!("row: {}", told_change(&change)));
+                    let origin = change_origin(&change).filter(|_| old.is_none());
                     self.keep(change, old);
+                    if let Some(origin) = origin {
+                        // In the same transaction.
+                        self.end_restore(who, &origin);
+                    }
                 }
             }
         }
@@ -387,6 +402,14 @@ impl World {
                 self.store(before, Some(old));
             }
         }
+    }
+}
+
+/// The restore that created the object of a row.
+fn change_origin(change: &RowChange) -> Option<Origin> {
+    match change {
+        RowChange::Row(row) | RowChange::Replacement { row, .. } => row.origin.as_deref().cloned(),
+        RowChange::Tombstone { .. } => None,
     }
 }
 

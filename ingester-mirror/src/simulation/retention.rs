@@ -152,6 +152,10 @@ impl World {
             let Some(kept) = self.database.rows.get(uid).filter(|kept| standing(kept) == row.standing).cloned() else {
                 continue;
             };
+            // The store leaves it alone.
+            if self.is_restoring(uid) {
+                continue;
+            }
             self.note(who, &format!("purged by a rule: {}", kept.told()));
             self.before_purge(&kept);
             self.ghosts_purged += usize::from(self.server.things.values().any(|thing| *thing.uid == **uid));
@@ -192,7 +196,8 @@ impl World {
             let of = |kept: &KeptRow| (candidate(kept).created, kept.row.uid.clone());
             rows.iter().filter(|other| of(other) > of(kept)).count() < LAST
         };
-        let left = rows.iter().find(|kept| kept.row.evict_time.is_some_and(|time| time.0 < due) && !is_last(kept));
+        let is_due = |kept: &KeptRow| kept.row.evict_time.is_some_and(|time| time.0 < due);
+        let left = rows.iter().find(|kept| is_due(kept) && !is_last(kept) && !self.is_restoring(&kept.row.uid));
         left.map(|kept| format!("what rules let go is purged: {} {}", kept.told(), text(&kept.row, base::NAME)))
     }
 }

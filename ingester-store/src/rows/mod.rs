@@ -28,6 +28,7 @@ mod log;
 mod purge;
 mod read;
 mod rejects;
+mod restores;
 mod single;
 #[cfg(test)]
 mod tests;
@@ -40,3 +41,4 @@ pub use evicted::{Changed, Deleted, Effect};
 pub use purge::{PurgePlace, Purged};
 pub use read::{Evicted, LiveRow, StoredRow};
 pub use rejects::Reject;
+pub use restores::{OpenRestore, RestoreBegin};

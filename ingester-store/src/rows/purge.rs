@@ -5,6 +5,7 @@
 
 use super::chunks::{MOST_ROWS, chunks};
 use super::history::keep_versions;
+use super::restores::open_restores;
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -174,6 +175,10 @@ impl Store {
     }
 }
 
+fn uids_of(rows: &[(String, Standing)]) -> Vec<&str> {
+    rows.iter().map(|(uid, _)| uid.as_str()).collect()
+}
+
 /// Locks and deletes rows. What is kept and logged of them is at this time, and before: then they still tell names and versions.
 async fn purge_locked(
     tx: &mut Transaction,
@@ -185,6 +190,9 @@ async fn purge_locked(
     let table = kind.table();
     let mut locked = tx.fetch(&LockPurgeable { table, uids }).await?;
     locked.retain(|(uid, now)| holds(uid, *now));
+    // The text of a row that is being restored may still be needed.
+    let restoring = open_restores(tx, table, &uids_of(&locked)).await?;
+    locked.retain(|(uid, _)| !restoring.contains_key(uid));
     if logs {
         // To readers of the log, an evicted object exists until it is deleted.
         let exists = locked.iter().filter(|(_, now)| now.delete_time.is_none());
@@ -193,7 +201,7 @@ async fn purge_locked(
             tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at }).await?;
         }
     }
-    let uids: Vec<&str> = locked.iter().map(|(uid, _)| uid.as_str()).collect();
+    let uids = uids_of(&locked);
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS, tx.dialect()) {
         let last: Vec<_> = uids.iter().map(|uid| (*uid, Some(What::Purged))).collect();
