@@ -118,7 +118,10 @@ fn restore_role(name: &str, kinds: &[Kind], form: Impersonation) -> String {
     let verb = if is_constrained { "\"impersonate:user-info\"" } else { "impersonate" };
     let users = if is_constrained { "authentication.k8s.io" } else { "\"\"" };
     let _ = writeln!(text, "- apiGroups: [{users}]\n  resources: [users, groups]\n  verbs: [{verb}]");
-    let _ = writeln!(text, "# What an authenticator says beyond them: add the keys of yours.\n- apiGroups: [authentication.k8s.io]\n  resources:\n  - uids");
+    let _ = writeln!(
+        text,
+        "# What an authenticator says beyond them: add the keys of yours.\n- apiGroups: [authentication.k8s.io]\n  resources:\n  - uids"
+    );
     for key in EXTRA {
         let _ = writeln!(text, "  - userextras/authentication.kubernetes.io/{key}");
     }

@@ -129,11 +129,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
 }
 
 /// As whom objects are restored.
-async fn restore_rights(
-    arguments: &Serve,
-    serve: &config::Serve,
-    has_cluster: bool,
-) -> Result<RestoreRights, Failure> {
+async fn restore_rights(arguments: &Serve, serve: &config::Serve, has_cluster: bool) -> Result<RestoreRights, Failure> {
     Ok(match serve.restore {
         RestoreAs::User if has_cluster => RestoreRights::User(arguments.cluster.anonymous_client().await?),
         RestoreAs::User | RestoreAs::Server => RestoreRights::Server,

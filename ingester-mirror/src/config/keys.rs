@@ -10,8 +10,8 @@ use super::values::{
     namespace, or_never, or_none, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
 use super::{
-    ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RestoreAs, RetentionRule, Secret,
-    SweepLimit,
+    ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RestoreAs,
+    RetentionRule, Secret, SweepLimit,
 };
 use crate::selection::Selector;
 use ingester_core::KindNames;

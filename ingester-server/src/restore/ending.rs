@@ -82,14 +82,25 @@ pub async fn give_up(
     kind: &Kind,
     wanted: Wanted<'_>,
 ) -> Result<Abandonment, Status> {
+    // Before the cluster is asked: a request that arrives later is younger.
+    let now = store.read_clock().await.map_err(failed)?;
+    give_up_at(store, client, kind, wanted, now).await
+}
+
+/// The same at a time of the database's clock.
+pub(super) async fn give_up_at(
+    store: &Store,
+    client: kube::Client,
+    kind: &Kind,
+    wanted: Wanted<'_>,
+    now: Micros,
+) -> Result<Abandonment, Status> {
     let source = Source::find(store, kind, wanted).await?;
     let resource = read::resource(kind);
     let name = source.object.name.clone();
     let conflict = |why: &str| Status::conflict(resource.of(), &name, why);
     let open = store.open_restore(kind, &source.uid).await.map_err(failed)?;
     let open = open.ok_or_else(|| conflict("no restore of it is open"))?;
-    // Before the cluster is asked: a request that arrives later is younger.
-    let now = store.read_clock().await.map_err(failed)?;
     let cluster = Cluster::new(client, kind, &source.object.namespace);
     let there = cluster.get(&name).await?;
     if let Some(there) = there.filter(|there| there.nonce(kind) == Some(&open.nonce)) {

@@ -173,15 +173,8 @@ impl Task<'_> {
         }
         let name = source.object.name.clone();
         let shown = object.shown();
-        let mut restored = Restored {
-            object: shown,
-            name,
-            from: source.uid,
-            before: false,
-            finished: true,
-            in_sql: false,
-            warnings,
-        };
+        let mut restored =
+            Restored { object: shown, name, from: source.uid, before: false, finished: true, in_sql: false, warnings };
         finish(self, &object, &mut restored).await?;
         Ok(restored)
     }
@@ -218,8 +211,7 @@ impl Task<'_> {
             warnings.push("it was restored before, perhaps from another version, and is left as it is".to_owned());
         }
         let shown = object.shown();
-        let mut restored =
-            Restored { object: shown, name, from, before, finished: true, in_sql: false, warnings };
+        let mut restored = Restored { object: shown, name, from, before, finished: true, in_sql: false, warnings };
         finish(self, &object, &mut restored).await?;
         Ok(restored)
     }

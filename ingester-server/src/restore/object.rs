@@ -421,7 +421,8 @@ mod tests {
         let mut dice = fastrand::Rng::with_seed(53);
         let doubles = std::iter::repeat_with(|| f64::from_bits(dice.u64(..))).filter(|double| double.is_finite());
         let mut numbers: Vec<String> = doubles.take(1000).map(|double| format!("{double:e}")).collect();
-        let others = ["123456789.12345679", "18446744073709551617", "123456789012345678901234567890", "1.50", "1E3", "-0.0"];
+        let others =
+            ["123456789.12345679", "18446744073709551617", "123456789012345678901234567890", "1.50", "1E3", "-0.0"];
         numbers.extend(others.map(str::to_owned));
         let list = numbers.join(", ");
         let text = format!(

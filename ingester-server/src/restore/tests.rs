@@ -1,9 +1,10 @@
 //! Restoring into a cluster that is a map from paths to objects.
 
-use super::{Asker, Wanted, post, restore};
+use super::ending::give_up_at;
+use super::{Abandonment, Asker, Wanted, post, restore};
 use crate::former::Reach;
 use crate::status::{Reason, Status};
-use crate::write::{Options, Target};
+use crate::write::{self, Options, Target};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use ingester_core::Kind;
@@ -32,8 +33,12 @@ struct Fake {
     mirrored: bool,
     /// What happens to the next request that writes a status.
     fault: Arc<Mutex<Option<Fault>>>,
+    /// What happens to the next request that creates an object.
+    refusal: Arc<Mutex<Option<Fault>>>,
     /// The field managers of the writes, in their order.
     managers: Arc<Mutex<Vec<String>>>,
+    /// The texts of the objects that were to be created.
+    bodies: Arc<Mutex<Vec<String>>>,
 }
 
 /// What happens to a request instead of its work.
@@ -61,7 +66,15 @@ impl Fake {
             {"name": "configmaps", "singularName": "", "namespaced": true, "kind": "ConfigMap", "verbs": ["get"]},
         ]});
         let objects = Arc::new(Mutex::new(BTreeMap::from([("/api/v1".to_owned(), core)])));
-        Fake { objects, store, mirrored, fault: Arc::default(), managers: Arc::default() }
+        Fake {
+            objects,
+            store,
+            mirrored,
+            fault: Arc::default(),
+            refusal: Arc::default(),
+            managers: Arc::default(),
+            bodies: Arc::default(),
+        }
     }
 
     fn client(&self) -> kube::Client {
@@ -100,6 +113,13 @@ impl Fake {
                 None => failure(404, "NotFound"),
             },
             Method::POST => {
+                self.bodies.lock().unwrap().push(String::from_utf8(body.to_vec()).unwrap());
+                let refusal = self.refusal.lock().unwrap().take();
+                match refusal {
+                    Some(Fault::Refused(code)) => return failure(code, "Forbidden"),
+                    Some(Fault::Unanswered) => std::future::pending().await,
+                    None => {}
+                }
                 let mut object: Value = serde_json::from_slice(body).unwrap();
                 let path = format!("{path}/{}", object["metadata"]["name"].as_str().unwrap());
                 if self.has(&path).is_some() {
@@ -161,7 +181,7 @@ impl Fake {
     }
 
     async fn post(&self, options: &Options) -> Result<Value, Status> {
-        let answer = post(&self.store, self.client(), target(model()), options, ADA, None).await?;
+        let answer = post(&self.store, Ok(self.client()), target(model()), (options, ADA), None).await?;
         assert_eq!(answer.warnings, Vec::<String>::new());
         Ok(serde_json::from_str(&answer.body).unwrap())
     }
@@ -232,7 +252,7 @@ async fn a_restore_that_was_killed_before_the_status_is_completed_by_the_next_on
             () = taken => {}
         }
         assert!(fake.has(&path()).unwrap().get("status").is_none());
-        assert!(!fake.deleted("old").await, "it is not finished");
+        assert!(fake.deleted("old").await, "its object is stored");
 
         let restored = restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
         assert!(!restored.before && restored.finished && restored.warnings.is_empty(), "{restored:?}");
@@ -268,7 +288,8 @@ async fn a_status_that_the_caller_may_not_write_is_left_out() {
     fake.evicted(&object("old")).await;
     let bob = Asker { user: "bob", status: Err("bob cannot patch models/status") };
     for _ in 0..2 {
-        let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), bob, None).await.unwrap();
+        let answer =
+            post(&fake.store, Ok(fake.client()), target(model()), (&Options::default(), bob), None).await.unwrap();
         assert_eq!(answer.warnings, ["its status is left out: bob cannot patch models/status"]);
         assert!(!answer.body.contains("READY"), "{}", answer.body);
     }
@@ -283,10 +304,12 @@ async fn an_evicted_object_comes_back_and_its_row_is_marked_as_deleted() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let restored = fake.post(&Options::default()).await.unwrap();
+    let nonce = &restored["metadata"]["annotations"]["michelangelo/RestoreNonce"];
+    assert_eq!(nonce.as_str().map(str::len), Some(32));
     let expected = json!({
         "apiVersion": "michelangelo.api/v2", "kind": "Model",
         "metadata": {"namespace": "ml", "name": "a", "uid": "new", "resourceVersion": "100",
-            "annotations": {"michelangelo/RestoredFrom": "old", "michelangelo/RestoredBy": "ada"}},
+            "annotations": {"michelangelo/RestoredFrom": "old", "michelangelo/RestoredBy": "ada", "michelangelo/RestoreNonce": nonce}},
         "spec": {"algorithm": "xgboost"}, "status": {"state": "READY"},
     });
     assert_eq!(restored, expected);
@@ -364,12 +387,14 @@ async fn what_would_be_evicted_at_once_or_is_incomplete_is_not_restored() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let kind = Kind::new(Definition { immutable: true, ..*model().definition() }, *model().functions());
-    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA, None).await.unwrap_err();
+    let status =
+        post(&fake.store, Ok(fake.client()), target(&kind), (&Options::default(), ADA), None).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("leaves the cluster as soon as it is stored"), "{status}");
     // Nor an object that would come back incomplete.
     let kind = model().pruning(&[".spec.token"]);
-    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA, None).await.unwrap_err();
+    let status =
+        post(&fake.store, Ok(fake.client()), target(&kind), (&Options::default(), ADA), None).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("its row lacks .spec.token"), "{status}");
     assert_eq!(fake.has(&path()), None);
@@ -411,7 +436,7 @@ async fn owners_that_are_gone_are_left_out() {
         fake.put(&format!("/api/v1/namespaces/ml/configmaps/{name}"), owner);
     }
     fake.evicted(&owned).await;
-    let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), ADA, None).await.unwrap();
+    let answer = post(&fake.store, Ok(fake.client()), target(model()), (&Options::default(), ADA), None).await.unwrap();
     assert_eq!(answer.warnings.len(), 4, "{:?}", answer.warnings);
     assert_eq!(
         answer.warnings[0],
@@ -447,7 +472,8 @@ async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evict
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let tried = Wanted { effect: Effect::Tried, ..of_version };
-    assert_eq!(restore(&fake.store, fake.client(), model(), tried).await.unwrap().object["spec"]["algorithm"], "lstm");
+    let tried = restore(&fake.store, fake.client(), model(), tried).await.unwrap();
+    assert!(tried.object.contains(r#""algorithm":"lstm""#), "{tried:?}");
     for is_first in [true, false] {
         let restored = restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
         assert!(restored.in_sql && restored.before != is_first, "{restored:?}");
@@ -468,4 +494,151 @@ async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evict
     fake.write(&object("old"), |row| row).await;
     let error = restore(&fake.store, fake.client(), model(), of_version).await.unwrap_err();
     assert_eq!((error.code, error.reason), (StatusCode::CONFLICT, Reason::AlreadyExists));
+}
+
+/// Begins a restore whose request to create the object is never answered, and is killed then.
+async fn interrupted(fake: &Fake) {
+    *fake.refusal.lock().unwrap() = Some(Fault::Unanswered);
+    let sent = async {
+        while fake.refusal.lock().unwrap().is_some() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        ended = restore(&fake.store, fake.client(), model(), of_old()) => panic!("it is not answered: {ended:?}"),
+        () = sent => {}
+    }
+}
+
+/// The number of the restore in an object's text.
+fn nonce_of(text: &str) -> String {
+    let object: Value = serde_json::from_str(text).unwrap();
+    object["metadata"]["annotations"]["michelangelo/RestoreNonce"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn no_write_that_is_answered_is_lost_beside_a_restore() {
+    let fake = Fake::new(true).await;
+    fake.evicted(&object("old")).await;
+    let options = Options::default();
+    let label = async |team: &str| {
+        let patch = json!({"metadata": {"labels": {"team": team}}}).to_string();
+        let kind = Some("application/merge-patch+json");
+        write::patch(&fake.store, target(model()), &options, kind, patch.as_bytes()).await
+    };
+    label("before").await.unwrap();
+    interrupted(&fake).await;
+    let delete = write::delete(&fake.store, target(model()), &options, None, b"").await;
+    let put = write::put(&fake.store, target(model()), &options, None, object("old").to_string().as_bytes()).await;
+    for refused in [label("beside").await, delete, put] {
+        let status = refused.unwrap_err();
+        assert_eq!((status.code.as_u16(), status.reason), (409, Reason::Conflict));
+        assert!(status.message.contains("`ingester restore Model a -n ml`"), "{status}");
+        assert!(status.message.contains("--abandon"), "{status}");
+    }
+    // Continued with the same number, and with what was written before.
+    restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
+    assert_eq!(fake.has(&path()).unwrap()["metadata"]["labels"]["team"], "before");
+    let bodies = fake.bodies.lock().unwrap().clone();
+    assert_eq!(nonce_of(&bodies[0]), nonce_of(&bodies[1]));
+    assert!(fake.deleted("old").await);
+    assert_eq!(fake.store.open_restore(model(), "old").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_restore_that_is_refused_leaves_the_row_as_it_was() {
+    let fake = Fake::new(true).await;
+    fake.evicted(&object("old")).await;
+    *fake.refusal.lock().unwrap() = Some(Fault::Refused(403));
+    let status = restore(&fake.store, fake.client(), model(), of_old()).await.unwrap_err();
+    assert_eq!(status.code.as_u16(), 403);
+    assert_eq!(fake.store.open_restore(model(), "old").await.unwrap(), None);
+    // But after one that may have been accepted, a refusal says nothing about that one.
+    interrupted(&fake).await;
+    *fake.refusal.lock().unwrap() = Some(Fault::Refused(403));
+    restore(&fake.store, fake.client(), model(), of_old()).await.unwrap_err();
+    assert!(fake.store.open_restore(model(), "old").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn two_restores_at_once_create_one_object() {
+    let fake = Fake::new(true).await;
+    fake.evicted(&object("old")).await;
+    let one = || restore(&fake.store, fake.client(), model(), of_old());
+    let (first, second) = tokio::join!(one(), one());
+    for restored in [first.unwrap(), second.unwrap()] {
+        assert!(restored.finished && restored.warnings.is_empty(), "{restored:?}");
+    }
+    let bodies = fake.bodies.lock().unwrap().clone();
+    assert!(bodies.iter().all(|body| nonce_of(body) == nonce_of(&bodies[0])), "{bodies:?}");
+    assert!(fake.deleted("old").await);
+}
+
+#[tokio::test]
+async fn an_interrupted_restore_is_given_up_once_its_request_cannot_arrive_any_more() {
+    let fake = Fake::new(true).await;
+    fake.evicted(&object("old")).await;
+    let give_up = |now| give_up_at(&fake.store, fake.client(), model(), of_old(), now);
+    let status = give_up(Micros::now()).await.unwrap_err();
+    assert!(status.code == 409 && status.message.contains("no restore of it is open"), "{status}");
+    interrupted(&fake).await;
+    let begun = fake.store.open_restore(model(), "old").await.unwrap().unwrap();
+    let status = give_up(Micros(begun.time.0 + 89_000_000)).await.unwrap_err();
+    assert!(status.code == 409 && status.message.contains("may still be under way"), "{status}");
+    let late = Micros(begun.time.0 + 90_000_001);
+    assert_eq!(give_up(late).await.unwrap(), Abandonment::GivenUp { name: "a".into(), uid: "old".into() });
+    write::delete(&fake.store, target(model()), &Options::default(), None, b"").await.unwrap();
+
+    // It had been created after all: then its restore is completed.
+    let fake = Fake::new(false).await;
+    fake.evicted(&object("old")).await;
+    interrupted(&fake).await;
+    let mut created: Value = serde_json::from_str(&fake.bodies.lock().unwrap()[0]).unwrap();
+    created["metadata"]["uid"] = json!("new");
+    created["metadata"]["resourceVersion"] = json!("100");
+    created["metadata"]["managedFields"] = json!([]);
+    created.as_object_mut().unwrap().remove("status");
+    fake.put(&path(), created);
+    let wanted = Wanted { patience: Duration::ZERO, ..of_old() };
+    let completed = give_up_at(&fake.store, fake.client(), model(), wanted, Micros::now()).await;
+    let Ok(Abandonment::Completed(restored)) = completed else { panic!("it is completed: {completed:?}") };
+    assert!(!restored.finished && !fake.deleted("old").await, "the mirror has not stored it: {restored:?}");
+    let completed = fake.has(&path()).unwrap();
+    assert_eq!(completed["status"]["state"], "READY");
+    fake.write(&completed, |row| row).await;
+    assert!(fake.deleted("old").await);
+}
+
+#[tokio::test]
+async fn an_object_of_a_restore_that_was_given_up_does_not_end_a_row_that_lives() {
+    let fake = Fake::new(true).await;
+    fake.evicted(&object("old")).await;
+    interrupted(&fake).await;
+    let begun = fake.store.open_restore(model(), "old").await.unwrap().unwrap();
+    assert!(fake.store.give_up_restore(model(), "old", &begun).await.unwrap());
+    // The request arrives late.
+    let mut created: Value = serde_json::from_str(&fake.bodies.lock().unwrap()[0]).unwrap();
+    created["metadata"]["uid"] = json!("new");
+    created["metadata"]["resourceVersion"] = json!("100");
+    fake.put(&path(), created.clone());
+    fake.mirror(&created).await;
+    assert!(!fake.deleted("old").await);
+    let status = restore(&fake.store, fake.client(), model(), of_old()).await.unwrap_err();
+    assert!(status.code == 409 && status.message.contains("was given up"), "{status}");
+    assert!(!fake.deleted("old").await);
+}
+
+#[tokio::test]
+async fn numbers_are_sent_and_answered_as_they_are_stored() {
+    let fake = Fake::new(true).await;
+    let text = object("old").to_string();
+    let big = r#""spec":{"algorithm":"xgboost","more":[123456789.12345679,18446744073709551617,1.50]}"#;
+    let text = text.replace(r#""spec":{"algorithm":"xgboost"}"#, big);
+    let stored = Object::parse(text, ManagedFields::Prune).unwrap();
+    let row = Row { evict_time: Some(Micros(0)), evict_confirmed: true, ..model().row(&stored).unwrap().unwrap() };
+    fake.store.write(model().table(), vec![RowChange::Row(row)]).await.unwrap();
+    restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
+    let bodies = fake.bodies.lock().unwrap().clone();
+    assert!(bodies[0].contains(big), "{bodies:?}");
 }

@@ -4,6 +4,7 @@ mod counts;
 mod former;
 mod history;
 mod own;
+mod restores;
 mod units;
 mod watching;
 

@@ -19,7 +19,9 @@ use ingester_core::Kind;
 use ingester_core::row::Origin;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
-use ingester_sql::dialect::statements::{ForgetRestores, Gone, ReadRestores, RecordRestore, RestoreRow, Versions, What};
+use ingester_sql::dialect::statements::{
+    ForgetRestores, Gone, ReadRestores, RecordRestore, RestoreRow, Versions, What,
+};
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
