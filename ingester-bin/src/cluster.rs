@@ -30,11 +30,18 @@ impl Cluster {
 
     /// A client of the cluster that the arguments, the environment, or the pod's service account name.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
+        client_of(self.config().await?).await
+    }
+
+    /// A client of the same cluster without any credentials: each of its requests brings its own.
+    pub(crate) async fn anonymous_client(&self) -> Result<Client, Failure> {
+        let mut config = self.config().await?;
+        config.auth_info = AuthInfo::default();
+        client_of(config).await
+    }
+
+    async fn config(&self) -> Result<Config, Failure> {
         let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
-        let wrong = |what: String, error: &(dyn Error + 'static)| {
-            let said = said(error);
-            Failure::Usage(anyhow!("{what}: {said} (name one with --kubeconfig FILE or the variable KUBECONFIG)"))
-        };
         if let (None, Some((file, error))) = (&self.kubeconfig, broken()) {
             return Err(wrong(format!("the kubeconfig {} cannot be used", file.display()), &error));
         }
@@ -50,30 +57,40 @@ impl Cluster {
             (None, None) => Config::infer().await.map_err(|error| wrong("no cluster is known".into(), &error))?,
         };
         config.cluster_url = without_secrets(&config.cluster_url);
-        let in_kubeconfig = |why: String| {
-            Failure::Usage(anyhow!(
-                "{why} (it is in the kubeconfig, named by --kubeconfig FILE or the variable KUBECONFIG)"
-            ))
-        };
-        check(&config).map_err(in_kubeconfig)?;
-        let token = TokenFile::taken(&mut config.auth_info).map_err(in_kubeconfig)?;
-        let server = config.cluster_url.to_string();
-        let plugin = config.auth_info.exec.as_ref().and_then(|exec| exec.command.clone());
-        let is_given = plugin.is_some() || config.auth_info.auth_provider.is_some();
-        // It runs the command of the kubeconfig's user, which may hang: signals are handled meanwhile.
-        let building = tokio::task::spawn_blocking(move || quietly(|| ClientBuilder::try_from(config)));
-        let builder = waiting_for(|| command(plugin.as_deref()), building).await;
-        let builder =
-            builder.map_err(|error| Failure::Usage(anyhow!("no connection to the cluster can be made: {error}")))?;
-        let builder = builder.ok_or_else(|| match is_given {
-            // kube panics on such a token if it does not expire.
-            true => Failure::Usage(anyhow!(NO_HEADER)),
-            false => Failure::Work(anyhow!("no connection to the cluster can be made: kube has a defect")),
-        })?;
-        let builder = builder.map_err(|error| wrong("no connection to the cluster can be made".into(), &error))?;
-        let builder = builder.with_layer(&MapRequestLayer::new(move |request| authorized(token.as_deref(), request)));
-        Ok(builder.with_layer(&MapErrLayer::new(move |error| named(&server, error))).build())
+        Ok(config)
     }
+}
+
+fn wrong(what: String, error: &(dyn Error + 'static)) -> Failure {
+    let said = said(error);
+    Failure::Usage(anyhow!("{what}: {said} (name one with --kubeconfig FILE or the variable KUBECONFIG)"))
+}
+
+/// A client with this configuration.
+async fn client_of(mut config: Config) -> Result<Client, Failure> {
+    let in_kubeconfig = |why: String| {
+        Failure::Usage(anyhow!(
+            "{why} (it is in the kubeconfig, named by --kubeconfig FILE or the variable KUBECONFIG)"
+        ))
+    };
+    check(&config).map_err(in_kubeconfig)?;
+    let token = TokenFile::taken(&mut config.auth_info).map_err(in_kubeconfig)?;
+    let server = config.cluster_url.to_string();
+    let plugin = config.auth_info.exec.as_ref().and_then(|exec| exec.command.clone());
+    let is_given = plugin.is_some() || config.auth_info.auth_provider.is_some();
+    // It runs the command of the kubeconfig's user, which may hang: signals are handled meanwhile.
+    let building = tokio::task::spawn_blocking(move || quietly(|| ClientBuilder::try_from(config)));
+    let builder = waiting_for(|| command(plugin.as_deref()), building).await;
+    let builder =
+        builder.map_err(|error| Failure::Usage(anyhow!("no connection to the cluster can be made: {error}")))?;
+    let builder = builder.ok_or_else(|| match is_given {
+        // kube panics on such a token if it does not expire.
+        true => Failure::Usage(anyhow!(NO_HEADER)),
+        false => Failure::Work(anyhow!("no connection to the cluster can be made: kube has a defect")),
+    })?;
+    let builder = builder.map_err(|error| wrong("no connection to the cluster can be made".into(), &error))?;
+    let builder = builder.with_layer(&MapRequestLayer::new(move |request| authorized(token.as_deref(), request)));
+    Ok(builder.with_layer(&MapErrLayer::new(move |error| named(&server, error))).build())
 }
 
 /// The error of a token that a command returned.

@@ -12,11 +12,11 @@ pub(crate) mod derived;
 
 use crate::duration::{Bounds, DurationError};
 use crate::json;
-use crate::marks::Marks;
+use crate::marks::{Mark, MarkName, Marks};
 use crate::object::{ManagedFields, Object, ObjectError};
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::prune;
-use crate::row::{Row, RowError};
+use crate::row::{Origin, Row, RowError};
 use crate::schema::{Evict, Field, Fingerprint, History, Ident, Table, Text, base};
 use crate::value::{Value, Values};
 use derived::{FromJson, RowSource};
@@ -718,7 +718,8 @@ impl Kind {
             values.fill(self.table().indexed());
         }
         let (proto, lost) = self.proto(object)?;
-        Ok(Some(Row { lost, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? }))
+        let origin = self.origin(object);
+        Ok(Some(Row { lost, origin, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? }))
     }
 
     /// Whether the kind's filter leaves an object out, of which nothing else is read.
@@ -748,7 +749,18 @@ impl Kind {
         self.table().many.iter().for_each(|_| values.push_many(Vec::new()));
         // Without its protobuf bytes the row still has the whole object, in `json`.
         let (proto, lost) = self.proto(object).unwrap_or_default();
-        Ok(Row { lost, ..Row::new(self.table(), 0, object, proto, values)? })
+        let origin = self.origin(object);
+        Ok(Row { lost, origin, ..Row::new(self.table(), 0, object, proto, values)? })
+    }
+
+    /// The restore that created an object, by its annotations.
+    fn origin(&self, object: &Object) -> Option<Box<Origin>> {
+        let annotations = &object.meta().annotations;
+        let value = |mark| {
+            let named = |name: MarkName| annotations.iter().find(|(key, _)| name.is(key));
+            self.marks().names(mark).find_map(named).map(|(_, value)| value.clone())
+        };
+        Some(Box::new(Origin { from: value(Mark::RestoredFrom)?, nonce: value(Mark::RestoreNonce)? }))
     }
 
     /// The object's bytes for the `proto` column, and what its message has no field for.

@@ -24,6 +24,9 @@ pub enum Mark {
     Deleting,
     /// The annotation of an object that was brought back: the uid of the row that it came from.
     RestoredFrom,
+    /// The annotation of an object that was brought back: the number of that restore, by which the mirror knows whether the restore is still
+    /// open.
+    RestoreNonce,
     /// The annotation of an object that was brought back through the server: the user who asked for it.
     RestoredBy,
     /// The label of namespaces for test objects (`ingester validate`), and of these objects, which take their rows away themselves.
@@ -44,6 +47,7 @@ impl Mark {
             Mark::Immutable => "Immutable",
             Mark::Deleting => "Deleting",
             Mark::RestoredFrom => "RestoredFrom",
+            Mark::RestoreNonce => "RestoreNonce",
             Mark::RestoredBy => "RestoredBy",
             Mark::Validate => "Validate",
             Mark::UpdateTimestamp => "UpdateTimestamp",

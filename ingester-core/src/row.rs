@@ -39,9 +39,20 @@ pub struct Row {
     pub many: Box<[StringMap]>,
     /// The parts of the object that `proto` cannot hold.
     pub lost: Lost,
+    /// The restore that created the object, if its annotations name one.
+    pub origin: Option<Box<Origin>>,
     /// What its writer expects to be stored of the object. It saves reading the row first. If it is wrong, the statement fails or
     /// changes no row, and the row is read.
     pub expected: Option<Expected>,
+}
+
+/// The restore that created an object. The store marks the row that it came from when it inserts the new one, if this restore is still open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The uid of the row.
+    pub from: Box<str>,
+    /// The number of the restore.
+    pub nonce: Box<str>,
 }
 
 /// A row's version: the resourceVersion, the definition that wrote it, and whether it is a tombstone or evicted.
@@ -236,6 +247,7 @@ impl Row {
             annotations: pairs(&meta.annotations),
             many: many.into(),
             lost: Lost::default(),
+            origin: None,
             expected: None,
         })
     }

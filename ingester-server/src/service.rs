@@ -11,9 +11,9 @@ use crate::access::AccessLog;
 use crate::body::{self, Waits};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::console;
-use crate::discovery::{Document, Documents};
+use crate::discovery::{Document, Documents, Writable};
 use crate::former::FormerObjects;
-use crate::identity::{Identity, Peer};
+use crate::identity::{Bearer, Identity, Peer};
 use crate::namespaces::KnownNamespaces;
 use crate::places::Places;
 use crate::read;
@@ -21,6 +21,7 @@ use crate::request::parameters::{self, Parameters, Saved};
 use crate::request::path::{self, Objects, Target};
 use crate::request::watching::is_true;
 use crate::request::{accept, parameters::Include};
+use crate::restore::rights::RestoreRights;
 use crate::status::{Reason, Status};
 use crate::units::Which;
 use crate::watch::Hub;
@@ -57,6 +58,8 @@ pub struct Sources {
     pub writes: Option<Arc<Store>>,
     /// Creates objects again; `None` without a cluster.
     pub cluster: Option<kube::Client>,
+    /// As whom it does that.
+    pub restores: RestoreRights,
     /// Says who calls and what they may.
     pub identity: Identity,
     /// Who may see former objects.
@@ -99,7 +102,12 @@ struct Asked<'r> {
 impl Service {
     /// A service of these sources.
     pub fn new(sources: Sources) -> Self {
-        let documents = Documents::new(sources.kinds, sources.writes.is_some(), sources.watchable);
+        let writable = match (&sources.writes, &sources.restores) {
+            (None, _) => Writable::Nothing,
+            (Some(_), RestoreRights::Off) => Writable::InSql,
+            (Some(_), RestoreRights::User(_) | RestoreRights::Server) => Writable::All,
+        };
+        let documents = Documents::new(sources.kinds, writable, sources.watchable);
         let ready = tokio::sync::Mutex::default();
         let (writes, namespaces) = (Writes::default(), KnownNamespaces::default());
         Service(Arc::new(Inner { sources, documents, ready, writes, namespaces }))
@@ -342,7 +350,8 @@ impl Inner {
                     name: name.to_owned(),
                     query,
                     options: write::Options { dry_run, uid, former, log: Some(log.clone()) },
-                    user: caller.user.clone(),
+                    caller: caller.clone(),
+                    token: parts.extensions.get::<Bearer>().cloned(),
                     status,
                     version,
                     content: content.map(str::to_owned),

@@ -1,7 +1,7 @@
 //! `ingester scaffold`, `ingester manifests` and `ingester rbac`: declared kinds, and the rights for any kinds.
 
 use super::Cluster;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ingester_core::labels::check_object_name;
 use std::path::PathBuf;
 
@@ -138,9 +138,14 @@ const RBAC: &str = "\
 Examples:
   ingester rbac --config ingester.yaml | kubectl apply -f -
   ingester rbac --kinds kinds.yaml --name certificates      another name than `ingester`
-  ingester rbac models projects";
+  ingester rbac models projects
+  ingester rbac --restore --name ingester-restore           for `serve.restore: user`";
 
 /// Print the ClusterRole that `ingester run` needs for its kinds.
+///
+/// With --restore, print the ClusterRole by which `ingester serve` restores objects as callers whose bearer token it does not have: those that come
+/// through the API server, or with a client certificate. It is in no manifest and in no chart: bind it to the server's service account if these
+/// callers shall restore objects through the server.
 #[derive(Debug, Args)]
 #[command(after_help = RBAC)]
 pub(crate) struct Rbac {
@@ -153,4 +158,17 @@ pub(crate) struct Rbac {
     /// The name of the ClusterRole.
     #[arg(long, value_name = "NAME", default_value = "ingester", value_parser = role_name)]
     pub(crate) name: String,
+    /// The role of `serve.restore: user`. `constrained`, the default, needs Kubernetes' constrained impersonation (on by default from 1.36): the server
+    /// can act as its callers only to restore these kinds. `plain` is for older clusters: the server can then act as any user in everything.
+    #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "constrained")]
+    pub(crate) restore: Option<Impersonation>,
+}
+
+/// How the role of a restore lets the server act as its callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Impersonation {
+    /// Only for what a restore does.
+    Constrained,
+    /// For everything.
+    Plain,
 }

@@ -121,15 +121,16 @@ Examples:
   ingester restore model --uid 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa -o name
   ingester restore models -n ml -l team=pricing --field-selector owner=ada
   ingester restore models --all --dry-run                   every evicted one
-  ingester restore pipelinerun nightly -n ml --at 2h        as it was two hours ago";
+  ingester restore pipelinerun nightly -n ml --at 2h        as it was two hours ago
+  ingester restore model churn -n ml --abandon              gives up an interrupted one";
 
 /// Bring objects that were evicted or deleted back into the cluster.
 ///
 /// Creates the object in the cluster from its row: with another uid, without the fields that the API server sets, without our finalizer and
-/// the annotations PREFIX/Immutable and PREFIX/Deleting, without references to owners that do not exist, and with the annotation
-/// PREFIX/RestoredFrom, where PREFIX is michelangelo unless the program has another one. Once the mirror has stored it, the old row is
-/// marked as deleted; until then the command can be repeated. Exits with 1 if a live object has the name, or if the old row is not yet
-/// marked.
+/// the annotations PREFIX/Immutable and PREFIX/Deleting, without references to owners that do not exist, and with the annotations
+/// PREFIX/RestoredFrom and PREFIX/RestoreNonce, where PREFIX is michelangelo unless the program has another one. When the mirror stores it,
+/// the old row is marked as deleted; until then the row cannot be changed, and the command can be repeated: it continues where it was
+/// interrupted. Exits with 1 if a live object has the name, or if the old row is not yet marked.
 ///
 /// With --at or --version, it restores a former version of the object, of a kind that keeps a history: into the cluster, also if the row was
 /// purged; that of an evicted object goes back into its row.
@@ -173,6 +174,10 @@ pub(crate) struct Restore {
     /// Print what would be created, as YAML unless --output says otherwise, if the API server would accept it.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Give up a restore that was interrupted, so that the row can be changed again. If its object is in the cluster, the restore is completed
+    /// instead. Refused for 90 seconds after the last attempt, whose request may still arrive.
+    #[arg(long, conflicts_with_all = ["selector", "field_selector", "all", "at", "version"])]
+    pub(crate) abandon: bool,
     /// Print the object, or its name.
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     pub(crate) output: Option<RestoreFormat>,

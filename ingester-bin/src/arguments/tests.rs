@@ -128,7 +128,7 @@ fn help_says_more_than_the_list_of_commands() {
         ("ingester import", "Exits with 1 if any object was rejected"),
         ("ingester get", "Exits with 1 if a NAME is not found"),
         ("ingester audit", "Exits with 1 if anything differs"),
-        ("ingester restore", "PREFIX/RestoredFrom, where PREFIX is michelangelo"),
+        ("ingester restore", "PREFIX/RestoredFrom and PREFIX/RestoreNonce, where PREFIX is michelangelo"),
         ("ingester schema apply", "the next run continues an interrupted one"),
         ("ingester schema info", "the database has run another text under its number"),
         ("ingester rejects", "the table `ingester_rejects`"),

@@ -1,7 +1,7 @@
 //! `ingester rbac`: the ClusterRole that `ingester run` needs.
 
 use super::chosen;
-use crate::arguments::{ConfigFile, Rbac, is_word};
+use crate::arguments::{ConfigFile, Impersonation, Rbac, is_word};
 use crate::database::configuration;
 use crate::ending::{Ending, Failure};
 use crate::output::print;
@@ -15,7 +15,10 @@ use std::path::Path;
 
 pub(crate) fn run(arguments: &Rbac, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let (kinds, config) = chosen_by(&arguments.kinds, arguments.config.as_deref(), kinds)?;
-    print(&role(&arguments.name, &kinds, &config))?;
+    print(&match arguments.restore {
+        Some(form) => restore_role(&arguments.name, &kinds, form),
+        None => role(&arguments.name, &kinds, &config),
+    })?;
     Ok(Ending::Done)
 }
 
@@ -95,17 +98,72 @@ pub(super) fn lists_namespaces(kinds: &[Kind], policies: &Policies) -> bool {
     rules.any(|rule| rule.is_ok_and(|rule| rule.rule.namespace_selector.is_some()))
 }
 
+/// The keys of `extra` that Kubernetes' own authenticators give.
+const EXTRA: [&str; 5] = ["credential-id", "node-name", "node-uid", "pod-name", "pod-uid"];
+
+/// The role by which the server restores objects as its callers.
+fn restore_role(name: &str, kinds: &[Kind], form: Impersonation) -> String {
+    let mut text = head(name);
+    let is_constrained = form == Impersonation::Constrained;
+    text.push_str(match form {
+        Impersonation::Constrained => {
+            "# Constrained impersonation: the server may act as its callers, but only to restore these kinds. The server never acts as a member of\n\
+             # system:masters. `resourceNames` can name the users and groups.\n"
+        }
+        Impersonation::Plain => {
+            "# Plain impersonation: whoever has this account may act as every user in everything. Name the users and groups with `resourceNames`.\n\
+             # The server never acts as a member of system:masters.\n"
+        }
+    });
+    let verb = if is_constrained { "\"impersonate:user-info\"" } else { "impersonate" };
+    let users = if is_constrained { "authentication.k8s.io" } else { "\"\"" };
+    let _ = writeln!(text, "- apiGroups: [{users}]\n  resources: [users, groups]\n  verbs: [{verb}]");
+    let _ = writeln!(
+        text,
+        "# What an authenticator says beyond them: add the keys of yours.\n- apiGroups: [authentication.k8s.io]\n  resources:\n  - uids"
+    );
+    for key in EXTRA {
+        let _ = writeln!(text, "  - userextras/authentication.kubernetes.io/{key}");
+    }
+    let _ = writeln!(text, "  verbs: [{verb}]");
+    if !is_constrained {
+        return text;
+    }
+    let mut resources: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for kind in kinds.iter().filter(|kind| !kind.immutable() && kind.prune().is_empty()) {
+        resources.entry(kind.group()).or_default().insert(kind.plural().into_owned());
+    }
+    for (group, resources) in resources {
+        let group = if group.is_empty() { "\"\"" } else { group };
+        for (suffix, verbs) in [("", "get, create"), ("/status", "patch")] {
+            let _ = writeln!(text, "- apiGroups: [{group}]\n  resources:");
+            for resource in &resources {
+                let _ = writeln!(text, "  - {resource}{suffix}");
+            }
+            let verbs: Vec<String> =
+                verbs.split(", ").map(|verb| format!("\"impersonate-on:user-info:{verb}\"")).collect();
+            let _ = writeln!(text, "  verbs: [{}]", verbs.join(", "));
+        }
+    }
+    text
+}
+
+/// The beginning of a role.
+fn head(name: &str) -> String {
+    let name = in_yaml(name);
+    format!(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {name}\n  labels:\n    app.kubernetes.io/name: ingester\nrules:\n"
+    )
+}
+
 /// The role as people write it, with the reason for each right.
 pub(super) fn role(name: &str, kinds: &[Kind], config: &Config) -> String {
-    let name = in_yaml(name);
     // Resources by the changes to their objects, and by their groups.
     let mut rights: BTreeMap<(Changes, &str), BTreeSet<String>> = BTreeMap::new();
     for kind in kinds {
         rights.entry((Changes::of(kind, config), kind.group())).or_default().insert(kind.plural().into_owned());
     }
-    let mut text = format!(
-        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {name}\n  labels:\n    app.kubernetes.io/name: ingester\nrules:\n"
-    );
+    let mut text = head(name);
     for ((changes, group), resources) in rights {
         text.push_str(changes.reason());
         let group = if group.is_empty() { "\"\"" } else { group };

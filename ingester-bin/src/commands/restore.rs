@@ -10,20 +10,24 @@ use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
+use ingester_core::json::from_str;
 use ingester_core::schema::base;
 use ingester_mirror::identity::{IdentityError, Names, identify};
 use ingester_printers::{Tree, json, name, yaml};
 use ingester_server::former::Reach;
-use ingester_server::restore::{Restored, Wanted, restore};
+use ingester_server::restore::{Abandonment, Restored, Wanted, give_up, restore};
 use ingester_sql::query::{AsOf, Query, QueryError, States};
 use ingester_store::query::{self, AskError, FoundRow, Limits, VersionOf};
 use ingester_store::{Effect, Store};
-use serde::Deserialize as _;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// How long the mirror may take to store the new object.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is told after a restore: a rule that moved the object once would do it again.
+const GRACE: &str = "Enforced rules leave restored objects alone for `policies.restoreGrace` (24h, unless the configuration of `ingester run` \
+     says otherwise).";
 
 pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
@@ -44,6 +48,8 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
         IdentityError::Api(_) | IdentityError::NoAnswer(_) => Failure::Usage(anyhow!("nothing is restored: {error}")),
     })?;
     warn_unchecked(&identity);
+    // A database that no `ingester run` of this release has prepared lacks the table of restores.
+    store.create_own().await?;
     if let Some(query) = selected {
         let ending = selected::restore_all(&store, &client, &kind, &query, &arguments).await;
         store.close().await;
@@ -76,12 +82,25 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
     };
     let bar = progress::spinner("{spinner} {msg}");
     bar.set_message("restoring, and waiting for the mirror");
-    let restored = restore(&store, client, &kind, wanted).await;
+    let restored = match arguments.abandon {
+        true => give_up(&store, client, &kind, wanted).await,
+        false => restore(&store, client, &kind, wanted).await.map(|restored| Abandonment::Completed(restored.into())),
+    };
     bar.finish_and_clear();
     let restored = restored.map_err(|status| Failure::Work(status.into()))?;
     store.close().await;
+    let restored = match restored {
+        Abandonment::Completed(restored) => restored,
+        Abandonment::GivenUp { name, uid } => return given_up(&kind, &arguments, (&name, &uid)),
+    };
+    if arguments.abandon {
+        note("It is in the cluster: its restore was completed instead.");
+    }
     restored.warnings.iter().for_each(|warning| note(&format!("Warning: {warning}")));
     print(&shown(&kind, &restored, &arguments)?)?;
+    if is_new(&restored, &arguments) {
+        note(GRACE);
+    }
     Ok(if restored.finished { Ending::Done } else { Ending::Problem })
 }
 
@@ -159,14 +178,30 @@ async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String
     Ok(namespaces.pop_first().unwrap_or_default())
 }
 
+/// Whether the object was created just now.
+fn is_new(restored: &Restored, arguments: &Restore) -> bool {
+    !restored.before && !restored.in_sql && !arguments.dry_run
+}
+
+/// Reports that a restore was given up.
+fn given_up(kind: &Kind, arguments: &Restore, (name, uid): (&str, &str)) -> Result<Ending, Failure> {
+    let name = name::qualified(kind.kind(), kind.group(), name);
+    let would = if arguments.dry_run { " (dry run)" } else { "" };
+    print(&match arguments.output {
+        Some(_) => format!("{name}\n"),
+        None => format!("{name} restore abandoned{would}\n"),
+    })?;
+    note(&format!("Its row (uid {uid}) can be changed again."));
+    Ok(Ending::Done)
+}
+
 /// The output.
 fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String, Failure> {
     let tree = || {
-        let tree = Tree::deserialize(&restored.object);
+        let tree = from_str::<Tree>(&restored.object);
         tree.map_err(|error| Failure::Work(anyhow!("the API server's answer cannot be printed: {error}")))
     };
-    let name = restored.object["metadata"]["name"].as_str().unwrap_or_default();
-    let name = name::qualified(kind.kind(), kind.group(), name);
+    let name = name::qualified(kind.kind(), kind.group(), &restored.name);
     Ok(match arguments.output {
         Some(RestoreFormat::Json) => json::pretty(&tree()?),
         Some(RestoreFormat::Yaml) => yaml::document(&tree()?),

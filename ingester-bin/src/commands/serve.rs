@@ -12,7 +12,7 @@ use anyhow::anyhow;
 use backon::Retryable as _;
 use ingester_core::Kind;
 use ingester_declare::kept::kept;
-use ingester_mirror::config::{self, Config, FormerObjects, FrontProxy};
+use ingester_mirror::config::{self, Config, FormerObjects, FrontProxy, RestoreAs};
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::Names;
 use ingester_server::former::{self, Namespaces};
@@ -21,6 +21,7 @@ use ingester_server::listen::{Handler, Limits, Listener, Tls};
 use ingester_server::metrics::Metrics;
 use ingester_server::places::Places;
 use ingester_server::read::Log;
+use ingester_server::restore::rights::RestoreRights;
 use ingester_server::service::{Service, Sources};
 use ingester_server::watch::{Hub, WatchLimits};
 use ingester_store::{Address, ConnectOptions, Store};
@@ -65,6 +66,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
         },
     };
     let former = former_objects(&config.serve, client.as_ref())?;
+    let restores = restore_rights(arguments, &config.serve, client.is_some()).await?;
     let mut parts = Vec::new();
     // `ingester run` on the same machine, with the same file, has `server.address`.
     let probes = config.serve.probes.as_ref().or(config.server.address.as_ref());
@@ -97,6 +99,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
                 reads: reads.clone(),
                 writes: Some(writes.clone()),
                 cluster: client,
+                restores,
                 identity,
                 former,
                 saved,
@@ -123,6 +126,15 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     }
     tracing::info!("Server stopped");
     ending
+}
+
+/// As whom objects are restored.
+async fn restore_rights(arguments: &Serve, serve: &config::Serve, has_cluster: bool) -> Result<RestoreRights, Failure> {
+    Ok(match serve.restore {
+        RestoreAs::User if has_cluster => RestoreRights::User(arguments.cluster.anonymous_client().await?),
+        RestoreAs::User | RestoreAs::Server => RestoreRights::Server,
+        RestoreAs::Off => RestoreRights::Off,
+    })
 }
 
 /// Which callers may see former objects.

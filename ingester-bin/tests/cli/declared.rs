@@ -67,6 +67,27 @@ fn the_rights_for_the_kinds_that_are_built_in_are_those_that_are_deployed() {
 }
 
 #[test]
+fn the_role_for_restores_as_callers_is_printed_apart() {
+    let folder = Folder::new();
+    folder.write("jobs.yaml", format!("builtIn: false\n{JOBS}"));
+    let usual = folder.run(&["rbac", "--kinds", "jobs.yaml"]).exits(0).out;
+    assert!(!usual.contains("impersonate"), "{usual}");
+    let constrained = folder.run(&["rbac", "--restore", "--kinds", "jobs.yaml", "--name", "restores"]).exits(0).out;
+    assert!(constrained.contains("  name: restores\n"), "{constrained}");
+    for part in [
+        "resources: [users, groups]\n  verbs: [\"impersonate:user-info\"]\n",
+        "  - jobs\n  verbs: [\"impersonate-on:user-info:get\", \"impersonate-on:user-info:create\"]\n",
+        "  - jobs/status\n  verbs: [\"impersonate-on:user-info:patch\"]\n",
+    ] {
+        assert!(constrained.contains(part), "{constrained}");
+    }
+    assert!(!constrained.contains("[impersonate]") && !constrained.contains("watch"), "{constrained}");
+    let plain = folder.run(&["rbac", "--restore=plain", "--kinds", "jobs.yaml"]).exits(0).out;
+    assert!(plain.contains("- apiGroups: [\"\"]\n  resources: [users, groups]\n  verbs: [impersonate]\n"), "{plain}");
+    assert!(!plain.contains("jobs") && !plain.contains("impersonate-on"), "{plain}");
+}
+
+#[test]
 fn a_kind_has_the_short_names_of_its_crd() {
     let folder = Folder::new();
     let crd = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds/certificates.cert-manager.io.yaml");

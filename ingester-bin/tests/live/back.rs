@@ -70,7 +70,9 @@ async fn an_evicted_object_comes_back_and_is_mirrored_again(world: &mut World) -
     let back = eventually("the finalizer", look, |object| has_finalizer(object, OURS)).await?;
     assert_ne!(uid(&back), old);
     assert_eq!(back.labels()["kept"], "yes");
-    assert_eq!(back.annotations().len(), 1);
+    assert_eq!(back.annotations()["michelangelo/RestoredFrom"], old);
+    assert!(back.annotations().contains_key("michelangelo/RestoreNonce") && back.annotations().len() == 2, "{back:?}");
+    ensure!(ran.err.contains("`policies.restoreGrace`"), "{ran:?}");
     assert_eq!(back.data["spec"]["algorithm"], "final");
     let status: Json = serde_json::from_str(&stored_status.context("a status")?)?;
     assert_eq!(back.data["status"], status);

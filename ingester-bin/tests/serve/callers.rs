@@ -348,10 +348,107 @@ async fn callers_have_the_identity_and_rights_that_the_api_server_says() -> Resu
     certificates(&world).await.with_context(|| world.log())?;
     front_proxies(&world).await.with_context(|| world.log())?;
     through_the_api_server(&world).await.with_context(|| world.log())?;
+    restores_of_callers(&world).await.with_context(|| world.log())?;
     crate::console::without_a_token_nothing_is_shown(&world).await.with_context(|| world.log())?;
     crate::console::a_proxy_lends_its_users_credentials_to_its_page(&world).await.with_context(|| world.log())?;
     of_another_cluster(&world).await?;
     without_the_api_server(&world).await.with_context(|| world.log())
+}
+
+/// Restores pass admission as their callers: by the caller's token, or by impersonation once the server's account may do that.
+async fn restores_of_callers(world: &World) -> Result<()> {
+    let group = "rbac.authorization.k8s.io";
+    let metadata = json!({"namespace": "ml", "name": "restorers"});
+    create(
+        &world.admin,
+        json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"namespace": "ml", "name": "restorer"}}),
+    )
+    .await?;
+    let rules = json!([{"apiGroups": ["michelangelo.api"], "resources": ["models"], "verbs": ["get", "list", "patch", "delete", "create"]}]);
+    let api = format!("{group}/v1");
+    create(&world.admin, json!({"apiVersion": api, "kind": "Role", "metadata": metadata, "rules": rules})).await?;
+    let subjects = json!([
+        {"kind": "ServiceAccount", "namespace": "ml", "name": "restorer"},
+        {"kind": "User", "apiGroup": group, "name": "ada"},
+    ]);
+    let role = json!({"apiGroup": group, "kind": "Role", "name": "restorers"});
+    let binding =
+        json!({"apiVersion": api, "kind": "RoleBinding", "metadata": metadata, "roleRef": role, "subjects": subjects});
+    create(&world.admin, binding).await?;
+    let restorer = world.client(&json!({"token": token_of(&world.admin, "restorer").await?})).await?;
+    let tried = format!("{ML}/one/restore?dryRun=All");
+    let restore = async |client: &Client| ask(client, Method::POST, &tried, &[]).await;
+    let until = async |client: &Client, code: u16| {
+        let begin = Instant::now();
+        loop {
+            let (status, answer) = restore(client).await?;
+            if status == code {
+                return Ok(answer["message"].as_str().unwrap_or_default().to_owned());
+            }
+            ensure!(begin.elapsed() < PATIENCE, "{status} {answer}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    // The server remembers a refusal for some seconds.
+    until(&restorer, 200).await?;
+
+    // Of a caller with a certificate it has no token.
+    let ada = world.client(&files(&world.ada)).await?;
+    let message = until(&ada, 403).await?;
+    ensure!(message.contains("`ingester restore`") && message.contains("`ingester rbac --restore`"), "{message}");
+    let printed = Command::new(env!("CARGO_BIN_EXE_ingester"))
+        .args(["rbac", "--restore=plain", "--name", "ingester-restore"])
+        .output()?;
+    for manifest in serde_saphyr::from_multiple::<Json>(&String::from_utf8(printed.stdout)?)? {
+        create(&world.admin, manifest).await?;
+    }
+    let binding = json!({
+        "apiVersion": api, "kind": "ClusterRoleBinding", "metadata": {"name": "ingester-restore"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "ingester-restore"},
+        "subjects": [{"kind": "ServiceAccount", "namespace": "ingester", "name": "ingester-server"}],
+    });
+    create(&world.admin, binding).await?;
+    until(&ada, 200).await?;
+
+    // What admission forbids these two, and not the server's account, is not restored.
+    let denied = "restricted models are not created by them";
+    let admission = "admissionregistration.k8s.io/v1";
+    let policy = json!({
+        "apiVersion": admission, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "restricted"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [{
+                "apiGroups": ["michelangelo.api"], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["models"],
+            }]},
+            "validations": [{
+                "expression": "!(request.userInfo.username in ['ada', 'system:serviceaccount:ml:restorer'])",
+                "message": denied,
+            }],
+        },
+    });
+    match create(&world.admin, policy).await {
+        Ok(()) => {}
+        Err(error)
+            if error
+                .chain()
+                .any(|cause| cause.to_string().contains("NotFound") || cause.to_string().contains("404")) =>
+        {
+            eprintln!("this API server has no ValidatingAdmissionPolicy");
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    }
+    let binding = json!({
+        "apiVersion": admission, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "restricted"},
+        "spec": {"policyName": "restricted", "validationActions": ["Deny"]},
+    });
+    create(&world.admin, binding).await?;
+    for client in [&restorer, &ada] {
+        let message = until(client, 422).await?;
+        ensure!(message.contains(denied), "{message}");
+    }
+    let (status, object) = ask(&restorer, Method::GET, &format!("{ML}/one"), &[]).await?;
+    ensure!(status == 200, "its row stays: {object}");
+    Ok(())
 }
 
 /// Tokens of service accounts.

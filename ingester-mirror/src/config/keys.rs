@@ -10,8 +10,8 @@ use super::values::{
     listen, namespace, or_never, or_none, path, prefix, setting_name, setting_value, text, truth, variable, whole,
 };
 use super::{
-    ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RetentionRule, Secret,
-    SweepLimit,
+    ConfigChanges, EvictRule, Finalizer, FormerObjects, FrontProxy, Kept, LogFormat, LogLevel, RestoreAs,
+    RetentionRule, Secret, SweepLimit,
 };
 use crate::selection::Selector;
 use ingester_core::KindNames;
@@ -37,6 +37,9 @@ const FORMER_OBJECTS: &[(&str, FormerObjects)] =
     &[("granted", FormerObjects::Granted), ("olderHidden", FormerObjects::OlderHidden), ("none", FormerObjects::None)];
 const FRONT_PROXY: &[(&str, FrontProxy)] =
     &[("auto", FrontProxy::Auto), ("required", FrontProxy::Required), ("never", FrontProxy::Never)];
+
+const RESTORE_AS: &[(&str, RestoreAs)] =
+    &[("user", RestoreAs::User), ("server", RestoreAs::Server), ("off", RestoreAs::Off)];
 
 const FORMATS: &[(&str, LogFormat)] = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
 
@@ -404,6 +407,10 @@ settings! {
         /// Who may see deleted and evicted objects. `granted`: callers who may read the objects of their namespace today. `olderHidden`: the same
         /// callers, but objects that are older than the namespace are hidden. `none`: no caller. See [serving.md](serving.md#former-objects).
         formerObjects => former_objects: FormerObjects = "granted", "one of `granted`, `olderHidden`, `none`", Serve, read(choice(FORMER_OBJECTS));
+        /// As whom objects are restored into the cluster. `user`: as the caller, by the caller's bearer token if the API server accepts it, otherwise by
+        /// impersonation, if the server's account has the role that `ingester rbac --restore` prints. `server`: as the server's account; admission
+        /// then sees that account. `off`: not at all. See [serving.md](serving.md#who-restores).
+        restore => restore: RestoreAs = "user", "one of `user`, `server`, `off`", Serve, read(choice(RESTORE_AS));
         /// A bearer token must be for one of these; if empty, for the API server.
         audiences => audiences: Vec<String> = "[]", "list of names", Serve, list(audience);
         /// The most connections. When all are taken, an idle one is closed for a new one; if none is idle, the new one is refused.

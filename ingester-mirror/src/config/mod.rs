@@ -49,7 +49,7 @@ pub use live::{ConfigChanges, Live};
 pub use policies::{EvictRule, KeepLast};
 pub use retention::{Kept, Retained, RetentionRule};
 pub use secret::Secret;
-pub use serve::{FormerObjects, FrontProxy};
+pub use serve::{FormerObjects, FrontProxy, RestoreAs};
 
 use crate::selection::{Selection, Selector};
 use ingester_core::{Kind, KindNames};

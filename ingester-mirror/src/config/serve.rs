@@ -27,6 +27,18 @@ pub enum FormerObjects {
     None,
 }
 
+/// As whom `ingester serve` restores objects into the cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RestoreAs {
+    /// As the caller.
+    #[default]
+    User,
+    /// As its own account.
+    Server,
+    /// It does not.
+    Off,
+}
+
 impl Config {
     /// Where objects are read, if `query.databaseURL` names another database than the one of [`Config::gate`].
     ///

@@ -133,6 +133,7 @@ serve:
   clientCA: /client.crt
   frontProxy: required
   formerObjects: olderHidden
+  restore: server
   audiences: [ingester, "1"]
   maxConnections: 10
   maxInFlight: 5
@@ -266,6 +267,7 @@ log: { format: json, level: WARN }
             client_ca: Some("/client.crt".into()),
             front_proxy: FrontProxy::Required,
             former_objects: FormerObjects::OlderHidden,
+            restore: RestoreAs::Server,
             audiences: vec!["ingester".into(), "1".into()],
             max_connections: 10,
             max_in_flight: 5,

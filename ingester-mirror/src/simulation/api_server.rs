@@ -207,6 +207,7 @@ impl World {
             namespace: NAMESPACES[usize::from(second)],
             owned_by: None,
             lingers: false,
+            origin: None,
         };
         make(&mut thing);
         self.put(thing);

@@ -291,7 +291,7 @@ pub(super) fn at_rest(world: &World) -> Option<String> {
             return Some(format!("{wrong}: {}", thing.told()));
         }
     }
-    if let Some(wrong) = world.undone().or_else(|| world.unpurged()) {
+    if let Some(wrong) = world.undone().or_else(|| world.unpurged()).or_else(|| world.unrestored()) {
         return Some(wrong);
     }
     if let Some(wrong) = world.members_at_rest().or_else(|| world.lost_copy()).or_else(|| world.unreported()) {

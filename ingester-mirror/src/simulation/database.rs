@@ -2,11 +2,12 @@
 
 use super::checks;
 use super::kinds::{Flavour, NEWER};
+use super::taking_back::OpenRestore;
 use super::troubles::More;
 use super::world::World;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::row::Row;
+use ingester_core::row::{Origin, Row};
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::{Account, Fuse};
@@ -118,6 +119,8 @@ pub(super) struct Database {
     pub(super) marks: BTreeMap<Box<str>, Mark>,
     /// The latest definition of the kind that an ingester has recorded.
     pub(super) latest: u32,
+    /// The restores that have begun, by the uids of their rows.
+    pub(super) restores: BTreeMap<Box<str>, OpenRestore>,
 }
 
 /// The content of another database that may take over.
@@ -127,6 +130,7 @@ pub(super) struct Replica {
     marked: BTreeMap<Box<str>, Instant>,
     marks: BTreeMap<Box<str>, Mark>,
     latest: u32,
+    restores: BTreeMap<Box<str>, OpenRestore>,
 }
 
 impl Database {
@@ -142,6 +146,7 @@ impl Database {
             marked: self.marked.clone(),
             marks: self.marks.clone(),
             latest: self.latest,
+            restores: self.restores.clone(),
         }
     }
 
@@ -187,9 +192,10 @@ impl World {
     }
 
     /// Lets another database take over.
-    pub(super) fn fail_over(&mut self, Replica { rows, rejects, marked, marks, latest }: Replica) {
+    pub(super) fn fail_over(&mut self, Replica { rows, rejects, marked, marks, latest, restores }: Replica) {
         self.database.marks = marks;
         self.database.latest = latest;
+        self.database.restores = restores;
         let state = |rows: &BTreeMap<Box<str>, KeptRow>, uid: &str| rows.get(uid).map(|kept| kept.row.clone());
         let uids: BTreeSet<Box<str>> = self.database.rows.keys().chain(rows.keys()).cloned().collect();
         for uid in uids {
@@ -256,7 +262,12 @@ impl World {
                 Verdict::Write => {
                     report.written += 1;
                     self.note(who, &format!("row: {}", told_change(&change)));
+                    let origin = change_origin(&change).filter(|_| old.is_none());
                     self.keep(change, old);
+                    if let Some(origin) = origin {
+                        // In the same transaction.
+                        self.end_restore(who, &origin);
+                    }
                 }
             }
         }
@@ -431,6 +442,14 @@ impl World {
                 self.store(before, Some(old));
             }
         }
+    }
+}
+
+/// The restore that created the object of a row.
+fn change_origin(change: &RowChange) -> Option<Origin> {
+    match change {
+        RowChange::Row(row) | RowChange::Replacement { row, .. } => row.origin.as_deref().cloned(),
+        RowChange::Tombstone { .. } => None,
     }
 }
 

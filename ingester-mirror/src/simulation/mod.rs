@@ -18,6 +18,7 @@
 //! | `database`, `rows` | a model of the database; its requests |
 //! | `restores` | restores of the whole cluster |
 //! | `only_copy` | evicted rows: their invariants, and what users do with them |
+//! | `taking_back` | in some seeds: restores of single objects, beside writes to their rows |
 //! | `policies` | in some seeds: the rule by which objects leave etcd, and the invariants of its evictions |
 //! | `retention` | in some seeds: the rules by which evicted rows are purged, and their invariants |
 //! | `kinds` | the kind that is mirrored |
@@ -44,6 +45,7 @@ mod rows;
 pub(crate) mod run;
 pub(crate) mod seeds;
 mod streams;
+mod taking_back;
 #[cfg(test)]
 mod tests;
 mod things;

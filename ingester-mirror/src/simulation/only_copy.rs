@@ -158,15 +158,23 @@ impl World {
         if evicted.is_empty() {
             return;
         }
+        if self.more.restoring && self.dice.u32(..3) == 0 {
+            let old = evicted[self.dice.usize(..evicted.len())].clone();
+            return self.begin_restore(sim, &old);
+        }
         let old = evicted[self.dice.usize(..evicted.len())].clone();
         let ghost = self.server.things.values().find(|thing| *thing.uid == *old.row.uid).cloned();
         match self.dice.u32(..8) {
-            0..=2 if ghost.is_some() => self.decide(&old, ghost),
+            0..=2 if ghost.is_some() && !self.is_restoring(&old.row.uid) => self.decide(&old, ghost),
+            _ if self.is_restoring(&old.row.uid) => {
+                self.note("user", &format!("may not change the row, which is being restored: {}", old.told()));
+            }
             0..=4 => self.label(&old),
             5 => {
                 self.note("user", &format!("deletes the row {}", old.told()));
                 self.delete_row(&old);
             }
+            _ if self.more.restoring => self.begin_restore(sim, &old),
             _ => self.take_back(sim, &old),
         }
     }
@@ -220,7 +228,7 @@ impl World {
         self.store(row, Some(old.clone()));
     }
 
-    fn delete_row(&mut self, old: &KeptRow) {
+    pub(super) fn delete_row(&mut self, old: &KeptRow) {
         let row = StoredRow { delete_time: Some(self.database_time()), ..old.row.clone() };
         self.copies.rows.insert(row.uid.clone(), content(&row));
         self.store(row, Some(old.clone()));

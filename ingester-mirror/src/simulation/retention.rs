@@ -289,6 +289,10 @@ impl World {
             let Some(kept) = self.database.rows.get(uid).filter(|kept| standing(kept) == row.standing) else {
                 continue;
             };
+            // The store leaves it alone.
+            if self.is_restoring(uid) {
+                continue;
+            }
             match premise.prove(kind, &kept.row) {
                 Ok(_) => still.push(kept.clone()),
                 Err(_) => {
@@ -398,7 +402,7 @@ impl World {
             rows.iter().filter(counts).filter(|other| of(other) > of(kept)).count() < LAST
         };
         let is_due = |kept: &KeptRow| kept.row.evict_time.is_some_and(|time| time.0 < due) && is_provable(kept);
-        let left = rows.iter().find(|kept| is_due(kept) && !is_last(kept));
+        let left = rows.iter().find(|kept| is_due(kept) && !is_last(kept) && !self.is_restoring(&kept.row.uid));
         left.map(|kept| format!("what rules let go is purged: {} {}", kept.told(), text(&kept.row, base::NAME)))
     }
 }

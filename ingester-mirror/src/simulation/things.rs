@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 pub(super) const FINALIZER: &str = "michelangelo/Ingester";
 pub(super) const DELETING: &str = "michelangelo/Deleting";
 pub(super) const IMMUTABLE: &str = "michelangelo/Immutable";
+const RESTORED_FROM: &str = "michelangelo/RestoredFrom";
+const RESTORE_NONCE: &str = "michelangelo/RestoreNonce";
 
 /// An object.
 #[derive(Clone, Debug)]
@@ -35,6 +37,8 @@ pub(super) struct Thing {
     pub(super) owned_by: Option<String>,
     /// It stays for a while after it was deleted, whatever its finalizers, like a Pod that is being stopped.
     pub(super) lingers: bool,
+    /// The uid of the row that it was restored from, and the number of that restore.
+    pub(super) origin: Option<(String, String)>,
 }
 
 impl Thing {
@@ -45,6 +49,10 @@ impl Thing {
             if is {
                 annotations.insert(key.into(), "true".into());
             }
+        }
+        if let Some((from, nonce)) = &self.origin {
+            annotations.insert(RESTORED_FROM.into(), from.as_str().into());
+            annotations.insert(RESTORE_NONCE.into(), nonce.as_str().into());
         }
         let mut metadata = json!({
             "uid": self.uid,

@@ -75,6 +75,8 @@ pub(super) struct More {
     pub(super) dry: bool,
     /// Some objects stay for a while after they were deleted.
     pub(super) lingers: bool,
+    /// People restore evicted rows in steps, each of which may be the last one before they are interrupted, while others write to the same rows.
+    pub(super) restoring: bool,
     /// Each start creates the tables.
     pub(super) tables: bool,
     /// The filter of the kind changes: in its first life the ingester stores objects that it leaves out in later ones.
@@ -98,12 +100,13 @@ impl More {
         }
         // Troubles that only a resync finds are left out without resyncs.
         let (unaided, members) = (seed % 4 == 1, super::members::are_in(seed));
+        let restoring = seed % 16 == 3;
         let mut some = |may: bool| rng.u32(..EACH) == 0 && may;
         More {
             bumps: some(!unaided),
             reuse: some(!unaided && !members),
             ghosts: some(!unaided),
-            people: some(true),
+            people: some(true) || restoring,
             refusals: some(true),
             forbidden: some(true),
             retention: some(!unaided),
@@ -119,6 +122,7 @@ impl More {
             rules: seed % 8 == 2,
             dry: seed % 16 == 10,
             lingers: seed % 16 == 14,
+            restoring,
             tables: true,
             filters: false,
         }

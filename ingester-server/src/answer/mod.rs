@@ -8,6 +8,7 @@
 //! | `own.rs` | what is this server's own, such as saved queries |
 //! | `event.rs` | the objects of a watch's events |
 //! | `renderer.rs` | a form of answers about a kind: what is read for it, and how a row is written |
+//! | `spelled.rs` | JSON whose numbers keep their spelling, for what differs |
 //! | `versions.rs` | versions of an object, and what differs between two |
 //!
 //! May use: ingester-core, ingester-sql, ingester-store, status, request.
@@ -18,6 +19,7 @@ mod event;
 mod object;
 mod own;
 mod renderer;
+mod spelled;
 mod versions;
 
 pub use columns::{AnswerColumn, UnknownColumn, named, of_spreadsheet, of_table};
@@ -27,4 +29,5 @@ pub(crate) use object::has_version;
 pub use object::object;
 pub use own::OwnObjects;
 pub use renderer::{Renderer, Rest};
+pub use spelled::ObjectPatch;
 pub use versions::{changed, changes_always, patch, version};

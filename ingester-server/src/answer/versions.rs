@@ -1,9 +1,9 @@
 //! Versions of an object, and the differences between two of them.
 
+use super::spelled::{ObjectPatch, spelled};
 use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_store::query::{ObjectVersion, ShownState};
-use json_patch::Patch;
 use json_patch::jsonptr::Pointer;
 use serde_json::Value;
 
@@ -17,9 +17,10 @@ pub fn version(kind: &Kind, version: &ObjectVersion, changed: &[String]) -> Stri
     shown.object_with(version.row.text(base::JSON), changed).into_owned()
 }
 
-/// The JSON patch (RFC 6902) that turns one object into the other. A text that is not JSON counts as null.
-pub fn patch(from: &str, to: &str) -> Patch {
-    json_patch::diff(&parsed(from), &parsed(to))
+/// The JSON patch (RFC 6902) that turns one object into the other. A text that is not JSON counts as null. Numbers are compared by their
+/// spelling.
+pub fn patch(from: &str, to: &str) -> ObjectPatch {
+    ObjectPatch(json_patch::diff(&parsed(from), &parsed(to)))
 }
 
 /// The paths that differ between two objects: `.spec.replicas`, `.metadata.labels["example.com/team"]`, `.spec.list[0]`. Each once.
@@ -40,7 +41,7 @@ pub fn changes_always(path: &str) -> bool {
 }
 
 fn parsed(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_default()
+    spelled(text).unwrap_or_default()
 }
 
 /// A path as the files of kinds write it. A number is an index if either object has a list there.
@@ -69,6 +70,7 @@ fn path(pointer: &Pointer, within: [&Value; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{changed, changes_always, patch};
+    use json_patch::Patch;
     use serde_json::{Value, json};
 
     #[test]
@@ -106,7 +108,28 @@ mod tests {
     fn a_patch_makes_one_of_the_other() {
         let (from, to) = (json!({"a": [1, {"b": 2}], "c": 1}), json!({"a": [{"b": 3}], "d/e": null}));
         let mut patched: Value = from.clone();
-        json_patch::patch(&mut patched, &patch(&from.to_string(), &to.to_string())).unwrap();
+        let patch = serde_json::to_string(&patch(&from.to_string(), &to.to_string())).unwrap();
+        json_patch::patch(&mut patched, &serde_json::from_str::<Patch>(&patch).unwrap()).unwrap();
         assert_eq!(patched, to);
+    }
+
+    #[test]
+    fn numbers_of_a_patch_are_spelled_as_the_objects_have_them() {
+        let mut dice = fastrand::Rng::with_seed(53);
+        let doubles = std::iter::repeat_with(|| f64::from_bits(dice.u64(..))).filter(|double| double.is_finite());
+        let mut numbers: Vec<String> = doubles.take(1000).map(|double| format!("{double:e}")).collect();
+        numbers.extend(["123456789.12345679", "18446744073709551617", "1.50", "-0.0"].map(str::to_owned));
+        let list = numbers.join(",");
+        let from = r#"{"a":0.30000000000000004,"b":"n1","c":["s"]}"#;
+        let to = format!(r#"{{"a":0.3,"b":"1","c":[18446744073709551616],"d":[{list}]}}"#);
+        let patch = serde_json::to_string(&patch(from, &to)).unwrap();
+        let expected = [
+            r#"{"op":"replace","path":"/a","value":0.3}"#,
+            r#"{"op":"replace","path":"/b","value":"1"}"#,
+            r#"{"op":"replace","path":"/c/0","value":18446744073709551616}"#,
+            &format!(r#"{{"op":"add","path":"/d","value":[{list}]}}"#),
+        ];
+        assert_eq!(patch, format!("[{}]", expected.join(",")));
+        assert_eq!(changed(from, &to), [".a", ".b", ".c[0]", ".d"]);
     }
 }

@@ -1,5 +1,6 @@
 //! Groups and resources.
 
+use super::Writable;
 use crate::request::path::{OUTER_GROUP, OUTER_VERSION, SelfReview};
 use ingester_core::Kind;
 use serde_json::{Value as Json, json};
@@ -35,14 +36,14 @@ struct Resource {
 }
 
 impl Resource {
-    fn of(kind: &Kind, writable: bool, watchable: bool) -> Self {
+    fn of(kind: &Kind, writable: Writable, watchable: bool) -> Self {
         let names = kind.crd().map(|crd| crd.spec.names).unwrap_or_default();
         let mut verbs = READING.to_vec();
         verbs.extend(watchable.then_some(WATCHING));
-        verbs.extend(WRITING.iter().filter(|_| writable));
+        verbs.extend(WRITING.iter().filter(|_| writable != Writable::Nothing));
         verbs.sort_unstable();
         let mut subresources = vec![("status", "get")];
-        subresources.extend(writable.then_some(("restore", "create")));
+        subresources.extend((writable == Writable::All).then_some(("restore", "create")));
         subresources.extend(kind.history().map(|_| ("history", "get")));
         subresources.sort_unstable();
         Resource {
@@ -117,7 +118,7 @@ impl Resource {
 }
 
 /// The resources of a server for these kinds.
-fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
+fn resources(kinds: &[Kind], writable: Writable, watchable: bool) -> Vec<Resource> {
     let outer = (OUTER_GROUP, OUTER_VERSION);
     let mut all: Vec<Resource> = kinds.iter().map(|kind| Resource::of(kind, writable, watchable)).collect();
     // `kubectl get all` is an error on a server without the category, and here objects of all kinds are of the same worth.
@@ -142,7 +143,7 @@ fn resources(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<Resource> {
 }
 
 /// The documents of discovery by their paths; those of the aggregated ones end with a star.
-pub(super) fn documents(kinds: &[Kind], writable: bool, watchable: bool) -> Vec<(String, Json)> {
+pub(super) fn documents(kinds: &[Kind], writable: Writable, watchable: bool) -> Vec<(String, Json)> {
     let all = resources(kinds, writable, watchable);
     let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<&Resource>>> = BTreeMap::new();
     for resource in &all {

@@ -27,6 +27,17 @@ use std::collections::BTreeMap;
 /// The Kubernetes version whose API this server has.
 const VERSION: (&str, &str) = ("1", "36");
 
+/// What clients can change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writable {
+    /// Nothing.
+    Nothing,
+    /// Evicted objects, in SQL.
+    InSql,
+    /// The same, and they can be restored into the cluster.
+    All,
+}
+
 /// A document with its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Document {
@@ -57,9 +68,9 @@ pub(crate) struct Documents {
 }
 
 impl Documents {
-    /// The documents of a server for these kinds. If `writable` is false, they have no verbs that write; if
+    /// The documents of a server for these kinds. They have verbs that write as far as `writable` says; if
     /// `watchable` is false, they lack `watch`.
-    pub(crate) fn new(kinds: &[Kind], writable: bool, watchable: bool) -> Self {
+    pub(crate) fn new(kinds: &[Kind], writable: Writable, watchable: bool) -> Self {
         let mut documents = Documents { by_path: BTreeMap::new() };
         let (major, minor) = VERSION;
         documents.add(
@@ -78,14 +89,15 @@ impl Documents {
             documents.by_path.insert(path, Document::new(document.to_string().into(), media));
         }
         let mut schemas = BTreeMap::new();
-        for (path, document) in openapi::v3(kinds, writable) {
+        let is_writable = writable != Writable::Nothing;
+        for (path, document) in openapi::v3(kinds, is_writable) {
             let document = Document::of(&document);
             let hash = document.etag.trim_matches('"').to_owned();
             schemas.insert(path.clone(), json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={hash}")}));
             documents.by_path.insert(format!("openapi/v3/{path}"), document);
         }
         documents.add("openapi/v3", &json!({"paths": schemas}));
-        let v2 = openapi::v2(kinds, writable);
+        let v2 = openapi::v2(kinds, is_writable);
         documents.add("openapi/v2", &v2);
         let v2 = Document::new(protobuf::document(&v2).into(), OtherForm::Protobuf.media());
         documents.by_path.insert("openapi/v2*".to_owned(), v2);

@@ -41,7 +41,7 @@ use crate::places::Places;
 use crate::status::{Reason, Resource, Status};
 use cache::{Cache, Key};
 use http::StatusCode;
-use http::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use k8s_openapi::api::authorization::v1::SelfSubjectAccessReviewSpec;
 use proxy::Said;
@@ -93,6 +93,25 @@ const IMPERSONATE: &str = "impersonate-";
 /// Authenticates callers, and checks what they may do. Clones share everything.
 #[derive(Clone)]
 pub struct Identity(Arc<Inner>);
+
+/// The token of a caller, which must not be logged.
+#[derive(Clone)]
+pub(crate) struct Bearer(Arc<str>);
+
+impl Bearer {
+    /// The header with it; `None` if no header can have it.
+    pub(crate) fn header(&self) -> Option<HeaderValue> {
+        let mut header = HeaderValue::try_from(format!("Bearer {}", self.0)).ok()?;
+        header.set_sensitive(true);
+        Some(header)
+    }
+}
+
+impl fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Bearer")
+    }
+}
 
 struct Inner {
     rates: Rates,
@@ -160,7 +179,8 @@ impl Identity {
         }
     }
 
-    /// Authenticates the caller. In any case, the request then has no token and no header that names the caller.
+    /// Authenticates the caller. In any case, the request then has no token and no header that names the caller. The token of a caller who was
+    /// authenticated by it is a [`Bearer`] among its extensions.
     ///
     /// # Errors
     /// 401 if the caller is unknown; 403 for impersonation; 429 if too many tokens are being asked about; 500 or 503 if
@@ -178,7 +198,11 @@ impl Identity {
         strip(&mut parts.headers, proxy.as_deref());
         let caller = match (by_certificate, token) {
             (Some(caller), _) => caller,
-            (None, Some(token)) => checked.holder(&token).await?,
+            (None, Some(token)) => {
+                let caller = checked.holder(&token).await?;
+                parts.extensions.insert(Bearer(token.into()));
+                caller
+            }
             (None, None) => return Err(Status::unauthorized()),
         };
         if impersonates {
@@ -187,6 +211,31 @@ impl Identity {
             return Err(Status::failure(StatusCode::FORBIDDEN, Reason::Forbidden, message));
         }
         Ok(authenticated(caller))
+    }
+
+    /// Whether callers are authenticated.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.0.checked.is_some()
+    }
+
+    /// Whether the API server accepts a caller's token for itself. A token for another audience that `serve.audiences` names is not meant for it.
+    ///
+    /// # Errors
+    /// 500 or 503 if the API server cannot be asked.
+    pub(crate) async fn is_for_api_server(&self, caller: &Caller, token: &Bearer) -> Result<bool, Status> {
+        let Some(checked) = &self.0.checked else { return Ok(false) };
+        if checked.audiences.is_empty() {
+            // It was accepted for the API server.
+            return Ok(true);
+        }
+        let ask = async {
+            let _turn = checked.turn(&digest([token.0.as_bytes()])).await?;
+            checked.reviewer.token(&token.0, &[]).await
+        };
+        let holder: Result<Option<Caller>, ReviewError> = ask.await;
+        checked.count(Review::Token, false, holder.as_ref().map(Option::is_some));
+        let holder = holder.map_err(|error| unreviewed("whose token this is", &error))?;
+        Ok(holder.is_some_and(|holder| holder.user == caller.user))
     }
 
     /// Takes one of the requests that the caller may send in a second.

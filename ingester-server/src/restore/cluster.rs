@@ -1,13 +1,16 @@
 //! The API server, as restoring uses it.
 
-use super::object::Owner;
+use super::object::{ClusterObject, Owner};
 use crate::status::{Cause, Details, Reason, Status};
 use http::StatusCode;
 use ingester_core::Kind;
-use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
+use kube::Resource as _;
+use kube::api::{Api, ApiResource, DynamicObject, GetParams, GroupVersionKind, Patch, PatchParams, PostParams};
+use kube::core::Request;
 use kube::core::discovery::Scope;
 use kube::discovery::pinned_kind;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use std::time::Duration;
 
 /// How long the API server may take for an answer.
@@ -16,14 +19,14 @@ const TIME: Duration = Duration::from_secs(30);
 /// The field manager of created objects.
 const CREATES: &str = "ingester-restore";
 
-/// The field manager of a status that is written. Another one than that of the object, so that the managed fields say whether the
+/// The field manager of a status that is written. Another one than the object's, so that the managed fields say whether the
 /// status was written: old API servers count a status that they leave out of a new object among its fields.
 pub(super) const WRITES_STATUS: &str = "ingester-restore-status";
 
-/// The objects of a kind in the cluster.
+/// The objects of a kind in the cluster. They are sent and received as text: kube's types would parse their numbers.
 pub(super) struct Cluster {
     client: kube::Client,
-    api: Api<DynamicObject>,
+    objects: Request,
 }
 
 /// Whether an owner still exists.
@@ -35,41 +38,55 @@ pub(super) enum Ownership {
     Gone(&'static str),
 }
 
+/// A merge patch of a status.
+#[derive(Debug, Serialize)]
+struct StatusPatch<'a> {
+    status: &'a RawValue,
+}
+
 impl Cluster {
     pub(super) fn new(client: kube::Client, kind: &Kind, namespace: &str) -> Self {
         let gvk = GroupVersionKind::gvk(kind.group(), kind.version(), kind.kind());
         let resource = ApiResource::from_gvk_with_plural(&gvk, &kind.plural());
-        let api = if kind.namespaced() {
-            Api::namespaced_with(client.clone(), namespace, &resource)
-        } else {
-            Api::all_with(client.clone(), &resource)
-        };
-        Cluster { client, api }
+        let objects = Request::new(DynamicObject::url_path(&resource, kind.namespaced().then_some(namespace)));
+        Cluster { client, objects }
     }
 
     /// The object of this name.
-    pub(super) async fn get(&self, name: &str) -> Result<Option<Value>, Status> {
-        let found = in_time(self.api.get_opt(name)).await?.map_err(status)?;
-        found.map(|object| serde_json::to_value(object).map_err(Status::internal)).transpose()
+    pub(super) async fn get(&self, name: &str) -> Result<Option<ClusterObject>, Status> {
+        match self.ask(self.objects.get(name, &GetParams::default())).await {
+            Ok(object) => Ok(Some(object)),
+            Err(Unanswered::Api(kube::Error::Api(answer))) if answer.reason == "NotFound" => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
-    /// Creates an object; returns it as it was created.
-    pub(super) async fn create(&self, object: Value, dry_run: bool) -> Result<Value, Status> {
-        let object: DynamicObject = serde_json::from_value(object).map_err(Status::internal)?;
+    /// Creates an object out of its text; returns it as it was created.
+    pub(super) async fn create(&self, object: String, dry_run: bool) -> Result<ClusterObject, Status> {
         let parameters = PostParams { dry_run, field_manager: Some(CREATES.to_owned()) };
-        let created = in_time(self.api.create(&parameters, &object)).await?.map_err(status)?;
-        serde_json::to_value(created).map_err(Status::internal)
+        Ok(self.ask(self.objects.create(&parameters, object.into_bytes())).await?)
     }
 
     /// Writes the status of an object; returns the object with it. `None` if the kind has no subresource for it.
-    pub(super) async fn set_status(&self, name: &str, value: &Value) -> Result<Option<Value>, Status> {
-        let patch = Patch::Merge(json!({ "status": value }));
+    pub(super) async fn set_status(&self, name: &str, status: &str) -> Result<Option<ClusterObject>, Status> {
+        let status = serde_json::from_str(status).map_err(Status::internal)?;
+        let patch = Patch::Merge(StatusPatch { status });
         let parameters = PatchParams { field_manager: Some(WRITES_STATUS.to_owned()), ..PatchParams::default() };
-        match in_time(self.api.patch_status(name, &parameters, &patch)).await? {
-            Ok(object) => serde_json::to_value(object).map(Some).map_err(Status::internal),
-            Err(kube::Error::Api(answer)) if answer.code == 404 => Ok(None),
-            Err(error) => Err(status(error)),
+        match self.ask(self.objects.patch_subresource("status", name, &parameters, &patch)).await {
+            Ok(object) => Ok(Some(object)),
+            Err(Unanswered::Api(kube::Error::Api(answer))) if answer.code == 404 => Ok(None),
+            Err(error) => Err(error.into()),
         }
+    }
+
+    async fn ask(
+        &self,
+        request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+    ) -> Result<ClusterObject, Unanswered> {
+        let request = request.map_err(|error| Unanswered::Status(Status::internal(error)))?;
+        let text = in_time(self.client.request_text(request)).await.map_err(Unanswered::Status)?;
+        let text = text.map_err(Unanswered::Api)?;
+        ClusterObject::read(text).map_err(|error| Unanswered::Status(Status::internal(error)))
     }
 
     /// Whether an owner of an object in this namespace exists.
@@ -95,6 +112,23 @@ impl Cluster {
             Ok(found) if found.metadata.uid.as_deref() == Some(&owner.uid) => Ok(Ownership::There),
             Ok(_) => Ok(Ownership::Gone("another object has its name")),
             Err(error) => gone(error),
+        }
+    }
+}
+
+/// Why there is no object.
+enum Unanswered {
+    /// The API server's error, or that it did not answer.
+    Api(kube::Error),
+    /// Another failure.
+    Status(Status),
+}
+
+impl From<Unanswered> for Status {
+    fn from(error: Unanswered) -> Self {
+        match error {
+            Unanswered::Api(error) => status(error),
+            Unanswered::Status(status) => status,
         }
     }
 }

@@ -1,10 +1,15 @@
 //! The object that is created from the text of a row. Pure.
+//!
+//! The text is cut and put together again; what stays is sent as it is stored. So no number changes its spelling, and none its value, which a
+//! parsed 64-bit float might.
 
 use crate::answer::ShownState;
+use crate::write::text::{json, object};
 use ingester_core::Kind;
+use ingester_core::json::{Error, Reader, TokenKind, from_str};
 use ingester_core::marks::{Mark, Marks};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// Fields that the API server sets: the new object gets its own.
 const GIVEN: [&str; 8] = [
@@ -21,10 +26,17 @@ const GIVEN: [&str; 8] = [
 /// Finalizers of the garbage collector, which, like ours, only show that the old object was being deleted.
 const OF_GARBAGE_COLLECTOR: [&str; 2] = ["foregroundDeletion", "orphan"];
 
+/// Members of an object: keys, and the texts of the values.
+type Members = Vec<(String, String)>;
+
 /// An object that is to be created.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Restorable {
-    object: Map<String, Value>,
+    /// The members of the object. The value of `metadata` is in the fields below.
+    members: Members,
+    metadata: Members,
+    annotations: Members,
+    owners: Vec<String>,
     marks: &'static Marks,
     /// The uid of the former object.
     pub(super) from: Box<str>,
@@ -45,91 +57,216 @@ pub(super) struct Owner {
 impl Restorable {
     /// Reads the stored text of an object of a kind.
     pub(super) fn read(kind: &Kind, from: &str, text: &str) -> Result<Self, String> {
-        let object: Map<String, Value> =
-            serde_json::from_str(text).map_err(|error| format!("the stored object is not JSON: {error}"))?;
-        let part = |name: &str| object.get("metadata").and_then(|metadata| metadata[name].as_str());
-        let namespace = part("namespace").unwrap_or_default().to_owned();
-        let name = part("name").ok_or("the stored object has no name")?.to_owned();
-        let mut restorable = Restorable { object, marks: kind.marks(), from: from.into(), namespace, name };
-        restorable.clean(kind);
-        Ok(restorable)
-    }
-
-    fn clean(&mut self, kind: &Kind) {
-        let (from, marks) = (self.from.clone(), self.marks);
+        let not_json = |error: Error| format!("the stored object is not JSON: {error}");
+        let mut members = members_of(text).map_err(not_json)?;
+        let mut metadata = members_of(value_of(&members, "metadata").unwrap_or("{}")).map_err(not_json)?;
+        let text_of = |key: &str| value_of(&metadata, key).and_then(|value| from_str::<String>(value).ok());
+        let namespace = text_of("namespace").unwrap_or_default();
+        let name = text_of("name").ok_or("the stored object has no name")?;
         // It may have been stored in an older version of its kind.
-        self.object.insert("apiVersion".to_owned(), Value::String(kind.api_version()));
-        let Some(metadata) = self.metadata() else { return };
-        for name in GIVEN {
-            metadata.remove(name);
-        }
-        if let Some(Value::Array(finalizers)) = metadata.get_mut("finalizers") {
-            let is_old = |name: &str| marks.is(Mark::Finalizer, name) || OF_GARBAGE_COLLECTOR.contains(&name);
-            finalizers.retain(|finalizer| !finalizer.as_str().is_some_and(is_old));
-            if finalizers.is_empty() {
-                metadata.remove("finalizers");
+        set(&mut members, "apiVersion", json(&kind.api_version()));
+        set(&mut members, "metadata", "{}".to_owned());
+        metadata.retain(|(key, _)| !GIVEN.contains(&&**key));
+        let marks = kind.marks();
+        if let Some(finalizers) = take(&mut metadata, "finalizers").filter(|list| list.starts_with('[')) {
+            let kept = kept_finalizers(&finalizers, marks).map_err(not_json)?;
+            if !kept.is_empty() {
+                metadata.push(("finalizers".to_owned(), list(&kept)));
             }
         }
-        let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
-        if !annotations.is_object() {
-            *annotations = json!({});
-        }
-        if let Some(annotations) = annotations.as_object_mut() {
-            let of_old = [Mark::Immutable, Mark::Deleting, Mark::RestoredBy, Mark::RestoredFrom];
-            let is_old = |key: &str| of_old.iter().any(|mark| marks.is(*mark, key)) || ShownState::is_shown_by(key);
-            annotations.retain(|key, _| !is_old(key));
-            annotations.insert(marks.name(Mark::RestoredFrom).to_string(), Value::String(from.into()));
-        }
-    }
-
-    fn metadata(&mut self) -> Option<&mut Map<String, Value>> {
-        self.object.get_mut("metadata").and_then(Value::as_object_mut)
+        let annotations = take(&mut metadata, "annotations").filter(|map| map.starts_with('{'));
+        let mut annotations = members_of(annotations.as_deref().unwrap_or("{}")).map_err(not_json)?;
+        let of_old = [Mark::Immutable, Mark::Deleting, Mark::RestoredBy, Mark::RestoredFrom, Mark::RestoreNonce];
+        annotations.retain(|(key, _)| !of_old.iter().any(|mark| marks.is(*mark, key)) && !ShownState::is_shown_by(key));
+        annotations.push((marks.name(Mark::RestoredFrom).to_string(), json(&from)));
+        let owners = take(&mut metadata, "ownerReferences").filter(|list| list.starts_with('['));
+        let owners = owners.map(|owners| elements_of(&owners)).transpose().map_err(not_json)?.unwrap_or_default();
+        Ok(Restorable { members, metadata, annotations, owners, marks, from: from.into(), namespace, name })
     }
 
     /// The references to owners, in their order. One that cannot be read is empty.
     pub(super) fn owners(&self) -> Vec<Owner> {
-        let owners = self.object.get("metadata").and_then(|metadata| metadata["ownerReferences"].as_array());
-        let read = |owner: &Value| Owner::deserialize(owner).unwrap_or_default();
-        owners.into_iter().flatten().map(read).collect()
+        self.owners.iter().map(|owner| serde_json::from_str(owner).unwrap_or_default()).collect()
     }
 
     /// Keeps only these references to owners. An object whose owners are all gone would be collected as garbage at once.
     pub(super) fn keep_owners(&mut self, keep: &[bool]) {
-        let Some(metadata) = self.metadata() else { return };
-        let Some(Value::Array(owners)) = metadata.get_mut("ownerReferences") else { return };
         let mut keep = keep.iter();
-        owners.retain(|_| keep.next().copied().unwrap_or(false));
-        if owners.is_empty() {
-            metadata.remove("ownerReferences");
-        }
+        self.owners.retain(|_| keep.next().copied().unwrap_or(false));
     }
 
     /// Records the caller in it.
     pub(super) fn asked_by(&mut self, user: &str) {
-        let name = self.marks.name(Mark::RestoredBy).to_string();
-        if let Some(Value::Object(annotations)) = self.metadata().and_then(|metadata| metadata.get_mut("annotations")) {
-            annotations.insert(name, Value::String(user.to_owned()));
-        }
+        self.annotate(Mark::RestoredBy, user);
+    }
+
+    /// Records the number of its restore in it.
+    pub(super) fn numbered(&mut self, nonce: &str) {
+        self.annotate(Mark::RestoreNonce, nonce);
+    }
+
+    fn annotate(&mut self, mark: Mark, value: &str) {
+        set(&mut self.annotations, &self.marks.name(mark).to_string(), json(&value));
     }
 
     /// The status as it is stored.
-    pub(super) fn stored_status(&self) -> Option<&Value> {
-        self.object.get("status")
+    pub(super) fn stored_status(&self) -> Option<&str> {
+        value_of(&self.members, "status")
     }
 
     /// The status; `None` if it is missing or empty.
-    pub(super) fn status(&self) -> Option<&Value> {
-        self.object.get("status").filter(|status| !is_empty(status))
+    pub(super) fn status(&self) -> Option<&str> {
+        self.stored_status().filter(|status| !is_empty(&parsed(status)))
     }
 
     /// Leaves out the status. Returns whether there was one.
     pub(super) fn without_status(&mut self) -> bool {
-        self.object.remove("status").is_some_and(|status| !is_empty(&status))
+        take(&mut self.members, "status").is_some_and(|status| !is_empty(&parsed(&status)))
     }
 
-    /// The object.
-    pub(super) fn value(&self) -> Value {
-        Value::Object(self.object.clone())
+    /// The object's text.
+    pub(super) fn text(&self) -> String {
+        let mut metadata = self.metadata.clone();
+        metadata.push(("annotations".to_owned(), object(&self.annotations)));
+        if !self.owners.is_empty() {
+            metadata.push(("ownerReferences".to_owned(), list(&self.owners)));
+        }
+        let mut members = self.members.clone();
+        set(&mut members, "metadata", object(&metadata));
+        object(&members)
+    }
+}
+
+/// The members of an object. If a key comes twice, the last value counts, as everywhere where JSON is decoded.
+fn members_of(text: &str) -> Result<Members, Error> {
+    let mut reader = Reader::new(text);
+    let mut members = Members::new();
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let value = reader.raw()?.to_owned();
+        set(&mut members, &key, value);
+    }
+    reader.finish()?;
+    Ok(members)
+}
+
+fn elements_of(text: &str) -> Result<Vec<String>, Error> {
+    let mut reader = Reader::new(text);
+    let mut elements = Vec::new();
+    reader.begin_array()?;
+    while reader.next_element()? {
+        elements.push(reader.raw()?.to_owned());
+    }
+    reader.finish()?;
+    Ok(elements)
+}
+
+fn value_of<'m>(members: &'m Members, key: &str) -> Option<&'m str> {
+    members.iter().find(|(its, _)| its == key).map(|(_, value)| value.as_str())
+}
+
+fn set(members: &mut Members, key: &str, value: String) {
+    match members.iter_mut().find(|(its, _)| its == key) {
+        Some((_, old)) => *old = value,
+        None => members.push((key.to_owned(), value)),
+    }
+}
+
+fn take(members: &mut Members, key: &str) -> Option<String> {
+    let place = members.iter().position(|(its, _)| its == key)?;
+    Some(members.remove(place).1)
+}
+
+/// The finalizers without ours and those of the garbage collector.
+fn kept_finalizers(finalizers: &str, marks: &Marks) -> Result<Vec<String>, Error> {
+    let is_old = |name: &str| marks.is(Mark::Finalizer, name) || OF_GARBAGE_COLLECTOR.contains(&name);
+    let mut kept = elements_of(finalizers)?;
+    kept.retain(|finalizer| !from_str::<String>(finalizer).is_ok_and(|name| is_old(&name)));
+    Ok(kept)
+}
+
+fn list(elements: &[String]) -> String {
+    format!("[{}]", elements.join(","))
+}
+
+/// An object of the cluster, and its text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ClusterObject {
+    pub(super) text: String,
+    value: Value,
+}
+
+impl ClusterObject {
+    /// Reads the text that the API server sent.
+    pub(super) fn read(text: String) -> Result<Self, String> {
+        let value = from_str(&text).map_err(|error| format!("the API server's object is not JSON: {error}"))?;
+        Ok(ClusterObject { text, value })
+    }
+
+    pub(super) fn uid(&self) -> &str {
+        self.value["metadata"]["uid"].as_str().unwrap_or_default()
+    }
+
+    /// Whether it has this status, whatever the spelling of its numbers.
+    pub(super) fn has_status(&self, status: &str) -> bool {
+        self.value.get("status") == Some(&parsed(status))
+    }
+
+    /// Whether it has this status. `managedFields` say who wrote which fields.
+    pub(super) fn status_is(&self, wanted: &str, writer: &str) -> StatusIs {
+        let status = &self.value["status"];
+        let is_writer = |entry: &Value| entry["manager"] == writer;
+        let managers = self.value["metadata"]["managedFields"].as_array();
+        if *status == parsed(wanted) || managers.is_some_and(|all| all.iter().any(is_writer)) {
+            StatusIs::Written
+        } else if is_empty(status) {
+            StatusIs::Missing
+        } else {
+            StatusIs::Anothers
+        }
+    }
+
+    /// The same object with another status.
+    pub(super) fn with_status(&self, status: &str) -> Result<Self, String> {
+        let mut members = members_of(&self.text).map_err(|error| error.to_string())?;
+        set(&mut members, "status", status.to_owned());
+        ClusterObject::read(object(&members))
+    }
+
+    /// The uid of the row that it was restored from.
+    pub(super) fn restored_from(&self, kind: &Kind) -> Option<&str> {
+        self.annotation(kind, Mark::RestoredFrom)
+    }
+
+    /// The number of the restore that created it. Releases before 0.3 wrote none.
+    pub(super) fn nonce(&self, kind: &Kind) -> Option<&str> {
+        self.annotation(kind, Mark::RestoreNonce)
+    }
+
+    fn annotation(&self, kind: &Kind, mark: Mark) -> Option<&str> {
+        let annotations = &self.value["metadata"]["annotations"];
+        kind.marks().names(mark).find_map(|name| annotations[name.to_string()].as_str())
+    }
+
+    /// The text as objects are shown: without `managedFields`.
+    pub(super) fn shown(&self) -> String {
+        let shown = || {
+            let mut reader = Reader::new(&self.text);
+            let mut members = Members::new();
+            reader.begin_object()?;
+            while let Some(key) = reader.next_key()? {
+                let is_metadata = key == "metadata" && reader.peek()? == TokenKind::Object;
+                let mut value = reader.raw()?.to_owned();
+                if is_metadata {
+                    let mut metadata = members_of(&value)?;
+                    take(&mut metadata, "managedFields");
+                    value = object(&metadata);
+                }
+                set(&mut members, &key, value);
+            }
+            Ok::<_, Error>(object(&members))
+        };
+        shown().unwrap_or_else(|_| self.text.clone())
     }
 }
 
@@ -144,33 +281,18 @@ pub(super) enum StatusIs {
     Anothers,
 }
 
-/// Whether an object has this status. `managedFields` say who wrote which fields.
-pub(super) fn status_of(there: &Value, wanted: &Value, writer: &str) -> StatusIs {
-    let status = &there["status"];
-    let is_writer = |entry: &Value| entry["manager"] == writer;
-    let managers = there["metadata"]["managedFields"].as_array();
-    if status == wanted || managers.is_some_and(|all| all.iter().any(is_writer)) {
-        StatusIs::Written
-    } else if is_empty(status) {
-        StatusIs::Missing
-    } else {
-        StatusIs::Anothers
-    }
+/// A value to compare; what cannot be read counts as null.
+fn parsed(text: &str) -> Value {
+    from_str(text).unwrap_or_default()
 }
 
 fn is_empty(status: &Value) -> bool {
     status.is_null() || status.as_object().is_some_and(Map::is_empty)
 }
 
-/// The uid of the object that this one was restored from.
-pub(super) fn restored_from<'o>(kind: &Kind, object: &'o Value) -> Option<&'o str> {
-    let annotations = &object["metadata"]["annotations"];
-    kind.marks().names(Mark::RestoredFrom).find_map(|name| annotations[name.to_string()].as_str())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Owner, Restorable, StatusIs, restored_from, status_of};
+    use super::{ClusterObject, Owner, Restorable, StatusIs};
     use ingester_core::Kind;
     use ingester_core::marks::Marks;
     use serde_json::{Value, json};
@@ -178,6 +300,14 @@ mod tests {
 
     fn model() -> &'static Kind {
         crd_specs::KINDS.iter().find(|kind| kind.kind() == "Model").unwrap()
+    }
+
+    fn value(restorable: &Restorable) -> Value {
+        serde_json::from_str(&restorable.text()).unwrap()
+    }
+
+    fn restored_from(kind: &Kind, object: &Value) -> Option<String> {
+        ClusterObject::read(object.to_string()).unwrap().restored_from(kind).map(str::to_owned)
     }
 
     fn restorable(metadata: &Value) -> Restorable {
@@ -200,7 +330,7 @@ mod tests {
             "finalizers": ["michelangelo/Ingester", "example.com/keep", "foregroundDeletion"],
             "annotations": {
                 "michelangelo/Immutable": "true", "michelangelo/Deleting": "true", "michelangelo/RestoredFrom": "older",
-                "michelangelo/RestoredBy": "eve", "note": "kept",
+                "michelangelo/RestoredBy": "eve", "michelangelo/RestoreNonce": "0f", "note": "kept",
             },
         }));
         let expected = json!({
@@ -211,9 +341,9 @@ mod tests {
             },
             "spec": {"algorithm": "xgboost"}, "status": {"state": "READY"}, "more": 1,
         });
-        assert_eq!(restorable.value(), expected);
-        assert_eq!(restored_from(model(), &expected), Some("old"));
-        assert_eq!(restorable.status(), Some(&json!({"state": "READY"})));
+        assert_eq!(value(&restorable), expected);
+        assert_eq!(restored_from(model(), &expected).as_deref(), Some("old"));
+        assert_eq!(restorable.status(), Some(r#"{"state":"READY"}"#));
         assert_eq!((restorable.namespace.as_str(), restorable.name.as_str()), ("ml", "a"));
     }
 
@@ -231,14 +361,16 @@ mod tests {
         let kind = model().marked(&MARKS);
         let mut restorable = Restorable::read(&kind, "old", &object.to_string()).unwrap();
         restorable.asked_by("ada");
-        let value = restorable.value();
+        restorable.numbered("1e");
+        let value = value(&restorable);
         assert_eq!(value["metadata"]["finalizers"], json!(["example.com/Ingester"]));
         let annotations = json!({
-            "data.example.com/RestoredFrom": "old", "data.example.com/RestoredBy": "ada", "example.com/Deleting": "true",
+            "data.example.com/RestoredFrom": "old", "data.example.com/RestoredBy": "ada",
+            "data.example.com/RestoreNonce": "1e", "example.com/Deleting": "true",
         });
         assert_eq!(value["metadata"]["annotations"], annotations);
-        assert_eq!(restored_from(&kind, &value), Some("old"));
-        assert_eq!(restored_from(&kind, &object), Some("older"), "by the program of before");
+        assert_eq!(restored_from(&kind, &value).as_deref(), Some("old"));
+        assert_eq!(restored_from(&kind, &object).as_deref(), Some("older"), "by the program of before");
         assert_eq!(restored_from(model(), &value), None);
     }
 
@@ -249,7 +381,7 @@ mod tests {
             "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}],
         }));
         restorable.keep_owners(&[false]);
-        let metadata = restorable.value()["metadata"].take();
+        let metadata = value(&restorable)["metadata"].take();
         assert_eq!(
             metadata,
             json!({"namespace": "ml", "name": "a", "annotations": {"michelangelo/RestoredFrom": "old"}})
@@ -264,7 +396,7 @@ mod tests {
         let first = Owner { api_version: "v1".into(), kind: "ConfigMap".into(), name: "o".into(), uid: "u".into() };
         assert_eq!((&owners[0], &owners[1], owners[2].uid.as_str()), (&first, &Owner::default(), "v"));
         restorable.keep_owners(&[true, false, false]);
-        assert_eq!(restorable.value()["metadata"]["ownerReferences"], json!([owner]));
+        assert_eq!(value(&restorable)["metadata"]["ownerReferences"], json!([owner]));
     }
 
     #[test]
@@ -272,13 +404,40 @@ mod tests {
         let wanted = json!({"state": "READY"});
         let of = |status: Value, managers: &[&str]| {
             let managers: Vec<Value> = managers.iter().map(|name| json!({ "manager": name })).collect();
-            status_of(&json!({"metadata": {"managedFields": managers}, "status": status}), &wanted, "ours")
+            let there = json!({"metadata": {"managedFields": managers}, "status": status});
+            ClusterObject::read(there.to_string()).unwrap().status_is(&wanted.to_string(), "ours")
         };
         assert_eq!(of(wanted.clone(), &[]), StatusIs::Written);
         assert_eq!(of(json!({"state": "LATER"}), &["a", "ours"]), StatusIs::Written);
         assert_eq!(of(Value::Null, &["a"]), StatusIs::Missing);
         assert_eq!(of(json!({}), &[]), StatusIs::Missing);
         assert_eq!(of(json!({"state": "LATER"}), &["a"]), StatusIs::Anothers);
-        assert_eq!(status_of(&json!({"metadata": {}}), &wanted, "ours"), StatusIs::Missing);
+        let without = ClusterObject::read(json!({"metadata": {}}).to_string()).unwrap();
+        assert_eq!(without.status_is(&wanted.to_string(), "ours"), StatusIs::Missing);
+    }
+
+    #[test]
+    fn every_number_is_sent_as_it_is_stored() {
+        let mut dice = fastrand::Rng::with_seed(53);
+        let doubles = std::iter::repeat_with(|| f64::from_bits(dice.u64(..))).filter(|double| double.is_finite());
+        let mut numbers: Vec<String> = doubles.take(1000).map(|double| format!("{double:e}")).collect();
+        let others =
+            ["123456789.12345679", "18446744073709551617", "123456789012345678901234567890", "1.50", "1E3", "-0.0"];
+        numbers.extend(others.map(str::to_owned));
+        let list = numbers.join(", ");
+        let text = format!(
+            r#"{{"kind":"Model","metadata":{{"name":"a","x":[{list}]}},"spec":{{"numbers":[{list}]}},"status":{{"x":[{list}]}}}}"#
+        );
+        let mut restorable = Restorable::read(model(), "old", &text).unwrap();
+        restorable.numbered("0f");
+        assert_eq!(restorable.text().matches(&list).count(), 3);
+        assert_eq!(restorable.status(), Some(format!(r#"{{"x":[{list}]}}"#).as_str()));
+        let there = ClusterObject::read(restorable.text()).unwrap();
+        assert!(there.has_status(restorable.status().unwrap()));
+        assert_eq!(there.shown().matches(&list).count(), 3);
+        let other = there.with_status(&format!("[{list}]")).unwrap();
+        assert_eq!((other.shown().matches(&list).count(), other.has_status("[1]")), (3, false));
+        // A neighbour of a double is another number.
+        assert!(!there.with_status("0.30000000000000004").unwrap().has_status("0.3"));
     }
 }

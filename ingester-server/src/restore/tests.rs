@@ -1,5 +1,7 @@
 //! Restoring into a cluster that is a map from paths to objects.
 
+mod open;
+
 use super::{Asker, Wanted, post, restore};
 use crate::former::Reach;
 use crate::status::{Reason, Status};
@@ -32,8 +34,12 @@ struct Fake {
     mirrored: bool,
     /// What happens to the next request that writes a status.
     fault: Arc<Mutex<Option<Fault>>>,
+    /// What happens to the next request that creates an object.
+    refusal: Arc<Mutex<Option<Fault>>>,
     /// The field managers of the writes, in their order.
     managers: Arc<Mutex<Vec<String>>>,
+    /// The texts of the objects that were to be created.
+    bodies: Arc<Mutex<Vec<String>>>,
 }
 
 /// What happens to a request instead of its work.
@@ -61,7 +67,15 @@ impl Fake {
             {"name": "configmaps", "singularName": "", "namespaced": true, "kind": "ConfigMap", "verbs": ["get"]},
         ]});
         let objects = Arc::new(Mutex::new(BTreeMap::from([("/api/v1".to_owned(), core)])));
-        Fake { objects, store, mirrored, fault: Arc::default(), managers: Arc::default() }
+        Fake {
+            objects,
+            store,
+            mirrored,
+            fault: Arc::default(),
+            refusal: Arc::default(),
+            managers: Arc::default(),
+            bodies: Arc::default(),
+        }
     }
 
     fn client(&self) -> kube::Client {
@@ -100,6 +114,13 @@ impl Fake {
                 None => failure(404, "NotFound"),
             },
             Method::POST => {
+                self.bodies.lock().unwrap().push(String::from_utf8(body.to_vec()).unwrap());
+                let refusal = self.refusal.lock().unwrap().take();
+                match refusal {
+                    Some(Fault::Refused(code)) => return failure(code, "Forbidden"),
+                    Some(Fault::Unanswered) => std::future::pending().await,
+                    None => {}
+                }
                 let mut object: Value = serde_json::from_slice(body).unwrap();
                 let path = format!("{path}/{}", object["metadata"]["name"].as_str().unwrap());
                 if self.has(&path).is_some() {
@@ -161,7 +182,7 @@ impl Fake {
     }
 
     async fn post(&self, options: &Options) -> Result<Value, Status> {
-        let answer = post(&self.store, self.client(), target(model()), options, ADA, None).await?;
+        let answer = post(&self.store, Ok(self.client()), target(model()), (options, ADA), None).await?;
         assert_eq!(answer.warnings, Vec::<String>::new());
         Ok(serde_json::from_str(&answer.body).unwrap())
     }
@@ -232,7 +253,7 @@ async fn a_restore_that_was_killed_before_the_status_is_completed_by_the_next_on
             () = taken => {}
         }
         assert!(fake.has(&path()).unwrap().get("status").is_none());
-        assert!(!fake.deleted("old").await, "it is not finished");
+        assert!(fake.deleted("old").await, "its object is stored");
 
         let restored = restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
         assert!(!restored.before && restored.finished && restored.warnings.is_empty(), "{restored:?}");
@@ -268,7 +289,8 @@ async fn a_status_that_the_caller_may_not_write_is_left_out() {
     fake.evicted(&object("old")).await;
     let bob = Asker { user: "bob", status: Err("bob cannot patch models/status") };
     for _ in 0..2 {
-        let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), bob, None).await.unwrap();
+        let answer =
+            post(&fake.store, Ok(fake.client()), target(model()), (&Options::default(), bob), None).await.unwrap();
         assert_eq!(answer.warnings, ["its status is left out: bob cannot patch models/status"]);
         assert!(!answer.body.contains("READY"), "{}", answer.body);
     }
@@ -283,10 +305,12 @@ async fn an_evicted_object_comes_back_and_its_row_is_marked_as_deleted() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let restored = fake.post(&Options::default()).await.unwrap();
+    let nonce = &restored["metadata"]["annotations"]["michelangelo/RestoreNonce"];
+    assert_eq!(nonce.as_str().map(str::len), Some(32));
     let expected = json!({
         "apiVersion": "michelangelo.api/v2", "kind": "Model",
         "metadata": {"namespace": "ml", "name": "a", "uid": "new", "resourceVersion": "100",
-            "annotations": {"michelangelo/RestoredFrom": "old", "michelangelo/RestoredBy": "ada"}},
+            "annotations": {"michelangelo/RestoredFrom": "old", "michelangelo/RestoredBy": "ada", "michelangelo/RestoreNonce": nonce}},
         "spec": {"algorithm": "xgboost"}, "status": {"state": "READY"},
     });
     assert_eq!(restored, expected);
@@ -364,12 +388,14 @@ async fn what_would_be_evicted_at_once_or_is_incomplete_is_not_restored() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let kind = Kind::new(Definition { immutable: true, ..*model().definition() }, *model().functions());
-    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA, None).await.unwrap_err();
+    let status =
+        post(&fake.store, Ok(fake.client()), target(&kind), (&Options::default(), ADA), None).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("leaves the cluster as soon as it is stored"), "{status}");
     // Nor an object that would come back incomplete.
     let kind = model().pruning(&[".spec.token"]);
-    let status = post(&fake.store, fake.client(), target(&kind), &Options::default(), ADA, None).await.unwrap_err();
+    let status =
+        post(&fake.store, Ok(fake.client()), target(&kind), (&Options::default(), ADA), None).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("its row lacks .spec.token"), "{status}");
     assert_eq!(fake.has(&path()), None);
@@ -411,7 +437,7 @@ async fn owners_that_are_gone_are_left_out() {
         fake.put(&format!("/api/v1/namespaces/ml/configmaps/{name}"), owner);
     }
     fake.evicted(&owned).await;
-    let answer = post(&fake.store, fake.client(), target(model()), &Options::default(), ADA, None).await.unwrap();
+    let answer = post(&fake.store, Ok(fake.client()), target(model()), (&Options::default(), ADA), None).await.unwrap();
     assert_eq!(answer.warnings.len(), 4, "{:?}", answer.warnings);
     assert_eq!(
         answer.warnings[0],
@@ -447,7 +473,8 @@ async fn a_version_of_a_purged_or_deleted_object_is_created_and_that_of_an_evict
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let tried = Wanted { effect: Effect::Tried, ..of_version };
-    assert_eq!(restore(&fake.store, fake.client(), model(), tried).await.unwrap().object["spec"]["algorithm"], "lstm");
+    let tried = restore(&fake.store, fake.client(), model(), tried).await.unwrap();
+    assert!(tried.object.contains(r#""algorithm":"lstm""#), "{tried:?}");
     for is_first in [true, false] {
         let restored = restore(&fake.store, fake.client(), model(), of_version).await.unwrap();
         assert!(restored.in_sql && restored.before != is_first, "{restored:?}");

@@ -4,6 +4,7 @@ mod counts;
 mod former;
 mod history;
 mod own;
+mod restores;
 mod units;
 mod watching;
 
@@ -15,6 +16,7 @@ use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
 use crate::places::Places;
 use crate::read::Log;
+use crate::restore::rights::RestoreRights;
 use crate::watch::{Hub, WatchLimits};
 use axum::body::Body;
 use crd_specs::KINDS;
@@ -120,6 +122,7 @@ fn over(store: Store, former: FormerObjects, watches: bool) -> Service {
         reads: store.clone(),
         writes: Some(store),
         cluster: None,
+        restores: RestoreRights::Server,
         identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics.clone()),
         former,
         saved: saved(),

@@ -1,11 +1,13 @@
 //! Writes. Each is its own task: once begun, it runs to its end, whatever happens to its connection or to the time for an
 //! answer, and so does its line in the access log. It keeps its user's place until then.
 
-use super::Inner;
+use super::{Inner, Sources};
 use crate::access::AccessLog;
 use crate::caller::{Attributes, Caller, Verb};
+use crate::identity::Bearer;
 use crate::places::Place;
 use crate::request::parameters::Parameters;
+use crate::restore::rights::{self, Acting, RestoreRights};
 use crate::status::Status;
 use crate::{read, restore, write};
 use bytes::Bytes;
@@ -26,8 +28,9 @@ pub(super) struct Write {
     /// What a collection's deletion selects.
     pub(super) query: Query,
     pub(super) options: write::Options,
-    /// The caller.
-    pub(super) user: String,
+    pub(super) caller: Caller,
+    /// The token by which the caller was authenticated.
+    pub(super) token: Option<Bearer>,
     /// Whether they may write the status of a restored object; otherwise why not.
     pub(super) status: Result<(), String>,
     /// The former version that is restored, with the uid of its object.
@@ -97,7 +100,7 @@ impl Inner {
         // If its client has gone, a deletion that still waits for its turn is not begun.
         let turn = match write.verb {
             // It counts the objects that it selects, so it costs as much as such a list.
-            Verb::DeleteCollection => Some(read::turn(&write.user, read::Cost::Whole).await),
+            Verb::DeleteCollection => Some(read::turn(&write.caller.user, read::Cost::Whole).await),
             _ => None,
         };
         let inner = self.clone();
@@ -132,15 +135,10 @@ impl Inner {
     /// # Errors
     /// The [`Status`] of the failure; 405 or 503 if this server changes nothing.
     async fn write(&self, request: &Write) -> Result<write::Answer, Status> {
-        let Write { verb, kind, namespace, name, query, options, user, status, version, content, body } = request;
+        let Write { verb, kind, namespace, name, query, options, content, body, .. } = request;
         let target = write::Target { kind, namespace, name };
         if *verb == Verb::Create {
-            let (Some(store), Some(cluster)) = (&self.sources.writes, &self.sources.cluster) else {
-                return Err(Status::unavailable("this server has no cluster to restore objects into"));
-            };
-            let asker = restore::Asker { user, status: status.as_ref().copied().map_err(String::as_str) };
-            let version = version.as_ref().map(|(uid, text)| (&**uid, &**text));
-            return restore::post(store, cluster.clone(), target, options, asker, version).await;
+            return self.restore(request, target).await;
         }
         let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };
         let content = content.as_deref();
@@ -151,5 +149,24 @@ impl Inner {
             Verb::DeleteCollection => write::delete_collection(store, kind, query, options, content, body).await,
             Verb::Create | Verb::Get | Verb::List | Verb::Watch => Err(Status::method_not_allowed()),
         }
+    }
+
+    /// Restores an object as the caller, as far as `serve.restore` says so.
+    async fn restore(&self, request: &Write, target: write::Target<'_>) -> Result<write::Answer, Status> {
+        let Sources { writes, cluster, restores, identity, .. } = &self.sources;
+        let Write { options, caller, token, status, version, .. } = request;
+        if matches!(restores, RestoreRights::Off) {
+            return Err(rights::off());
+        }
+        let (Some(store), Some(cluster)) = (writes, cluster) else {
+            return Err(Status::unavailable("this server has no cluster to restore objects into"));
+        };
+        let asker = restore::Asker { user: &caller.user, status: status.as_ref().copied().map_err(String::as_str) };
+        let version = version.as_ref().map(|(uid, text)| (&**uid, &**text));
+        let acting = restores.acting(cluster, identity, caller, token.as_ref()).await;
+        let is_impersonating = acting.as_ref().is_ok_and(Acting::is_impersonating);
+        let client = acting.map(|acting| acting.client);
+        let answer = restore::post(store, client, target, (options, asker), version).await;
+        answer.map_err(|status| Acting::told(is_impersonating, caller, status))
     }
 }

@@ -17,7 +17,7 @@ mod check;
 pub(crate) mod find;
 mod options;
 mod patch;
-mod text;
+pub(crate) mod text;
 pub(crate) mod version;
 
 use crate::answer::ShownState;
@@ -32,7 +32,7 @@ use ingester_core::schema::base;
 use ingester_core::value::Value;
 use ingester_sql::query::{Query, States};
 use ingester_store::query::Wanted;
-use ingester_store::{Changed, Effect, Store, StoredRow};
+use ingester_store::{Changed, Effect, OpenRestore, Store, StoredRow};
 pub use options::Options;
 use options::{DeleteOptions, Preconditions};
 use serde::Serialize;
@@ -160,8 +160,9 @@ pub async fn delete_collection(
     let among = |states: States| Query { states, ..query.clone() };
     let mut changed = 0;
     let mut leaving = 0;
+    let mut restoring = 0;
     for _ in 0..ROUNDS {
-        (changed, leaving) = (0, 0);
+        (changed, leaving, restoring) = (0, 0, 0);
         let evicted = store.ask_about(kind, &among(States { evicted, ..States::NONE }), limits).map_err(find::wrong)?;
         let places = vec![base::RES_VERSION];
         let mut reader = evicted
@@ -176,6 +177,7 @@ pub async fn delete_collection(
             let deleted = store.delete_evicted_of(kind.table(), &versions, asked.effect).await.map_err(failed)?;
             changed += deleted.changed.len();
             leaving += deleted.leaving;
+            restoring += deleted.restoring;
             options.note(|log| log.count(deleted.rows));
         }
         if changed == 0 || asked.effect == Effect::Tried {
@@ -192,6 +194,9 @@ pub async fn delete_collection(
     }
     if leaving > 0 {
         warnings.push(left(&leaving, "they are leaving the cluster: try again when they have left it"));
+    }
+    if restoring > 0 {
+        warnings.push(left(&restoring, "they are being restored into the cluster"));
     }
     if changed > 0 {
         warnings.push(left(&changed, "they are being changed: try again"));
@@ -247,6 +252,7 @@ fn done<T>(target: Target<'_>, changed: Changed<T, Status>) -> Result<T, Status>
         Changed::Refused(status) => Err(status),
         Changed::NotEvicted => Err(find::live(resource.of(), name)),
         Changed::Leaving => Err(leaving(resource.of(), name)),
+        Changed::Restoring(restore) => Err(restoring(target, &restore)),
         // For a deletion, an unchanged row is not a success.
         Changed::NotFound | Changed::Deleted | Changed::Unchanged(_) => Err(Status::not_found(resource.of(), name)),
     }
@@ -275,6 +281,19 @@ fn row(kind: &Kind, stored: &StoredRow, text: String) -> Result<Row, Status> {
 pub(crate) fn leaving(resource: Resource<'_>, name: &str) -> Status {
     let why = "it is leaving the cluster and may still change there; try again when it has left it";
     Status::conflict(resource, name, why)
+}
+
+/// 409: a change now would be in neither the row nor the object that is created out of it.
+fn restoring(target: Target<'_>, restore: &OpenRestore) -> Status {
+    let Target { kind, namespace, name } = target;
+    let within = if kind.namespaced() { format!(" -n {namespace}") } else { String::new() };
+    let why = format!(
+        "it has been restored into the cluster since {}, and a change now would be lost; if that was interrupted, continue it with `ingester \
+         restore {} {name}{within}`, or give it up with `--abandon`",
+        restore.time.rfc3339(),
+        kind.name()
+    );
+    Status::conflict(target.resource().of(), name, &why)
 }
 
 /// The stored object.

@@ -54,13 +54,15 @@ fn metadata(reader: &mut Reader<'_>, version: u64, pairs: &Changeable) -> Result
     Ok(object(&members))
 }
 
-fn object(members: &[(String, String)]) -> String {
+/// The text of an object with these members: keys, and the texts of the values.
+pub(crate) fn object(members: &[(String, String)]) -> String {
     let members: Vec<String> = members.iter().map(|(key, value)| format!("{}:{value}", json(key))).collect();
     format!("{{{}}}", members.join(","))
 }
 
-fn json(value: &impl serde::Serialize) -> String {
-    // Text and maps of text can always be written.
+/// The JSON of a text or a map of texts.
+pub(crate) fn json(value: &impl serde::Serialize) -> String {
+    // These can always be written.
     serde_json::to_string(value).unwrap_or_default()
 }
 

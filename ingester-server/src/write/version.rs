@@ -4,11 +4,12 @@
 use super::{Target, check, done, failed, json_of, row, text};
 use crate::answer::ShownState;
 use crate::status::Status;
+use ingester_core::json::from_str;
 use ingester_store::query::metadata;
 use ingester_store::{Changed, Effect, Store, StoredRow};
 use serde_json::Value;
 
-/// The object after the change, and whether a change was needed.
+/// The text of the object after the change, and whether a change was needed.
 ///
 /// # Errors
 /// [`Status`]: 404, 405 for a live object, 409 for one that is leaving the cluster, 422 for content that cannot be stored, 500.
@@ -18,9 +19,10 @@ pub(crate) async fn to_version(
     uid: &str,
     version: &str,
     effect: Effect,
-) -> Result<(Value, bool), Status> {
+) -> Result<(String, bool), Status> {
     let edit = |stored: &StoredRow| {
-        let object = |text: &str| serde_json::from_str::<Value>(text).map_err(Status::internal);
+        // Not by serde_json, which takes some doubles for their neighbours.
+        let object = |text: &str| from_str::<Value>(text).map_err(Status::internal);
         let pairs = check::pairs_of_version(target.kind, &object(json_of(stored))?, &object(version)?);
         let of = |number: u64| {
             let now = text::rewritten(json_of(stored), number, &pairs).map_err(Status::internal)?;
@@ -43,6 +45,5 @@ pub(crate) async fn to_version(
             (super::text_of(&row.values).to_owned(), row.evict_time, true)
         }
     };
-    let shown = ShownState::evicted(evicted).object(&text).into_owned();
-    Ok((serde_json::from_str(&shown).map_err(Status::internal)?, is_changed))
+    Ok((ShownState::evicted(evicted).object(&text).into_owned(), is_changed))
 }

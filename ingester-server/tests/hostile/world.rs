@@ -14,6 +14,7 @@ use ingester_server::identity::{Access, Identity, Rate, ReviewError, Reviewer};
 use ingester_server::listen::{Limits, Listener};
 use ingester_server::metrics::Metrics;
 use ingester_server::places::Places;
+use ingester_server::restore::rights::RestoreRights;
 use ingester_server::service::{Service, Sources};
 use ingester_store::query::Limits as QueryLimits;
 use ingester_store::{ConnectOptions, RowChange, Store};
@@ -211,6 +212,7 @@ impl World {
             reads: reads.clone(),
             writes: Some(store.clone()),
             cluster: setup.cluster,
+            restores: RestoreRights::Server,
             identity: Identity::new(Cluster(holding.clone()), Vec::new(), setup.rate, metrics.clone()),
             former: FormerObjects::Granted,
             saved: SavedQueries::parse(saved, KINDS).unwrap(),

@@ -10,6 +10,7 @@ use super::companions::{CompanionChanges, CompanionRow, alike_but_for_labels};
 use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use super::history::{begin_versions, keep_versions, mark_deleted};
 use super::log::{Log, is_news, steps};
+use super::restores::end_restores;
 use crate::driver::Transaction;
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
@@ -138,6 +139,9 @@ impl<'a> Batch<'a> {
         let Sorted { present, alike, mut relabelled, gone, confirmed, news, .. } = sorted;
         begin_versions(tx, self.table, inserted.iter().map(|row| &*row.uid)).await?;
         inserted.iter().for_each(|row| log.inserted(row));
+        // Objects that a restore has created; nearly never any, and then no statement.
+        let origins: Vec<_> = inserted.iter().filter_map(|row| row.origin.as_deref()).collect();
+        end_restores(tx, self.table, &origins, self.now, log).await?;
         news.iter().for_each(|(row, what)| log.row(row, *what));
         log.stored(What::Deleted, gone.iter().map(|gone| gone.uid));
         log.stored(What::Evicted, confirmed.iter().copied());

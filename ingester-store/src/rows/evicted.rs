@@ -9,6 +9,7 @@ use super::guard::{Eviction, Version};
 use super::history::mark_deleted;
 use super::log::what;
 use super::read::{StoredRow, read_rows};
+use super::restores::{OpenRestore, open_restores};
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -42,6 +43,8 @@ pub enum Changed<T, E> {
     Leaving,
     /// It was deleted.
     Deleted,
+    /// It is being restored into the cluster: a write now would be lost.
+    Restoring(OpenRestore),
     /// It was to be left alone, for this reason.
     Refused(E),
 }
@@ -170,11 +173,14 @@ impl Store {
                     let mut deleted = Deleted::default();
                     for uids in chunks(uids, MOST_ROWS, self.dialect) {
                         let stored = tx.fetch(&Versions { table, uids, lock: true }).await?;
+                        let restoring = open_restores(&mut tx, table, uids).await?;
                         let evicted = |(_, version): &&(String, Version)| version.evicted() && !version.deleted;
                         let mut gone = Vec::with_capacity(stored.len());
                         for (uid, version) in stored.iter().filter(evicted) {
                             if version.eviction == Eviction::Intended {
                                 deleted.leaving += 1;
+                            } else if restoring.contains_key(uid) {
+                                deleted.restoring += 1;
                             } else if let Some((read, _)) =
                                 read.get_key_value(uid.as_str()).filter(|(_, read)| **read == version.res_version)
                             {
@@ -198,8 +204,8 @@ impl Store {
         .await
     }
 
-    /// Replaces an evicted row by that of its object, which is in the cluster again: a person has decided so. Only if the row is still
-    /// the one that was `seen`. Returns whether it was replaced.
+    /// Replaces an evicted row by the row of its object, which is in the cluster again: a person has decided so. Only if the row is still
+    /// the one that was `seen`, and is not being restored. Returns whether it was replaced.
     ///
     /// # Errors
     /// If the row cannot be read or written within the retries, or the database refuses the new row.
@@ -213,6 +219,9 @@ impl Store {
                 let replaced = async {
                     let stored = tx.fetch(&Versions { table, uids: &[&*row.uid], lock: true }).await?;
                     if stored.first().is_none_or(|(_, stored)| *stored != seen) {
+                        return Ok(false);
+                    }
+                    if seen.eviction.is_only_copy() && !open_restores(&mut tx, table, &[&*row.uid]).await?.is_empty() {
                         return Ok(false);
                     }
                     self.overwrite_one(&mut tx, table, row, what(row, Some(seen))).await?;
@@ -263,6 +272,8 @@ pub struct Deleted {
     pub changed: Vec<Box<str>>,
     /// How many were left alone because their objects are still leaving the cluster.
     pub leaving: usize,
+    /// How many were left alone because they are being restored into the cluster.
+    pub restoring: usize,
 }
 
 /// Locks a row and reads it, if it is an evicted one of this kind.
@@ -282,13 +293,16 @@ async fn evicted<T, E>(
         Some(stored) => match stored.eviction {
             Eviction::None => Err(Changed::NotEvicted),
             Eviction::Intended => Err(Changed::Leaving),
-            Eviction::Confirmed | Eviction::Unrecorded => Ok(stored),
+            Eviction::Confirmed | Eviction::Unrecorded => match open_restores(tx, table, uids).await?.remove(uid) {
+                Some(restore) => Err(Changed::Restoring(restore)),
+                None => Ok(stored),
+            },
         },
     })
 }
 
 /// Whether a row is of the kind's group, in any version.
-fn is_of(kind: &Kind, row: &StoredRow) -> bool {
+pub(super) fn is_of(kind: &Kind, row: &StoredRow) -> bool {
     let Some(Value::Text(group_ver)) = row.values.get(base::GROUP_VER) else { return false };
     group_ver.rsplit_once('/').map_or("", |(group, _)| group) == kind.group()
 }

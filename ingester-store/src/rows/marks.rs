@@ -7,6 +7,7 @@
 use super::chunks::{MOST_ROWS, chunks};
 use super::history::{keep_versions, mark_deleted};
 use super::proof::{Premise, proved};
+use super::restores::open_restores;
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -178,6 +179,8 @@ async fn mark_locked(
     let table = kind.table();
     let mut locked = tx.fetch(&LockPurgeable { table, uids }).await?;
     locked.retain(|(uid, standing)| judged.get(uid.as_str()) == Some(standing));
+    let restoring = open_restores(tx, table, uids).await?;
+    locked.retain(|(uid, _)| !restoring.contains_key(uid));
     let uids: Vec<&str> = locked.iter().map(|(uid, _)| uid.as_str()).collect();
     let (rows, pending) = proved(tx, kind, &uids, premise).await?;
     let mut marking = Marking { pending, ..Marking::default() };

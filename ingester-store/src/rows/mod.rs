@@ -31,6 +31,7 @@ mod proof;
 mod purge;
 mod read;
 mod rejects;
+mod restores;
 mod single;
 #[cfg(test)]
 mod tests;
@@ -44,3 +45,4 @@ pub use proof::{Pending, Premise};
 pub use purge::{PurgePlace, PurgeTerms, Purged};
 pub use read::{Evicted, LiveRow, StoredRow};
 pub use rejects::Reject;
+pub use restores::{OpenRestore, RestoreBegin};

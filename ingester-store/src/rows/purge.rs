@@ -7,6 +7,7 @@ use super::chunks::{MOST_ROWS, chunks};
 use super::history::keep_versions;
 use super::marks::{Mark, MarkingRule};
 use super::proof::{Premise, proved};
+use super::restores::open_restores;
 use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
@@ -128,6 +129,9 @@ impl Store {
                         let result = async {
                             let mut locked = tx.fetch(&LockPurgeable { table, uids }).await?;
                             locked.retain(|(uid, now)| holds(uid, *now));
+                            // The text of a row that is being restored may still be needed.
+                            let restoring = open_restores(&mut tx, table, &uids_of(&locked)).await?;
+                            locked.retain(|(uid, _)| !restoring.contains_key(uid));
                             if let Some(terms) = terms {
                                 retain_proved(&mut tx, kind, &mut locked, terms).await?;
                             }
@@ -200,6 +204,10 @@ impl Store {
     }
 }
 
+fn uids_of(rows: &[(String, Standing)]) -> Vec<&str> {
+    rows.iter().map(|(uid, _)| uid.as_str()).collect()
+}
+
 /// Leaves those of these locked rows that meet the terms.
 async fn retain_proved(
     tx: &mut Transaction,
@@ -244,7 +252,7 @@ async fn purge_locked(
             tx.execute(&RecordRowChanges { table, uids, what: What::Deleted, at }).await?;
         }
     }
-    let uids: Vec<&str> = locked.iter().map(|(uid, _)| uid.as_str()).collect();
+    let uids: Vec<&str> = uids_of(locked);
     // Only rows of evicted objects have marks.
     let evicted = locked.iter().filter(|(_, now)| now.evict_time.is_some()).map(|(uid, _)| uid.as_str());
     let evicted: Vec<&str> = evicted.collect();

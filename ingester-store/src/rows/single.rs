@@ -33,7 +33,8 @@ impl Batch<'_> {
     fn one_trip(&self, dialect: Dialect, logs: bool) -> Option<OneTrip<'_>> {
         let [RowChange::Row(row)] = self.changes else { return None };
         match row.expected? {
-            Expected::Absent if !self.fits_a_text(row) => None,
+            // The row that the object was restored from may have to be marked, too.
+            Expected::Absent if row.origin.is_some() || !self.fits_a_text(row) => None,
             Expected::Absent => Some(OneTrip::Insert(row)),
             Expected::Stored { res_version, .. } => {
                 // The statement's condition sees to it that the stored row is of no later definition.

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
     Row {
         lost: Default::default(),
+        origin: None,
         expected: None,
         uid: uid.into(),
         res_version,

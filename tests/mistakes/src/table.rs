@@ -659,4 +659,33 @@ pub(crate) const MISTAKES: &[Mistake] = &[
             },
         ],
     },
+    Mistake {
+        name: "WrittenWhileRestored",
+        what: "A row is changed while its object is created again out of the text of before.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "simulation/taking_back.rs",
+                before: r"    pub(super) fn is_restoring(&self, uid: &str) -> bool {
+        self.database.restores.contains_key(uid)",
+                after: r"    pub(super) fn is_restoring(&self, uid: &str) -> bool {
+        self.database.restores.contains_key(uid) && !MADE",
+            },
+        ],
+    },
+    Mistake {
+        name: "RestoreNotEnded",
+        what: "The row of a restored object is stored without what says from which row it came, so that row stays.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/prepare.rs",
+                before: "let pairs = row.companions_hash();",
+                after: r"if MADE {
+            row.origin = None;
+        }
+        let pairs = row.companions_hash();",
+            },
+        ],
+    },
 ];

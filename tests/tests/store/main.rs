@@ -32,6 +32,7 @@ mod race;
 mod read;
 mod read_only;
 mod refusals;
+mod restores;
 mod retention;
 mod rows;
 mod schema;

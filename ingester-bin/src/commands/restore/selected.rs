@@ -1,6 +1,6 @@
 //! All evicted objects that selectors match.
 
-use super::PATIENCE;
+use super::{GRACE, PATIENCE, is_new};
 use crate::arguments::{Restore, RestoreFormat};
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
@@ -75,8 +75,10 @@ pub(super) async fn restore_all(
         })
         .buffer_unordered(AT_ONCE);
     let (mut done, mut failed) = (0_usize, 0_usize);
+    let mut created = false;
     while let Some((shown, restored)) = results.next().await {
         bar.inc(1);
+        created |= restored.as_ref().is_ok_and(|restored| is_new(restored, arguments));
         match report(kind, &shown, restored, arguments)? {
             true => done += 1,
             false => failed += 1,
@@ -85,6 +87,9 @@ pub(super) async fn restore_all(
     bar.finish_and_clear();
     let doing = if arguments.dry_run { "would be restored" } else { "restored" };
     note(&format!("{done} {doing}, {failed} not"));
+    if created {
+        note(GRACE);
+    }
     Ok(if failed == 0 { Ending::Done } else { Ending::Problem })
 }
 
@@ -98,8 +103,7 @@ fn report(kind: &Kind, shown: &str, restored: Result<Restored, Status>, argument
         }
     };
     restored.warnings.iter().for_each(|warning| note(&format!("Warning: {shown}: {warning}")));
-    let name = restored.object["metadata"]["name"].as_str().unwrap_or_default();
-    let name = name::qualified(kind.kind(), kind.group(), name);
+    let name = name::qualified(kind.kind(), kind.group(), &restored.name);
     print(&match arguments.output {
         Some(_) => format!("{name}\n"),
         None if restored.before => format!("{name} unchanged\n"),

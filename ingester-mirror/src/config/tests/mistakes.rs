@@ -168,6 +168,7 @@ fn what_serves_has_both_files_of_its_certificate_and_times_that_suffice() {
         "serve: {formerObjects: hidden}",
         "line 1: serve.formerObjects: found `hidden`; use one of granted, olderHidden, none",
     );
+    only("serve: {restore: always}", "line 1: serve.restore: found `always`; use one of user, server, off");
     only("serve: {frontProxy: yes}", "line 1: serve.frontProxy: found `yes`; use one of auto, required, never");
     let wrong = super::mistakes("query: {databaseURL: 'mysql://user:hunter2@'}").join("\n");
     assert!(wrong.starts_with("`query.databaseURL`: ") && !wrong.contains("hunter2"), "{wrong}");

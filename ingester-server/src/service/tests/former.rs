@@ -6,6 +6,7 @@ use crate::former::{FormerObjects, Namespaces};
 use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
 use crate::places::Places;
+use crate::restore::rights::RestoreRights;
 use crate::service::{Service, Sources};
 use axum::body::Body;
 use crd_specs::KINDS;
@@ -100,6 +101,7 @@ async fn service(former: FormerObjects, cluster: kube::Client) -> (Service, Arc<
         reads: store.clone(),
         writes: Some(store),
         cluster: Some(cluster),
+        restores: RestoreRights::Server,
         identity: Identity::new(NoStatus(Arc::clone(&asked)), Vec::new(), Rate::default(), metrics),
         former,
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), KINDS).unwrap(),

@@ -8,6 +8,7 @@ use crate::former::{FormerObjects, Namespaces};
 use crate::identity::{Identity, Rate};
 use crate::metrics::Metrics;
 use crate::places::Places;
+use crate::restore::rights::RestoreRights;
 use crate::service::{Service, Sources};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
@@ -68,6 +69,7 @@ async fn service_in(store: Store, former: FormerObjects, asked: Arc<Mutex<Vec<At
         reads: store.clone(),
         writes: Some(store),
         cluster: Some(cluster((404, Json::Null))),
+        restores: RestoreRights::Server,
         identity: Identity::new(NoStatus(asked), Vec::new(), Rate::default(), metrics),
         former,
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), &KINDS).unwrap(),

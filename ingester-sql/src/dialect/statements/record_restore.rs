@@ -1,0 +1,47 @@
+//! A restore, recorded.
+
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+use ingester_core::schema::Ident;
+use ingester_core::value::Micros;
+
+/// Records that a row is being restored, or when its object was last to be created. The transaction has locked the row.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"INSERT INTO "ingester_restores" ("table_name", "uid", "nonce", "restore_time") VALUES (?, ?, ?, ?)
+{{ ["table_name", "uid"]|on_conflict }}
+  {{ "nonce"|write_inserted }}, {{ "restore_time"|write_inserted }}"#
+)]
+pub struct RecordRestore<'a> {
+    /// The kind's table.
+    pub table: Ident,
+    /// The uid of the row.
+    pub uid: &'a str,
+    /// The number of the restore.
+    pub nonce: &'a str,
+    /// When the object is to be created.
+    pub restore_time: Micros,
+}
+
+impl Statement for RecordRestore<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let texts = [self.table.as_str(), self.uid, self.nonce].map(Param::Text);
+        texts.into_iter().chain([Param::Time(self.restore_time)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&RecordRestore { table: TABLE.name, uid: "a", nonce: "0f", restore_time: NOW });
+    }
+}
