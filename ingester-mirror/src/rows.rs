@@ -5,7 +5,7 @@
 //! [`Rows`] is what the mirror needs. [`StoreRows`] is the real one, over a [`Store`].
 
 use crate::config::EvictRule;
-use crate::policies::{Candidate, PolicyError, Weighed, candidates, weigh};
+use crate::policies::{Candidate, Dependents, Neighbours, PolicyError, Weighed, candidates, weigh};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
@@ -63,7 +63,12 @@ pub(crate) trait Rows: Send + Sync {
     fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>>;
 
     /// As [`weigh`].
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>>;
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        most: usize,
+        dependents: &'a Dependents,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>>;
 
     /// As [`Store::evicted_lately`].
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>>;
@@ -143,8 +148,14 @@ impl Rows for StoreRows {
         candidates(&self.store, &self.kind, rule).boxed()
     }
 
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
-        weigh(&self.store, &self.kinds, &self.kind, leaving, most).boxed()
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        most: usize,
+        dependents: &'a Dependents,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        let neighbours = Neighbours { kinds: &self.kinds, kind: &self.kind, dependents };
+        weigh(&self.store, neighbours, leaving, most).boxed()
     }
 
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {

@@ -67,13 +67,30 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
         return Ok(Ending::Done);
     }
     let selects = rules.iter().any(|(_, rule)| rule.common().namespace_selector.is_some());
-    let client = if selects { Some(arguments.cluster.client().await?) } else { None };
+    let evicts = rules.iter().any(|(_, rule)| matches!(rule, Rule::Evict(_)));
+    let client = match selects || (evicts && arguments.cluster.is_named()) {
+        true => Some(arguments.cluster.client().await?),
+        // What objects own can be judged by the rows alone, but for objects without rows.
+        false if evicts => arguments.cluster.client().await.ok(),
+        false => None,
+    };
+    let mut unasked: Option<Box<str>> = None;
     let store = Database::of(&config, &arguments.config.config)?.open_existing().await?;
     let name = arguments.explain.as_deref();
     let mut all = Vec::new();
     for (kind, rule) in &rules {
         let found = match rule {
-            Rule::Evict(rule) => leaving(&store, &mirrored, kind, &rule.rule, client.as_ref()).await.map(Found::Evict),
+            Rule::Evict(rule) => {
+                let mut clients = Clients { namespaces: client.as_ref(), dependents: client.as_ref() };
+                // A cluster that did not answer is not asked once more for each rule.
+                let dependents = client.as_ref().filter(|_| unasked.is_none());
+                let clients = Clients { namespaces: client.as_ref(), dependents };
+                let found = leaving(&store, &mirrored, kind, &rule.rule, clients).await;
+                if let Ok(found) = &found {
+                    unasked = unasked.or_else(|| found.unasked.clone());
+                }
+                found.map(Found::Evict)
+            }
             Rule::Retention(rule) => {
                 let found = retention::forecast(&store, &config.retention, kind, rule, name).await;
                 found.map(Found::Retention)
@@ -82,6 +99,9 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
         all.push((kind, rule, found.map_err(|error| failed(kind, rule.common(), error))?));
     }
     store.close().await;
+    if let Some(why) = unasked {
+        note(&format!("the cluster was not asked for objects without rows that these objects own: {why}"));
+    }
     let output = arguments.output.output;
     match name {
         None => {
@@ -103,22 +123,28 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     Ok(Ending::Done)
 }
 
-/// What an eviction rule would do now. `mirrored` are the kinds that are mirrored; `client` lists namespaces.
+/// The clients of the cluster, by what they are asked for.
+struct Clients<'c> {
+    namespaces: Option<&'c kube::Client>,
+    dependents: Option<&'c kube::Client>,
+}
+
+/// What an eviction rule would do now. `mirrored` are the kinds that are mirrored.
 async fn leaving(
     store: &Store,
     mirrored: &[Kind],
     kind: &Kind,
     rule: &EvictRule,
-    client: Option<&kube::Client>,
+    clients: Clients<'_>,
 ) -> Result<Forecast, PolicyError> {
-    let narrowed = match (&rule.namespace_selector, client) {
+    let narrowed = match (&rule.namespace_selector, clients.namespaces) {
         (Some(selector), Some(client)) => {
             in_namespaces(rule, namespaces(client, kind, selector).await?).map(Cow::Owned)
         }
         _ => Some(Cow::Borrowed(rule)),
     };
     match narrowed {
-        Some(narrowed) => forecast(store, mirrored, kind, &narrowed).await,
+        Some(narrowed) => forecast(store, mirrored, kind, &narrowed, clients.dependents).await,
         None => Ok(Forecast::default()),
     }
 }

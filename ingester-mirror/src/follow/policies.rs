@@ -3,7 +3,7 @@
 use super::Follower;
 use crate::config::{Config, EvictRule, Policies};
 use crate::pipeline::{Item, ObjectRef, Why};
-use crate::policies::{Candidate, PolicyError, Rule, WrongRule, age, in_namespaces, judge, rules};
+use crate::policies::{Candidate, Dependents, PolicyError, Rule, WrongRule, age, in_namespaces, judge, rules};
 use crate::unit::{Unit, in_time, scopes};
 use ingester_core::value::Micros;
 use ingester_store::units::RuleRecord;
@@ -155,7 +155,10 @@ impl Follower {
         let live = self.pipeline.known().live() as u64 + lately.saturating_sub(busy);
         let limit = (policies.evict_limit / units).max(1).min((live / PART).max(FEW));
         let most = usize::try_from(limit.saturating_sub(lately)).unwrap_or(usize::MAX);
-        let weighed = unit.rows.weigh(&round.leaving, most).await?;
+        // Before the rows are read, and after: an object without a row may get one meanwhile, or lose it.
+        let dependents = if most > 0 { self.dependents(&round.leaving).await } else { Dependents::default() };
+        let mut weighed = unit.rows.weigh(&round.leaving, most, &dependents).await?;
+        self.check_again(&mut weighed, dependents);
         let (left, hindered) = (weighed.free.len(), weighed.hindered.len());
         let over = round.leaving.len().saturating_sub(left + hindered);
         let rules = round.rules.join(", ");

@@ -207,6 +207,7 @@ impl World {
             namespace: NAMESPACES[usize::from(second)],
             owned_by: None,
             lingers: false,
+            changed: None,
         };
         make(&mut thing);
         self.put(thing);
@@ -215,6 +216,7 @@ impl World {
     /// Stores a new state of an object. One that is terminating, has no finalizers and does not linger is gone. Returns its text.
     pub(super) fn put(&mut self, mut thing: Thing) -> Box<str> {
         thing.version = self.next_version(&thing.uid);
+        thing.changed = Some(Instant::now());
         let gone = thing.deletion.is_some() && thing.finalizers.is_empty() && !thing.lingers;
         let text = thing.text();
         let event = Event {

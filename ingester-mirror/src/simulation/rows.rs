@@ -9,10 +9,11 @@ use super::world::{Client, Service, World};
 use crate::clock::Clock as _;
 use crate::config::EvictRule;
 use crate::identity::judge;
-use crate::policies::{Candidate, PolicyError, Weighed};
+use crate::policies::{Candidate, Dependents, PolicyError, Weighed};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_core::object::owner_uids;
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_store::fuse::{Account, Fuse, Sweep, others};
@@ -108,6 +109,11 @@ fn version_of(change: &RowChange) -> (Box<str>, u64) {
         RowChange::Tombstone { res_version, .. } => *res_version,
     };
     (change.uid().into(), version)
+}
+
+/// The uids of an object's owners.
+pub(super) fn owners_of(text: &str) -> Vec<Box<str>> {
+    owner_uids(text).unwrap_or_default()
 }
 
 fn owned(uids: &[&str]) -> Vec<String> {
@@ -297,8 +303,26 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn weigh<'a>(&'a self, leaving: &'a [Candidate], most: usize) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
-        async move { Ok(Weighed { free: leaving.iter().take(most).cloned().collect(), ..Weighed::default() }) }.boxed()
+    fn weigh<'a>(
+        &'a self,
+        leaving: &'a [Candidate],
+        most: usize,
+        dependents: &'a Dependents,
+    ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
+        async move {
+            // Without dependents nothing hinders.
+            if !self.sim.world().more.dependents {
+                return Ok(Weighed { free: leaving.iter().take(most).cloned().collect(), ..Weighed::default() });
+            }
+            let asker = self.asker();
+            let sent = Instant::now();
+            let (leaving, dependents) = (leaving.to_vec(), dependents.clone());
+            let weigh = move |world: &mut World| world.weigh(&leaving, most, &dependents, asker, sent);
+            let weighed = self.query("weigh", String::new(), weigh).await?;
+            self.sim.report();
+            Ok(weighed)
+        }
+        .boxed()
     }
 
     fn evicted_lately<'a>(&'a self, unit: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {

@@ -3,6 +3,7 @@
 use super::kinds::{Flavour, MODEL};
 use ingester_core::value::Micros;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 /// The names by which the program steers its objects.
 pub(super) const FINALIZER: &str = "michelangelo/Ingester";
@@ -35,6 +36,8 @@ pub(super) struct Thing {
     pub(super) owned_by: Option<String>,
     /// It stays for a while after it was deleted, whatever its finalizers, like a Pod that is being stopped.
     pub(super) lingers: bool,
+    /// When it was created or changed last.
+    pub(super) changed: Option<Instant>,
 }
 
 impl Thing {
