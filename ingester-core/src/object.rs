@@ -135,6 +135,8 @@ pub struct Identity {
     pub terminating: bool,
     /// `metadata.finalizers`, those that are texts.
     pub finalizers: Vec<Box<str>>,
+    /// The `uid` of each of `metadata.ownerReferences`.
+    pub owners: Vec<Box<str>>,
 }
 
 impl Object {
@@ -529,6 +531,9 @@ impl Identity {
                                     self.finalizers.extend(lenient(reader)?);
                                 }
                             }
+                            "ownerReferences" if reader.peek()? == TokenKind::Array => {
+                                owner_uids_of(reader, &mut self.owners)?;
+                            }
                             _ => reader.pass().map(drop)?,
                         }
                     }
@@ -538,6 +543,51 @@ impl Identity {
         }
         Ok(())
     }
+}
+
+/// The uids of all owners of an object, from the `metadata.ownerReferences` of its text. Reads no further than the metadata.
+///
+/// # Errors
+/// If the text is not JSON up to there: then its owners are unknown.
+pub fn owner_uids(text: &str) -> Result<Vec<Box<str>>, json::Error> {
+    let mut owners = Vec::new();
+    let mut reader = Reader::new(text);
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        if key != "metadata" || reader.peek()? != TokenKind::Object {
+            reader.pass()?;
+            continue;
+        }
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            if key == "ownerReferences" && reader.peek()? == TokenKind::Array {
+                owner_uids_of(&mut reader, &mut owners)?;
+            } else {
+                reader.pass()?;
+            }
+        }
+        return Ok(owners);
+    }
+    Ok(owners)
+}
+
+/// Reads the uids of a list of owner references.
+fn owner_uids_of(reader: &mut Reader<'_>, owners: &mut Vec<Box<str>>) -> Result<(), json::Error> {
+    reader.begin_array()?;
+    while reader.next_element()? {
+        if reader.peek()? != TokenKind::Object {
+            reader.pass()?;
+            continue;
+        }
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            match (key.as_ref(), reader.peek()?) {
+                ("uid", TokenKind::String) => owners.push(text(reader)?),
+                _ => reader.pass().map(drop)?,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A string as it is, a number as its digits, anything else as absent.
@@ -763,6 +813,21 @@ mod tests {
         assert_eq!(identity.name.as_deref(), Some("7"));
         assert_eq!(identity.uid.as_deref(), Some("u"));
         assert_eq!(Identity::probe("nonsense"), Identity::default());
+    }
+
+    #[test]
+    fn every_owner_reference_counts_as_an_owner() {
+        let owners =
+            r#"[{"uid":"a","controller":false},7,{"name":"without"},{"kind":"X","uid":"b","controller":true}]"#;
+        let text = format!(r#"{{"spec":[{{}}],"metadata":{{"name":"n","ownerReferences":{owners},"labels":{{}}}},"x"#);
+        assert_eq!(owner_uids(&text).unwrap(), ["a", "b"].map(Into::into), "what follows the metadata is not read");
+        assert_eq!(Identity::probe(&text).owners, ["a", "b"].map(Into::into));
+        for text in ["{}", r#"{"metadata":null}"#, r#"{"metadata":{"ownerReferences":null}}"#] {
+            assert!(owner_uids(text).unwrap().is_empty(), "{text}");
+        }
+        for text in ["", "[]", r#"{"metadata":{"ownerReferences":[{"uid":"a""#] {
+            assert!(owner_uids(text).is_err(), "{text}");
+        }
     }
 
     /// `inner`, nested in `depth` objects.

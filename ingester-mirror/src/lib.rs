@@ -50,6 +50,7 @@ mod clock;
 mod cluster;
 #[cfg_attr(test, allow(clippy::too_many_lines, reason = "a test names every key"))]
 pub mod config;
+mod dependents;
 pub mod events;
 pub mod examine;
 #[cfg(test)]

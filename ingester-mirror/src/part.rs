@@ -1,17 +1,19 @@
 //! A unit's own part of the cluster and of the database: the objects of one shard, and writes only while this process may write.
 //!
-//! May use: ingester-core, ingester-store, cluster, config, policies, replicas, rows.
+//! May use: ingester-core, ingester-store, cluster, config, dependents, policies, replicas, rows.
 
 use crate::cluster::{
     ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
 use crate::config::EvictRule;
+use crate::dependents::Uids;
 use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
 use crate::replicas::Assignment;
 use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
+use ingester_core::Kind;
 use ingester_core::object::{Identity, Meta};
 use ingester_core::value::Micros;
 use ingester_store::fuse::{Fuse, Sweep};
@@ -104,6 +106,16 @@ impl Cluster for PartOfCluster {
 
     fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>> {
         self.whole.namespaces(selector)
+    }
+
+    /// In all parts: an object of one part may own objects of another one.
+    fn owners_among<'a>(
+        &'a self,
+        kind: &'a Kind,
+        namespace: Option<&'a str>,
+        uids: &'a Uids,
+    ) -> BoxFuture<'a, Result<Uids, ApiError>> {
+        self.whole.owners_among(kind, namespace, uids)
     }
 
     fn patch<'a>(

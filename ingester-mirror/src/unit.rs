@@ -1,12 +1,13 @@
 //! A unit of work: one kind, in all namespaces or in one. Holds what all tasks of the unit share.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, health, lifecycle, metrics, replicas, rows, selection.
+//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, dependents, events, health, lifecycle, metrics, replicas, rows, selection.
 
 use crate::backoff::DATABASE;
 use crate::budget::Quota;
 use crate::clock::Clock;
 use crate::cluster::{Cluster, with_type};
 use crate::config::{Config, Live};
+use crate::dependents::MirroredKinds;
 use crate::events::Publisher;
 use crate::health::Health;
 use crate::lifecycle::Rules;
@@ -43,6 +44,8 @@ pub(crate) struct Unit {
     pub(crate) shard: Shard,
     /// The objects that are read.
     pub(crate) selection: Arc<Selection>,
+    /// All mirrored kinds, and the units of this process.
+    pub(crate) mirrored: MirroredKinds,
     pub(crate) cluster: Arc<dyn Cluster>,
     pub(crate) rows: Arc<dyn Rows>,
     pub(crate) clock: Arc<dyn Clock>,

@@ -70,7 +70,14 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     }
     rules.iter().filter_map(|(kind, rule)| policies::doubt(kind, rule.common())).for_each(|doubt| note(&doubt));
     let selects = rules.iter().any(|(_, rule)| rule.common().namespace_selector.is_some());
-    let client = if selects { Some(arguments.cluster.client().await?) } else { None };
+    let evicts = rules.iter().any(|(_, rule)| matches!(rule, Rule::Evict(_)));
+    let client = match selects || (evicts && arguments.cluster.is_named()) {
+        true => Some(arguments.cluster.client().await?),
+        // What objects own can be judged by the rows alone, but for objects without rows.
+        false if evicts => arguments.cluster.client().await.ok(),
+        false => None,
+    };
+    let mut unasked: Option<Box<str>> = None;
     let store = Database::of(&config, &arguments.config.config)?.open_existing().await?;
     let recorded: Vec<Kind> = kinds.iter().filter(|kind| kind.record().is_some()).copied().collect();
     store.learn_declared(&recorded).await.map_err(|error| Failure::Work(error.into()))?;
@@ -82,7 +89,14 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
                 let together: Vec<EvictRule> = evict_rules(kind, &config)?.into_iter().map(|rule| rule.rule).collect();
                 let restore_grace = config.policies.restore_grace;
                 let scope = ForecastScope { kinds: &mirrored, rules: &together, restore_grace };
-                leaving(&store, scope, kind, &rule.rule, client.as_ref()).await.map(Found::Evict)
+                // A cluster that did not answer is not asked once more for each rule.
+                let dependents = client.as_ref().filter(|_| unasked.is_none());
+                let clients = Clients { namespaces: client.as_ref(), dependents };
+                let found = leaving(&store, scope, kind, &rule.rule, clients).await;
+                if let Ok(found) = &found {
+                    unasked = unasked.or_else(|| found.unasked.clone());
+                }
+                found.map(Found::Evict)
             }
             Rule::Retention(rule) => {
                 let found = retention::forecast(&store, &config.retention, kind, rule, name).await;
@@ -92,6 +106,9 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
         all.push((kind, rule, found.map_err(|error| failed(kind, rule.common(), error))?));
     }
     store.close().await;
+    if let Some(why) = unasked {
+        note(&format!("the cluster was not asked for objects without rows that these objects own: {why}"));
+    }
     let output = arguments.output.output;
     match name {
         None => {
@@ -113,22 +130,28 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     Ok(Ending::Done)
 }
 
-/// What an eviction rule would do now. `client` lists namespaces.
+/// The clients of the cluster, by what they are asked for.
+struct Clients<'c> {
+    namespaces: Option<&'c kube::Client>,
+    dependents: Option<&'c kube::Client>,
+}
+
+/// What an eviction rule would do now.
 async fn leaving(
     store: &Store,
     scope: ForecastScope<'_>,
     kind: &Kind,
     rule: &EvictRule,
-    client: Option<&kube::Client>,
+    clients: Clients<'_>,
 ) -> Result<Forecast, PolicyError> {
-    let narrowed = match (&rule.namespace_selector, client) {
+    let narrowed = match (&rule.namespace_selector, clients.namespaces) {
         (Some(selector), Some(client)) => {
             in_namespaces(rule, namespaces(client, kind, selector).await?).map(Cow::Owned)
         }
         _ => Some(Cow::Borrowed(rule)),
     };
     match narrowed {
-        Some(narrowed) => forecast(store, kind, &narrowed, scope).await,
+        Some(narrowed) => forecast(store, kind, &narrowed, scope, clients.dependents).await,
         None => Ok(Forecast::default()),
     }
 }

@@ -6,13 +6,14 @@
 use super::error::{ApiError, ApiErrorKind};
 use super::events::{Event, Events, FromText, left_out, readable};
 use super::{Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use crate::dependents::Uids;
 use crate::replicas::shard::Shard;
 use crate::selection::Selection;
 use futures::future::BoxFuture;
 use futures::{AsyncBufRead, AsyncBufReadExt as _, FutureExt as _, StreamExt as _};
 use ingester_core::json::{self, Reader};
 use ingester_core::kind::Kind;
-use ingester_core::object::Meta;
+use ingester_core::object::{Meta, owner_uids};
 use kube::Client;
 use kube::core::params::{DeleteParams, ListParams, Preconditions, WatchParams};
 use kube::core::request::Request;
@@ -103,6 +104,11 @@ impl ApiServer {
     ) -> Self {
         let metadata_page = Arc::new(AtomicU32::new(METADATA_PAGE));
         ApiServer { client, kind, namespace, shard, selection: Arc::default(), streams, metadata_page }
+    }
+
+    /// All objects of a kind.
+    pub(crate) fn of_all(client: &Client, kind: &Kind) -> Self {
+        ApiServer::new(client.clone(), *kind, None, Shard::WHOLE, StreamedLists::default())
     }
 
     /// The same, with lists and watches of these objects alone.
@@ -225,19 +231,34 @@ impl ApiServer {
         }
     }
 
-    async fn metadata(&self, limit: u32, next: Option<&str>) -> Result<MetadataPage, ApiError> {
-        let doing = format!("listing the metadata of {}", self.kind.plural());
+    /// A page of the texts of objects that have only their metadata.
+    async fn metadata(&self, limit: u32, next: Option<&str>) -> Result<Page, ApiError> {
+        let doing = self.listing_metadata();
         let request = self.all().list_metadata(&page(limit, next)).map_err(|error| built(&doing, error))?;
         let text = self.listed(&doing, self.of_part(request)).await?;
-        let Page { version, next, items } = split(&text).map_err(|error| no_list(&doing, &error, &text))?;
-        let read = |item: Box<str>| match PartialObjectMeta::from_text(&item) {
-            Ok(partial) => Some(partial),
-            Err(error) => {
-                left_out(&doing, &error);
-                None
+        split(&text).map_err(|error| no_list(&doing, &error, &text))
+    }
+
+    fn listing_metadata(&self) -> String {
+        format!("listing the metadata of {}", self.kind.plural())
+    }
+
+    /// Those of these uids that are owners of the objects. An object whose metadata cannot be read is an error: its owners are unknown.
+    async fn owners(&self, uids: &Uids) -> Result<Uids, ApiError> {
+        let mut found = Uids::new();
+        let mut next: Option<String> = None;
+        loop {
+            let page = self.metadata_in_time(next.as_deref()).await?;
+            for item in &page.items {
+                let owners = owner_uids(item);
+                let owners = owners.map_err(|error| no_list(&self.listing_metadata(), &error, item))?;
+                found.extend(owners.into_iter().filter(|owner| uids.contains(owner)));
             }
-        };
-        Ok(MetadataPage { version, next, items: items.into_iter().filter_map(read).collect() })
+            next = page.next;
+            if next.is_none() {
+                return Ok(found);
+            }
+        }
     }
 
     /// The API server selects, by its own labels of this moment: nothing is remembered of a namespace, because it may have changed.
@@ -267,7 +288,7 @@ impl ApiServer {
 
     /// A page of metadata. One that takes too long is requested again with half as many objects, down to one, so that a
     /// slow API server can be read, too.
-    async fn metadata_in_time(&self, next: Option<&str>) -> Result<MetadataPage, ApiError> {
+    async fn metadata_in_time(&self, next: Option<&str>) -> Result<Page, ApiError> {
         loop {
             let (limit, begin) = (self.metadata_page.load(Ordering::Relaxed), Instant::now());
             match self.metadata(limit, next).await {
@@ -393,7 +414,18 @@ impl Cluster for ApiServer {
     }
 
     fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
-        self.metadata_in_time(next).boxed()
+        async move {
+            let Page { version, next, items } = self.metadata_in_time(next).await?;
+            let read = |item: Box<str>| match PartialObjectMeta::from_text(&item) {
+                Ok(partial) => Some(partial),
+                Err(error) => {
+                    left_out(&self.listing_metadata(), &error);
+                    None
+                }
+            };
+            Ok(MetadataPage { version, next, items: items.into_iter().filter_map(read).collect() })
+        }
+        .boxed()
     }
 
     fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>> {
@@ -428,6 +460,23 @@ impl Cluster for ApiServer {
 
     fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>> {
         self.all_namespaces(selector).boxed()
+    }
+
+    fn owners_among<'a>(
+        &'a self,
+        kind: &'a Kind,
+        namespace: Option<&'a str>,
+        uids: &'a Uids,
+    ) -> BoxFuture<'a, Result<Uids, ApiError>> {
+        async move {
+            if let Some(namespace) = namespace.filter(|namespace| !is_path_segment(namespace)) {
+                let reason = format!("the namespace `{namespace}` cannot stand in a path of the API");
+                return Err(ApiError::new(self.listing_metadata(), reason, ApiErrorKind::Other));
+            }
+            let (client, streams, namespace) = (self.client.clone(), self.streams.clone(), namespace.map(Into::into));
+            ApiServer::new(client, *kind, namespace, Shard::WHOLE, streams).owners(uids).await
+        }
+        .boxed()
     }
 
     fn patch<'a>(

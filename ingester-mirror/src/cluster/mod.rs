@@ -1,6 +1,6 @@
 //! The API server, as the mirror sees it: one kind's objects as JSON texts, listed, watched, looked up, patched and deleted.
 //!
-//! May use: ingester-core, replicas, selection.
+//! May use: ingester-core, dependents, replicas, selection.
 //!
 //! [`Cluster`] is what the mirror needs. `api_server` is the real one, over kube's client; `events` reads what a watch sends, and
 //! `partial` an object's metadata. `properties` tests all of this against the bytes of answers.
@@ -20,8 +20,10 @@ pub use error::ApiError;
 pub(crate) use error::ApiErrorKind;
 pub(crate) use partial::PartialObjectMeta;
 
+use crate::dependents::Uids;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
+use ingester_core::Kind;
 use ingester_core::object::Meta;
 use serde_json::Value;
 
@@ -99,6 +101,15 @@ pub(crate) trait Cluster: Send + Sync {
 
     /// The names of the namespaces that a label selector means, as they are now.
     fn namespaces<'a>(&'a self, selector: &'a str) -> BoxFuture<'a, Result<Vec<Box<str>>, ApiError>>;
+
+    /// Those of these uids that are owners of objects of a kind, which may be another one, in a namespace or in all of them: of all objects, whether
+    /// they are selected or not. A consistent read of their metadata.
+    fn owners_among<'a>(
+        &'a self,
+        kind: &'a Kind,
+        namespace: Option<&'a str>,
+        uids: &'a Uids,
+    ) -> BoxFuture<'a, Result<Uids, ApiError>>;
 
     /// Applies a JSON patch; returns the patched object.
     fn patch<'a>(

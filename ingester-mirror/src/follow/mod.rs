@@ -1,6 +1,6 @@
 //! Follows one unit of the cluster: lists it, watches it from the list's version on, and lists again when the watch cannot go on.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, health, lifecycle, metrics, pipeline, policies, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, dependents, health, lifecycle, metrics, pipeline, policies, unit.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -12,12 +12,14 @@
 //! | `left_out` | what a changed filter leaves out |
 //! | `resync` | compares cluster, rows and memory from time to time |
 //! | `policies` | judges what is to leave etcd by rules |
+//! | `dependents` | what this process knows of dependents without rows, and how far the unit is behind the cluster |
 //! | `finalizers` | adds our finalizer to objects that are older than this process |
 //!
 //! kube's `watcher` is not used because it hides two things that are needed here: the list's version, and the moment when a watch
 //! is reopened. An API server that was restored from a backup accepts a watch from a version that it has not reached yet, and
 //! stays silent until it has.
 
+mod dependents;
 mod finalizers;
 mod left_out;
 mod list;
@@ -37,12 +39,13 @@ use crate::health::KindState;
 use crate::metrics::Skip;
 use crate::pipeline::{Arrival, Item, ObjectRef, Pipeline, Why, Work, bytes_of, uid_of};
 use crate::unit::{Stopped, Unit};
+use dependents::Currency;
 use ingester_core::object::{Identity, Meta};
 use ingester_store::Evicted;
 use metadata::Ahead;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -65,6 +68,8 @@ pub(crate) struct Follower {
     listing: tokio::sync::Mutex<Pages>,
     /// The version up to which the cluster was observed; 0 before the first list.
     observed: AtomicU64,
+    /// How far the unit is behind the cluster.
+    currency: Currency,
     /// The cluster is behind what was observed: list again.
     relist: Notify,
     /// The cluster went back, and no list that takes its objects at equal versions has ended since. A list may fail, and by the next one
@@ -100,6 +105,7 @@ impl Follower {
             pipeline,
             listing: tokio::sync::Mutex::default(),
             observed: AtomicU64::new(0),
+            currency: Currency::default(),
             relist: Notify::new(),
             restored: AtomicBool::new(false),
             synced_once: tokio::sync::watch::Sender::new(false),
@@ -127,6 +133,8 @@ impl Follower {
         let exit = unit.exit.clone();
         let pipeline = Arc::new(Pipeline::new(unit));
         let follower = Arc::new(Follower::new(pipeline.clone()));
+        let weak: Weak<Follower> = Arc::downgrade(&follower);
+        pipeline.unit.mirrored.follow(pipeline.unit.name(), weak);
         let mut tasks = JoinSet::new();
         for _ in 0..workers.max(1) {
             tasks.spawn(pipeline.clone().work());
@@ -167,6 +175,7 @@ impl Follower {
         let mut backoff = Backoff::new(API_SERVER);
         loop {
             unit.health.kind(&unit.name(), KindState::Listing);
+            self.currency.listing();
             match self.list(ahead.take()).await {
                 Ok(version) => {
                     backoff.reset();
@@ -194,6 +203,7 @@ impl Follower {
         let synced = async {
             self.pipeline.queue.drained().await;
             self.synced_once.send_replace(true);
+            self.currency.listed();
             self.unit().health.kind(&self.unit().name(), KindState::Synced);
             self.unit().metrics.synced(true);
             std::future::pending().await

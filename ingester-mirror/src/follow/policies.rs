@@ -4,7 +4,7 @@ use super::Follower;
 use crate::config::{Config, EvictRule, Policies};
 use crate::pipeline::MOST_OBJECTS;
 use crate::policies::{
-    Candidate, Mandate, PolicyError, Rule, WeighBounds, WrongRule, age, in_namespaces, judge, rules,
+    Candidate, Dependents, Mandate, PolicyError, Rule, WeighBounds, WrongRule, age, in_namespaces, judge, rules,
 };
 use crate::unit::{Unit, in_time, scopes};
 use ingester_core::value::Micros;
@@ -182,8 +182,12 @@ impl Follower {
         let live = self.pipeline.known().live() as u64 + lately.saturating_sub(busy);
         let limit = (policies.evict_limit / units).max(1).min((live / PART).max(FEW));
         let most = usize::try_from(limit.saturating_sub(lately)).unwrap_or(usize::MAX);
-        let bounds = WeighBounds { most, restore_grace: policies.restore_grace, premise };
-        let weighed = unit.rows.weigh(&round.leaving, bounds).await?;
+        // Before the rows are read, and after: an object without a row may get one meanwhile, or lose it.
+        let dependents = if most > 0 { self.dependents(&round.leaving).await } else { Dependents::default() };
+        let restore_grace = policies.restore_grace;
+        let bounds = WeighBounds { most, restore_grace, premise, dependents: &dependents };
+        let mut weighed = unit.rows.weigh(&round.leaving, bounds).await?;
+        self.check_again(&mut weighed, dependents);
         let (left, hindered) = (weighed.free.len(), weighed.hindered.len());
         let over = round.leaving.len().saturating_sub(left + hindered);
         let rules = round.rules.join(", ");

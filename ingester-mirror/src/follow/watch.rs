@@ -38,6 +38,7 @@ impl Follower {
                 ended = self.watch_once(&mut version, first) => ended,
             };
             first = false;
+            self.currency.ended(ended.is_err());
             if begin.elapsed() >= SHORT {
                 backoff.reset();
                 if ended.is_ok() {
@@ -68,11 +69,17 @@ impl Follower {
     /// Opens the watch and reads it to its end. A watch that is opened again needs a cluster that has reached its version.
     async fn watch_once(&self, version: &mut u64, first: bool) -> Result<(), Ended> {
         let cluster = &self.unit().cluster;
-        if !first && cluster.version().await.map_err(Ended::Api)? < *version {
-            self.remember_restore();
-            return Err(Ended::Relist(Restart::Behind));
+        let mut reached = None;
+        if !first {
+            let now = cluster.version().await.map_err(Ended::Api)?;
+            if now < *version {
+                self.remember_restore();
+                return Err(Ended::Relist(Restart::Behind));
+            }
+            reached = Some(now);
         }
         let mut events = cluster.watch(*version).await.map_err(Ended::Api)?;
+        self.currency.opened(*version, reached);
         while let Some(event) = events.next().await {
             let event = event.map_err(Ended::Api)?;
             self.unit().metrics.event_received();
@@ -83,6 +90,7 @@ impl Follower {
             };
             *version = (*version).max(observed.unwrap_or_default());
             self.observed.store(*version, Ordering::Relaxed);
+            self.currency.heard();
         }
         Ok(())
     }

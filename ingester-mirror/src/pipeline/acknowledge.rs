@@ -173,6 +173,7 @@ impl Pipeline {
         let Unit { kind, metrics, .. } = &self.unit;
         let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
+        self.known().wait_for(&object.uid);
         // The next round judges again what a rule has chosen.
         let why = if why == Why::Judged { Why::Due } else { why };
         let pause = match error.kind() {

@@ -8,6 +8,8 @@ use super::{Pipeline, Stopped};
 use crate::backoff::delay;
 use crate::lifecycle::LifecycleState;
 use crate::metrics::{Outcome, Skip};
+use ingester_core::schema::base;
+use ingester_core::value::Value;
 use ingester_store::{ErrorClass, Reject, Rejected, Report, RowChange, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use tokio::time::Instant;
@@ -174,12 +176,27 @@ impl Pipeline {
             postponed = report.postponed.len(),
             "Batch committed"
         );
+        self.remember_owners_of_unstored(changes, &report);
         self.unit.metrics.batch(count, begin.elapsed());
         self.unit.metrics.written(report.written);
         self.unit.metrics.nul_values(report.nul_values);
         self.unit.metrics.skipped(Skip::Unchanged, report.unchanged);
         self.unit.metrics.skipped(Skip::Stale, report.stale.len());
         Ok(Some(report))
+    }
+
+    /// Remembers the owners of objects that the database refused.
+    fn remember_owners_of_unstored(&self, changes: &[RowChange], report: &Report) {
+        let unstored: HashSet<&str> =
+            report.rejected.iter().chain(&report.postponed).map(|refused| &*refused.uid).collect();
+        for change in changes.iter().filter(|_| !unstored.is_empty()) {
+            if let RowChange::Row(row) | RowChange::Replacement { row, .. } = change
+                && unstored.contains(&*row.uid)
+                && let Some(Value::Text(text)) = row.values.get(base::JSON)
+            {
+                self.remember_owners(&row.uid, text);
+            }
+        }
     }
 
     /// The stored row is not the one to be written: another ingester was faster, the cluster was restored to an

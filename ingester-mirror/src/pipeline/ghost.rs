@@ -62,6 +62,7 @@ impl Pipeline {
 
     fn report_ghost(&self, found: &Object, seen: Version) {
         let meta = found.meta();
+        self.remember_owners(&meta.uid, found.text());
         let is_new = {
             let mut known = self.known();
             let before = known.get(&meta.uid);

@@ -1,7 +1,7 @@
 //! The pipeline of one unit: received objects go through `prepare`, `commit` and `acknowledge`, each of which takes what the step
 //! before it made.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, events, lifecycle, metrics, policies, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, dependents, events, lifecycle, metrics, policies, unit.
 //!
 //! | phase | takes | makes |
 //! |---|---|---|
@@ -49,7 +49,7 @@ pub(crate) use queue::Queue;
 pub(crate) use work::{Arrival, Item, ObjectRef, Why, Work, bytes_of, uid_of};
 
 use crate::unit::{Stopped, Unit};
-use ingester_core::object::Meta;
+use ingester_core::object::{Meta, owner_uids};
 use left_out::Withheld;
 use request::Requests;
 use settling::Settling;
@@ -109,6 +109,14 @@ impl Pipeline {
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers the owners of an object whose row does not say them.
+    fn remember_owners(&self, uid: &str, text: &str) {
+        // A text that cannot be read that far is one that the probe of `Work::Broken` has read as far as that is possible.
+        if let Ok(owners) = owner_uids(text) {
+            self.known().owned_by(uid, owners);
+        }
     }
 
     /// The objects that were evicted last.

@@ -140,6 +140,7 @@ impl Pipeline {
                     version: version.unwrap_or_default(),
                 };
                 let reject = self.reject_of(&object, &identity, reason);
+                self.known().owned_by(&object.uid, identity.owners.clone());
                 let held = waits_for_us(&identity, self.unit.kind.marks());
                 batch.rejections.push(Rejection { object, reject, held, again: None, trail });
             }
@@ -170,6 +171,8 @@ impl Pipeline {
         let uid = &object.meta().uid;
         match self.unit.row(&object) {
             Ok(Some(_)) if plan.then == Action::AddFinalizer && arrival == Arrival::Watch => {
+                // It has no row until the API server has answered.
+                self.remember_owners(uid, object.text());
                 batch.requests.push(Request::AddFinalizer { object, trail });
             }
             Ok(Some(row)) => self.write_row(&object, row, plan, arrival, trail, batch),
@@ -259,6 +262,9 @@ impl Pipeline {
     ) {
         let (meta, gone) = (object.meta(), arrival == Arrival::Deletion);
         let leaves = plan.state != LifecycleState::Live && (gone || is_leaving(meta, self.unit.rules()));
+        if !gone {
+            self.remember_owners(&meta.uid, object.text());
+        }
         if !leaves {
             return self.reject(ObjectRef::of(meta), reason, plan, trail, batch);
         }
@@ -362,6 +368,10 @@ impl Pipeline {
     /// The kind's predicate leaves the object out: it has no live row, and does not wait for us.
     fn leave_out(&self, object: &Object, gone: bool, seen: Option<Version>, trail: Trail, batch: &mut PreparedBatch) {
         let meta = object.meta();
+        if !gone {
+            // Before its row is marked.
+            self.remember_owners(&meta.uid, object.text());
+        }
         let reference = ObjectRef::of(meta);
         let then = match self.plan_left_out(meta, gone) {
             Action::RemoveFinalizer => FollowUp::RemoveFinalizer(meta.clone()),

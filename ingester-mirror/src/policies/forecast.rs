@@ -1,9 +1,17 @@
 //! What a rule would do now, for people.
 
-use super::{Candidate, Hindrance, PolicyError, Stays, WeighBounds, candidates, check, judge, pending, premise, weigh};
+use super::{
+    Candidate, Dependents, Hindrance, KindPart, PolicyError, Stays, WeighBounds, can_depend, candidates, check, judge,
+    list_dependents, namespaces, pending, premise, weigh,
+};
+use crate::cluster::ApiServer;
 use crate::config::EvictRule;
+use crate::dependents::Uids;
 use ingester_core::Kind;
 use ingester_store::Store;
+use ingester_store::units::{Phase, UnitRecord};
+use kube::Client;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// What a rule would do now, whether it is enforced or not.
@@ -19,7 +27,12 @@ pub struct Forecast {
     pub staying: Vec<(Candidate, Stays)>,
     /// How many live objects in the rule's namespaces no rule may judge now.
     pub pending: u64,
+    /// Why the API server was not asked, or did not say, which of the objects own objects without rows.
+    pub unasked: Option<Box<str>>,
 }
+
+/// The time for reading what the units do.
+const UNITS: Duration = Duration::from_secs(5);
 
 /// What a rule is judged with.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +45,7 @@ pub struct ForecastScope<'a> {
     pub restore_grace: Duration,
 }
 
-/// Judges a rule as the mirror does, and changes nothing.
+/// Judges a rule as the mirror does, and changes nothing. `client` lists dependents without rows.
 ///
 /// # Errors
 /// If the rule cannot be judged about this kind, or the database fails.
@@ -41,6 +54,7 @@ pub async fn forecast(
     kind: &Kind,
     rule: &EvictRule,
     scope: ForecastScope<'_>,
+    client: Option<&Client>,
 ) -> Result<Forecast, PolicyError> {
     check(kind, rule)?;
     let premise = premise(store, kind, scope.rules).await?;
@@ -48,7 +62,9 @@ pub async fn forecast(
     let mut candidates = candidates(store, kind, rule).await?;
     candidates.retain(|candidate| premise.refuses(candidate.definition).is_none());
     let judged = judge(rule, candidates, store.read_clock().await?);
-    let bounds = WeighBounds { most: usize::MAX, restore_grace: scope.restore_grace, premise: &premise };
+    let (dependents, unasked) = dependents(store, scope.kinds, kind, &judged.leaving, client).await?;
+    let restore_grace = scope.restore_grace;
+    let bounds = WeighBounds { most: usize::MAX, restore_grace, premise: &premise, dependents: &dependents };
     let weighed = weigh(store, scope.kinds, kind, &judged.leaving, bounds).await?;
     let is_pending = |hindrance: &Hindrance| matches!(hindrance, Hindrance::Pending(_));
     pending += weighed.hindered.iter().filter(|(_, hindrance)| is_pending(hindrance)).count() as u64;
@@ -58,5 +74,54 @@ pub async fn forecast(
         hindered: weighed.hindered,
         staying: judged.staying,
         pending,
+        unasked,
     })
+}
+
+/// The dependents that no live row shows, and why the API server did not list some of them. The units say which kinds are behind the cluster; of other
+/// kinds the rows are believed where there is no answer.
+async fn dependents(
+    store: &Store,
+    kinds: &[Kind],
+    kind: &Kind,
+    leaving: &[Candidate],
+    client: Option<&Client>,
+) -> Result<(Dependents, Option<Box<str>>), PolicyError> {
+    if leaving.is_empty() {
+        return Ok((Dependents::default(), None));
+    }
+    let uids: Uids = leaving.iter().map(|candidate| candidate.uid.clone()).collect();
+    let namespaces = namespaces(kind, leaving);
+    let dependents = kinds.iter().filter(|dependents| can_depend(dependents, kind));
+    let part = |dependents: &Kind, namespace: &Option<Box<str>>| KindPart {
+        namespace: namespace.clone().filter(|_| dependents.namespaced()),
+        kind: dependents.name(),
+    };
+    let parts: BTreeSet<KindPart> =
+        dependents.flat_map(|dependents| namespaces.iter().map(move |namespace| part(dependents, namespace))).collect();
+    let behind = behind(store, kinds).await?;
+    let mut found = match client {
+        Some(client) => list_dependents(&ApiServer::of_all(client, kind), kinds, kind, parts, &uids).await,
+        None => {
+            let mut found = Dependents::default();
+            found.miss(parts, kind, "no cluster is named");
+            found
+        }
+    };
+    let why = found.unlisted.first().map(|part| part.why.clone());
+    found.unlisted.retain(|part| behind.contains(part.kind));
+    Ok((found, why))
+}
+
+/// The kinds that are suspended, or behind the cluster, by what their units say.
+async fn behind(store: &Store, kinds: &[Kind]) -> Result<BTreeSet<&'static str>, PolicyError> {
+    let now = store.read_clock().await?;
+    let units = store.units(kinds, UNITS).await?;
+    let is_behind = |record: &UnitRecord| match record.phase {
+        Phase::Starting | Phase::Listing | Phase::Suspended | Phase::Failed => true,
+        Phase::Synced => record.is_stale(now),
+        // Its objects are not mirrored, or nothing is moved.
+        Phase::Waiting | Phase::Stopped => false,
+    };
+    Ok(units.iter().filter(|(_, record)| is_behind(record)).map(|(kind, _)| kind.name()).collect())
 }

@@ -1,10 +1,11 @@
 //! What keeps an object in the cluster whatever a rule says: its owner, what it owns, finalizers of others, and that it was just restored.
 
-use super::{Candidate, PolicyError};
+use super::dependents::{NAMESPACES, can_depend};
+use super::{Candidate, Dependents, PolicyError};
 use crate::lifecycle::finalizer;
 use ingester_core::Kind;
 use ingester_core::marks::{Mark, Marks};
-use ingester_core::object::{ManagedFields, Meta, Object};
+use ingester_core::object::{ManagedFields, Meta, Object, owner_uids};
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_sql::query::{Query, States};
@@ -17,19 +18,26 @@ use std::time::Duration;
 /// How many objects are checked at a time.
 const CHUNK: usize = 256;
 
-/// With more namespaces than this, owned objects are searched for in all namespaces.
-const NAMESPACES: usize = 100;
-
 /// The field by which an object's text names its owners.
 const OWNERS: &str = "\"ownerReferences\"";
 
 /// Why an object stays in the cluster although a rule says that it is to leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hindrance {
-    /// Its owner is live.
+    /// One of its owners is live.
     Owned,
-    /// A live object has it as its owner, and would be collected as garbage.
+    /// A live object has it as an owner, and would be collected as garbage.
     Owns,
+    /// The same for an object in the cluster that has no live row: its kind is suspended or behind the cluster, or the object is rejected, or left out
+    /// by a filter.
+    OwnsUnstored,
+    /// The objects of a kind that may have it as an owner are not known.
+    Unlisted {
+        /// The kind.
+        kind: &'static str,
+        /// Why they could not be listed.
+        why: Box<str>,
+    },
     /// A finalizer of others holds it.
     Finalizer(Box<str>),
     /// It is being deleted.
@@ -47,6 +55,15 @@ impl fmt::Display for Hindrance {
         match self {
             Hindrance::Owned => write!(f, "its owner is live: it leaves after that"),
             Hindrance::Owns => write!(f, "a live object has it as its owner, and would be collected as garbage"),
+            Hindrance::OwnsUnstored => write!(
+                f,
+                "an object in the cluster that has no live row has it as its owner, and would be collected as garbage"
+            ),
+            Hindrance::Unlisted { kind, why } => write!(
+                f,
+                "it may own objects of {kind} that have no rows, as that kind is suspended or behind the cluster: it waits until the API server \
+                 lists them ({why})"
+            ),
             Hindrance::Finalizer(name) => write!(f, "the finalizer `{name}` holds it"),
             Hindrance::Terminating => write!(f, "it is being deleted"),
             Hindrance::Restored(until) => {
@@ -86,6 +103,8 @@ pub(crate) struct WeighBounds<'a> {
     pub(crate) restore_grace: Duration,
     /// What the texts of their rows must prove.
     pub(crate) premise: &'a Premise,
+    /// The dependents that no live row shows.
+    pub(crate) dependents: &'a Dependents,
 }
 
 /// The objects that are to leave, with what hinders them.
@@ -97,9 +116,21 @@ pub(crate) struct Weighed {
     pub(crate) hindered: Vec<(Candidate, Hindrance)>,
 }
 
+impl Weighed {
+    /// Keeps objects that may leave by the rows, but not because of these dependents.
+    pub(crate) fn take_back(&mut self, dependents: &Dependents) {
+        for candidate in std::mem::take(&mut self.free) {
+            match dependents.hindrance(&candidate) {
+                Some(hindrance) => self.hindered.push((candidate, hindrance)),
+                None => self.free.push(candidate),
+            }
+        }
+    }
+}
+
 /// Checks the objects that are to leave, in their order, until as many may as the bounds say. `kinds` are those that are mirrored.
 ///
-/// Reads every live row of these kinds in the namespaces of those objects, because no column says what owns an object.
+/// Reads every live row of the mirrored kinds in the namespaces of those objects, because no column says what owns an object.
 pub(crate) async fn weigh(
     store: &Store,
     kinds: &[Kind],
@@ -107,7 +138,7 @@ pub(crate) async fn weigh(
     leaving: &[Candidate],
     bounds: WeighBounds<'_>,
 ) -> Result<Weighed, PolicyError> {
-    let WeighBounds { most, restore_grace, premise } = bounds;
+    let WeighBounds { most, restore_grace, premise, dependents } = bounds;
     let mut weighed = Weighed::default();
     if leaving.is_empty() || most == 0 {
         return Ok(weighed);
@@ -116,21 +147,23 @@ pub(crate) async fn weigh(
     for chunk in leaving.chunks(CHUNK) {
         let uids: Vec<&str> = chunk.iter().map(|candidate| &*candidate.uid).collect();
         let mut stored = stored(store, kind, &uids, premise).await?;
-        let owned_by: Vec<&str> = stored.values().filter_map(|row| row.meta.owner_uid.as_deref()).collect();
+        let owned_by: Vec<&str> = stored.values().flat_map(|row| row.owners.iter().map(AsRef::as_ref)).collect();
         let live = live_among(store, kinds, &owned_by).await?;
         for candidate in chunk {
             // Without a row, the object is gone by now.
-            let Some(LeavingRow { version, meta, bytes, evidence }) = stored.remove(&candidate.uid) else { continue };
+            let Some(row) = stored.remove(&candidate.uid) else { continue };
+            let LeavingRow { version, meta, owners: its_owners, bytes, evidence } = row;
             let pending = || evidence.clone().err().map(Hindrance::Pending);
             let hindrance = if version != candidate.version {
                 Some(Hindrance::Changed)
-            } else if meta.owner_uid.as_ref().is_some_and(|owner| live.contains(owner)) {
+            } else if its_owners.iter().any(|owner| live.contains(owner)) {
                 Some(Hindrance::Owned)
             } else if owners.contains(&candidate.uid) {
                 Some(Hindrance::Owns)
             } else {
                 held(&meta, kind.marks())
                     .or_else(|| restored(&meta, kind.marks(), restore_grace, store.now()))
+                    .or_else(|| dependents.hindrance(candidate))
                     .or_else(pending)
             };
             match hindrance {
@@ -153,6 +186,8 @@ pub(crate) async fn weigh(
 struct LeavingRow {
     version: u64,
     meta: Meta,
+    /// The uids of all of its owners.
+    owners: Vec<Box<str>>,
     /// Of its text.
     bytes: u64,
     /// A hash of what rules read of it, or why no rule may judge it.
@@ -173,9 +208,10 @@ async fn stored(
         }
         // A text that cannot be read says nothing about owners: the object stays.
         let Ok(object) = Object::parse(row.json(), ManagedFields::Keep) else { continue };
+        let Ok(owners) = owner_uids(row.json()) else { continue };
         let evidence = premise.prove(kind, &row).and_then(|_| premise.evidence(kind, &object));
         let (version, meta, bytes) = (row.res_version, object.meta().clone(), row.json().len() as u64);
-        leaving.insert(row.uid, LeavingRow { version, meta, bytes, evidence });
+        leaving.insert(row.uid, LeavingRow { version, meta, owners, bytes, evidence });
     }
     Ok(leaving)
 }
@@ -195,7 +231,7 @@ async fn live_among(store: &Store, kinds: &[Kind], uids: &[&str]) -> Result<Hash
     Ok(live)
 }
 
-/// The candidates that a live object has as its owner.
+/// The candidates that a live object has as an owner.
 async fn owners_among(
     store: &Store,
     kinds: &[Kind],
@@ -205,8 +241,7 @@ async fn owners_among(
     let wanted: HashSet<&str> = leaving.iter().map(|candidate| &*candidate.uid).collect();
     let namespaces: HashSet<&str> = leaving.iter().map(|candidate| &*candidate.namespace).collect();
     let mut found = HashSet::new();
-    // An object in a namespace owns only objects of that namespace.
-    for dependents in kinds.iter().filter(|dependents| dependents.namespaced() || !kind.namespaced()) {
+    for dependents in kinds.iter().filter(|dependents| can_depend(dependents, kind)) {
         let narrow = kind.namespaced() && namespaces.len() <= NAMESPACES;
         let namespaces = namespaces.iter().filter(|_| narrow).map(|namespace| (*namespace).to_owned()).collect();
         let query = Query { namespaces, states: States::LIVE, ..Query::default() };
@@ -218,10 +253,8 @@ async fn owners_among(
                 break;
             }
             let texts = rows.iter().map(|row| row.text(base::JSON)).filter(|text| text.contains(OWNERS));
-            let objects = texts.filter_map(|text| Object::parse(text, ManagedFields::Keep).ok());
-            found.extend(
-                objects.filter_map(|object| object.meta().owner_uid.clone().filter(|owner| wanted.contains(&**owner))),
-            );
+            let owners = texts.filter_map(|text| owner_uids(text).ok()).flatten();
+            found.extend(owners.filter(|owner| wanted.contains(&**owner)));
         }
     }
     Ok(found)

@@ -1,7 +1,7 @@
 //! Which objects leave etcd by a rule of their kind's owner, or of the configuration (`policies.evict`). A rule only decides: the eviction itself
 //! works as for an object with the annotation, see `pipeline`.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, cluster, config, lifecycle.
+//! May use: ingester-core, ingester-sql, ingester-store, cluster, config, dependents, lifecycle.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -10,15 +10,19 @@
 //! | `ask.rs` | the query of a rule, and its snapshot of rows |
 //! | `hindrance.rs` | what keeps an object in the cluster whatever a rule says |
 //! | `mandate.rs` | the rules under which a round hands objects on; pure |
+//! | `dependents.rs` | dependents that no live row shows, which the API server lists |
 //! | `forecast.rs` | what a rule would do, for people |
 //!
 //! # Guarantees
 //! - A rule is judged on one snapshot, which is one statement: of each group at least the last objects of that snapshot stay.
 //! - It judges one version of an object. The object is deleted in that version, or in the one that differs from it in our finalizer
 //!   alone. One that has changed since is judged again.
-//! - An object stays as long as an owner of it, or an object that it owns, is mirrored and live, and as long as it has another finalizer.
+//! - An object stays as long as an owner of it is mirrored and live, and as long as it has another finalizer.
+//! - An object stays as long as the cluster has an object of a mirrored kind that it owns, whether that is stored or not, and as long as that is not
+//!   known.
 
 mod ask;
+mod dependents;
 mod forecast;
 mod hindrance;
 mod judge;
@@ -34,6 +38,7 @@ pub use judge::{Candidate, Judgement, Stays, judge};
 pub use rules::{Origin, Rule, WrongRule, in_namespaces, rules};
 
 pub(crate) use ask::{MOST, add_reads, candidates, pending, places, premise};
+pub(crate) use dependents::{Dependents, KindPart, can_depend, list_dependents, namespaces};
 pub(crate) use hindrance::{WeighBounds, Weighed, held, restored, weigh};
 pub(crate) use judge::{age, not_yet};
 pub(crate) use mandate::Mandate;

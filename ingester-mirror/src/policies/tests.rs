@@ -3,13 +3,18 @@
 use super::{Forecast, ForecastScope, Hindrance, PolicyError, Stays, candidates, check, doubt, forecast};
 use crate::config::{EvictRule, KeepLast};
 use crate::fixture;
+use http::{Request, Response};
 use ingester_core::Kind;
 use ingester_core::kind::{Definition, IngestVersion};
 use ingester_core::object::ManagedFields;
 use ingester_core::value::Micros;
 use ingester_sql::query::{parse_field_selector, parse_label_selector};
+use ingester_store::units::{Phase, UnitRecord};
 use ingester_store::{RowChange, Store};
+use kube::Client;
+use kube::client::Body;
 use serde_json::{Value as Json, json};
+use std::convert::Infallible;
 use std::time::Duration;
 
 /// The row of an object that is done.
@@ -55,7 +60,7 @@ async fn foresee(rows: Vec<RowChange>, rule: &EvictRule) -> Forecast {
     store.write(MODEL.table(), rows).await.unwrap();
     let rules = std::slice::from_ref(rule);
     let scope = ForecastScope { kinds: &[MODEL], rules, restore_grace: Duration::from_secs(3600) };
-    forecast(&store, &MODEL, rule, scope).await.unwrap()
+    forecast(&store, &MODEL, rule, scope, None).await.unwrap()
 }
 
 fn leaving(forecast: &Forecast) -> Vec<&str> {
@@ -132,6 +137,79 @@ async fn a_restored_object_is_exempt_for_a_while_whatever_columns_say() {
     assert!(*until > now && until.0 <= now.0 + 3_600_000_000, "{until:?}");
     let said = found.hindered[0].1.to_string();
     assert!(said.contains("`policies.restoreGrace`") && said.contains(&until.rfc3339()), "{said}");
+}
+
+#[tokio::test]
+async fn every_owner_reference_counts_not_only_the_controller() {
+    let owners = |metadata: &mut Json| {
+        let owner = |uid: &str, controller: bool| json!({"apiVersion": "v1", "kind": "X", "name": "x", "uid": uid, "controller": controller});
+        metadata["ownerReferences"] = json!([owner("unknown", true), owner("first", false), owner("second", false)]);
+    };
+    let running = |metadata: &mut Json| metadata["labels"]["phase"] = json!("running");
+    let rows = vec![row("first", |_| {}), row("second", running), row("dependent", owners), row("elsewhere", |_| {})];
+    let found = foresee(rows, &rule()).await;
+    assert_eq!(leaving(&found), ["elsewhere"]);
+    let hindered: Vec<_> = found.hindered.iter().map(|(candidate, why)| (&*candidate.name, why.clone())).collect();
+    assert_eq!(hindered, [("dependent", Hindrance::Owned), ("first", Hindrance::Owns)]);
+}
+
+/// The record of a unit of models that does this.
+fn unit(store: &Store, phase: Phase) -> UnitRecord {
+    UnitRecord {
+        heartbeat: store.now().0 / 1_000_000,
+        phase,
+        lag: 0,
+        waiting: 0,
+        live: 1,
+        held: 0,
+        rejected: 0,
+        audit: None,
+        namespace: String::new(),
+        shard: String::new(),
+        member: "a".into(),
+    }
+}
+
+/// An API server that answers each list of metadata so.
+fn api_server(code: u16, items: &'static str) -> Client {
+    let service = tower::service_fn(move |request: Request<Body>| {
+        assert_eq!(request.uri().path(), "/apis/michelangelo.api/v2/namespaces/ml/models");
+        let text = match code {
+            200 => format!(r#"{{"metadata":{{"resourceVersion":"1"}},"items":[{items}]}}"#),
+            _ => format!(r#"{{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":{code}}}"#),
+        };
+        let answer = Response::builder().status(code).body(Body::from(text.into_bytes())).unwrap();
+        async move { Ok::<_, Infallible>(answer) }
+    });
+    Client::new(service, "default")
+}
+
+#[tokio::test]
+async fn dependents_without_rows_are_asked_for_and_a_kind_that_is_behind_keeps_owners_without_an_answer() {
+    const OWNED: &str = r#"{"metadata":{"name":"d","uid":"d","ownerReferences":[{"uid":"other"},{"uid":"done"}]}}"#;
+    let store = Store::in_memory(&[MODEL]).await.unwrap();
+    store.write(MODEL.table(), vec![row("done", |_| {})]).await.unwrap();
+    let foresee = async |client: Option<Client>| {
+        let rule = rule();
+        let rules = std::slice::from_ref(&rule);
+        let scope = ForecastScope { kinds: &[MODEL], rules, restore_grace: Duration::ZERO };
+        forecast(&store, &MODEL, &rule, scope, client.as_ref()).await.unwrap()
+    };
+    let why = |found: &Forecast| found.hindered.iter().map(|(_, why)| why.clone()).next();
+    // Where no unit says that it is behind, the rows count without an answer.
+    let found = foresee(None).await;
+    assert_eq!((leaving(&found), found.unasked.is_some()), (vec!["done"], true));
+    assert_eq!(why(&foresee(Some(api_server(200, OWNED))).await), Some(Hindrance::OwnsUnstored));
+    for phase in [Phase::Suspended, Phase::Failed, Phase::Listing] {
+        store.record_unit(&MODEL, "Model", &unit(&store, phase)).await.unwrap();
+        assert_eq!(leaving(&foresee(Some(api_server(200, ""))).await), ["done"]);
+        let found = foresee(Some(api_server(429, ""))).await;
+        let Some(Hindrance::Unlisted { kind: "Model", why }) = why(&found) else { panic!("{found:?}") };
+        assert!(why.contains("listing the metadata of models: no"), "{why}");
+        assert!(foresee(None).await.leaving.is_empty());
+    }
+    store.record_unit(&MODEL, "Model", &unit(&store, Phase::Synced)).await.unwrap();
+    assert_eq!(leaving(&foresee(Some(api_server(429, ""))).await), ["done"]);
 }
 
 #[tokio::test]

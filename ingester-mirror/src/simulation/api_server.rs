@@ -208,6 +208,7 @@ impl World {
             owned_by: None,
             lingers: false,
             origin: None,
+            changed: None,
         };
         make(&mut thing);
         self.put(thing);
@@ -216,6 +217,7 @@ impl World {
     /// Stores a new state of an object. One that is terminating, has no finalizers and does not linger is gone. Returns its text.
     pub(super) fn put(&mut self, mut thing: Thing) -> Box<str> {
         thing.version = self.next_version(&thing.uid);
+        thing.changed = Some(Instant::now());
         let gone = thing.deletion.is_some() && thing.finalizers.is_empty() && !thing.lingers;
         let text = thing.text();
         let event = Event {

@@ -5,8 +5,10 @@ use super::streams::{CUT_OFF, Streaming, Watching};
 use super::things::Thing;
 use super::world::{Client, Service};
 use crate::cluster::{ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, Watch};
+use crate::dependents::Uids;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
+use ingester_core::Kind;
 use ingester_core::object::Meta;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -107,6 +109,25 @@ impl Cluster for Client {
                 Some((event.map_err(error("watch")), (client, watching)))
             });
             Ok(events.boxed())
+        }
+        .boxed()
+    }
+
+    fn owners_among<'a>(
+        &'a self,
+        kind: &'a Kind,
+        namespace: Option<&'a str>,
+        uids: &'a Uids,
+    ) -> BoxFuture<'a, Result<Uids, ApiError>> {
+        async move {
+            let key = format!("owners {} {}", kind.name(), namespace.unwrap_or_default());
+            let (kind, namespace, uids) = (kind.kind(), namespace.map(str::to_owned), uids.clone());
+            let asker = self.asker();
+            let listed = self.request(Service::ApiServer, key, move |world| {
+                world.server.answers()?;
+                Ok(world.list_owners(kind, namespace.as_deref(), &uids, asker))
+            });
+            listed.await.map_err(error("owners"))
         }
         .boxed()
     }

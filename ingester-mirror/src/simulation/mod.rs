@@ -1,6 +1,6 @@
 //! Runs real ingesters against models of everything around them: an API server, a database, users, outages, clocks and kills.
 //!
-//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, part, policies, replicas, retention, rows, suspend, sync, unit.
+//! May use: ingester-core, ingester-store, budget, clock, cluster, config, dependents, events, follow, health, identity, lifecycle, metrics, part, policies, replicas, retention, rows, suspend, sync, unit.
 //!
 //! A run is single-threaded, in virtual time, and determined by its seed, so a failing seed can be run again:
 //!
@@ -20,6 +20,7 @@
 //! | `only_copy` | evicted rows: their invariants, and what users do with them |
 //! | `taking_back` | in some seeds: restores of single objects, beside writes to their rows |
 //! | `policies` | in some seeds: the rule by which objects leave etcd, and the invariants of its evictions |
+//! | `dependents` | in some seeds: dependents without rows, and a suspended kind; no rule moves their owners |
 //! | `retention` | in some seeds: the rules by which evicted rows are purged, and their invariants |
 //! | `kinds` | the kind that is mirrored |
 //! | `troubles` | the faults of a seed |
@@ -33,6 +34,7 @@ mod api_server;
 mod checks;
 mod cluster;
 mod database;
+mod dependents;
 mod kinds;
 mod members;
 mod only_copy;

@@ -210,7 +210,12 @@ impl World {
         let is_free = |thing: &&Thing| {
             let ours = thing.finalizers.iter().all(|name| name == super::things::FINALIZER);
             let refused = thing.unpatchable.is_some() || thing.undeletable.is_some();
-            thing.needs_nothing() && thing.is_done() && ours && !refused && !self.is_ghost(thing)
+            thing.needs_nothing()
+                && thing.is_done()
+                && ours
+                && !refused
+                && !self.is_ghost(thing)
+                && !self.is_related(thing)
         };
         let free: Vec<&Thing> = self.server.things.values().filter(is_free).collect();
         (free.len() > LAST).then(|| format!("what a rule means leaves etcd: {}", free[0].told()))

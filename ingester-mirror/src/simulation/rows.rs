@@ -13,6 +13,7 @@ use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_core::object::owner_uids;
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_store::fuse::{Account, Fuse, Sweep, others};
@@ -125,6 +126,11 @@ fn version_of(change: &RowChange) -> (Box<str>, u64) {
         RowChange::Tombstone { res_version, .. } => *res_version,
     };
     (change.uid().into(), version)
+}
+
+/// The uids of an object's owners.
+pub(super) fn owners_of(text: &str) -> Vec<Box<str>> {
+    owner_uids(text).unwrap_or_default()
 }
 
 fn owned(uids: &[&str]) -> Vec<String> {
@@ -340,13 +346,25 @@ impl Rows for Client {
         leaving: &'a [Candidate],
         bounds: WeighBounds<'a>,
     ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
-        let mut leaving = leaving.to_vec();
-        leaving.truncate(bounds.most);
-        let (kind, premise) = (self.kind, bounds.premise.clone());
+        let WeighBounds { most, premise, dependents, .. } = bounds;
+        let (leaving, premise, dependents) = (leaving.to_vec(), premise.clone(), dependents.clone());
+        let (kind, has_dependents) = (self.kind, self.sim.world().more.dependents);
         let key = leaving.iter().map(|candidate| candidate.uid.to_string()).collect::<Vec<_>>().join(" ");
         async move {
-            let free = self.query("weigh", key, move |world| world.proved(&kind, &premise, leaving)).await?;
-            Ok(Weighed { free, ..Weighed::default() })
+            let asker = self.asker();
+            let sent = Instant::now();
+            let weigh = move |world: &mut World| {
+                let mut proved = world.proved(&kind, &premise, leaving);
+                if has_dependents {
+                    return world.weigh(&proved, most, &dependents, asker, sent);
+                }
+                // Without dependents nothing hinders.
+                proved.truncate(most);
+                Weighed { free: proved, ..Weighed::default() }
+            };
+            let weighed = self.query("weigh", key, weigh).await?;
+            self.sim.report();
+            Ok(weighed)
         }
         .boxed()
     }

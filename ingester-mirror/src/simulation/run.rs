@@ -3,6 +3,7 @@
 use super::api_server::NAMESPACES;
 use super::checks;
 use super::database::{CALM_FILTER_LIMIT, FILTER_LIMIT};
+use super::dependents::PART;
 use super::kinds::{MODEL, NARROWER, NEWER, WIDER, evictable};
 use super::members::{self, Tally};
 use super::policies;
@@ -14,7 +15,8 @@ use super::users::{self, SWEEP_LIMIT};
 use super::world::{Client, LONG, Sim};
 use crate::budget::Budget;
 use crate::clock::Clock;
-use crate::config::{Config, Finalizer, Ingester, SweepLimit};
+use crate::config::{Config, Finalizer, Ingester, Live, SweepLimit};
+use crate::dependents::MirroredKinds;
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
 use crate::health::Health;
@@ -40,7 +42,7 @@ const REQUESTS: (usize, usize) = (40, 40);
 /// How many more for an object that may not be deleted or whose finalizers may not be changed: that is tried again and again.
 const REFUSED: usize = 20;
 
-/// How many more where rules about rows are judged: ten rounds, each with the time, a snapshot, and pages with the results of other rules for them.
+/// How many more where rules about rows, or about objects with dependents, are judged: ten rounds, each with the time, a snapshot, and pages with the results of other rules for them.
 const ROUNDS: usize = 10 * 7;
 
 /// How a run ended.
@@ -178,6 +180,7 @@ async fn all(sim: &Sim, troubles: Troubles) {
     let is_refused = |thing: &&Thing| thing.undeletable.is_some() || thing.unpatchable.is_some();
     let refused = world.server.things.values().filter(is_refused).count();
     let rounds = if world.more.rules { ROUNDS } else { 0 };
+    let rounds = if world.more.dependents { rounds + namespaces * ROUNDS } else { rounds };
     if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1 + refused * REFUSED + rounds)
     {
         world.violate(format!("at rest, {requests} requests in {STAYS:?} for {objects} objects"));
@@ -236,7 +239,9 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             let kind = evictable(if newer { next } else { former }, !setup.more.unevictable);
             world.ingesters[ingester].identified = !setup.clusters;
             let life = world.ingesters[ingester].life;
-            Client { sim: sim.clone(), ingester, life, kind, unit: "".into(), namespace: None }
+            let kinds = if setup.more.dependents { vec![kind, PART] } else { vec![kind] };
+            let mirrored = MirroredKinds::new(kinds.into());
+            Client { sim: sim.clone(), ingester, life, kind, unit: "".into(), namespace: None, mirrored }
         };
         if setup.clusters && !is_right_cluster(&client).await {
             continue;
@@ -364,6 +369,9 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
     if setup.more.policies {
         config = policies::config(config);
     }
+    if setup.more.dependents && setup.more.namespaces {
+        config.ingester.namespaces = NAMESPACES.map(str::to_owned).to_vec();
+    }
     if setup.more.rules {
         config.retention.rules = retention::rules(!setup.more.dry);
     }
@@ -375,6 +383,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         namespace: client.namespace.map(Into::into),
         shard: Shard::WHOLE,
         selection: Arc::default(),
+        mirrored: client.mirrored.clone(),
         cluster: client.clone(),
         rows: client.clone(),
         clock: client,

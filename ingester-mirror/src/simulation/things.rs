@@ -3,6 +3,7 @@
 use super::kinds::{Flavour, MODEL};
 use ingester_core::value::Micros;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 /// The names by which the program steers its objects.
 pub(super) const FINALIZER: &str = "michelangelo/Ingester";
@@ -39,6 +40,8 @@ pub(super) struct Thing {
     pub(super) lingers: bool,
     /// The uid of the row that it was restored from, and the number of that restore.
     pub(super) origin: Option<(String, String)>,
+    /// When it was created or changed last.
+    pub(super) changed: Option<Instant>,
 }
 
 impl Thing {

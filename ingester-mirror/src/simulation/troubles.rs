@@ -32,7 +32,9 @@ impl Troubles {
             clocks: rng.u32(..3) == 0,
             more,
         };
-        Troubles { hands: troubles.hands && !unaided, restores: troubles.restores && !unaided, ..troubles }
+        // Rows that are removed by hand, and objects that come again, are unknown to an ingester for a while.
+        let may = !unaided && !more.dependents;
+        Troubles { hands: troubles.hands && may, restores: troubles.restores && may, ..troubles }
     }
 }
 
@@ -81,6 +83,8 @@ pub(super) struct More {
     pub(super) tables: bool,
     /// The filter of the kind changes: in its first life the ingester stores objects that it leaves out in later ones.
     pub(super) filters: bool,
+    /// Objects without rows have owners, and so have those of a second kind, which is suspended.
+    pub(super) dependents: bool,
 }
 
 /// One in this many seeds has none of them.
@@ -100,21 +104,23 @@ impl More {
         }
         // Troubles that only a resync finds are left out without resyncs.
         let (unaided, members) = (seed % 4 == 1, super::members::are_in(seed));
+        let dependents = super::dependents::are_in(seed);
+        let prompt = !dependents;
         let restoring = seed % 16 == 3;
         let mut some = |may: bool| rng.u32(..EACH) == 0 && may;
         More {
-            bumps: some(!unaided),
-            reuse: some(!unaided && !members),
-            ghosts: some(!unaided),
+            bumps: some(!unaided && prompt),
+            reuse: some(!unaided && !members && prompt),
+            ghosts: some(!unaided && prompt),
             people: some(true) || restoring,
             refusals: some(true),
             forbidden: some(true),
             retention: some(!unaided),
-            failovers: some(!unaided),
+            failovers: some(!unaided && prompt),
             namespaces: some(!members),
-            owners: some(true),
+            owners: some(true) || dependents,
             crashes: some(true),
-            lags: some(true),
+            lags: some(prompt),
             // By their number, so that seeds that were kept for histories with evictions still have them.
             unevictable: seed % 8 == 4,
             policies: seed % 8 == 6,
@@ -125,6 +131,7 @@ impl More {
             restoring,
             tables: true,
             filters: false,
+            dependents,
         }
     }
 }

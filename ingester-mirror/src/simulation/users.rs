@@ -115,6 +115,9 @@ fn befall_more(sim: &Sim, world: &mut World) {
     if more.people && world.dice.u32(..4) == 0 {
         world.person(sim);
     }
+    if more.dependents && world.dice.u32(..3) == 0 {
+        world.create_part();
+    }
     if more.refusals && world.dice.u32(..12) == 0 {
         let pause = world.dice.u64(1..60_000);
         world.note("world", &format!("the API server refuses every deletion for {pause} ms"));
@@ -159,6 +162,7 @@ pub(super) async fn collect(sim: Sim) {
         if world.server.state != ServerState::Up || !world.server.served || world.lost {
             continue;
         }
+        world.collect_parts();
         for name in world.garbage() {
             world.note("gc", &format!("deletes {name}"));
             world.delete(&name);
@@ -264,6 +268,7 @@ fn create(world: &mut World, name: &str) {
     let unpatchable = (world.rng.u32(..12) == 0).then_some(500);
     let (immutable, other) = (world.rng.u32(..8) == 0, world.rng.u32(..8) == 0);
     let (forbidden, owner) = (forbidden(world), owner(world));
+    let flavour = if world.more.dependents && owner.is_some() { world.flavour_of_dependent() } else { flavour };
     let lingers = world.more.lingers && world.dice.u32(..2) == 0;
     world.create(name, |thing: &mut Thing| {
         (thing.flavour, thing.immutable, thing.owned_by, thing.lingers) = (flavour, immutable, owner, lingers);

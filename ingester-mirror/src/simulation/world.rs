@@ -3,6 +3,7 @@
 use super::api_server::ApiServerModel;
 use super::checks::Truth;
 use super::database::Database;
+use super::dependents::Parts;
 use super::members::{KeptLeases, Sent};
 use super::only_copy::OnlyCopies;
 use super::pace::Pace;
@@ -10,6 +11,7 @@ use super::policies::{Snapshots, Switches};
 use super::reports::Reports;
 use super::retention::Judged;
 use super::troubles::{More, Troubles};
+use crate::dependents::MirroredKinds;
 use crate::health::Health;
 use crate::replicas::{Assignment, Frozen};
 use ingester_core::Kind;
@@ -56,6 +58,11 @@ impl Weather {
     fn without_resyncs(self) -> Self {
         // Many lists.
         Weather { database: 0, slow: 0, webhook: 0, watch: self.watch.max(50), ..self }
+    }
+
+    /// Ingesters hear of changes, and store them, within seconds.
+    fn prompt(self) -> Self {
+        Weather { database: 0, slow: 0, watch: 0, ..self }
     }
 }
 
@@ -120,6 +127,8 @@ pub(super) struct World {
     pub(super) shards: Option<u32>,
     /// The rows that they then sent to the database.
     pub(super) sent: Sent,
+    /// The objects of the suspended kind, in seeds with dependents.
+    pub(super) parts: Parts,
 }
 
 /// The world, shared by everything in it.
@@ -135,6 +144,7 @@ impl Sim {
         let mut rng = fastrand::Rng::with_seed(seed);
         let weather = Weather::of(&mut rng);
         let weather = if troubles.unaided { weather.without_resyncs() } else { weather };
+        let weather = if troubles.more.dependents { weather.prompt() } else { weather };
         let prompt = weather.slow == 0 && weather.database == 0 && troubles.servers == 0;
         let mut dice = fastrand::Rng::with_seed(seed ^ 0x6469_6365);
         let world = World {
@@ -162,6 +172,7 @@ impl Sim {
             ghosts_purged: 0,
             shards: None,
             sent: Sent::default(),
+            parts: Parts::default(),
             rng,
             dice,
         };
@@ -274,6 +285,8 @@ pub(super) struct Client {
     pub(super) unit: Arc<str>,
     /// The namespace of the unit, if each has its own.
     pub(super) namespace: Option<&'static str>,
+    /// The units of the process.
+    pub(super) mirrored: MirroredKinds,
 }
 
 impl Client {

@@ -1,6 +1,6 @@
 //! Starts and supervises the live mirror: one unit for each kind, or for each of its namespaces and shards.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, follow, health, metrics, part, replicas, rows, suspend, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, dependents, events, follow, health, metrics, part, replicas, rows, suspend, unit.
 //! Must not: know SQL text, a particular kind, or command line arguments.
 //!
 //! ```text
@@ -14,6 +14,7 @@ use crate::budget::Budget;
 use crate::clock::DatabaseClock;
 use crate::cluster::{ApiServer, StreamedLists};
 use crate::config::{Config, Live};
+use crate::dependents::MirroredKinds;
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
 use crate::health::{Health, KindState};
@@ -99,12 +100,14 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
     let (budget, streams) = (Budget::new(MEMORY), StreamedLists::default());
     let config = live.now();
     let mirrored: Arc<[Kind]> = kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
+    let mirrored = MirroredKinds::new(mirrored);
     let scopes = scopes(kinds, &config).into_iter();
     scopes
         .map(|scope| (Arc::new(config.ingester.selection_of(scope.kind.name())), scope))
         .map(|(selection, Scope { kind, namespace, shard })| Unit {
             kind,
             selection: selection.clone(),
+            mirrored: mirrored.clone(),
             cluster: Arc::new(PartOfCluster {
                 whole: Arc::new(
                     ApiServer::new(client.clone(), kind, namespace.clone(), shard, streams.clone())
@@ -118,7 +121,7 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
                     store: store.clone(),
                     kind,
                     namespace: namespace.clone(),
-                    kinds: mirrored.clone(),
+                    kinds: mirrored.kinds.clone(),
                 }),
                 shard,
                 assignment: assignment.clone(),

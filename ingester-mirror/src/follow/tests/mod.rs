@@ -1,6 +1,7 @@
 //! Single histories, each of which once went wrong: one unit between a cluster and a database that do what the scene says.
 //! (`simulation` finds histories at random; these are known.)
 
+mod dependents;
 mod evictions;
 mod histories;
 mod left_out;
@@ -14,6 +15,7 @@ use crate::cluster::{
     ApiError, Cluster, Deletion, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
 use crate::config::{Config, EvictRule, Ingester, Live};
+use crate::dependents::{MirroredKinds, Uids};
 use crate::events::Publisher;
 use crate::fixture::MODEL;
 use crate::follow::Follower;
@@ -71,6 +73,8 @@ struct SceneState {
     begun: u64,
     /// Each namespace with the selector that matches it.
     namespaces: BTreeMap<String, String>,
+    /// The uids of the owners of objects of other kinds, by the name of the kind.
+    others: BTreeMap<String, Vec<String>>,
 }
 
 /// The mark of an object that the rules of scenes choose.
@@ -123,10 +127,17 @@ struct Scene {
     metrics: Metrics,
     /// How often the database has moved to another server.
     moves: watch::Sender<u64>,
+    mirrored: Mutex<MirroredKinds>,
 }
 
 fn text(object: &Json) -> Box<str> {
     object.to_string().into()
+}
+
+/// The uids of an object's owners.
+fn owners_of(object: &Json) -> Vec<String> {
+    let references = object["metadata"]["ownerReferences"].as_array();
+    references.into_iter().flatten().filter_map(|owner| owner["uid"].as_str()).map(str::to_owned).collect()
 }
 
 impl Scene {
@@ -139,12 +150,15 @@ impl Scene {
             trouble,
             begun: 0,
             namespaces: BTreeMap::new(),
+            others: BTreeMap::new(),
         };
+        let mirrored = MirroredKinds::new([MODEL].into());
         Arc::new(Scene {
             state: Mutex::new(state),
             events: Arc::default(),
             metrics: Metrics::new().unwrap(),
             moves: watch::Sender::default(),
+            mirrored: Mutex::new(mirrored),
         })
     }
 
@@ -303,6 +317,7 @@ impl Scene {
             namespace: None,
             shard: Shard::WHOLE,
             selection: Arc::new(config.ingester.selection_of("Model")),
+            mirrored: self.mirrored.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             cluster: self.clone(),
             rows: self.clone(),
             clock: Arc::new(SystemClock),
@@ -401,6 +416,20 @@ impl Cluster for Scene {
             Ok(found.map(|(name, _)| name.as_str().into()).collect())
         };
         self.request("namespaces".into(), label).boxed()
+    }
+
+    fn owners_among<'a>(
+        &'a self,
+        kind: &'a Kind,
+        namespace: Option<&'a str>,
+        uids: &'a Uids,
+    ) -> BoxFuture<'a, Result<Uids, ApiError>> {
+        let owners = move |state: &mut SceneState| {
+            let own = state.objects.values().flat_map(owners_of).filter(|_| kind.name() == "Model");
+            let others = state.others.get(kind.name()).into_iter().flatten().cloned();
+            Ok(own.chain(others).map(Into::into).filter(|uid| uids.contains(uid)).collect())
+        };
+        self.request(format!("owners {} {}", kind.name(), namespace.unwrap_or("everywhere")), owners).boxed()
     }
 
     fn patch<'a>(&'a self, _: &'a str, name: &'a str, patch: &'a Json) -> BoxFuture<'a, Result<Box<str>, ApiError>> {
@@ -589,8 +618,12 @@ impl Rows for Scene {
             self.query("weigh", |_| ()).await?;
             // The rules read nothing of a row.
             let evidence = DefaultHasher::new().finish();
-            let free = leaving.iter().take(bounds.most).map(|one| Candidate { evidence, ..one.clone() }).collect();
-            Ok(Weighed { free, ..Weighed::default() })
+            let free = leaving.iter().map(|one| Candidate { evidence, ..one.clone() }).collect();
+            let mut weighed = Weighed { free, ..Weighed::default() };
+            // Rows have no owners here.
+            weighed.take_back(bounds.dependents);
+            weighed.free.truncate(bounds.most);
+            Ok(weighed)
         }
         .boxed()
     }

@@ -6,10 +6,10 @@ use ingester_core::schema::Evict;
 use ingester_sql::query::parse_label_selector;
 
 /// An object that the rule chooses.
-const FINISHED: fn(&mut Json) = |object| object["status"] = json!({ "phase": "done" });
+pub(super) const FINISHED: fn(&mut Json) = |object| object["status"] = json!({ "phase": "done" });
 
 /// A rule that keeps this many.
-fn with_rule(last: Option<usize>, enforce: bool) -> Config {
+pub(super) fn with_rule(last: Option<usize>, enforce: bool) -> Config {
     let rule = EvictRule {
         name: "finished".into(),
         // The scene itself knows which objects are done.
@@ -144,7 +144,7 @@ async fn an_attempt_that_was_not_sent_does_not_count_against_the_limit() {
     assert_eq!(scene.state().begun, 1);
 }
 
-fn play(scene: &Arc<Scene>, config: Config) -> CancellationToken {
+pub(super) fn play(scene: &Arc<Scene>, config: Config) -> CancellationToken {
     let stop = CancellationToken::new();
     scene.play_with(config, &stop, &stop);
     stop

@@ -5,6 +5,7 @@ mod chosen;
 mod table;
 
 use super::additions::Additions;
+use crate::dependents::Uids;
 use crate::lifecycle::LifecycleState;
 use ingester_core::row::{Eviction, Expected};
 use std::collections::{HashMap, HashSet};
@@ -37,6 +38,11 @@ impl RowState {
     /// Whether the object is being evicted: its row has an `evict_time`, and does not yet say that the object is gone.
     pub(crate) fn is_leaving(self) -> bool {
         matches!(self, RowState::Stored(LifecycleState::Evicted) | RowState::Left)
+    }
+
+    /// Whether the object is in the cluster, and no live row says what owns it.
+    fn hides_owners(self) -> bool {
+        matches!(self, RowState::Rejected | RowState::LeftOut | RowState::Ghost)
     }
 }
 
@@ -75,6 +81,11 @@ pub(crate) struct Known {
     ignored: HashSet<Box<str>>,
     /// What rules have chosen.
     pub(crate) choices: Choices,
+    /// The uids of the owners of each object whose row does not say them: it is rejected, left out, a ghost, or waits for our finalizer before it is
+    /// written. Only objects with owners are here.
+    owners: HashMap<Box<str>, Box<[Box<str>]>>,
+    /// Objects of which nothing is remembered, because they could not be read.
+    unread: HashSet<Box<str>>,
     live: usize,
     rejected: usize,
     ghosts: usize,
@@ -93,8 +104,45 @@ impl Known {
     /// Records the state after a commit. A list in progress counts the object as seen.
     pub(crate) fn set(&mut self, uid: &str, version: u64, state: RowState, pairs: Option<NonZeroU64>) {
         let object = KnownObject { version, state, seen: true, pairs };
+        if !state.hides_owners() {
+            self.forget_owners(uid);
+        }
         let old = self.objects.set(uid, object);
         self.recount(old, Some(object));
+    }
+
+    /// Remembers the owners of an object that has no row, or whose row does not say them, until it is stored or gone.
+    pub(crate) fn owned_by(&mut self, uid: &str, owners: Vec<Box<str>>) {
+        if owners.is_empty() {
+            self.forget_owners(uid);
+        } else {
+            self.owners.insert(uid.into(), owners.into());
+        }
+    }
+
+    fn forget_owners(&mut self, uid: &str) {
+        if !self.owners.is_empty() {
+            self.owners.remove(uid);
+        }
+    }
+
+    /// An object is read again later. If nothing is remembered of it, its owners are unknown until then.
+    pub(crate) fn wait_for(&mut self, uid: &str) {
+        if self.get(uid).is_none() {
+            self.unread.insert(uid.into());
+        }
+    }
+
+    /// Returns true if there is an object of which nothing is remembered, because it could not be read.
+    pub(crate) fn has_unread(&mut self) -> bool {
+        let objects = &self.objects;
+        self.unread.retain(|uid| objects.get(uid).is_none());
+        !self.unread.is_empty()
+    }
+
+    /// Returns those of these uids that are owners of objects whose rows do not say so.
+    pub(crate) fn owners_among(&self, uids: &Uids) -> Uids {
+        self.owners.values().flatten().filter(|owner| uids.contains(*owner)).cloned().collect()
     }
 
     /// Records a row that was read, which is live or being evicted.
@@ -181,6 +229,8 @@ impl Known {
         self.additions.forget(uid);
         self.ignores(uid, false);
         self.choices.forget(uid);
+        self.unread.remove(uid);
+        self.forget_owners(uid);
     }
 
     fn recount(&mut self, old: Option<KnownObject>, new: Option<KnownObject>) {
@@ -288,7 +338,11 @@ impl Known {
     /// leaving.
     pub(crate) fn unseen(&mut self) -> Unseen {
         let is_missed = |state| matches!(state, RowState::Stored(LifecycleState::Live) | RowState::Rejected);
-        self.objects.retain(|object| object.seen || is_missed(object.state) || object.state.is_leaving());
+        let stays = |object: &KnownObject| object.seen || is_missed(object.state) || object.state.is_leaving();
+        let objects = &self.objects;
+        // Objects that are just being prepared are not remembered so far; their owners are.
+        self.owners.retain(|uid, _| objects.get(uid).is_none_or(|object| stays(&object)));
+        self.objects.retain(stays);
         self.objects.shrink();
         if self.ghosts > 0 {
             self.ghosts = self.objects.objects().filter(|object| object.state == RowState::Ghost).count();
@@ -417,6 +471,32 @@ mod tests {
         known.set("rejected", 7, RowState::Rejected, None);
         known.load("rejected", 7, Eviction::None);
         assert_eq!((known.live(), known.rejected()), (3, 1));
+    }
+
+    #[test]
+    fn the_owners_of_objects_without_rows_are_remembered_until_they_are_stored_or_gone() {
+        let mut known = Known::default();
+        let uids = ["x", "y", "z"].map(Into::into).into();
+        let found = |known: &Known| known.owners_among(&uids).into_iter().collect::<Vec<_>>().join(" ");
+        known.owned_by("rejected", ["x", "y", "other"].map(Into::into).into());
+        known.owned_by("left out", vec!["z".into()]);
+        known.owned_by("free", Vec::new());
+        assert_eq!(found(&known), "x y z", "before they are remembered themselves");
+        known.set("rejected", 1, RowState::Rejected, None);
+        known.set("left out", 1, RowState::LeftOut, None);
+        known.begin_list(HashSet::new());
+        known.seen("rejected");
+        known.unseen();
+        assert_eq!(found(&known), "x y", "one is gone");
+        known.owned_by("rejected", vec!["y".into()]);
+        assert_eq!(found(&known), "y", "it has changed");
+        known.set("rejected", 2, RowState::Stored(LifecycleState::Live), None);
+        assert_eq!((found(&known).as_str(), known.owners.len()), ("", 0));
+        known.owned_by("ghost", vec!["x".into()]);
+        known.set("ghost", 2, RowState::Ghost, None);
+        assert_eq!(found(&known), "x");
+        known.remove("ghost");
+        assert_eq!(found(&known), "");
     }
 
     #[tokio::test(start_paused = true)]

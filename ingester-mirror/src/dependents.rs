@@ -1,0 +1,99 @@
+//! The units of this process, as rules ask them about dependents: objects in the cluster that name others as their owners. Kubernetes collects an
+//! object as garbage once its owners are gone, so an owner must not leave etcd before them.
+//!
+//! May use: ingester-core.
+
+use ingester_core::Kind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// The uids of objects.
+pub(crate) type Uids = BTreeSet<Box<str>>;
+
+/// A unit that this process works on.
+pub(crate) trait FollowedUnit: Send + Sync {
+    /// Returns true if every object that the cluster has of the unit is in SQL or remembered here.
+    fn is_current(&self) -> bool;
+
+    /// Returns those of these uids that are owners of objects in the cluster without a row that says so: rejected objects, those that a filter
+    /// leaves out, and ghosts.
+    fn owners_among(&self, uids: &Uids) -> Uids;
+}
+
+/// The mirrored kinds, and the units of them that this process works on. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct MirroredKinds {
+    pub(crate) kinds: Arc<[Kind]>,
+    units: Arc<Mutex<BTreeMap<String, Weak<dyn FollowedUnit>>>>,
+}
+
+impl MirroredKinds {
+    pub(crate) fn new(kinds: Arc<[Kind]>) -> Self {
+        MirroredKinds { kinds, units: Arc::default() }
+    }
+
+    /// This process works on a unit, as long as `unit` lives.
+    pub(crate) fn follow(&self, name: String, unit: Weak<dyn FollowedUnit>) {
+        self.units().insert(name, unit);
+    }
+
+    /// Returns true if this process works on the unit of this name and knows all of its objects.
+    pub(crate) fn is_current(&self, name: &str) -> bool {
+        let unit = self.units().get(name).and_then(Weak::upgrade);
+        unit.is_some_and(|unit| unit.is_current())
+    }
+
+    /// Returns those of these uids that are owners of objects without rows, as far as the units of this process know.
+    pub(crate) fn owners_among(&self, uids: &Uids) -> Uids {
+        // The lock is not held while units are asked: each has its own.
+        let units: Vec<Arc<dyn FollowedUnit>> = self.units().values().filter_map(Weak::upgrade).collect();
+        units.iter().flat_map(|unit| unit.owners_among(uids)).collect()
+    }
+
+    fn units(&self) -> MutexGuard<'_, BTreeMap<String, Weak<dyn FollowedUnit>>> {
+        self.units.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for MirroredKinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MirroredKinds").field("units", &self.units().keys()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FollowedUnit, MirroredKinds, Uids};
+    use crate::fixture::MODEL;
+    use std::sync::{Arc, Weak};
+
+    struct One(bool, &'static str);
+
+    impl FollowedUnit for One {
+        fn is_current(&self) -> bool {
+            self.0
+        }
+
+        fn owners_among(&self, uids: &Uids) -> Uids {
+            uids.iter().filter(|uid| ***uid == *self.1).cloned().collect()
+        }
+    }
+
+    #[test]
+    fn a_unit_counts_as_long_as_this_process_works_on_it() {
+        let mirrored = MirroredKinds::new([MODEL].into());
+        let (current, behind) = (Arc::new(One(true, "a")), Arc::new(One(false, "b")));
+        for (name, unit) in [("Model in x", &current), ("Model in y", &behind)] {
+            let unit: Weak<One> = Arc::downgrade(unit);
+            mirrored.follow(name.to_owned(), unit);
+        }
+        let uids: Uids = ["a", "b", "c"].map(Into::into).into();
+        let is_current = |name: &str| mirrored.is_current(name);
+        assert!(is_current("Model in x") && !is_current("Model in y") && !is_current("Model"));
+        assert_eq!(mirrored.owners_among(&uids), ["a", "b"].map(Into::into).into());
+        drop(current);
+        assert!(!is_current("Model in x"));
+        assert_eq!(mirrored.owners_among(&uids), ["b"].map(Into::into).into());
+    }
+}
