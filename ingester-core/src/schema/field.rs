@@ -434,12 +434,7 @@ impl Field {
 
     /// The names that part `i`'s column may hold, if it is an enum.
     pub(super) const fn part_names(&self, i: usize) -> &'static [&'static str] {
-        match self.ty {
-            None => self.shape.parts[i].names,
-            // It is stored as another type.
-            Some(ty) if ty.is_text() => self.shape.parts[i].names,
-            Some(_) => &[],
-        }
+        self.shape.parts[i].names
     }
 
     /// Whether `keep` or `first` is set for the whole value.

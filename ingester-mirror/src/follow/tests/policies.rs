@@ -96,7 +96,8 @@ async fn a_rule_that_is_switched_on_again_takes_what_it_had_left() {
     change(&sender, enforce(true));
     sleep(300 * SECOND).await;
     // What had stayed was not counted: a fifth of all has left, as if nothing had happened.
-    assert_eq!((scene.state().objects.len(), scene.state().begun), (80, 20));
+    let state = scene.state();
+    assert_eq!((state.objects.len(), state.begun), (80, 20));
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 //! Each was counted against the limit of an hour when a round handed it on. Its count is given back if the object certainly stays: nothing asked
 //! the API server to delete it.
 
-use crate::pipeline::work::ObjectRef;
+use super::super::work::ObjectRef;
 use crate::policies::Mandate;
 use ingester_core::value::Micros;
 use std::collections::{BTreeMap, HashMap};
