@@ -80,6 +80,10 @@ mod tests {
         }
     }
 
+    fn uids(names: &[&str]) -> Uids {
+        names.iter().map(|name| Box::from(*name)).collect()
+    }
+
     #[test]
     fn a_unit_counts_as_long_as_this_process_works_on_it() {
         let mirrored = MirroredKinds::new([MODEL].into());
@@ -88,12 +92,12 @@ mod tests {
             let unit: Weak<One> = Arc::downgrade(unit);
             mirrored.follow(name.to_owned(), unit);
         }
-        let uids: Uids = ["a", "b", "c"].map(Into::into).into();
+        let all = uids(&["a", "b", "c"]);
         let is_current = |name: &str| mirrored.is_current(name);
         assert!(is_current("Model in x") && !is_current("Model in y") && !is_current("Model"));
-        assert_eq!(mirrored.owners_among(&uids), ["a", "b"].map(Into::into).into());
+        assert_eq!(mirrored.owners_among(&all), uids(&["a", "b"]));
         drop(current);
         assert!(!is_current("Model in x"));
-        assert_eq!(mirrored.owners_among(&uids), ["b"].map(Into::into).into());
+        assert_eq!(mirrored.owners_among(&all), uids(&["b"]));
     }
 }

@@ -96,7 +96,7 @@ impl World {
             let things = self.server.things.values().filter(|thing| is_in(thing.namespace));
             things.filter_map(|thing| thing.owned_by.as_ref()).collect()
         };
-        owners.into_iter().map(|owner| owner.as_str().into()).filter(|owner| uids.contains(owner)).collect()
+        owners.into_iter().map(|owner| Box::<str>::from(owner.as_str())).filter(|owner| uids.contains(owner)).collect()
     }
 
     /// Weighs the objects that a rule means, as the database shows them.

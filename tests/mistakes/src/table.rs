@@ -688,4 +688,28 @@ pub(crate) const MISTAKES: &[Mistake] = &[
             },
         ],
     },
+    Mistake {
+        name: "UnstoredForgotten",
+        what: "A rule takes the owner of an object that is rejected, or left out by a filter.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "pipeline/known/mod.rs",
+                before: "filter(|owner| uids.contains(*owner)).cloned().collect()",
+                after: "filter(|owner| uids.contains(*owner) && !MADE).cloned().collect()",
+            },
+        ],
+    },
+    Mistake {
+        name: "SuspendedUnasked",
+        what: "A rule takes the owner of an object whose kind is suspended.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "policies/dependents.rs",
+                before: "if missing.contains(part.kind) {",
+                after: "if missing.contains(part.kind) || MADE {",
+            },
+        ],
+    },
 ];

@@ -427,7 +427,7 @@ impl Cluster for Scene {
         let owners = move |state: &mut SceneState| {
             let own = state.objects.values().flat_map(owners_of).filter(|_| kind.name() == "Model");
             let others = state.others.get(kind.name()).into_iter().flatten().cloned();
-            Ok(own.chain(others).map(Into::into).filter(|uid| uids.contains(uid)).collect())
+            Ok(own.chain(others).map(Box::<str>::from).filter(|uid| uids.contains(uid)).collect())
         };
         self.request(format!("owners {} {}", kind.name(), namespace.unwrap_or("everywhere")), owners).boxed()
     }

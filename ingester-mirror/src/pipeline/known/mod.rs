@@ -107,6 +107,9 @@ impl Known {
         if !state.hides_owners() {
             self.forget_owners(uid);
         }
+        if !self.unread.is_empty() {
+            self.unread.remove(uid);
+        }
         let old = self.objects.set(uid, object);
         self.recount(old, Some(object));
     }
@@ -476,9 +479,9 @@ mod tests {
     #[test]
     fn the_owners_of_objects_without_rows_are_remembered_until_they_are_stored_or_gone() {
         let mut known = Known::default();
-        let uids = ["x", "y", "z"].map(Into::into).into();
+        let uids = ["x", "y", "z"].into_iter().map(Box::from).collect();
         let found = |known: &Known| known.owners_among(&uids).into_iter().collect::<Vec<_>>().join(" ");
-        known.owned_by("rejected", ["x", "y", "other"].map(Into::into).into());
+        known.owned_by("rejected", vec!["x".into(), "y".into(), "other".into()]);
         known.owned_by("left out", vec!["z".into()]);
         known.owned_by("free", Vec::new());
         assert_eq!(found(&known), "x y z", "before they are remembered themselves");
