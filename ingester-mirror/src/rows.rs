@@ -11,7 +11,9 @@ use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
-use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow};
+use ingester_store::{
+    Evicted, LiveRow, LostEviction, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -70,6 +72,15 @@ pub(crate) trait Rows: Send + Sync {
 
     /// As [`Store::count_evicted`].
     fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// As [`Store::lost_evictions`].
+    fn lost_evictions(&self) -> BoxFuture<'_, Result<Vec<LostEviction>, StoreError>>;
+
+    /// As [`Store::record_lost_evictions`].
+    fn record_lost_evictions<'a>(&'a self, lost: &'a [LostEviction]) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// As [`Store::forget_lost_evictions`].
+    fn forget_lost_evictions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// As [`Store::moves`].
     fn moves(&self) -> watch::Receiver<u64>;
@@ -153,6 +164,18 @@ impl Rows for StoreRows {
 
     fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         self.store.count_evicted(&self.kind, unit, objects).boxed()
+    }
+
+    fn lost_evictions(&self) -> BoxFuture<'_, Result<Vec<LostEviction>, StoreError>> {
+        self.store.lost_evictions(&self.kind, self.namespace.as_deref()).boxed()
+    }
+
+    fn record_lost_evictions<'a>(&'a self, lost: &'a [LostEviction]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.record_lost_evictions(&self.kind, lost).boxed()
+    }
+
+    fn forget_lost_evictions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.forget_lost_evictions(&self.kind, uids).boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

@@ -9,6 +9,7 @@
 //! | `metadata` | reads the metadata of all objects |
 //! | `watch` | follows the changes |
 //! | `sweep` | what a list lacks |
+//! | `lost` | evictions whose rows the database has lost |
 //! | `resync` | compares cluster, rows and memory from time to time |
 //! | `policies` | judges what is to leave etcd by rules |
 //! | `finalizers` | adds our finalizer to objects that are older than this process |
@@ -19,6 +20,7 @@
 
 mod finalizers;
 mod list;
+mod lost;
 mod metadata;
 mod policies;
 mod resync;
@@ -159,6 +161,10 @@ impl Follower {
     /// Lists and watches for ever.
     async fn follow(&self) {
         let Ok(mut ahead) = self.load().await else { return };
+        // Before the first list, which would mark what is left of them.
+        if self.learn_lost().await.is_err() {
+            return;
+        }
         let unit = self.unit();
         let mut backoff = Backoff::new(API_SERVER);
         loop {

@@ -11,7 +11,7 @@ use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::Account;
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
-use ingester_store::{Rejected, Report, RowChange, StoredRow};
+use ingester_store::{LostEviction, Rejected, Report, RowChange, StoredRow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -101,6 +101,8 @@ pub(super) struct Database {
     pub(super) moves: Vec<watch::Sender<u64>>,
     /// Rows of objects that are gone, which another database has in their state before the eviction.
     pub(super) lost_evictions: BTreeSet<Box<str>>,
+    /// The table of lost evictions.
+    pub(super) recorded_as_lost: BTreeMap<Box<str>, LostEviction>,
     /// How far its clock is off, in microseconds.
     clock: i64,
     /// Whether rows of deleted objects are purged.
