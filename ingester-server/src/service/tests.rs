@@ -15,6 +15,7 @@ use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
 use crate::places::Places;
 use crate::read::Log;
+use crate::volume::WriteVolumes;
 use crate::watch::{Hub, WatchLimits};
 use axum::body::Body;
 use crd_specs::KINDS;
@@ -125,6 +126,7 @@ fn over(store: Store, former: FormerObjects, watches: bool) -> Service {
         saved: saved(),
         limits: Limits::default(),
         places: Places::new(200),
+        volumes: WriteVolumes::new(0),
         watches: watches.then(|| Hub::new(log, WatchLimits::default(), metrics)),
         watchable: watches,
     })

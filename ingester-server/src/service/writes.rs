@@ -140,6 +140,10 @@ impl Inner {
             };
             let asker = restore::Asker { user, status: status.as_ref().copied().map_err(String::as_str) };
             let version = version.as_ref().map(|(uid, text)| (&**uid, &**text));
+            if let Some((_, text)) = version {
+                // A version of an evicted object goes back into its row.
+                options.take(options.effect("CreateOptions")?, text.len())?;
+            }
             return restore::post(store, cluster.clone(), target, options, asker, version).await;
         }
         let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };

@@ -15,6 +15,7 @@ use ingester_server::listen::{Limits, Listener};
 use ingester_server::metrics::Metrics;
 use ingester_server::places::Places;
 use ingester_server::service::{Service, Sources};
+use ingester_server::volume::WriteVolumes;
 use ingester_store::query::Limits as QueryLimits;
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::shared_mariadb;
@@ -216,6 +217,7 @@ impl World {
             saved: SavedQueries::parse(saved, KINDS).unwrap(),
             limits: QueryLimits { time: setup.time, ..QueryLimits::default() },
             places: Places::new(setup.places),
+            volumes: WriteVolumes::new(0),
             watches: None,
             watchable: false,
         });
