@@ -38,7 +38,7 @@ pub use driver::{
 pub use export::ExportError;
 pub use ledger::Catalog;
 pub use rows::{
-    Changed, Deleted, Effect, Evicted, LiveRow, PurgePlace, Purged, Reject, Rejected, Report, RowChange, StoredRow,
-    compare, fuse, guard, latest_of_each, units,
+    Changed, Deleted, Effect, Evicted, LiveRow, LostEviction, PurgePlace, Purged, Reject, Rejected, Report, RowChange,
+    StoredRow, compare, fuse, guard, latest_of_each, units,
 };
 pub use store::{Store, unless_stopped, waiting_for};
