@@ -46,6 +46,7 @@ mod output;
 mod parts;
 mod program;
 mod progress;
+mod reach;
 mod reload;
 mod saved;
 mod server;

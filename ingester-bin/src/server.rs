@@ -1,7 +1,8 @@
 //! The HTTP server for Prometheus and the kubelet: `/metrics`, `/healthz`, `/readyz`. No request changes anything.
 //!
-//! May use: ingester-mirror.
+//! May use: ingester-mirror, reach.
 
+use crate::reach::Reach;
 use anyhow::anyhow;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri, header};
@@ -36,6 +37,7 @@ const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 struct Sources {
     metrics: Render,
     health: Health,
+    reach: Reach,
 }
 
 impl Server {
@@ -73,13 +75,19 @@ impl Server {
     ///
     /// # Errors
     /// If the server ends by itself.
-    pub(crate) async fn run(self, metrics: Render, health: Health, stop: CancellationToken) -> anyhow::Result<()> {
+    pub(crate) async fn run(
+        self,
+        metrics: Render,
+        health: Health,
+        reach: Reach,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
         let router = Router::new()
             .route("/metrics", routing::get(metrics_page))
             .route("/healthz", routing::get(healthz))
             .route("/readyz", routing::get(readyz))
             .fallback(async || (StatusCode::NOT_FOUND, "there are /metrics, /healthz and /readyz\n"))
-            .with_state(Sources { metrics, health });
+            .with_state(Sources { metrics, health, reach });
         let serving = axum::serve(self.listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
         let patience = async {
             stop.cancelled().await;
@@ -109,6 +117,7 @@ async fn healthz(State(sources): State<Sources>, uri: Uri) -> Response {
 }
 
 async fn readyz(State(sources): State<Sources>, uri: Uri) -> Response {
+    sources.reach.report(&sources.health).await;
     probe("readyz", &uri, sources.health.readiness(), StatusCode::SERVICE_UNAVAILABLE)
 }
 
@@ -129,6 +138,7 @@ fn probe(name: &str, uri: &Uri, checks: Vec<Check>, failure: StatusCode) -> Resp
 #[cfg(test)]
 mod tests {
     use super::{Server, everywhere};
+    use crate::reach::Reach;
     use ingester_mirror::health::{Health, KindState};
     use ingester_mirror::metrics::Metrics;
     use std::net::SocketAddr;
@@ -157,6 +167,7 @@ mod tests {
                 move || metrics.render()
             }),
             health.clone(),
+            Reach::default(),
             stop.clone(),
         ));
         Running { address, metrics, health, stop, task }

@@ -8,16 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The health of the process. Clones share it.
 ///
-/// Ready means that SQL has what the cluster has: the database was reached, whether its CRD is installed is known for every
-/// kind, and the first list of every installed kind is in SQL. An idle ingester is ready at once. Alive means that no task
-/// that only a restart brings back has ended.
+/// Ready means that SQL has what the cluster has: the database answers, whether its CRD is installed is known for every
+/// kind, the first list of every installed kind is in SQL, and later changes can be written. An idle ingester is ready at once. Alive means
+/// that no task that only a restart brings back has ended.
 #[derive(Clone, Debug)]
 pub struct Health(Arc<Mutex<HealthState>>);
 
 #[derive(Debug, Default)]
 struct HealthState {
     idle: Option<String>,
-    database: bool,
+    /// `None` until it is reached; then its last answer, or why there was none.
+    database: Option<Result<(), String>>,
     looked_up: bool,
     cluster: Option<ClusterCheck>,
     /// Whether this process takes part in its group, or why not; `None` if it does not share the work.
@@ -42,6 +43,8 @@ struct KindHealth {
     state: KindState,
     /// Whether a list was finished since the CRD was installed. Listing again does not make the kind unready.
     listed: bool,
+    /// Why the database does not do what is asked of it for this kind.
+    stuck: Option<String>,
 }
 
 /// The state of a kind's controller.
@@ -101,10 +104,22 @@ impl Health {
         self.state().idle = Some(reason.to_owned());
     }
 
-    /// The database was reached. This is never taken back: if the database goes away, its readers notice by themselves, and
-    /// restarting the ingester would not help.
+    /// The database was reached, or answers again.
     pub fn database_reached(&self) {
-        self.state().database = true;
+        self.state().database = Some(Ok(()));
+    }
+
+    /// The database, which was reached before, does not answer, for this reason. Restarting the ingester would not help, so this does not
+    /// concern liveness.
+    pub fn database_away(&self, reason: &str) {
+        self.state().database = Some(Err(reason.to_owned()));
+    }
+
+    /// The database does not do what is asked of it for a kind, for this reason; `None` once it has.
+    pub(crate) fn stuck(&self, kind: &str, reason: Option<&str>) {
+        if let Some(known) = self.state().kinds.iter_mut().find(|known| known.name == kind) {
+            known.stuck = reason.map(str::to_owned);
+        }
     }
 
     /// Whether the database belongs to the cluster is still to be checked.
@@ -131,7 +146,12 @@ impl Health {
     pub fn kind(&self, kind: &str, new: KindState) {
         let mut state = self.state();
         let index = state.kinds.iter().position(|known| known.name == kind).unwrap_or_else(|| {
-            state.kinds.push(KindHealth { name: kind.to_owned(), state: KindState::Unknown, listed: false });
+            state.kinds.push(KindHealth {
+                name: kind.to_owned(),
+                state: KindState::Unknown,
+                listed: false,
+                stuck: None,
+            });
             state.kinds.len() - 1
         });
         let kind = &mut state.kinds[index];
@@ -140,6 +160,9 @@ impl Health {
             // A CRD that is installed again begins with a first list.
             KindState::Waiting | KindState::Unknown | KindState::Elsewhere => kind.listed = false,
             KindState::Listing | KindState::Suspended | KindState::Failed(_) => {}
+        }
+        if let KindState::Waiting | KindState::Unknown | KindState::Elsewhere | KindState::Suspended = new {
+            kind.stuck = None;
         }
         kind.state = new;
     }
@@ -189,10 +212,11 @@ impl Health {
             return vec![Check::new(true, format!("idle: {reason}"))];
         }
         let mut checks = vec![
-            Check::new(
-                state.database,
-                if state.database { "database reached" } else { "database not reached yet" }.to_owned(),
-            ),
+            match &state.database {
+                None => Check::new(false, "database not reached yet".to_owned()),
+                Some(Ok(())) => Check::new(true, "database reached".to_owned()),
+                Some(Err(reason)) => Check::new(false, format!("database does not answer: {reason}")),
+            },
             Check::new(
                 state.looked_up,
                 if state.looked_up { "kinds looked up" } else { "kinds not looked up yet" }.to_owned(),
@@ -221,7 +245,10 @@ impl Health {
                 KindState::Elsewhere => (true, "is mirrored by another member"),
                 KindState::Failed(reason) => return Check::new(false, format!("{} failed: {reason}", kind.name)),
             };
-            Check::new(ok, format!("{} {text}", kind.name))
+            match &kind.stuck {
+                Some(reason) if ok => Check::new(false, format!("{} not written: {reason}", kind.name)),
+                _ => Check::new(ok, format!("{} {text}", kind.name)),
+            }
         }));
         checks
     }
@@ -272,6 +299,32 @@ mod tests {
             ],
         );
         lacks(&Health::new([]), &["database not reached yet", "kinds not looked up yet"]);
+    }
+
+    #[test]
+    fn readiness_follows_the_database_and_liveness_does_not() {
+        let health = started();
+        health.kind("Model", KindState::Synced);
+        health.kind("Project", KindState::Synced);
+        health.database_away("no answer within 2s");
+        lacks(&health, &["database does not answer: no answer within 2s"]);
+        assert_eq!(failed(health.liveness()), Vec::<String>::new());
+        health.database_reached();
+        lacks(&health, &[]);
+    }
+
+    #[test]
+    fn a_kind_that_cannot_be_written_gives_the_reason_until_it_is_written() {
+        let health = started();
+        health.kind("Model", KindState::Synced);
+        health.kind("Project", KindState::Synced);
+        health.stuck("Model", Some("the disk is full"));
+        lacks(&health, &["Model not written: the disk is full"]);
+        health.stuck("Model", None);
+        lacks(&health, &[]);
+        health.stuck("Model", Some("the disk is full"));
+        health.kind("Model", KindState::Elsewhere);
+        lacks(&health, &[]);
     }
 
     #[test]

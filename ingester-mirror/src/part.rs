@@ -19,7 +19,9 @@ use ingester_core::value::Micros;
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
 use ingester_store::left_out::FilterVerdict;
-use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use ingester_store::{
+    Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
+};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -314,6 +316,31 @@ impl Rows for PartOfRows {
         async move {
             self.may_write("counting objects that are evicted by rules")?;
             self.whole.uncount_evicted(unit, objects, counted).await
+        }
+        .boxed()
+    }
+
+    fn lost_evictions(&self) -> BoxFuture<'_, Result<Vec<LostEviction>, StoreError>> {
+        async {
+            let mut lost = self.whole.lost_evictions().await?;
+            lost.retain(|eviction| self.shard.has(&eviction.uid));
+            Ok(lost)
+        }
+        .boxed()
+    }
+
+    fn record_lost_evictions<'a>(&'a self, lost: &'a [LostEviction]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            self.may_write("recording evictions that are lost")?;
+            self.whole.record_lost_evictions(lost).await
+        }
+        .boxed()
+    }
+
+    fn forget_lost_evictions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            self.may_write("deleting the records of evictions that are not lost any more")?;
+            self.whole.forget_lost_evictions(uids).await
         }
         .boxed()
     }

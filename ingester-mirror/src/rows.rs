@@ -13,7 +13,9 @@ use ingester_core::value::Micros;
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
 use ingester_store::left_out::FilterVerdict;
-use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow};
+use ingester_store::{
+    Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -93,6 +95,15 @@ pub(crate) trait Rows: Send + Sync {
         objects: u64,
         counted: Micros,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// As [`Store::lost_evictions`].
+    fn lost_evictions(&self) -> BoxFuture<'_, Result<Vec<LostEviction>, StoreError>>;
+
+    /// As [`Store::record_lost_evictions`].
+    fn record_lost_evictions<'a>(&'a self, lost: &'a [LostEviction]) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// As [`Store::forget_lost_evictions`].
+    fn forget_lost_evictions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// As [`Store::moves`].
     fn moves(&self) -> watch::Receiver<u64>;
@@ -201,6 +212,18 @@ impl Rows for StoreRows {
         counted: Micros,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         self.store.uncount_evicted(&self.kind, unit, objects, counted).boxed()
+    }
+
+    fn lost_evictions(&self) -> BoxFuture<'_, Result<Vec<LostEviction>, StoreError>> {
+        self.store.lost_evictions(&self.kind, self.namespace.as_deref()).boxed()
+    }
+
+    fn record_lost_evictions<'a>(&'a self, lost: &'a [LostEviction]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.record_lost_evictions(&self.kind, lost).boxed()
+    }
+
+    fn forget_lost_evictions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.forget_lost_evictions(&self.kind, uids).boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

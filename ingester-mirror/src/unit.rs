@@ -24,6 +24,7 @@ use ingester_core::row::Row;
 use ingester_store::{ErrorClass, StoreError};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -106,7 +107,14 @@ impl Unit {
         work: impl Fn() -> F,
     ) -> Result<T, Stopped> {
         let mut attempt = 0;
-        let attempts = async || in_time(doing, work()).await;
+        let has_failed = AtomicBool::new(false);
+        let attempts = async || {
+            let done = in_time(doing, work()).await;
+            if done.is_ok() && has_failed.swap(false, Ordering::Relaxed) {
+                self.health.stuck(&self.name(), None);
+            }
+            done
+        };
         let attempts = attempts.retry(DATABASE).when(|_| !self.stop.is_cancelled());
         let token = self.stop.clone();
         let attempts =
@@ -118,6 +126,10 @@ impl Unit {
                 tracing::warn!(kind = self.kind.name(), %error, attempt, "Not written");
             } else if attempt % 10 == 0 {
                 tracing::error!(kind = self.kind.name(), %error, attempt, doing, "Metadata storage failed, trying again");
+            }
+            if error.class() != ErrorClass::Lease {
+                has_failed.store(true, Ordering::Relaxed);
+                self.health.stuck(&self.name(), Some(&error.to_string()));
             }
             attempt += 1;
         });

@@ -25,5 +25,6 @@ mod self_review;
 pub mod service;
 pub mod status;
 mod units;
+pub mod volume;
 pub mod watch;
 pub mod write;

@@ -1,6 +1,6 @@
 //! Answers one request: authenticates the caller, parses the path and the parameters, authorizes, and runs the handler.
 //!
-//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, counts, rejects, units, places, self_review, write, restore, former, watch, console.
+//! May use: ingester-core, ingester-declare, ingester-sql, ingester-store, access, answer, status, caller, request, discovery, read, identity, metrics, body, namespaces, counts, rejects, units, places, volume, self_review, write, restore, former, watch, console.
 
 mod hints;
 mod own;
@@ -24,6 +24,7 @@ use crate::request::{accept, parameters::Include};
 use crate::restore::rights::RestoreRights;
 use crate::status::{Reason, Status};
 use crate::units::Which;
+use crate::volume::WriteVolumes;
 use crate::watch::Hub;
 use crate::write;
 use axum::body::Body;
@@ -70,6 +71,8 @@ pub struct Sources {
     pub limits: Limits,
     /// How many requests for objects are answered at the same time.
     pub places: Places,
+    /// How many bytes of evicted objects each user may write.
+    pub volumes: WriteVolumes,
     /// The watches; `None` where the log of changes cannot be numbered.
     pub watches: Option<Hub>,
     /// Whether discovery says that there are watches: whether there was a log when the server was started.
@@ -343,13 +346,14 @@ impl Inner {
                 let Parameters { dry_run, mut query, .. } = parameters;
                 // For a collection, uids act as selectors.
                 let uid = if verb == Verb::DeleteCollection { None } else { query.uids.pop() };
+                let volume = Some(Arc::new(self.sources.volumes.of(&caller.user)));
                 let write = Write {
                     verb,
                     kind: *kind,
                     namespace: namespace.to_owned(),
                     name: name.to_owned(),
                     query,
-                    options: write::Options { dry_run, uid, former, log: Some(log.clone()) },
+                    options: write::Options { dry_run, uid, former, log: Some(log.clone()), volume },
                     caller: caller.clone(),
                     token: parts.extensions.get::<Bearer>().cloned(),
                     status,
@@ -415,8 +419,7 @@ impl Inner {
         {
             return ready;
         }
-        let some = self.sources.kinds.get(..1).unwrap_or_default();
-        let ready = matches!(tokio::time::timeout(READY, self.sources.reads.missing(some)).await, Ok(Ok(_)));
+        let ready = self.sources.reads.answers(READY).await.is_ok();
         *last = Some((Instant::now(), ready));
         ready
     }

@@ -40,7 +40,8 @@ pub use driver::{
 pub use export::ExportError;
 pub use ledger::Catalog;
 pub use rows::{
-    Changed, Deleted, Effect, Evicted, LiveRow, OpenRestore, Pending, Premise, PurgePlace, PurgeTerms, Purged, Reject,
-    Rejected, Report, RestoreBegin, RowChange, StoredRow, compare, fuse, guard, latest_of_each, left_out, marks, units,
+    Changed, Deleted, Effect, Evicted, LiveRow, LostEviction, OpenRestore, Pending, Premise, PurgePlace, PurgeTerms,
+    Purged, Reject, Rejected, Report, RestoreBegin, RowChange, StoredRow, compare, fuse, guard, latest_of_each,
+    left_out, marks, units,
 };
 pub use store::{Store, unless_stopped, waiting_for};

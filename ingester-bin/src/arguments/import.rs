@@ -50,9 +50,11 @@ pub(crate) struct Import {
     /// A file with the password that the URL of --from leaves out.
     #[arg(long, value_name = "FILE", requires = "from", help_heading = "Another database")]
     pub(crate) from_password_file: Option<PathBuf>,
-    /// The state of the reference system's rows without `delete_time`, if no --kubeconfig or --context names the cluster: the reference
-    /// system does not record which of its objects have left the cluster.
-    #[arg(long, value_enum, value_name = "STATE", requires = "from", conflicts_with_all = ["kubeconfig", "context"], help_heading = "Another database")]
+    /// The state of objects that do not say their state. For files: `evicted` stores rows that are the only copies of their objects, as after
+    /// a database has lost evicted rows; the default is live. For --from: the state of the reference system's rows without
+    /// `delete_time`, if no --kubeconfig or --context names the cluster: the reference system does not record which of its objects have left
+    /// the cluster.
+    #[arg(long, value_enum, value_name = "STATE", conflicts_with_all = ["kubeconfig", "context"])]
     pub(crate) assume: Option<Assumed>,
     /// Compare both databases after that, row by row, and print the counts and a hash of each kind. Exits with 1 on any difference.
     #[arg(long, requires = "from", help_heading = "Another database")]
@@ -63,12 +65,12 @@ pub(crate) struct Import {
     pub(crate) output: Output,
 }
 
-/// The state of the reference system's rows without `delete_time`.
+/// The state of objects that do not say their state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Assumed {
-    /// Rows of objects that are in the cluster. They are copied, and the first list of `ingester run` writes them again.
+    /// They are in the cluster. The first list of `ingester run` writes their rows again.
     Live,
-    /// Rows of objects that have left the cluster for good: the rows are the only copies.
+    /// They have left the cluster for good: the rows are the only copies.
     Evicted,
 }
 
@@ -80,6 +82,7 @@ Examples:
   ingester import -R -f objects/ --dry-run                  what would be written
   ingester import --show=3 models.ndjson                    and the first three rows
   ingester import --states objects.json                     what `get --state all -o json` printed
+  ingester import --assume evicted lost.json                rows that the database has lost, out of a backup
   ingester import --from mysql://reader@old:3306/michelangelo --kubeconfig ~/.kube/config --verify
   ingester import --from mysql://reader@old:3306/michelangelo --assume evicted --dry-run models pipelines
 

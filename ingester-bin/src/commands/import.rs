@@ -3,7 +3,7 @@
 use super::Prepared;
 use super::interrupt::Interrupt;
 use super::start::CLOSE;
-use crate::arguments::{Format, Import as Arguments};
+use crate::arguments::{Assumed, Format, Import as Arguments};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{NULL, Table, note, one_line, show};
@@ -12,8 +12,9 @@ use crate::progress;
 use anyhow::anyhow;
 use indicatif::ProgressBar;
 use ingester_core::Kind;
+use ingester_core::value::Micros;
 use ingester_store::import::{
-    Counts, Destination, Import, ImportError, Input, Progress, Summary, expand, is_of_objects,
+    Counts, Destination, Import, ImportError, Input, ObjectStates, Progress, Summary, expand, is_of_objects,
 };
 use ingester_store::migrate::Released;
 use ingester_store::{Address, Store, StoreError};
@@ -133,7 +134,7 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         kinds: program.kinds,
         inputs,
         namespace: arguments.namespace.clone(),
-        states: arguments.states,
+        states: states_of(&arguments, store.as_ref()),
         progress,
         stop: interrupt.stop.clone(),
     };
@@ -182,6 +183,15 @@ async fn files(arguments: Arguments, program: Program) -> Result<Ending, Failure
         return Ok(interrupt.ending());
     }
     Ok(if summary.rejected() > 0 { Ending::Problem } else { Ending::Done })
+}
+
+/// How the states of the objects are known.
+fn states_of(arguments: &Arguments, store: Option<&Store>) -> ObjectStates {
+    match arguments.assume {
+        Some(Assumed::Evicted) => ObjectStates::Evicted(store.map_or_else(Micros::now, Store::now)),
+        Some(Assumed::Live) | None if arguments.states => ObjectStates::Annotated,
+        Some(Assumed::Live) | None => ObjectStates::Live,
+    }
 }
 
 /// The failure of an import that ended early, with the counts of what it has done.

@@ -8,6 +8,7 @@ use crate::ending::{Ending, Failure};
 use crate::logging::Level;
 use crate::parts::{Part, Until, without_error};
 use crate::program::Program;
+use crate::reach::Reach;
 use crate::reload::Reload;
 use crate::server::Server;
 use anyhow::anyhow;
@@ -46,10 +47,11 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
     config.ingester.check(&kinds).map_err(|error| Failure::Usage(error.into()))?;
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let health = Health::new(sync::names(&kinds, &config).iter().map(String::as_str));
+    let reach = Reach::default();
     let serving = match &config.server.address {
         Some(address) => {
             let server = Server::bind(address, "server.address").await.map_err(Failure::Usage)?;
-            let serving = server.run(super::rendered(&metrics), health.clone(), stop.clone());
+            let serving = server.run(super::rendered(&metrics), health.clone(), reach.clone(), stop.clone());
             Some(Part::spawn("server of metrics and probes", Until::Stop, &health, &stop, serving))
         }
         None => None,
@@ -90,7 +92,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
             let released = super::built_in(program)?;
             let tables =
                 Tables { address, kinds: kinds.clone(), program, released, migrate: config.ingester.create_tables };
-            mirror(arguments, &live, tables, metrics, health, &stop).await
+            mirror(arguments, &live, tables, Reports { metrics, health, reach }, &stop).await
         }
     };
     stop.cancel();
@@ -134,15 +136,22 @@ async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result
     Ok(Ending::Done)
 }
 
+/// What metrics and probes show of the process.
+struct Reports {
+    metrics: Metrics,
+    health: Health,
+    reach: Reach,
+}
+
 /// Mirrors until the stop. All tasks that write are started once [`open`] has found the database to be this cluster's.
 async fn mirror(
     arguments: &Run,
     live: &Live,
     mut tables: Tables,
-    metrics: Metrics,
-    health: Health,
+    reports: Reports,
     stop: &CancellationToken,
 ) -> Result<Ending, Failure> {
+    let Reports { metrics, health, reach } = reports;
     let config = live.now();
     if config.ingester.replicas.enabled {
         metrics.replicas().group_units(sync::names(&tables.kinds, &config).len());
@@ -173,6 +182,7 @@ async fn mirror(
         checked?;
     }
     let store = Arc::new(opened.store);
+    reach.connected(&store);
     if let Some(identity) = &opened.identity {
         super::warn_unchecked(identity);
         if *identity == ClusterCheck::Own {

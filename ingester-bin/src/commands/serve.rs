@@ -6,6 +6,7 @@ use crate::ending::{Ending, Failure};
 use crate::output::note;
 use crate::parts::{Part, Until, without_error};
 use crate::program::Program;
+use crate::reach::Reach;
 use crate::saved;
 use crate::server::Server;
 use anyhow::anyhow;
@@ -23,6 +24,7 @@ use ingester_server::places::Places;
 use ingester_server::read::Log;
 use ingester_server::restore::rights::RestoreRights;
 use ingester_server::service::{Service, Sources};
+use ingester_server::volume::WriteVolumes;
 use ingester_server::watch::{Hub, WatchLimits};
 use ingester_store::{Address, ConnectOptions, Store};
 use kube::Client;
@@ -47,6 +49,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     let stop = CancellationToken::new();
     stop_on_signals(stop.clone())?;
     let health = Health::new([]);
+    let reach = Reach::default();
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
     let named = arguments.target.database(program.kinds)?;
@@ -73,7 +76,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     if let (Some(address), Some(_)) = (probes, &arguments.target.config) {
         let server = Server::bind(address, "serve.probes").await.map_err(Failure::Usage)?;
         let rendered = metrics.clone();
-        let serving = server.run(Arc::new(move || rendered.render()), health.clone(), stop.clone());
+        let serving = server.run(Arc::new(move || rendered.render()), health.clone(), reach.clone(), stop.clone());
         parts.push(Part::spawn("server of metrics and probes", Until::Stop, &health, &stop, serving));
     }
     let prepared = async {
@@ -90,6 +93,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
         Some(Ok(((identity, trust), reads, writes))) => {
             parts.extend(trust);
             health.database_reached();
+            reach.connected(&reads);
             health.kinds_looked_up();
             let log = Log::new(reads.clone(), writes.clone());
             let watchable = log.is_there().await.unwrap_or(false);
@@ -105,6 +109,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
                 saved,
                 limits: ingester_store::query::Limits { time: config.query.timeout, ..Default::default() },
                 places: Places::new(config.serve.max_in_flight),
+                volumes: WriteVolumes::new(u64::from(config.serve.write_mib) << 20),
                 watches: Some(Hub::new(log, limits, metrics.clone())),
                 watchable,
             });

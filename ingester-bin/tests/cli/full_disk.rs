@@ -129,3 +129,45 @@ fn a_database_on_a_read_only_disk_exits_with_2() {
     disk.remount("ro");
     import().exits(2).says(&["disk/test.db", "may this user write there"]);
 }
+
+/// A kind with several tables, which are made one after the other.
+const KINDS: &str = "\
+builtIn: false
+kinds:
+- group: example.com
+  version: v1
+  kind: Run
+  namespaced: true
+  history: 90d
+  columns:
+  - {column: phase, path: .status.phase, type: VARCHAR(32)}
+  - {column: hosts, path: '.spec.hosts[*]', many: true, type: VARCHAR(255)}
+";
+
+#[test]
+fn a_disk_that_is_full_at_any_step_is_named_with_the_remedy() {
+    let folder = Folder::new();
+    let Some(disk) = Disk::mount(folder.path().join("disk"), "64k") else {
+        eprintln!("skipped: this user may not mount a small disk");
+        return;
+    };
+    folder.write("kinds.yaml", KINDS);
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Run", "metadata": {"namespace": "ml", "name": "a", "uid": "1"}});
+    folder.write("in.json", object.to_string());
+    let mut failed = 0;
+    for size in [48, 64, 96, 128, 160, 200, 256, 300] {
+        for command in [&["import", "in.json"][..], &["schema", "apply"]] {
+            for name in ["test.db", "test.db-wal", "test.db-shm"] {
+                let _ = std::fs::remove_file(disk.0.join(name));
+            }
+            disk.remount(&format!("size={size}k"));
+            let target = ["--kinds", "kinds.yaml", "--database-url", "sqlite://disk/test.db"];
+            let ran = folder.run(&[command, &target].concat());
+            if ran.code != Some(0) {
+                failed += 1;
+                ran.exits(1).says(&["disk is full", "make room"]);
+            }
+        }
+    }
+    assert!(failed > 4, "{failed}");
+}

@@ -203,3 +203,31 @@ fn what_is_not_another_database_of_objects_is_refused() {
     copied(&folder, &["--from", "sqlite://empty.db"]).exits(2).says(&["none of the tables of these kinds"]);
     assert!(!folder.path().join("none.db").exists());
 }
+
+#[test]
+fn objects_of_a_backup_become_the_rows_of_evicted_objects_again() {
+    let folder = Folder::new();
+    let model = |name: &str, version: &str| {
+        let metadata = json!({"namespace": "ml", "name": name, "uid": name, "resourceVersion": version});
+        model_json(metadata, json!({"algorithm": "xgboost"}))
+    };
+    let told = "SELECT name || ' ' || res_version || ' ' || (delete_time IS NULL) || (evict_time IS NOT NULL) || evict_confirmed \
+                FROM model ORDER BY name";
+    // What a fail-over has left of one of them: an earlier state, without the eviction.
+    folder.write("left.ndjson", model("left", "5"));
+    folder.import(&["left.ndjson"]).exits(0);
+    folder.write("backup.ndjson", model("left", "7") + &model("lost", "6"));
+    folder.import(&["--assume", "evicted", "--dry-run", "backup.ndjson"]).exits(0).says(&["dry run"]);
+    assert_eq!(folder.query("SELECT COUNT(*) FROM model"), ["1"]);
+    for _ in 0..2 {
+        folder.import(&["--assume", "evicted", "backup.ndjson"]).exits(0);
+        assert_eq!(folder.query(told), ["left 7 111", "lost 6 111"]);
+    }
+    // Nothing but a person replaces them.
+    folder.write("later.ndjson", model("lost", "9"));
+    folder.import(&["later.ndjson"]).exits(0);
+    assert_eq!(folder.query(told), ["left 7 111", "lost 6 111"]);
+    // A state of its own is not overruled.
+    folder.import(&["--assume", "live", "left.ndjson"]).exits(0);
+    assert_eq!(folder.query(told), ["left 7 111", "lost 6 111"]);
+}

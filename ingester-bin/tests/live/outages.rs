@@ -55,9 +55,12 @@ async fn every_change_is_stored_after_the_database_was_stopped(world: &mut World
     let errors = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"transient\""]));
     eventually("the outage to be noticed", errors, |errors| *errors > 0.0).await?;
     assert_eq!(world.ingester().probe("/healthz")?, 200, "a database that is away is no reason to be killed");
+    let ready = async || world.ingester().probe("/readyz");
+    eventually("the ingester not to be ready", ready, |status| *status == 503).await?;
     world.database.restart()?;
     churn.finish().await?;
     world.settled_within(RECOVERY).await?;
+    eventually("the ingester to be ready again", ready, |status| *status == 200).await?;
     world.audit_is_clean()
 }
 

@@ -185,6 +185,7 @@ impl<'a> Auditor<'a> {
         let pipeline = Arc::new(Pipeline::new(unit));
         let mut auditor = Auditor { pipeline, shards, rejects: HashMap::new(), progress };
         auditor.read_rejects().await?;
+        auditor.read_lost().await?;
         Ok(auditor)
     }
 
@@ -205,6 +206,21 @@ impl<'a> Auditor<'a> {
 
     fn progress(&self, progress: AuditProgress) {
         (self.progress)(&self.unit().kind, progress);
+    }
+
+    /// A repair leaves alone what lost evictions have left.
+    async fn read_lost(&self) -> Result<(), StoreError> {
+        let recorded = self.unit().rows.lost_evictions().await?;
+        let uids: Vec<&str> = recorded.iter().map(|lost| &*lost.uid).collect();
+        let mut stored = HashMap::new();
+        for uids in uids.chunks(OBJECTS as usize) {
+            stored.extend(self.unit().rows.versions(uids).await?);
+        }
+        let mut evictions = self.pipeline.evictions();
+        evictions.learn(recorded);
+        let all = evictions.all();
+        evictions.lost(&all, &stored);
+        Ok(())
     }
 
     async fn read_rejects(&mut self) -> Result<(), StoreError> {

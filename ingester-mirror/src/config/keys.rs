@@ -423,6 +423,9 @@ settings! {
         rate => rate: u32 = "100", "0 to 1000000", Serve, read(whole(0..=1_000_000));
         /// The most of these requests at once.
         burst => burst: u32 = "400", "1 to 1000000", Serve, read(whole(1..=1_000_000));
+        /// How many MiB of evicted objects one user may change in a minute; more get 429. Each change counts with the size of the whole object,
+        /// which the history keeps. `0`: no limit.
+        writeMiB => write_mib: u32 = "16", "0 to 1000000", Serve, read(whole(0..=1_000_000));
         /// How long an answer may take to begin; then 504.
         timeout => timeout: Duration = "1m", "duration from `1s`", Serve, read(duration(TIME));
     }

@@ -140,6 +140,7 @@ serve:
   maxWatches: 7
   rate: 0
   burst: 9
+  writeMiB: 3
   timeout: 2m
 query: { databaseURL: "mysql://reader:secret@replica/db", timeout: 5s }
 server: { address: ":9090" }
@@ -274,6 +275,7 @@ log: { format: json, level: WARN }
             max_watches: 7,
             rate: 0,
             burst: 9,
+            write_mib: 3,
             timeout: Duration::from_secs(120),
         },
         query: Query { database_url: Some("mysql://reader:secret@replica/db".into()), timeout: Duration::from_secs(5) },

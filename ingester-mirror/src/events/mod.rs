@@ -268,7 +268,8 @@ impl Publisher {
             note: Some(note(
                 "The database has lost the row of this object, which left etcd for good",
                 "",
-                ". Look for it on the server that the database was on before, in its binary log, and in backups.",
+                ". Look for it on the server that the database was on before, in its binary log, and in backups, and store it with \
+                 `ingester import --assume evicted`.",
             )),
             secondary: None,
         });

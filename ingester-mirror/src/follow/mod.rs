@@ -10,6 +10,7 @@
 //! | `watch` | follows the changes |
 //! | `sweep` | what a list lacks |
 //! | `left_out` | what a changed filter leaves out |
+//! | `lost` | evictions whose rows the database has lost |
 //! | `resync` | compares cluster, rows and memory from time to time |
 //! | `policies` | judges what is to leave etcd by rules |
 //! | `dependents` | what this process knows of dependents without rows, and how far the unit is behind the cluster |
@@ -23,6 +24,7 @@ mod dependents;
 mod finalizers;
 mod left_out;
 mod list;
+mod lost;
 mod metadata;
 mod policies;
 mod resync;
@@ -171,6 +173,10 @@ impl Follower {
     /// Lists and watches for ever.
     async fn follow(&self) {
         let Ok(mut ahead) = self.load().await else { return };
+        // Before the first list, which would mark what is left of them.
+        if self.learn_lost().await.is_err() {
+            return;
+        }
         let unit = self.unit();
         let mut backoff = Backoff::new(API_SERVER);
         loop {

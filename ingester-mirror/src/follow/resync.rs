@@ -5,10 +5,10 @@ use super::{Follower, ROWS};
 use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::lifecycle::LifecycleState;
-use crate::pipeline::{EvictedObject, Item, KnownObject, ObjectRef, RowState, Why};
+use crate::pipeline::{Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
 use ingester_store::{Evicted, StoreError};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -22,12 +22,6 @@ const MOVING: Duration = Duration::from_secs(5);
 
 /// The shortest pause before a comparison because an object that is gone was written late.
 const WRITING: Duration = Duration::from_secs(5);
-
-/// How much earlier than this process computes a rule may have purged a row.
-const PURGING: Duration = Duration::from_secs(300);
-
-/// Uids in one statement.
-const PORTION: usize = 500;
 
 impl Follower {
     /// Objects that a list lacks while older states of them were waiting to be written: they are compared after the write.
@@ -128,8 +122,7 @@ impl Follower {
         if self.observed.load(Ordering::Relaxed) == 0 {
             return Ok(None);
         }
-        let evictions = self.pipeline.evictions().all();
-        self.look_for_evictions(&evictions).await;
+        let _ = self.learn_lost().await;
         let mut rows_compared = true;
         if let Err(error) = self.compare_rows().await {
             rows_compared = false;
@@ -166,41 +159,6 @@ impl Follower {
         self.unit().metrics.list_ended();
         let found = found + self.sweep(version).await;
         Ok(rows_compared.then_some(found))
-    }
-
-    /// Reports which of these rows of evicted objects the database has lost. Each was the only copy of its object.
-    pub(super) async fn look_for_evictions(&self, evicted: &[EvictedObject]) {
-        let unit = self.unit();
-        let mut stored = HashMap::new();
-        for portion in evicted.chunks(PORTION) {
-            let uids: &Vec<&str> = &portion.iter().map(|eviction| &*eviction.uid).collect();
-            // A database that has just moved may take its time, and the next comparison may be far away, or never come.
-            let read = move || unit.rows.versions(uids);
-            let Ok(versions) = unit.until_done("reading the rows of evicted objects", read).await else { return };
-            stored.extend(versions);
-        }
-        if let Some(after) = unit.config().retention.purges_evicted_after(&unit.kind) {
-            // The row was written a little before the deletion was requested.
-            let may_be_purged = |eviction: &&EvictedObject| eviction.since.elapsed() + PURGING >= after;
-            let missing = evicted.iter().filter(|eviction| !stored.contains_key(&eviction.uid)).filter(may_be_purged);
-            missing.for_each(|eviction| self.pipeline.evictions().forget(&eviction.uid));
-        }
-        let lost = self.pipeline.evictions().lost(evicted, &stored);
-        let api_version = unit.kind.api_version();
-        for EvictedObject { uid, namespace, name, version, .. } in lost {
-            unit.metrics.eviction_lost();
-            tracing::error!(
-                kind = unit.kind.name(),
-                %namespace,
-                %name,
-                %uid,
-                resource_version = version,
-                "The database has lost the row of an evicted object, which was its only copy: look for it on the server that the \
-                 database was on before, in its binary log, and in backups"
-            );
-            let reference = ObjectRef { uid, namespace, name, version };
-            unit.publisher.eviction_lost(&unit.kind, reference.subject(&api_version, &version.to_string()));
-        }
     }
 
     /// Corrects what is remembered of the live rows: a row may have been removed or changed by hand, or the whole database restored

@@ -22,7 +22,9 @@ impl Follower {
         self.compare_after(waiting);
         // A row that has lost its eviction is left as it is.
         let evictions = self.pipeline.evictions().of(&unseen);
-        self.look_for_evictions(&evictions).await;
+        if self.look_for_evictions(&evictions).await.is_err() {
+            return 0;
+        }
         unseen.retain(|uid| !self.pipeline.evictions().has_lost(uid));
         if self.is_too_many(unseen.len()).await {
             unseen.clear();

@@ -1,8 +1,9 @@
-//! The objects that this process evicted last. Their rows are the only copies, and a database that fails over may lose them: so it is
-//! remembered which rows must exist.
+//! The objects that this process evicted last, and those whose rows are recorded as lost. Their rows are the only copies, and a database
+//! that fails over may lose them: so it is remembered which rows must exist.
 
 use ingester_core::object::Meta;
-use ingester_store::guard::Version;
+use ingester_store::LostEviction;
+use ingester_store::guard::{Eviction, Version};
 use std::collections::{HashMap, HashSet, VecDeque};
 use tokio::time::Instant;
 
@@ -17,8 +18,16 @@ pub(crate) struct EvictedObject {
     pub(crate) name: Box<str>,
     /// The version that was evicted.
     pub(crate) version: u64,
-    /// When its deletion was requested.
-    pub(crate) since: Instant,
+    /// When its deletion was requested; `None` if an earlier process, or another one, did that.
+    pub(crate) since: Option<Instant>,
+}
+
+impl EvictedObject {
+    /// What is recorded of it if its row is lost.
+    pub(crate) fn loss(&self) -> LostEviction {
+        let EvictedObject { uid, namespace, name, version, .. } = self.clone();
+        LostEviction { uid, namespace, name, res_version: version }
+    }
 }
 
 /// The last evictions.
@@ -29,25 +38,55 @@ pub(crate) struct Evictions {
     last: VecDeque<Box<str>>,
     /// Those whose rows were reported as lost.
     lost: HashSet<Box<str>>,
+    /// Those that the database records as lost.
+    recorded: HashSet<Box<str>>,
+    /// Those of them that are not lost any more.
+    settled: Vec<Box<str>>,
+}
+
+/// How the records of lost evictions differ from what is known.
+#[derive(Debug, Default)]
+pub(crate) struct LossChanges {
+    /// To be recorded.
+    pub(crate) lost: Vec<EvictedObject>,
+    /// Their records are to be deleted.
+    pub(crate) settled: Vec<Box<str>>,
 }
 
 impl Evictions {
     /// An object was deleted from etcd, and its row is the only copy.
     pub(crate) fn add(&mut self, meta: &Meta) {
-        let eviction = EvictedObject {
+        self.remember(EvictedObject {
             uid: meta.uid.clone(),
             namespace: meta.namespace.clone(),
             name: meta.name.clone(),
             version: meta.resource_version,
-            since: Instant::now(),
-        };
+            since: Some(Instant::now()),
+        });
+    }
+
+    /// The database records these evictions as lost, and no others.
+    pub(crate) fn learn(&mut self, recorded: Vec<LostEviction>) {
+        self.recorded = recorded.iter().map(|lost| lost.uid.clone()).collect();
+        for LostEviction { uid, namespace, name, res_version } in recorded {
+            if !self.objects.contains_key(&uid) {
+                self.remember(EvictedObject { uid, namespace, name, version: res_version, since: None });
+            }
+        }
+    }
+
+    fn remember(&mut self, eviction: EvictedObject) {
+        let uid = eviction.uid.clone();
         // An object that another finalizer holds may stay after all, and be evicted again.
-        if self.objects.insert(meta.uid.clone(), eviction).is_some() {
+        if self.objects.insert(uid.clone(), eviction).is_some() {
             return;
         }
-        self.last.push_back(meta.uid.clone());
-        if self.last.len() > MOST
-            && let Some(oldest) = self.last.pop_front()
+        self.last.push_back(uid);
+        // A record protects what is left of its row only while it is remembered.
+        let is_kept = |uid: &Box<str>| self.recorded.contains(uid);
+        if self.last.len() > MOST.saturating_add(self.recorded.len())
+            && let Some(oldest) =
+                self.last.iter().position(|uid| !is_kept(uid)).and_then(|place| self.last.remove(place))
         {
             self.objects.remove(&oldest);
             self.lost.remove(&oldest);
@@ -59,7 +98,13 @@ impl Evictions {
         if self.objects.remove(uid).is_some() {
             self.last.retain(|other| **other != *uid);
             self.lost.remove(uid);
+            self.settle(uid);
         }
+    }
+
+    /// The record of an eviction, if there is one, is to be deleted.
+    fn settle(&mut self, uid: &str) {
+        self.settled.extend(self.recorded.take(uid));
     }
 
     /// All of them.
@@ -67,41 +112,73 @@ impl Evictions {
         self.last.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
     }
 
-    /// Those of these objects that this process evicted recently.
+    /// Those of these objects that this process evicted recently, or whose rows are recorded as lost.
     pub(crate) fn of(&self, uids: &[Box<str>]) -> Vec<EvictedObject> {
         uids.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
     }
 
-    /// Whether its row had lost the eviction when [`Evictions::lost`] was last asked about it.
+    /// Returns true if the row had lost the eviction when [`Evictions::lost`] was last asked about it.
     pub(crate) fn has_lost(&self, uid: &str) -> bool {
         self.lost.contains(uid)
     }
 
+    /// Returns true if the database records the eviction as lost.
+    pub(crate) fn is_recorded(&self, uid: &str) -> bool {
+        self.recorded.contains(uid)
+    }
+
     /// Those of `asked` whose rows have lost the eviction since the last call. `stored` is what was read of them.
     pub(crate) fn lost(&mut self, asked: &[EvictedObject], stored: &HashMap<Box<str>, Version>) -> Vec<EvictedObject> {
-        let is_lost = |eviction: &EvictedObject| match stored.get(&eviction.uid) {
-            None => true,
-            // Users change and delete evicted rows, and an object that another finalizer holds may stay: these rows have a later version.
-            Some(stored) => {
-                stored.res_version < eviction.version || (stored.res_version == eviction.version && !stored.evicted())
-            }
-        };
         let mut lost = Vec::new();
-        for eviction in asked.iter().filter(|eviction| self.objects.contains_key(&eviction.uid)) {
-            if !is_lost(eviction) {
-                self.lost.remove(&eviction.uid);
-            } else if self.lost.insert(eviction.uid.clone()) {
-                lost.push(eviction.clone());
+        for eviction in asked {
+            let uid = &eviction.uid;
+            if !self.objects.contains_key(uid) {
+                continue;
+            }
+            let is_known = self.lost.contains(uid) || self.recorded.contains(uid);
+            if is_lost(eviction, stored.get(uid), is_known) {
+                if self.lost.insert(uid.clone()) {
+                    lost.push(eviction.clone());
+                }
+                continue;
+            }
+            self.lost.remove(uid);
+            self.settle(uid);
+            if eviction.since.is_none() {
+                // When a rule may purge its row is not known.
+                self.forget(uid);
             }
         }
         lost
+    }
+
+    /// What is to be recorded, and which records are to be deleted; from now on this counts as done.
+    pub(crate) fn take_changes(&mut self) -> LossChanges {
+        let new: Vec<Box<str>> = self.lost.difference(&self.recorded).cloned().collect();
+        let lost = new.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect();
+        self.recorded.extend(new);
+        LossChanges { lost, settled: std::mem::take(&mut self.settled) }
+    }
+}
+
+/// Returns true if the stored row is not what the eviction left. Users change and delete evicted rows, and an object that another finalizer
+/// holds may stay: these rows have a later version. Once the loss `is_known`, an evicted row of an earlier version is what a person has
+/// found in a backup.
+fn is_lost(eviction: &EvictedObject, stored: Option<&Version>, is_known: bool) -> bool {
+    let Some(stored) = stored else { return true };
+    let is_found = is_known && matches!(stored.eviction, Eviction::Confirmed | Eviction::Unrecorded);
+    match stored.res_version.cmp(&eviction.version) {
+        std::cmp::Ordering::Greater => false,
+        std::cmp::Ordering::Equal => !stored.evicted(),
+        std::cmp::Ordering::Less => !is_found,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Evictions, MOST};
+    use super::{Evictions, LossChanges, MOST};
     use ingester_core::object::{ManagedFields, Meta, Object};
+    use ingester_store::LostEviction;
     use ingester_store::guard::{Eviction, Version};
     use std::collections::HashMap;
 
@@ -159,10 +236,59 @@ mod tests {
         evictions.add(&meta("a", 5));
         let rows = stored(&[("a", 3, false, false)]);
         assert_eq!(evictions.lost(&evictions.all(), &rows).len(), 1);
+        assert_eq!(evictions.take_changes().lost.len(), 1);
         evictions.forget("a");
         assert!(evictions.all().is_empty() && !evictions.has_lost("a"));
+        assert_eq!(*evictions.take_changes().settled, ["a".into()]);
         evictions.add(&meta("a", 9));
         assert_eq!(evictions.all().len(), 1);
+    }
+
+    fn recorded(uid: &str, res_version: u64) -> LostEviction {
+        LostEviction { uid: uid.into(), namespace: "ml".into(), name: format!("n-{uid}").into(), res_version }
+    }
+
+    #[test]
+    fn a_loss_is_recorded_once_and_the_record_is_deleted_when_the_row_is_back() {
+        let mut evictions = Evictions::default();
+        evictions.add(&meta("a", 5));
+        evictions.lost(&evictions.all(), &stored(&[("a", 3, false, false)]));
+        let LossChanges { lost, settled } = evictions.take_changes();
+        assert_eq!((lost[0].loss(), lost.len(), settled.len()), (recorded("a", 5), 1, 0));
+        assert!(evictions.take_changes().lost.is_empty(), "once");
+        evictions.lost(&evictions.all(), &stored(&[("a", 5, true, false)]));
+        let LossChanges { lost, settled } = evictions.take_changes();
+        assert!(lost.is_empty() && *settled == ["a".into()], "{settled:?}");
+        assert_eq!(evictions.all().len(), 1, "it may be lost again");
+    }
+
+    #[test]
+    fn a_recorded_loss_is_told_again_and_protects_what_is_left_of_the_row() {
+        let mut evictions = Evictions::default();
+        evictions.learn(vec![recorded("a", 5), recorded("b", 5)]);
+        let rows = stored(&[("a", 3, false, false)]);
+        assert_eq!(evictions.lost(&evictions.all(), &rows).len(), 2);
+        assert!(evictions.has_lost("a") && evictions.take_changes().lost.is_empty(), "it is recorded");
+        for number in 0..2 * MOST {
+            evictions.add(&meta(&number.to_string(), 1));
+        }
+        assert!(
+            evictions.has_lost("a") && evictions.of(&["a".into()]).len() == 1,
+            "later evictions do not displace it"
+        );
+        // The best that a backup has is an earlier state.
+        evictions.lost(&evictions.of(&["a".into(), "b".into()]), &stored(&[("a", 4, true, false)]));
+        assert_eq!(*evictions.take_changes().settled, ["a".into()]);
+        assert!(!evictions.has_lost("a") && evictions.has_lost("b"));
+    }
+
+    #[test]
+    fn an_intended_eviction_of_an_earlier_version_is_no_copy_that_a_person_has_found() {
+        let mut evictions = Evictions::default();
+        evictions.learn(vec![recorded("a", 5)]);
+        let mut rows = stored(&[("a", 4, true, false)]);
+        rows.values_mut().for_each(|version| version.eviction = Eviction::Intended);
+        assert_eq!(evictions.lost(&evictions.all(), &rows).len(), 1);
     }
 
     #[test]

@@ -41,7 +41,7 @@ mod request;
 mod settling;
 mod work;
 
-pub(crate) use evictions::{EvictedObject, Evictions};
+pub(crate) use evictions::{EvictedObject, Evictions, LossChanges};
 pub(crate) use known::{Known, KnownObject, RowState, Unseen};
 pub(crate) use left_out::HOLDS;
 pub(crate) use prepare::forgotten;

@@ -169,6 +169,8 @@ impl Pipeline {
             Some(Err((identity, reason))) if identity.uid.as_ref().is_none_or(|uid| *uid == object.uid) => {
                 Work::Broken { identity, reason }
             }
+            // The row is what a lost eviction has left, so its state is no deletion: a person decides.
+            _ if self.evictions().has_lost(&object.uid) => return Err(object.uid),
             // No object has this name, or another object has it by now.
             _ => match self.evicted_elsewhere(&object, seen).await {
                 Err(Stopped) => return Err(object.uid),

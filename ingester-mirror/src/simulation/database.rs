@@ -14,7 +14,7 @@ use ingester_store::fuse::{Account, Fuse};
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use ingester_store::left_out::{FilterVerdict, LeftOut, leaves_out};
 use ingester_store::marks::Mark;
-use ingester_store::{Rejected, Report, RowChange, StoredRow};
+use ingester_store::{LostEviction, Rejected, Report, RowChange, StoredRow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -108,6 +108,8 @@ pub(super) struct Database {
     pub(super) moves: Vec<watch::Sender<u64>>,
     /// Rows of objects that are gone, which another database has in their state before the eviction.
     pub(super) lost_evictions: BTreeSet<Box<str>>,
+    /// The table of lost evictions.
+    pub(super) recorded_as_lost: BTreeMap<Box<str>, LostEviction>,
     /// How far its clock is off, in microseconds.
     clock: i64,
     /// Whether rows of deleted objects are purged.

@@ -19,7 +19,9 @@ use ingester_core::value::Micros;
 use ingester_store::fuse::{Account, Fuse, Sweep, others};
 use ingester_store::guard::{Eviction, Version};
 use ingester_store::left_out::FilterVerdict;
-use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use ingester_store::{
+    Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
+};
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -383,6 +385,34 @@ impl Rows for Client {
 
     fn uncount_evicted<'a>(&'a self, unit: &'a str, objects: u64, _: Micros) -> BoxFuture<'a, Result<(), StoreError>> {
         async move { self.query("uncount evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
+    }
+
+    /// Answered at once: a request would take its turn, and change every history that is kept.
+    fn lost_evictions(&self) -> BoxFuture<'_, Result<Vec<LostEviction>, StoreError>> {
+        async move {
+            let world = self.sim.world();
+            let recorded = world.database.recorded_as_lost.values();
+            Ok(recorded.filter(|lost| is_of(self.namespace, &lost.namespace)).cloned().collect())
+        }
+        .boxed()
+    }
+
+    fn record_lost_evictions<'a>(&'a self, lost: &'a [LostEviction]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            let entries = lost.iter().map(|lost| (lost.uid.clone(), lost.clone()));
+            self.sim.world().database.recorded_as_lost.extend(entries);
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn forget_lost_evictions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            let mut world = self.sim.world();
+            uids.iter().for_each(|uid| drop(world.database.recorded_as_lost.remove(*uid)));
+            Ok(())
+        }
+        .boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

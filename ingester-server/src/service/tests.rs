@@ -17,6 +17,7 @@ use crate::metrics::Metrics;
 use crate::places::Places;
 use crate::read::Log;
 use crate::restore::rights::RestoreRights;
+use crate::volume::WriteVolumes;
 use crate::watch::{Hub, WatchLimits};
 use axum::body::Body;
 use crd_specs::KINDS;
@@ -128,6 +129,7 @@ fn over(store: Store, former: FormerObjects, watches: bool) -> Service {
         saved: saved(),
         limits: Limits::default(),
         places: Places::new(200),
+        volumes: WriteVolumes::new(0),
         watches: watches.then(|| Hub::new(log, WatchLimits::default(), metrics)),
         watchable: watches,
     })

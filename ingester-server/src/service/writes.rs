@@ -163,6 +163,10 @@ impl Inner {
         };
         let asker = restore::Asker { user: &caller.user, status: status.as_ref().copied().map_err(String::as_str) };
         let version = version.as_ref().map(|(uid, text)| (&**uid, &**text));
+        if let Some((_, text)) = version {
+            // A version of an evicted object goes back into its row.
+            options.take(options.effect("CreateOptions")?, text.len())?;
+        }
         let acting = restores.acting(cluster, identity, caller, token.as_ref()).await;
         let is_impersonating = acting.as_ref().is_ok_and(Acting::is_impersonating);
         let client = acting.map(|acting| acting.client);

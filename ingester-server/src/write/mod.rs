@@ -11,7 +11,7 @@
 //!
 //! Clients change only labels and annotations. A live object is written in the cluster.
 //!
-//! May use: ingester-core, ingester-sql, ingester-store, access, answer, body, former, read, status.
+//! May use: ingester-core, ingester-sql, ingester-store, access, answer, body, former, read, status, volume.
 
 mod check;
 pub(crate) mod find;
@@ -80,7 +80,7 @@ impl Target<'_> {
 ///
 /// # Errors
 /// [`Status`], as in the API server: 400 and 422 for an invalid patch or object, 404, 405 for a live object, 409 for
-/// another version, 413, 415 for another type of patch.
+/// another version, 413, 415 for another type of patch, 429 for more than the caller may write in a minute.
 pub async fn patch(
     store: &Store,
     target: Target<'_>,
@@ -230,6 +230,8 @@ async fn change(
             // The API server would not accept it back.
             return Err(Status::too_large(MOST_TEXT));
         }
+        // The history keeps the stored text.
+        options.take(effect, text.len().max(json_of(stored).len()))?;
         row(kind, stored, text).map(Some)
     };
     let changed = store.change_evicted(kind, &uid, effect, edit).await.map_err(failed)?;

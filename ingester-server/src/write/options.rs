@@ -4,8 +4,10 @@ use crate::access::AccessLog;
 use crate::body::is_json;
 use crate::former::Reach;
 use crate::status::{Cause, Resource, Status};
+use crate::volume::WriteVolume;
 use ingester_store::Effect;
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// The parameters of a write that have a meaning here. Others of Kubernetes (`fieldManager`, `fieldValidation`, `propagationPolicy`,
 /// `gracePeriodSeconds`) are accepted and without effect: an evicted object has no dependents and nothing waits for it.
@@ -19,12 +21,25 @@ pub struct Options {
     pub former: Reach,
     /// The access log, which notes what is written.
     pub log: Option<AccessLog>,
+    /// What the caller may write; `None` for any volume.
+    pub volume: Option<Arc<WriteVolume>>,
 }
 
 impl Options {
     /// Whether to write, or only try. `of` is the name of the options in Kubernetes, for errors.
     pub(crate) fn effect(&self, of: &str) -> Result<Effect, Status> {
         Ok(self.noted(effect(&self.dry_run, of)?))
+    }
+
+    /// An object of this many bytes is about to be written.
+    ///
+    /// # Errors
+    /// 429 if the caller has written too much within the last minute.
+    pub(crate) fn take(&self, effect: Effect, bytes: usize) -> Result<(), Status> {
+        match &self.volume {
+            Some(volume) if effect == Effect::Written => volume.take(bytes),
+            _ => Ok(()),
+        }
     }
 
     fn noted(&self, effect: Effect) -> Effect {

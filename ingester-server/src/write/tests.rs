@@ -3,6 +3,7 @@
 use super::{Answer, Options, Target, delete, delete_collection, patch, put};
 use crate::body::MOST;
 use crate::status::Status;
+use crate::volume::WriteVolumes;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
@@ -10,6 +11,7 @@ use ingester_core::value::Micros;
 use ingester_sql::query::{Query, States, parse_label_selector};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 const MERGE: Option<&str> = Some("application/merge-patch+json");
@@ -435,6 +437,35 @@ async fn a_deletion_answers_as_the_api_server() {
     assert_eq!(told(remove(&store, "a", "").await).0, 404);
     let stored = store.stored(model().table(), &["1"]).await.unwrap().remove(0);
     assert!(stored.delete_time.is_some() && stored.evict_time.is_some());
+}
+
+#[tokio::test]
+async fn a_user_fills_no_disk_with_small_patches_of_a_large_object() {
+    let store = one().await;
+    let large = json!({"metadata": {"annotations": {"note": "x".repeat(200 << 10)}}});
+    merge(&store, &large).await.unwrap();
+    let volumes = WriteVolumes::new(1 << 20);
+    let patch = async |user: &str, number: usize| {
+        let options = Options { volume: Some(Arc::new(volumes.of(user))), ..Options::default() };
+        let body = json!({"metadata": {"labels": {"number": number.to_string()}}}).to_string();
+        super::patch(&store, target("a"), &options, MERGE, body.as_bytes()).await
+    };
+    let mut written = 0;
+    let refused = loop {
+        match patch("ada", written).await {
+            Ok(_) => written += 1,
+            Err(refused) => break refused,
+        }
+    };
+    // A slow machine refills a part of the limit meanwhile.
+    assert!((5..10).contains(&written) && refused.code.as_u16() == 429, "{written}: {refused}");
+    let details = refused.details.unwrap();
+    assert!(details.retry_after_seconds.is_some_and(|seconds| (1..=13).contains(&seconds)), "{details:?}");
+    patch("bob", 100).await.unwrap();
+    assert!(patch("ada", 100).await.is_ok(), "what changes nothing counts nothing");
+    let dry = Options { volume: Some(Arc::new(volumes.of("ada"))), ..dry() };
+    let body = json!({"metadata": {"labels": {"number": "dry"}}}).to_string();
+    assert!(super::patch(&store, target("a"), &dry, MERGE, body.as_bytes()).await.is_ok(), "nor does a dry run");
 }
 
 #[tokio::test]

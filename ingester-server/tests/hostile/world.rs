@@ -16,6 +16,7 @@ use ingester_server::metrics::Metrics;
 use ingester_server::places::Places;
 use ingester_server::restore::rights::RestoreRights;
 use ingester_server::service::{Service, Sources};
+use ingester_server::volume::WriteVolumes;
 use ingester_store::query::Limits as QueryLimits;
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::shared_mariadb;
@@ -218,6 +219,7 @@ impl World {
             saved: SavedQueries::parse(saved, KINDS).unwrap(),
             limits: QueryLimits { time: setup.time, ..QueryLimits::default() },
             places: Places::new(setup.places),
+            volumes: WriteVolumes::new(0),
             watches: None,
             watchable: false,
         });

@@ -127,6 +127,11 @@ pub(crate) trait Driver: Send + Sync {
     /// Lends a connection for migrations.
     fn migrations(&self) -> BoxFuture<'_, Result<Box<dyn Migrations>, sqlx::Error>>;
 
+    /// Returns true if the database has shown that no transaction that writes is open. A database that cannot be asked that returns false.
+    fn has_no_writer(&self) -> BoxFuture<'_, Result<bool, sqlx::Error>> {
+        Box::pin(async { Ok(false) })
+    }
+
     /// A connection turned out to be useless, or could not be made: another server may be the right one now.
     fn look_for_server(&self) -> BoxFuture<'_, Looked>;
 

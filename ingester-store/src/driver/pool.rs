@@ -108,6 +108,11 @@ impl Pool {
         read(query, &*rows)
     }
 
+    /// Returns true if the database has shown that no transaction that writes is open.
+    pub(crate) async fn has_no_writer(&self) -> Result<bool, sqlx::Error> {
+        self.driver.has_no_writer().await
+    }
+
     /// Runs a text of several statements in this form that begins and commits a transaction. Returns how many rows they affected; `None` if
     /// its connection has found out that the servers take another form, or none, and nothing was run.
     pub(crate) async fn execute_transaction(&self, form: OneText, sql: &Sql) -> Result<Option<u64>, sqlx::Error> {

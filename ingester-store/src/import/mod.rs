@@ -22,6 +22,7 @@ use ingester_core::kind::Kind;
 use ingester_core::place::is_obeyed;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
+use ingester_core::value::Micros;
 use ingester_core::{RegistryError, check_registry};
 use read::{Found, Loaded};
 use std::collections::HashMap;
@@ -235,6 +236,25 @@ pub enum Destination<'s> {
     Nowhere,
 }
 
+/// How an import learns the states of objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ObjectStates {
+    /// All objects are live.
+    #[default]
+    Live,
+    /// Annotations that show the states of objects are read as states, and removed from the objects.
+    Annotated,
+    /// The same; but an object without a state has left the cluster for good, and its eviction began at this time.
+    Evicted(Micros),
+}
+
+impl ObjectStates {
+    /// Returns true if a row may say something else than that its object is live.
+    fn are_read(self) -> bool {
+        self != ObjectStates::Live
+    }
+}
+
 /// An import.
 pub struct Import<'s> {
     /// Where the objects go.
@@ -245,8 +265,8 @@ pub struct Import<'s> {
     pub inputs: Vec<Input>,
     /// The namespace of objects that have none. Objects of another one are rejected, but not recorded as rejects.
     pub namespace: Option<String>,
-    /// Whether annotations that show the states of objects are read as states, and removed from the objects.
-    pub states: bool,
+    /// How the states of objects are known.
+    pub states: ObjectStates,
     /// How far it is.
     pub progress: Arc<Progress>,
     /// Ends it after the batch that is being written, or a few seconds later without that batch.
@@ -266,7 +286,9 @@ pub async fn import(
     problem: impl FnMut(&Problem),
 ) -> Result<Summary, ImportError> {
     let (destination, stop) = (Destination::Store(store), CancellationToken::new());
-    Import { destination, kinds, inputs, namespace: None, states: false, progress, stop }.run(problem).await
+    Import { destination, kinds, inputs, namespace: None, states: ObjectStates::Live, progress, stop }
+        .run(problem)
+        .await
 }
 
 impl Import<'_> {
@@ -308,7 +330,8 @@ async fn run(
                 Found::Row { place, row, reject } => {
                     summary.kinds[place].1.read += 1;
                     if let Some((place, batch)) = waiting.push(place, Pending { row, origin, reject }) {
-                        let writing = write((destination, states), &mut summary.kinds[place], batch, &mut problem);
+                        let writing =
+                            write((destination, states.are_read()), &mut summary.kinds[place], batch, &mut problem);
                         match unless_stopped(&stop, writing).await {
                             Some(written) => rejects.extend(written?),
                             None => break 'reading,
@@ -345,7 +368,8 @@ async fn run(
     for (place, batch) in waiting.rows.into_iter().enumerate() {
         if !batch.is_empty() && !stop.is_cancelled() {
             let writing = async {
-                let rejects = write((destination, states), &mut summary.kinds[place], batch, &mut problem).await?;
+                let rejects =
+                    write((destination, states.are_read()), &mut summary.kinds[place], batch, &mut problem).await?;
                 destination.record(&rejects).await
             };
             if let Some(written) = unless_stopped(&stop, writing).await {
@@ -449,7 +473,7 @@ async fn compared(
 
 #[cfg(test)]
 mod tests {
-    use super::{Destination, Import};
+    use super::{Destination, Import, ObjectStates};
     use ingester_core::Kind;
     use ingester_core::kind::Definition;
     use std::sync::Arc;
@@ -469,7 +493,7 @@ mod tests {
             kinds: KINDS,
             inputs: Vec::new(),
             namespace: None,
-            states: false,
+            states: ObjectStates::Live,
             progress: Arc::default(),
             stop,
         };

@@ -1,6 +1,6 @@
 //! The reading thread: files to documents to objects to rows.
 
-use super::{Input, Origin, Progress, namespace, states};
+use super::{Input, ObjectStates, Origin, Progress, namespace, states};
 use crate::moving::refuse_only_copy;
 use crate::rows::Reject;
 use ingester_core::kind::{Kind, find};
@@ -43,8 +43,8 @@ pub(super) enum Found {
 pub(super) struct Asked<'a> {
     /// The namespace of objects without one.
     pub(super) namespace: Option<&'a str>,
-    /// Whether annotations say the states of objects.
-    pub(super) states: bool,
+    /// How the states of objects are known.
+    pub(super) states: ObjectStates,
 }
 
 /// Reads all inputs to their ends, or until the receiver is gone.
@@ -128,13 +128,17 @@ fn load(input: &Arc<str>, document: Document, kinds: &[Kind], asked: Asked<'_>) 
     Loaded { origin, found }
 }
 
-fn decode(text: String, kinds: &[Kind], states: bool) -> Found {
+fn decode(text: String, kinds: &[Kind], states: ObjectStates) -> Found {
     let (text, said) = match states {
-        true => match states::taken(text.clone()) {
+        ObjectStates::Live => (text, states::Said::default()),
+        ObjectStates::Annotated | ObjectStates::Evicted(_) => match states::taken(text.clone()) {
             Ok(taken) => taken,
             Err(reason) => return broken(&Identity::probe(&text), kinds, reason),
         },
-        false => (text, states::Said::default()),
+    };
+    let said = match states {
+        ObjectStates::Evicted(time) => said.or_evicted(time),
+        ObjectStates::Live | ObjectStates::Annotated => said,
     };
     // The metadata comes first: objects of unknown kinds are not decoded, and a broken object of a known kind is recorded under
     // its identity.

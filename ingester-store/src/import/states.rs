@@ -23,6 +23,14 @@ impl Said {
         row.evict_confirmed = self.evicted.is_some_and(|(_, confirmed)| confirmed);
     }
 
+    /// An object that is live by what they say has left the cluster for good instead, from this time on.
+    pub(super) fn or_evicted(self, time: Micros) -> Self {
+        match self {
+            Said { deleted: None, evicted: None } => Said { deleted: None, evicted: Some((time, true)) },
+            said => said,
+        }
+    }
+
     /// # Errors
     /// Which annotation is wrong.
     fn of(found: &[(String, String)]) -> Result<Self, String> {
@@ -166,6 +174,18 @@ mod tests {
         assert_eq!(taken(last), Ok((r#"{"metadata":{"name":"a"}}"#.to_owned(), said)));
         for plain in [text(""), text(r#""annotations":{"a":"b"},"#), "[]".to_owned(), "{".to_owned()] {
             assert_eq!(taken(plain.clone()), Ok((plain, Said::default())));
+        }
+    }
+
+    #[test]
+    fn only_an_object_without_another_state_is_assumed_to_be_evicted() {
+        let evicted = Said { deleted: None, evicted: Some((Micros(5), true)) };
+        assert_eq!(Said::default().or_evicted(Micros(5)), evicted);
+        for said in [
+            Said { deleted: Some(Micros(1)), evicted: None },
+            Said { deleted: None, evicted: Some((Micros(1), false)) },
+        ] {
+            assert_eq!(said.or_evicted(Micros(5)), said);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::apply::{replaced_tables, schema_of};
 use super::keys;
-use crate::driver::{ErrorClass, StoreError};
+use crate::driver::{About, ErrorClass, StoreError};
 use crate::ledger::catalog::Catalog;
 use crate::ledger::{DeclaredRecords, Ledger};
 use crate::store::Store;
@@ -69,6 +69,13 @@ pub enum DeclaredError {
     Destructive(Vec<String>),
 }
 
+impl DeclaredError {
+    /// Returns true if the database's disk is full or broken.
+    fn is_of_disk(&self) -> bool {
+        matches!(self, DeclaredError::Store(error) if error.is_about(About::Storage))
+    }
+}
+
 /// Which changes may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum May {
@@ -112,7 +119,9 @@ impl Store {
                 }
                 // Without a lock another program may make the same changes at this moment: what was read is then neither the old
                 // state nor the new one.
-                Err(_) if !self.dialect().locks_migrations() && attempt < LOOKS => tokio::time::sleep(BETWEEN).await,
+                Err(error) if !self.dialect().locks_migrations() && attempt < LOOKS && !error.is_of_disk() => {
+                    tokio::time::sleep(BETWEEN).await;
+                }
                 Err(error) => return Err(error),
             }
             catalog = self.catalog().await?;

@@ -7,19 +7,23 @@
 use super::ask::{AskError, Asked, Limits, Page, Wanted};
 use super::found::FoundRow;
 use crate::changes::What;
+use crate::rows::SETTLED;
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::schema::{Companion, History, Many, base};
 use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Checked, Condition, Filter, Order, Query, QueryError, States, Test};
 use std::cmp::Ordering;
+use std::time::Duration;
 
-/// How far ahead of the database's clock a moment may be: clocks differ, and the answer is that of now. Much later, it would change.
-const AHEAD: i64 = 60_000_000;
+/// How far ahead of the database's clock a moment may be: clocks differ. It is waited for.
+const AHEAD: i64 = 5_000_000;
 
 /// A query about the objects of one kind as they were at a moment, ready to be asked.
 #[derive(Clone)]
 pub struct AskedAt<'s> {
+    store: &'s Store,
+    moment: Micros,
     present: Asked<'s>,
     former: Asked<'s>,
 }
@@ -78,7 +82,23 @@ impl Store {
             return Err(QueryError::WrongTest { field: many.name.to_string(), how, why });
         }
         let former = self.ask_table(kind, former, &past, limits)?.with_tokens_of(&present);
-        Ok(AskedAt { present, former })
+        Ok(AskedAt { store: self, moment, present, former })
+    }
+
+    /// Waits until the answers about a moment do not change any more: until every write of an earlier time is visible. That is so after
+    /// [`SETTLED`], or as soon as the moment has come and no write is open, where the database says so.
+    async fn settled(&self, moment: Micros) -> Result<(), AskError> {
+        let left = |until: i64| Duration::from_micros(u64::try_from(until.saturating_sub(self.now().0)).unwrap_or(0));
+        let until = moment.0.saturating_add(i64::try_from(SETTLED.as_micros()).unwrap_or(i64::MAX));
+        if left(until).is_zero() {
+            return Ok(());
+        }
+        tokio::time::sleep(left(moment.0)).await;
+        let asked = tokio::time::timeout(left(until), self.pool.has_no_writer()).await;
+        if !matches!(asked, Ok(Ok(true))) {
+            tokio::time::sleep(left(until)).await;
+        }
+        Ok(())
     }
 
     /// The versions of an object, the latest first: a page of up to `limit`, the first one or that of a token. None for a uid that is not
@@ -186,6 +206,7 @@ impl AskedAt<'_> {
                 so_far.then(if key.descending { by_key.reverse() } else { by_key })
             })
         };
+        self.store.settled(self.moment).await?;
         let present = self.present.page(wanted, limit, token).await?;
         let former = self.former.page(wanted, limit, token).await?;
         // What comes after the end of an incomplete answer may still be in that answer.
@@ -218,6 +239,7 @@ impl AskedAt<'_> {
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
     pub async fn count(&self) -> Result<u64, AskError> {
+        self.store.settled(self.moment).await?;
         self.present.count_with(&self.former).await
     }
 }

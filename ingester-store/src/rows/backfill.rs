@@ -467,7 +467,8 @@ async fn write(
     }
     let mut filled: HashSet<Box<str>> = changes.write.iter().map(|write| write.uid.as_str().into()).collect();
     if !changes.pairs.is_empty() {
-        let batch = Batch { table, changes: &[], now, max_packet, clear_rejects: false, trusting: false };
+        let batch =
+            Batch { table, changes: &[], now, max_packet, clear_rejects: false, trusting: false, times: Vec::new() };
         for companion in table.companions() {
             let rows: Vec<&Row> =
                 changes.pairs.iter().filter(|(changed, _)| changed.companion(companion)).map(|(_, row)| row).collect();

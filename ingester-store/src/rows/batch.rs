@@ -8,7 +8,7 @@ use super::change::{Report, RowChange};
 use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room};
 use super::companions::{CompanionChanges, CompanionRow, alike_but_for_labels};
 use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
-use super::history::{begin_versions, keep_versions, mark_deleted};
+use super::history::{begin_versions, is_late, keep_versions, mark_deleted, move_versions};
 use super::log::{Log, is_news, steps};
 use super::restores::end_restores;
 use crate::driver::Transaction;
@@ -31,6 +31,8 @@ pub(super) struct Batch<'a> {
     pub(super) clear_rejects: bool,
     /// Whether to rely on [`Row::expected`] until it turns out to be wrong.
     pub(super) trusting: bool,
+    /// The times that it has given to versions.
+    pub(super) times: Vec<Micros>,
 }
 
 /// The changes of a batch, by what is to be done with their rows.
@@ -121,18 +123,31 @@ impl<'a> Sorted<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Writes the batch; the caller commits, with the entries of the log.
-    pub(super) async fn write(&self, tx: &mut Transaction, log: &mut Log<'a>) -> Result<Report, sqlx::Error> {
+    /// Writes the batch; the caller commits, with the entries of the log. `clock` says the database's time.
+    pub(super) async fn write(
+        &mut self,
+        tx: &mut Transaction,
+        log: &mut Log<'a>,
+        clock: impl Fn() -> Micros,
+    ) -> Result<Report, sqlx::Error> {
         let mut report = Report::default();
-        let uids: Vec<&str> = self.changes.iter().map(RowChange::uid).collect();
+        self.times.clear();
+        let changes = self.changes;
+        let uids: Vec<&str> = changes.iter().map(RowChange::uid).collect();
         let judged = self.write_judged(tx, log).await?;
-        let open = || self.changes.iter().filter(|change| !judged.written.contains(change.uid()));
+        let is_open = |change: &&RowChange| !judged.written.contains(change.uid());
         // Rows that are expected to be absent are not read: if one exists after all, its INSERT fails, and it is read then.
-        let asked: Vec<&str> = open().filter(|change| !self.is_new(change)).map(RowChange::uid).collect();
+        let asked: Vec<&str> =
+            changes.iter().filter(is_open).filter(|change| !self.is_new(change)).map(RowChange::uid).collect();
         let stored = self.versions(tx, &asked).await?;
+        if self.table.history.is_some() {
+            // Another transaction may have had the locks for long.
+            self.now = clock();
+            self.times.push(self.now);
+        }
 
         let mut sorted = Sorted::default();
-        for change in open() {
+        for change in changes.iter().filter(is_open) {
             sorted.add(change, stored.get(change.uid()).copied(), &mut report);
         }
         let inserted = self.insert_absent(tx, &mut sorted, &mut report).await?;
@@ -167,6 +182,23 @@ impl<'a> Batch<'a> {
             }
         }
         Ok(report)
+    }
+
+    /// Before the commit: lets the versions that were written begin later, if it is late for their time.
+    pub(super) async fn begin_later(
+        &mut self,
+        tx: &mut Transaction,
+        clock: impl Fn() -> Micros,
+    ) -> Result<(), sqlx::Error> {
+        let uids: Vec<&str> = self.changes.iter().map(RowChange::uid).collect();
+        while self.times.first().is_some_and(|time| is_late(*time, clock())) {
+            let to = clock();
+            for from in std::mem::take(&mut self.times) {
+                move_versions(tx, self.table, &uids, from, to).await?;
+            }
+            self.times.push(to);
+        }
+        Ok(())
     }
 
     /// Inserts the rows that are absent; returns them. Those that another writer has inserted meanwhile are sorted anew.

@@ -259,6 +259,7 @@ impl Store {
             max_packet: self.max_packet,
             clear_rejects: false,
             trusting: false,
+            times: Vec::new(),
         }
     }
 }

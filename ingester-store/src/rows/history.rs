@@ -4,13 +4,53 @@
 //! The present version of an object is its row, and began at the row's `update_time`. So a version begins where the one before it ends, there
 //! is one for each time at which there was a row, and the history alone never has to be changed. What leaves the version as it is (another
 //! definition of the kind, a backfill, the confirmation of an eviction) leaves `update_time`.
+//!
+//! A question about a moment must have the same answer for ever. So a version must not begin long before others see it: a writer takes the
+//! time once it has its locks, and lets its versions begin later if its commit is due more than [`OPEN`] after that. Those who ask wait until
+//! a moment is [`SETTLED`].
 
 use super::chunks::{MOST_ROWS, chunks};
 use crate::driver::Transaction;
 use ingester_core::schema::{History, Table};
 use ingester_core::value::Micros;
-use ingester_sql::dialect::statements::{BeginAfterFormer, Gone, KeepVersions, Tombstone, VersionTimes, What};
+use ingester_sql::dialect::statements::{
+    BeginAfterFormer, BeginLater, EndLater, Gone, KeepVersions, Tombstone, VersionTimes, What,
+};
 use std::collections::HashMap;
+use std::time::Duration;
+
+/// How old the time of a write may be when it is committed.
+pub(super) const OPEN: Duration = Duration::from_secs(2);
+
+/// How long after a moment every write of an earlier time is visible: [`OPEN`], and what a commit takes.
+pub(crate) const SETTLED: Duration = Duration::from_secs(5);
+
+/// Returns true if it is late for a write of a time.
+pub(super) fn is_late(time: Micros, now: Micros) -> bool {
+    now.0.saturating_sub(time.0) > i64::try_from(OPEN.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Lets the versions that began at a time, and those that ended then, begin and end later. The transaction has written them, or has their rows'
+/// locks. Returns how many began then.
+pub(super) async fn move_versions(
+    tx: &mut Transaction,
+    table: &Table,
+    uids: &[&str],
+    from: Micros,
+    to: Micros,
+) -> Result<u64, sqlx::Error> {
+    let Some(History { table: former, .. }) = table.history else { return Ok(0) };
+    let mut moved = 0;
+    for uids in chunks(uids, MOST_ROWS, tx.dialect()) {
+        let begun = tx.execute(&BeginLater { table, uids, from, to }).await?;
+        // Of a single object: if it has another version by now, that one's begin stays the end of the one before it.
+        if begun > 0 {
+            tx.execute(&EndLater { former, uids, from, to }).await?;
+        }
+        moved += begun;
+    }
+    Ok(moved)
+}
 
 /// The `update_time` of rows that are written: now, but for those in `others`.
 pub(super) struct Times {

@@ -149,12 +149,14 @@ async fn execute_update(store: &Store, update: &Update<'_>, change: What) -> Res
     }
     if store.dialect.is_embedded() {
         let mut tx = store.pool.begin(Access::Write).await?;
-        let rows = match &keep {
-            Some(keep) => tx.execute(keep).await,
+        // Another program may have had the write lock for long.
+        let now = store.now();
+        let rows = match keep {
+            Some(keep) => tx.execute(&KeepVersions { valid_to: now, ..keep }).await,
             None => Ok(0),
         };
         let rows = match rows {
-            Ok(_) => tx.execute(update).await,
+            Ok(_) => tx.execute(&Update { update_time: now, ..*update }).await,
             failed => failed,
         };
         return tx.end(rows).await.map(Some);

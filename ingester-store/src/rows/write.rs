@@ -2,12 +2,14 @@
 
 use super::batch::{Batch, is_unique_violation};
 use super::change::{Rejected, Report, RowChange, latest_of_each};
+use super::history::{is_late, move_versions};
 use super::single::{Single, write_single};
 use crate::driver::{ErrorClass, StoreError};
 use crate::store::Store;
 use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::Value;
+use ingester_sql::dialect::Access;
 use tokio::time::Instant;
 
 impl Store {
@@ -91,17 +93,27 @@ impl Store {
                     max_packet: self.max_packet,
                     clear_rejects: self.recorded().any(table.kind, changes.iter().map(RowChange::uid)),
                     trusting: true,
+                    times: Vec::new(),
                 };
                 let logs = self.logs().await?;
                 match write_single(self, &batch, logs).await? {
-                    Single::Written(report) => return Ok(report),
+                    Single::Written(report) => {
+                        // In a box, because it is seldom.
+                        Box::pin(self.begin_later(&batch)).await?;
+                        return Ok(report);
+                    }
                     Single::Refused => batch.trusting = false,
                     Single::NotPossible => {}
                 }
                 loop {
                     let mut log = self.log_of_batch(table, batch.now, logs, changes.len()).await?;
                     let mut tx = self.pool.begin_durably(changes.iter().any(RowChange::is_eviction)).await?;
-                    let report = batch.write(&mut tx, &mut log).await;
+                    let mut report = batch.write(&mut tx, &mut log, || self.now()).await;
+                    if report.is_ok()
+                        && let Err(error) = batch.begin_later(&mut tx, || self.now()).await
+                    {
+                        report = Err(error);
+                    }
                     match log.end(tx, report, self.max_packet).await {
                         // Rows exist that were expected not to.
                         Err(error) if batch.trusting && is_unique_violation(&error) => batch.trusting = false,
@@ -113,6 +125,21 @@ impl Store {
         let report = written.await?;
         self.recorded().cleared(table.kind, changes.iter().map(RowChange::uid));
         Ok(report)
+    }
+}
+
+impl Store {
+    /// After a batch of one object, which one statement or text has written and committed: if it has waited for a lock, its version began
+    /// long before others see it, so it begins now instead.
+    async fn begin_later(&self, batch: &Batch<'_>) -> Result<(), sqlx::Error> {
+        let uids: Vec<&str> = batch.changes.iter().map(RowChange::uid).collect();
+        let (from, to) = (batch.now, self.now());
+        if batch.table.history.is_none() || !is_late(from, to) {
+            return Ok(());
+        }
+        let mut tx = self.pool.begin(Access::Write).await?;
+        let moved = move_versions(&mut tx, batch.table, &uids, from, to).await;
+        tx.end(moved).await.map(drop)
     }
 }
 

@@ -7,7 +7,7 @@
 use super::Store;
 use crate::driver::StoreError;
 use ingester_core::value::{Micros, Value};
-use ingester_sql::dialect::statements::ReadClock;
+use ingester_sql::dialect::statements::{ReadClock, ReadTables};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -42,6 +42,14 @@ impl Store {
         if !self.dialect.is_embedded() && self.pool.servers().clock.is_due() {
             // In a box, because it is large and seldom.
             let _ = tokio::time::timeout(PROMPT, Box::pin(self.ask_clock())).await;
+        }
+    }
+
+    /// Asks the database a question that costs it nothing.
+    pub(super) async fn ask_once(&self) -> Result<(), sqlx::Error> {
+        match self.dialect.is_embedded() {
+            true => self.pool.fetch(&ReadTables).await.map(drop),
+            false => self.ask_clock().await.map(drop),
         }
     }
 

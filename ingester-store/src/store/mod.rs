@@ -18,7 +18,7 @@ pub(crate) use recorded::Recorded;
 pub(crate) use retry::database;
 pub use retry::{unless_stopped, waiting_for};
 
-use crate::driver::{Connections, Pool, Retry};
+use crate::driver::{Connections, Pool, Retry, StoreError, is_lost};
 use ingester_sql::dialect::Dialect;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -68,6 +68,32 @@ impl Store {
     /// What the connections do now.
     pub fn connections(&self) -> Connections {
         self.pool.connections()
+    }
+
+    /// Asks the database for an answer, which may take as long as `within`. Broken connections of the pool are replaced first.
+    ///
+    /// # Errors
+    /// If there is no answer in time, or the database refuses to answer.
+    pub async fn answers(&self, within: Duration) -> Result<(), StoreError> {
+        const DOING: &str = "asking the database for an answer";
+        let usage = self.pool.connections();
+        if self.dialect.is_embedded() && usage.idle == 0 && usage.used == usage.limit {
+            // Its only connection is at work, and there is no server that could be away.
+            return Ok(());
+        }
+        let asked = async {
+            for _ in 0..usage.limit {
+                match self.ask_once().await {
+                    Err(error) if is_lost(&error) => {}
+                    answer => return answer,
+                }
+            }
+            self.ask_once().await
+        };
+        match tokio::time::timeout(within, asked).await {
+            Ok(answer) => answer.map_err(|error| StoreError::of(DOING.to_owned(), error)),
+            Err(_) => Err(StoreError::silent(DOING, within)),
+        }
     }
 
     /// The objects that are recorded as rejects, as far as this process knows.

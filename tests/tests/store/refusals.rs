@@ -146,6 +146,24 @@ async fn failures_to_connect_say_what_to_do() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_server_that_is_away_gives_no_answer_and_one_that_is_back_does_at_once() -> Result<()> {
+    let mut server = MariaDb::start()?;
+    if server.process().is_none() {
+        return Ok(());
+    }
+    let address: Address = server.create_database("answers").await?.parse()?;
+    let store = Store::connect(&address, ConnectOptions::default()).await?;
+    // Several connections, which break with the server.
+    let asked = (0..4).map(|_| store.answers(Duration::from_secs(10)));
+    futures::future::try_join_all(asked).await?;
+    server = tokio::task::spawn_blocking(move || server.kill().map(|()| server)).await??;
+    let error = store.answers(Duration::from_secs(2)).await.expect_err("it is away");
+    assert_eq!(error.class(), ErrorClass::Transient, "{error}");
+    let _server = tokio::task::spawn_blocking(move || server.restart().map(|()| server)).await??;
+    Ok(store.answers(Duration::from_secs(10)).await?)
+}
+
+#[tokio::test]
 async fn a_server_that_crashes_and_comes_back_loses_nothing() -> Result<()> {
     let server = MariaDb::start()?;
     if server.process().is_none() {

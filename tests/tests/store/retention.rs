@@ -12,7 +12,7 @@ use ingester_mirror::replicas::Assignment;
 use ingester_mirror::retention::{RetentionTask, forecast};
 use ingester_mirror::suspend::Suspension;
 use ingester_sql::query::Reads;
-use ingester_store::import::{Destination, Import, Summary, expand};
+use ingester_store::import::{Destination, Import, ObjectStates, Summary, expand};
 use ingester_store::{PurgeTerms, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -110,7 +110,7 @@ async fn imported(store: &Store, path: &Path) -> Result<Summary> {
         kinds: crd_specs::KINDS,
         inputs: expand(&[path.to_owned()]),
         namespace: None,
-        states: true,
+        states: ObjectStates::Annotated,
         progress: Arc::default(),
         stop: CancellationToken::new(),
     };

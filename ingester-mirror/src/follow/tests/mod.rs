@@ -35,7 +35,9 @@ use ingester_core::value::{Micros, Value};
 use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use ingester_store::left_out::{FilterVerdict, LeftOut, leaves_out};
-use ingester_store::{Evicted, LiveRow, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use ingester_store::{
+    Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
+};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hasher as _};
@@ -71,6 +73,8 @@ struct SceneState {
     trouble: fn(&str) -> Trouble,
     /// How many evictions by rules were begun.
     begun: u64,
+    /// What is recorded of lost evictions, by uid.
+    lost: BTreeMap<Box<str>, LostEviction>,
     /// Each namespace with the selector that matches it.
     namespaces: BTreeMap<String, String>,
     /// The uids of the owners of objects of other kinds, by the name of the kind.
@@ -149,6 +153,7 @@ impl Scene {
             calls: Vec::new(),
             trouble,
             begun: 0,
+            lost: BTreeMap::new(),
             namespaces: BTreeMap::new(),
             others: BTreeMap::new(),
         };
@@ -638,6 +643,20 @@ impl Rows for Scene {
 
     fn uncount_evicted<'a>(&'a self, _: &'a str, objects: u64, _: Micros) -> BoxFuture<'a, Result<(), StoreError>> {
         self.query("uncount", move |state| state.begun -= objects).boxed()
+    }
+
+    fn lost_evictions(&self) -> BoxFuture<'_, Result<Vec<LostEviction>, StoreError>> {
+        // No test is about how often it is read.
+        async { Ok(self.state().lost.values().cloned().collect()) }.boxed()
+    }
+
+    fn record_lost_evictions<'a>(&'a self, lost: &'a [LostEviction]) -> BoxFuture<'a, Result<(), StoreError>> {
+        let entries = move || lost.iter().map(|lost| (lost.uid.clone(), lost.clone()));
+        self.query("record lost", move |state| state.lost.extend(entries())).boxed()
+    }
+
+    fn forget_lost_evictions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.query("forget lost", move |state| uids.iter().for_each(|uid| drop(state.lost.remove(*uid)))).boxed()
     }
 
     fn moves(&self) -> watch::Receiver<u64> {

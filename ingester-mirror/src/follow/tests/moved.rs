@@ -92,6 +92,47 @@ async fn a_database_that_moved_is_compared_at_once_and_lost_evictions_are_told()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_restart_tells_lost_evictions_again_and_marks_nothing_that_is_left_of_them() {
+    let scene = Scene::new(quiet);
+    let playing = scene.play(Duration::ZERO);
+    sleep(SECOND).await;
+    for name in ["missing", "left"] {
+        scene.put(name, |object| {
+            object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" });
+        });
+    }
+    scene.put("live", |_| ());
+    sleep(20 * SECOND).await;
+    // A fail-over loses a row, and the eviction of another one.
+    {
+        let mut state = scene.state();
+        state.rows.remove("uid-missing");
+        let left = state.rows.get_mut("uid-left").unwrap();
+        (left.evict_time, left.eviction) = (None, Eviction::None);
+        left.res_version -= 1;
+    }
+    scene.moves.send_modify(|moves| *moves += 1);
+    sleep(30 * SECOND).await;
+    let count = || scene.metric("ingester_evictions_lost_total");
+    assert_eq!((count(), scene.state().lost.len()), (2, 2));
+    playing.cancel();
+    sleep(SECOND).await;
+    let _again = scene.play(Duration::ZERO);
+    sleep(3600 * SECOND).await;
+    assert_eq!((count(), scene.state().lost.len()), (4, 2), "the next process tells them, too");
+    assert!(scene.is_live("left") && scene.is_live("live"), "what is left is no object that was deleted");
+    // A person has stored the state of a backup.
+    {
+        let mut state = scene.state();
+        let left = state.rows.get_mut("uid-left").unwrap();
+        (left.evict_time, left.eviction) = (Some(Micros(1)), Eviction::Confirmed);
+    }
+    sleep(3600 * SECOND).await;
+    assert_eq!(scene.state().lost.keys().map(AsRef::as_ref).collect::<Vec<_>>(), ["uid-missing"]);
+    assert_eq!(count(), 4);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_ghost_whose_evicted_row_is_lost_is_mirrored_again() {
     let scene = Scene::new(quiet);
     let _playing = scene.play(Duration::ZERO);

@@ -8,6 +8,7 @@ use crate::metrics::Metrics;
 use crate::places::Places;
 use crate::restore::rights::RestoreRights;
 use crate::service::{Service, Sources};
+use crate::volume::WriteVolumes;
 use axum::body::Body;
 use crd_specs::KINDS;
 use futures::future::BoxFuture;
@@ -107,6 +108,7 @@ async fn service(former: FormerObjects, cluster: kube::Client) -> (Service, Arc<
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), KINDS).unwrap(),
         limits: Limits::default(),
         places: Places::new(200),
+        volumes: WriteVolumes::new(0),
         watches: None,
         watchable: false,
     });

@@ -10,6 +10,7 @@ use crate::metrics::Metrics;
 use crate::places::Places;
 use crate::restore::rights::RestoreRights;
 use crate::service::{Service, Sources};
+use crate::volume::WriteVolumes;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::{Ingestable, Kind};
@@ -75,6 +76,7 @@ async fn service_in(store: Store, former: FormerObjects, asked: Arc<Mutex<Vec<At
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), &KINDS).unwrap(),
         limits: Limits::default(),
         places: Places::new(200),
+        volumes: WriteVolumes::new(0),
         watches: None,
         watchable: false,
     })

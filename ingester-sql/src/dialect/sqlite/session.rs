@@ -5,6 +5,9 @@ use crate::dialect::Access;
 /// Prepares a connection that is to read only: every write is refused.
 pub const READERS: &str = "PRAGMA query_only = ON";
 
+/// Takes the lock of the one writer, once it is free, and releases it.
+pub const LOCK_AND_RELEASE: &str = "BEGIN IMMEDIATE; ROLLBACK";
+
 /// Begins a transaction.
 pub const fn begin(access: Access) -> &'static str {
     match access {

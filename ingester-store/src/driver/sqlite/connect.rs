@@ -63,6 +63,10 @@ pub(super) async fn connect(
         .after_release(move |connection, _| {
             let durability = durability.clone();
             Box::pin(async move {
+                if !is_free(connection).await? {
+                    durability.forget();
+                    return Ok(false);
+                }
                 durability.lower(connection).await;
                 Ok(true)
             })
@@ -93,6 +97,17 @@ pub(super) async fn connect(
         })
         .connect_with(connect)
         .await
+}
+
+/// Returns false if the connection counts a transaction that it cannot end. On a full disk SQLite rolls back by itself, so our ROLLBACK fails,
+/// and the connection would refuse every later transaction. The pool closes such a connection and opens another one.
+async fn is_free(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    if !connection.is_in_transaction() {
+        return Ok(true);
+    }
+    // A transaction that was dropped is rolled back by the connection's thread, which answers after that.
+    connection.ping().await?;
+    Ok(!connection.is_in_transaction())
 }
 
 /// How often a statement is asked whether it has taken too long, in operations of the database.

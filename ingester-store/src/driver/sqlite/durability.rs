@@ -26,6 +26,11 @@ impl Durability {
         }
     }
 
+    /// The connection is closed. The next one begins without this setting.
+    pub(super) fn forget(&self) {
+        self.0.store(false, Ordering::Release);
+    }
+
     pub(super) fn is_raised(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }

@@ -25,14 +25,24 @@ pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
 const INTERRUPTED: u32 = 9;
 
 /// SQLite's primary result codes about its disk and file: IOERR, CORRUPT, FULL.
-const STORAGE: [u32; 3] = [10, 11, 13];
+const STORAGE: [u32; 3] = [10, 11, FULL];
 
 /// How SQLite says that a table is not there.
 const NO_TABLE: &str = "no such table";
 
-/// The primary result code: the lower byte of an extended one. 1 (SQLITE_ERROR) if there is none.
+/// SQLITE_FULL.
+const FULL: u32 = 13;
+
+/// SQLITE_IOERR_SHMSIZE: the index of the write-ahead log cannot grow.
+const NO_ROOM_FOR_INDEX: u32 = 10 | 19 << 8;
+
+/// The primary result code: the lower byte of an extended one. 1 (SQLITE_ERROR) if there is none. A disk without room for the index of the
+/// log is a full disk, too.
 fn primary_code(error: &SqliteError) -> u32 {
-    error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(1) & 0xff
+    match error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(1) {
+        NO_ROOM_FOR_INDEX => FULL,
+        code => code & 0xff,
+    }
 }
 
 /// Classifies SQLite's result codes ("Result and Error Codes").
@@ -47,7 +57,7 @@ fn classify(code: u32, message: &str) -> Classified {
                 "the file or its folder is read-only: allow writing, or name another file with --database-url sqlite://FILE",
             ),
         ),
-        13 => (
+        FULL => (
             ErrorClass::Operator,
             Some("the disk is full: make room, or name a file elsewhere with --database-url sqlite://FILE"),
         ),

@@ -12,13 +12,15 @@ use crate::driver::interface::{Driver, Migrations, Session, Usage};
 use crate::driver::options::ConnectOptions;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sqlx::SqlitePool;
-use sqlx::sqlite::SqliteConnectOptions;
+use ingester_sql::dialect::sqlite::session;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{Connection as _, Executor as _, SqlitePool};
 
 pub(super) struct Pool {
     pub(super) pool: SqlitePool,
     pub(super) durability: Durability,
     deadline: Deadline,
+    in_memory: bool,
 }
 
 impl Pool {
@@ -30,7 +32,7 @@ impl Pool {
         let connections = connections(how, in_memory);
         let (deadline, durability) = (Deadline::of(connections), Durability::default());
         let pool = connect(options, how, connections, &deadline, &durability).await?;
-        Ok(Pool { pool, durability, deadline })
+        Ok(Pool { pool, durability, deadline, in_memory })
     }
 
     pub(super) async fn lend(&self) -> Result<Lent, sqlx::Error> {
@@ -45,6 +47,20 @@ impl Driver for Pool {
 
     fn migrations(&self) -> BoxFuture<'_, Result<Box<dyn Migrations>, sqlx::Error>> {
         async move { Ok(Box::new(Migrating(self.lend().await?)) as Box<dyn Migrations>) }.boxed()
+    }
+
+    /// There is one writer at a time: who gets its lock knows that there is none.
+    fn has_no_writer(&self) -> BoxFuture<'_, Result<bool, sqlx::Error>> {
+        async move {
+            if self.in_memory {
+                return self.pool.acquire().await.map(|_| true);
+            }
+            // The connections of the pool may be unable to write.
+            let mut connection = SqliteConnection::connect_with(&self.pool.connect_options()).await?;
+            connection.execute(sqlx::raw_sql(session::LOCK_AND_RELEASE)).await?;
+            connection.close().await.map(|()| true)
+        }
+        .boxed()
     }
 
     fn look_for_server(&self) -> BoxFuture<'_, Looked> {

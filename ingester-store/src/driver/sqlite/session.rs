@@ -114,7 +114,8 @@ impl Session for Lent {
                 // Its dialect has no text of several statements.
                 End::Commit(_) => tx.commit().await,
                 End::RollBack(_) => {
-                    // If even that fails, the connection is lost, and with it the transaction.
+                    // If that fails, SQLite has rolled back by itself, or the connection is lost. The pool closes a connection that
+                    // still counts a transaction.
                     drop(tx.rollback().await);
                     Ok(())
                 }

@@ -1,8 +1,9 @@
-//! Commits that survive a crash of the machine.
+//! Commits that survive a crash of the machine, and connections that do not survive a transaction that SQLite has ended.
 
 use super::pool::Pool;
 use super::session::Lent;
 use crate::driver::interface::{End, Session as _};
+use crate::driver::options::ConnectOptions;
 use crate::rows::{Changed, Effect, RowChange};
 use crate::store::Store;
 use ingester_core::object::{ManagedFields, Object};
@@ -10,7 +11,7 @@ use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
 use ingester_core::{Ingestable, Kind};
 use ingester_sql::dialect::Access;
-use sqlx::Row as _;
+use sqlx::{Connection as _, Executor as _, Row as _};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
@@ -97,4 +98,77 @@ async fn what_writes_an_evicted_row_waits_for_the_disk_and_nothing_else_does() {
     store.delete_evicted_of(RUN.table(), &[("more", 1)], Effect::Written).await.unwrap();
     assert_eq!(writes(), [true], "a user's deletion of many");
     assert_eq!(synchronous(&mut pool(&store).lend().await.unwrap()).await, 1);
+}
+
+/// A store in a file, with tables.
+async fn stored_in(folder: &tempfile::TempDir) -> Store {
+    let address = format!("sqlite://{}", folder.path().join("test.db").display()).parse().unwrap();
+    let store = Store::connect(&address, ConnectOptions::default()).await.unwrap();
+    store.create_missing(&[RUN]).await.unwrap();
+    store
+}
+
+#[tokio::test]
+async fn a_full_disk_is_named_and_the_next_write_finds_room_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = stored_in(&folder).await;
+    let large =
+        |uid: &str| Row { annotations: Arc::from([("note".into(), "x".repeat(1 << 20).into())]), ..row(uid, 1, false) };
+    // The limit is the connection's: the next one has the whole disk.
+    let mut connection = pool(&store).pool.acquire().await.unwrap();
+    sqlx::query("PRAGMA max_page_count = 1").execute(&mut *connection).await.unwrap();
+    drop(connection);
+    let error = store.write(RUN.table(), vec![RowChange::Row(large("first"))]).await.unwrap_err().to_string();
+    assert!(error.contains("database or disk is full") && error.contains("make room"), "{error}");
+    let report = store.write(RUN.table(), vec![RowChange::Row(large("second"))]).await.unwrap();
+    assert_eq!(report.written, 1);
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    Commit,
+    RollBack,
+    Drop,
+}
+
+#[tokio::test]
+async fn a_transaction_that_sqlite_has_ended_is_not_left_to_the_next_caller() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = stored_in(&folder).await;
+    for ending in [Ending::Commit, Ending::RollBack, Ending::Drop] {
+        for is_nested in [false, true] {
+            let mut lent = pool(&store).lend().await.unwrap();
+            lent.begin(Access::Write, true).await.unwrap();
+            let connection = lent.connection().await.unwrap();
+            if is_nested {
+                std::mem::forget(connection.begin().await.unwrap());
+            }
+            // As SQLite does by itself on a full disk.
+            connection.execute(sqlx::raw_sql("ROLLBACK")).await.unwrap();
+            match ending {
+                Ending::Commit => drop(lent.end(End::Commit(None)).await.unwrap_err()),
+                Ending::RollBack => lent.end(End::RollBack(None)).await.unwrap(),
+                Ending::Drop => {}
+            }
+            drop(lent);
+            let mut next = pool(&store).lend().await.unwrap();
+            next.begin(Access::Write, false).await.unwrap_or_else(|error| panic!("{ending:?}, {is_nested}: {error}"));
+            assert_eq!(synchronous(&mut next).await, 1);
+            next.end(End::Commit(None)).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_that_ends_as_it_should_keeps_its_connection() {
+    let store = Store::in_memory(&[RUN]).await.unwrap();
+    for ends in [true, false] {
+        let mut lent = pool(&store).lend().await.unwrap();
+        lent.begin(Access::Write, false).await.unwrap();
+        if ends {
+            lent.end(End::RollBack(None)).await.unwrap();
+        }
+    }
+    // A new connection would have no tables.
+    assert_eq!(store.write(RUN.table(), vec![RowChange::Row(row("a", 1, false))]).await.unwrap().written, 1);
 }

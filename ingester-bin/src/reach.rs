@@ -1,0 +1,43 @@
+//! Asks the database that a process works with whether it answers, when a probe wants to know.
+//!
+//! May use: ingester-mirror, ingester-store.
+
+use ingester_mirror::health::Health;
+use ingester_store::Store;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long the database may take to answer, and how long the answer counts: anyone may ask a probe.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// The database of a process, once it is connected. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Reach {
+    /// Weak, because the process closes the store at its end.
+    store: Arc<Mutex<Weak<Store>>>,
+    /// When it was asked last. Held while it is asked, so that one probe asks at a time.
+    asked: Arc<tokio::sync::Mutex<Option<Instant>>>,
+}
+
+impl Reach {
+    /// The process has connected.
+    pub(crate) fn connected(&self, store: &Arc<Store>) {
+        *self.store.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(store);
+    }
+
+    /// Asks the database, if it was not asked just now, and reports the answer to `health`.
+    pub(crate) async fn report(&self, health: &Health) {
+        let mut asked = self.asked.lock().await;
+        if asked.is_some_and(|asked| asked.elapsed() < ANSWER) {
+            return;
+        }
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        let Some(store) = store else { return };
+        match store.answers(ANSWER).await {
+            Ok(()) => health.database_reached(),
+            Err(error) => health.database_away(&error.to_string()),
+        }
+        *asked = Some(Instant::now());
+    }
+}

@@ -1,0 +1,92 @@
+//! Evictions whose rows the database has lost. Each was the only copy of its object, and a live row that is left of it is an earlier state.
+//! They are reported, and recorded in `ingester_lost_evictions`: so a process that starts later reports them again, and does not mark such
+//! a row as deleted. A record is deleted once the row is that of an evicted object again, or a later one.
+
+use super::Follower;
+use crate::pipeline::{EvictedObject, LossChanges, ObjectRef};
+use crate::unit::Stopped;
+use ingester_store::LostEviction;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// How much earlier than this process computes a rule may have purged a row.
+const PURGING: Duration = Duration::from_secs(300);
+
+/// Uids in one statement.
+const PORTION: usize = 500;
+
+impl Follower {
+    /// Reads which evictions are recorded as lost, and looks for all evictions that are known.
+    pub(super) async fn learn_lost(&self) -> Result<(), Stopped> {
+        let unit = self.unit();
+        let read = || unit.rows.lost_evictions();
+        let recorded = unit.until_done("reading which evictions are lost", read).await?;
+        self.pipeline.evictions().learn(recorded);
+        let all = self.pipeline.evictions().all();
+        self.look_for_evictions(&all).await
+    }
+
+    /// Reports which of these rows of evicted objects the database has lost, and records them.
+    pub(super) async fn look_for_evictions(&self, evicted: &[EvictedObject]) -> Result<(), Stopped> {
+        if evicted.is_empty() {
+            return Ok(());
+        }
+        let unit = self.unit();
+        let mut stored = HashMap::new();
+        for portion in evicted.chunks(PORTION) {
+            let uids: &Vec<&str> = &portion.iter().map(|eviction| &*eviction.uid).collect();
+            // A database that has just moved may take its time, and the next comparison may be far away, or never come.
+            let read = move || unit.rows.versions(uids);
+            stored.extend(unit.until_done("reading the rows of evicted objects", read).await?);
+        }
+        if let Some(after) = unit.config().retention.purges_evicted_after(&unit.kind) {
+            // The row was written a little before the deletion was requested.
+            let may_be_purged = |eviction: &&EvictedObject| {
+                eviction.since.is_some_and(|since| since.elapsed() + PURGING >= after)
+                    && !self.pipeline.evictions().is_recorded(&eviction.uid)
+            };
+            let missing = evicted.iter().filter(|eviction| !stored.contains_key(&eviction.uid));
+            let purged: Vec<&EvictedObject> = missing.filter(may_be_purged).collect();
+            purged.iter().for_each(|eviction| self.pipeline.evictions().forget(&eviction.uid));
+        }
+        let lost = self.pipeline.evictions().lost(evicted, &stored);
+        self.report_lost(lost);
+        self.record_lost().await
+    }
+
+    fn report_lost(&self, lost: Vec<EvictedObject>) {
+        let unit = self.unit();
+        let api_version = unit.kind.api_version();
+        for EvictedObject { uid, namespace, name, version, .. } in lost {
+            unit.metrics.eviction_lost();
+            tracing::error!(
+                kind = unit.kind.name(),
+                %namespace,
+                %name,
+                %uid,
+                resource_version = version,
+                "The database has lost the row of an evicted object, which was its only copy: look for it on the server that the \
+                 database was on before, in its binary log, and in backups, and store it with `ingester import --assume evicted`"
+            );
+            let reference = ObjectRef { uid, namespace, name, version };
+            unit.publisher.eviction_lost(&unit.kind, reference.subject(&api_version, &version.to_string()));
+        }
+    }
+
+    /// Brings the records of lost evictions up to date.
+    async fn record_lost(&self) -> Result<(), Stopped> {
+        let unit = self.unit();
+        let LossChanges { lost, settled } = self.pipeline.evictions().take_changes();
+        if !lost.is_empty() {
+            let lost: &Vec<LostEviction> = &lost.iter().map(EvictedObject::loss).collect();
+            let record = || unit.rows.record_lost_evictions(lost);
+            unit.until_done("recording evictions that are lost", record).await?;
+        }
+        if !settled.is_empty() {
+            let uids: &Vec<&str> = &settled.iter().map(AsRef::as_ref).collect();
+            let forget = || unit.rows.forget_lost_evictions(uids);
+            unit.until_done("deleting the records of evictions that are not lost any more", forget).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! Evictions that the database has lost.
+
+use super::LostRow;
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};
+use askama::Template;
+use ingester_core::schema::Table;
+
+/// Reads which evictions of one kind are recorded as lost.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "uid", "namespace", "name", "res_version"
+FROM "ingester_lost_evictions"
+WHERE "table_name" = ?{% if namespace.is_some() %} AND "namespace" = ?{% endif %}
+ORDER BY "uid""#
+)]
+pub struct ReadLostEvictions<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// Only objects of this namespace.
+    pub namespace: Option<&'a str>,
+}
+
+impl Statement for ReadLostEvictions<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        [self.table.name.as_str()].into_iter().chain(self.namespace).map(Param::Text).collect()
+    }
+}
+
+impl Query for ReadLostEvictions<'_> {
+    type Row = LostRow<String>;
+
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok(LostRow { uid: row.text(0)?, namespace: row.text(1)?, name: row.text(2)?, res_version: row.uint(3)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let all = ReadLostEvictions { table: &TABLE, namespace: None };
+        let of_namespace = ReadLostEvictions { namespace: Some("ml"), ..all };
+        snapshot_of("ReadLostEvictions", &[&all, &of_namespace]);
+    }
+}
