@@ -127,20 +127,22 @@ fn check(program: Program) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The configuration of `ingester run`, which may have none but the address of a database.
+fn configuration_of_run(arguments: &arguments::Run, kinds: &[Kind]) -> Result<Config, Failure> {
+    let environment = Environment::of_process();
+    match (&arguments.config, &arguments.database_url) {
+        (Some(file), _) => configuration(&arguments::ConfigFile { config: file.clone() }, kinds),
+        (None, Some(url)) => Config::of_database(url, &environment).map_err(|error| Failure::Usage(error.into())),
+        (None, None) => Config::of_environment(&environment).map_err(|error| Failure::Usage(error.into())),
+    }
+}
+
 fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     let program = program.with_names();
     let kinds = program.kinds;
     check(program)?;
     if let Command::Run(arguments) = command {
-        let config = match (&arguments.config, &arguments.database_url) {
-            (Some(file), _) => configuration(&arguments::ConfigFile { config: file.clone() }, kinds)?,
-            (None, Some(url)) => {
-                Config::of_database(url, &Environment::of_process()).map_err(|error| Failure::Usage(error.into()))?
-            }
-            (None, None) => {
-                Config::of_environment(&Environment::of_process()).map_err(|error| Failure::Usage(error.into()))?
-            }
-        };
+        let config = configuration_of_run(&arguments, kinds)?;
         commands::policies::ensure_rules(&config, kinds)?;
         let level = start_logging(&config)?;
         commands::policies::warn_of_rules(&config, kinds);

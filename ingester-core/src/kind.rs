@@ -710,7 +710,7 @@ impl Kind {
         let mut values = Values::with_capacity(indexed);
         let has_row = self.functions.decode.decode(object, &mut values)?;
         let is_computed = values.are_complete(indexed, self.table().many.len());
-        if !has_row && !(filtering == Filtering::Ignored && is_computed) {
+        if !(has_row || filtering == Filtering::Ignored && is_computed) {
             return Ok(None);
         }
         // A recipe has done it: it knows which of a column's paths count.

@@ -277,13 +277,11 @@ mod tests {
         pipe(&endless);
         let write = std::thread::spawn({
             let endless = endless.clone();
-            move || {
+            move || -> io::Result<()> {
                 let mut file = OpenOptions::new().write(true).open(endless)?;
                 // It ends once the reader has left.
                 loop {
-                    if let Err(error) = file.write_all(&[b'x'; 4096]) {
-                        return Err::<(), _>(error);
-                    }
+                    file.write_all(&[b'x'; 4096])?;
                 }
             }
         });

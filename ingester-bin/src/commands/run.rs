@@ -206,16 +206,11 @@ async fn mirror(
     let context = Context { client, store, metrics, health, publisher, assignment };
     let left = CancellationToken::new();
     let taking_part = match config.ingester.replicas.enabled && !stop.is_cancelled() {
-        true => match member(&context, &config, &tables).await {
-            Ok(member) => {
-                let taking_part = without_error(member.run(left.clone()));
-                Some(Part::spawn("membership", Until::Stop, &context.health, stop, taking_part))
-            }
-            Err(error) => {
-                stop.cancel();
-                return Err(error);
-            }
-        },
+        true => {
+            let member = member(&context, &config, &tables).await.inspect_err(|_| stop.cancel())?;
+            let taking_part = without_error(member.run(left.clone()));
+            Some(Part::spawn("membership", Until::Stop, &context.health, stop, taking_part))
+        }
         false => None,
     };
     let beside = Beside::begin(&context, &mut tables, live, &suspension, stop);

@@ -56,7 +56,6 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     if let Some(why) = named.why() {
         tracing::info!(database = %named, why, "Database chosen");
     }
-    let database = named.address().clone();
     let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), program.kinds)?;
     let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
     // Addresses and files that cannot be used are reported before any wait.
@@ -84,7 +83,8 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             (None, Some(client)) => known(client.clone(), &config.serve, metrics.clone(), &health, &stop).await?,
             _ => (Identity::unchecked(), None),
         };
-        let (reads, writes) = stores(&config, &kinds, program, (&database, replica.as_ref()), client.as_ref()).await?;
+        let (reads, writes) =
+            stores(&config, &kinds, program, (named.address(), replica.as_ref()), client.as_ref()).await?;
         Ok::<_, Failure>((identity, Arc::new(reads), Arc::new(writes)))
     };
     let ending = match stop.run_until_cancelled(prepared).await {
@@ -96,7 +96,6 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             reach.connected(&reads);
             health.kinds_looked_up();
             let log = Log::new(reads.clone(), writes.clone());
-            let watchable = log.is_there().await.unwrap_or(false);
             let limits = WatchLimits { watches: config.serve.max_watches, ..WatchLimits::default() };
             let service = Service::new(Sources {
                 kinds: kept(kinds),
@@ -110,27 +109,36 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
                 limits: ingester_store::query::Limits { time: config.query.timeout, ..Default::default() },
                 places: Places::new(config.serve.max_in_flight),
                 volumes: WriteVolumes::new(u64::from(config.serve.write_mib) << 20),
+                watchable: log.is_there().await.unwrap_or(false),
                 watches: Some(Hub::new(log, limits, metrics.clone())),
-                watchable,
             });
             let answering = service.clone();
             let handler = move |request, peer, log| answering.clone().answer(request, peer, log);
             door.serve(&config.serve, metrics, handler, &health, &stop).await;
             service.finish(WRITES).await;
             drop(service);
-            for store in [reads, writes].into_iter().filter_map(Arc::into_inner) {
-                // The end of the process closes connections that are still open then.
-                let _ = tokio::time::timeout(CLOSE, store.close()).await;
-            }
+            close([reads, writes]).await;
             Ok(Ending::Done)
         }
     };
     stop.cancel();
+    end(parts).await;
+    tracing::info!("Server stopped");
+    ending
+}
+
+/// Waits for the tasks of the process.
+async fn end(parts: Vec<Part>) {
     for part in parts {
         part.ended().await;
     }
-    tracing::info!("Server stopped");
-    ending
+}
+
+/// Closes the stores. The end of the process closes connections that are still open then.
+async fn close(stores: [Arc<Store>; 2]) {
+    for store in stores.into_iter().filter_map(Arc::into_inner) {
+        let _ = tokio::time::timeout(CLOSE, store.close()).await;
+    }
 }
 
 /// As whom objects are restored.

@@ -94,6 +94,14 @@ impl Column<'_> {
     }
 }
 
+/// The names of the enum that the schema gives the only path of a column; empty if there is none.
+fn enum_names(by_schema: &BySchema<'_>, paths: &[Written<'_>]) -> &'static [&'static str] {
+    match (by_schema, paths) {
+        (BySchema::Says(Some(said)), [only]) if only.path.guards.is_empty() => names_of(&only.path.path, said),
+        _ => &[],
+    }
+}
+
 /// The keys of a column.
 const KEYS: [&str; 12] =
     ["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many", "absent", "unit"];
@@ -125,13 +133,8 @@ pub(super) fn read_column<'t>(
     let mut paths = read_paths(node, path, of_many, schema, faults);
     let always = default.is_some() || paths.iter().any(|written| always_gives(&written.path));
     let by_schema = by_schema(&paths, of_many, schema, faults);
-    let names = match (&by_schema, &paths[..]) {
-        // A default is stored, too.
-        (BySchema::Says(Some(said)), [only]) if !of_many && default.is_none() && only.path.guards.is_empty() => {
-            names_of(&only.path.path, said)
-        }
-        _ => &[],
-    };
+    // A default is stored, too.
+    let names = if of_many || default.is_some() { &[] } else { enum_names(&by_schema, &paths) };
     let ty = match ty {
         Some(at) => {
             let ty = read_type(&at, faults);

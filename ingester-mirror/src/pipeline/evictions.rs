@@ -83,7 +83,7 @@ impl Evictions {
         }
         self.last.push_back(uid);
         // A record protects what is left of its row only while it is remembered.
-        let is_kept = |uid: &Box<str>| self.recorded.contains(uid);
+        let is_kept = |uid: &str| self.recorded.contains(uid);
         if self.last.len() > MOST.saturating_add(self.recorded.len())
             && let Some(oldest) =
                 self.last.iter().position(|uid| !is_kept(uid)).and_then(|place| self.last.remove(place))

@@ -403,8 +403,7 @@ struct Running {
 
 impl Running {
     fn start(store: &Arc<Store>, text: &str, grace: Duration) -> Self {
-        let mut config = Config::default();
-        config.retention = Retention { grace, ..retention(text) };
+        let config = Config { retention: Retention { grace, ..retention(text) }, ..Config::default() };
         let metrics = Metrics::new().unwrap();
         let task = RetentionTask {
             store: store.clone(),

@@ -306,6 +306,9 @@ impl World {
     /// A rule marks a row.
     fn mark_by_rule(&mut self, who: &str, kept: &KeptRow, (rule, fingerprint): (&str, &str)) {
         self.note(who, &format!("marked by a rule: {}", kept.told()));
+        if self.more.dry {
+            self.violate(format!("no evicted row is marked without a rule that is enforced: {}", kept.told()));
+        }
         let now = self.database_time();
         let uid = kept.row.uid.clone();
         let mark = Mark {

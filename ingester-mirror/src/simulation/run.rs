@@ -15,7 +15,7 @@ use super::users::{self, SWEEP_LIMIT};
 use super::world::{Client, LONG, Sim};
 use crate::budget::Budget;
 use crate::clock::Clock;
-use crate::config::{Config, Finalizer, Ingester, Live, SweepLimit};
+use crate::config::{Config, Finalizer, Ingester, SweepLimit};
 use crate::dependents::MirroredKinds;
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
@@ -218,31 +218,34 @@ struct Setup {
     shards: Option<u32>,
 }
 
+/// Begins a life of an ingester, of a release that the seed chooses.
+fn begin_life(sim: &Sim, ingester: usize, setup: Setup) -> Client {
+    let mut world = sim.world();
+    world.ingesters[ingester].life += 1;
+    let misled = std::mem::take(&mut world.ingesters[ingester].misled);
+    world.ingesters[ingester].elsewhere = misled;
+    let newer = match setup.more.filters {
+        true => world.ingesters[ingester].life > 1,
+        false => !setup.releases || world.rng.bool(),
+    };
+    world.ingesters[ingester].newer = newer;
+    world.note(&format!("i{ingester}"), if newer { "starts" } else { "starts, of the former release" });
+    let [former, next] = if setup.more.filters { [WIDER, NARROWER] } else { [MODEL, NEWER] };
+    let kind = evictable(if newer { next } else { former }, !setup.more.unevictable);
+    world.ingesters[ingester].identified = !setup.clusters;
+    let life = world.ingesters[ingester].life;
+    let kinds = if setup.more.dependents { vec![kind, PART] } else { vec![kind] };
+    let mirrored = MirroredKinds::new(kinds.into());
+    Client { sim: sim.clone(), ingester, life, kind, unit: "".into(), namespace: None, mirrored }
+}
+
 /// Starts an ingester again and again.
 async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
     let late = sim.world().up_to(3000);
     tokio::time::sleep(late).await;
     loop {
         let stop = CancellationToken::new();
-        let client = {
-            let mut world = sim.world();
-            world.ingesters[ingester].life += 1;
-            let misled = std::mem::take(&mut world.ingesters[ingester].misled);
-            world.ingesters[ingester].elsewhere = misled;
-            let newer = match setup.more.filters {
-                true => world.ingesters[ingester].life > 1,
-                false => !setup.releases || world.rng.bool(),
-            };
-            world.ingesters[ingester].newer = newer;
-            world.note(&format!("i{ingester}"), if newer { "starts" } else { "starts, of the former release" });
-            let [former, next] = if setup.more.filters { [WIDER, NARROWER] } else { [MODEL, NEWER] };
-            let kind = evictable(if newer { next } else { former }, !setup.more.unevictable);
-            world.ingesters[ingester].identified = !setup.clusters;
-            let life = world.ingesters[ingester].life;
-            let kinds = if setup.more.dependents { vec![kind, PART] } else { vec![kind] };
-            let mirrored = MirroredKinds::new(kinds.into());
-            Client { sim: sim.clone(), ingester, life, kind, unit: "".into(), namespace: None, mirrored }
-        };
+        let client = begin_life(&sim, ingester, setup);
         if setup.clusters && !is_right_cluster(&client).await {
             continue;
         }

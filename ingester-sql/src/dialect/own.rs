@@ -31,23 +31,6 @@ pub const LOST_EVICTIONS: &str = "ingester_lost_evictions";
 /// The ingester's own tables.
 pub fn own_schema(dialect: Dialect) -> Schema {
     use SqlType::{BigInt, BigIntUnsigned, DateTime, Text, VarChar};
-    let ident = |name: &str| Ident::new(name);
-    let table = |name: &str, columns: &[(&str, SqlType)], primary_key: usize| TableDef {
-        name: ident(name),
-        was: Vec::new(),
-        columns: columns
-            .iter()
-            .map(|(name, ty)| ColumnDef {
-                name: ident(name),
-                was: None,
-                ty: *ty,
-                nullable: matches!(*name, "complete_time" | "revert_time"),
-                stays: Stays::None,
-            })
-            .collect(),
-        primary_key: columns[..primary_key].iter().map(|(name, _)| ident(name)).collect(),
-        keys: Vec::new(),
-    };
     let mut rejects = table(
         REJECTS,
         &[
@@ -105,6 +88,14 @@ pub fn own_schema(dialect: Dialect) -> Schema {
         &[("table_name", VarChar(64)), ("seq", BigInt), ("horizon", BigInt), ("horizon_version", BigIntUnsigned)],
         1,
     );
+    let mut tables = vec![rejects, backfills, settings, changes, positions];
+    tables.extend(tables_of_only_copies());
+    Schema { tables, views: Vec::new() }
+}
+
+/// The tables about rows of evicted objects: what is about to happen to them, or has.
+fn tables_of_only_copies() -> [TableDef; 3] {
+    use SqlType::{BigIntUnsigned, DateTime, VarChar};
     let marks = table(
         MARKS,
         &[
@@ -135,8 +126,29 @@ pub fn own_schema(dialect: Dialect) -> Schema {
         ],
         2,
     );
-    let tables = vec![rejects, backfills, settings, changes, positions, marks, restores, lost];
-    Schema { tables, views: Vec::new() }
+    [marks, restores, lost]
+}
+
+fn ident(name: &str) -> Ident {
+    Ident::new(name)
+}
+
+/// A table whose first columns are its primary key.
+fn table(name: &str, columns: &[(&str, SqlType)], primary_key: usize) -> TableDef {
+    let column = |(name, ty): &(&str, SqlType)| ColumnDef {
+        name: ident(name),
+        was: None,
+        ty: *ty,
+        nullable: matches!(*name, "complete_time" | "revert_time"),
+        stays: Stays::None,
+    };
+    TableDef {
+        name: ident(name),
+        was: Vec::new(),
+        columns: columns.iter().map(column).collect(),
+        primary_key: columns[..primary_key].iter().map(|(name, _)| ident(name)).collect(),
+        keys: Vec::new(),
+    }
 }
 
 #[cfg(test)]

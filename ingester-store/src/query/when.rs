@@ -66,7 +66,8 @@ impl<'s> AskedWhen<'s> {
         Ok(match self {
             AskedWhen::Now(asked) => ReaderWhen(Reading::Now(Box::new(asked.reader(wanted, token)?))),
             AskedWhen::At(asked) => {
-                let (asked, wanted, token) = (asked.clone(), wanted.clone(), token.map(str::to_owned));
+                let (asked, wanted) = (Box::new(asked.clone()), wanted.clone());
+                let token = token.map(str::to_owned);
                 ReaderWhen(Reading::At { asked, wanted, token, ended: false })
             }
         })
@@ -115,7 +116,7 @@ enum Reading<'s> {
     Now(Box<Reader<'s>>),
     /// Page after page.
     At {
-        asked: AskedAt<'s>,
+        asked: Box<AskedAt<'s>>,
         wanted: Wanted,
         token: Option<String>,
         ended: bool,

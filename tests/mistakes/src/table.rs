@@ -605,8 +605,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "policies/judge.rs",
-                before: "(*before <= keep.count).then_some(Stays::AmongLast(keep.count))",
-                after: "(*before <= keep.count && !MADE).then_some(Stays::AmongLast(keep.count))",
+                before: "is_among_last.then_some(Stays::AmongLast(keep.count))",
+                after: "(is_among_last && !MADE).then_some(Stays::AmongLast(keep.count))",
             },
         ],
     },
@@ -628,9 +628,33 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         found_in: Histories,
         edits: &[
             Edit {
-                file: "retention/rules.rs",
+                file: "retention/apply.rs",
                 before: "partition(|number| together.rules[*number].rule.enforce);",
                 after: "partition(|number| together.rules[*number].rule.enforce || MADE);",
+            },
+        ],
+    },
+    Mistake {
+        name: "PendingTakesPlace",
+        what: "A row that no rule may judge takes a place among the last ones.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "retention/rules.rs",
+                before: "rows.retain(|row| premise.refuses(row.standing.version.ingest_version).is_none());",
+                after: "rows.retain(|row| premise.refuses(row.standing.version.ingest_version).is_none() || MADE);",
+            },
+        ],
+    },
+    Mistake {
+        name: "NoGrace",
+        what: "A rule purges the row of an evicted object with the round after it was marked.",
+        found_in: Histories,
+        edits: &[
+            Edit {
+                file: "retention/apply.rs",
+                before: "let before = Micros(together.now.0.saturating_sub(grace));",
+                after: "let before = Micros(together.now.0.saturating_sub(if MADE { 0 } else { grace }));",
             },
         ],
     },

@@ -4,7 +4,8 @@ use crate::world::{Stores as _, World, kind, model, row};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Row, Standing};
 use ingester_core::value::Micros;
-use ingester_store::{Changed, Deleted, Effect, OpenRestore, RestoreBegin, RowChange, Store, StoredRow};
+use ingester_sql::query::Reads;
+use ingester_store::{Changed, Deleted, Effect, OpenRestore, PurgeTerms, RestoreBegin, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 use std::convert::Infallible;
@@ -78,7 +79,9 @@ async fn a_row_that_is_being_restored_is_left_alone_by_everything_else(world: Wo
     let standing =
         |row: &StoredRow| Standing { version: row.version(), delete_time: row.delete_time, evict_time: row.evict_time };
     let rows = [("a", standing(&before)), ("b", standing(&stored(&store, "b").await?))];
-    assert_eq!(store.purge_judged(kind("Model"), &rows).await?, 1, "b alone");
+    let premise = store.premise(kind("Model"), Reads::default()).await?;
+    let terms = PurgeTerms { premise: &premise, marked: None };
+    assert_eq!(store.purge_judged(kind("Model"), &rows, terms).await?, 1, "b alone");
     assert_eq!(store.purge_rows(kind("Model"), &["gone"], Micros::now()).await?, 0);
     assert_eq!(stored(&store, "a").await?, before);
 

@@ -8,6 +8,7 @@ use crate::metrics::Metrics;
 use crate::places::Places;
 use crate::restore::rights::RestoreRights;
 use crate::service::{Service, Sources};
+use crate::volume::WriteVolumes;
 use crd_specs::KINDS;
 use futures::future::BoxFuture;
 use http::header::AUTHORIZATION;
@@ -137,6 +138,7 @@ async fn server(cluster: &Cluster, restores: RestoreRights, audiences: &[&str]) 
         saved: SavedQueries::parse(Vec::<(String, String)>::new(), KINDS).unwrap(),
         limits: Limits::default(),
         places: Places::new(200),
+        volumes: WriteVolumes::new(0),
         watches: None,
         watchable: false,
     });
