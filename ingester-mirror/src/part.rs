@@ -23,7 +23,7 @@ use ingester_store::{
     Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
 };
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -285,6 +285,14 @@ impl Rows for PartOfRows {
 
     fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         self.whole.pending(rule, premise)
+    }
+
+    fn unproved<'a>(
+        &'a self,
+        uids: &'a [Box<str>],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>> {
+        self.whole.unproved(uids, premise)
     }
 
     fn weigh<'a>(

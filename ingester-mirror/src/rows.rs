@@ -5,7 +5,7 @@
 //! [`Rows`] is what the mirror needs. [`StoreRows`] is the real one, over a [`Store`].
 
 use crate::config::EvictRule;
-use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed, candidates, pending, premise, weigh};
+use crate::policies::{Candidate, PolicyError, WeighBounds, Weighed, candidates, pending, premise, unproved, weigh};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
@@ -16,7 +16,7 @@ use ingester_store::left_out::FilterVerdict;
 use ingester_store::{
     Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -74,6 +74,13 @@ pub(crate) trait Rows: Send + Sync {
 
     /// As [`pending`].
     fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>>;
+
+    /// As [`unproved`].
+    fn unproved<'a>(
+        &'a self,
+        uids: &'a [Box<str>],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>>;
 
     /// As [`weigh`].
     fn weigh<'a>(
@@ -187,6 +194,14 @@ impl Rows for StoreRows {
 
     fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         pending(&self.store, &self.kind, rule, premise).boxed()
+    }
+
+    fn unproved<'a>(
+        &'a self,
+        uids: &'a [Box<str>],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>> {
+        unproved(&self.store, &self.kind, uids, premise).boxed()
     }
 
     fn weigh<'a>(

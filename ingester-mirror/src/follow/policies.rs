@@ -4,9 +4,10 @@ use super::Follower;
 use crate::config::{Config, EvictRule, Policies};
 use crate::pipeline::MOST_OBJECTS;
 use crate::policies::{
-    Candidate, Dependents, Mandate, PolicyError, Rule, WeighBounds, WrongRule, age, in_namespaces, judge, rules,
+    Candidate, Dependents, Mandate, PolicyError, Rule, WeighBounds, WrongRule, age, in_namespaces, judge_proved, rules,
 };
 use crate::unit::{Unit, in_time, scopes};
+use futures::FutureExt as _;
 use ingester_core::value::Micros;
 use ingester_store::Premise;
 use ingester_store::units::RuleRecord;
@@ -143,7 +144,8 @@ impl Follower {
         snapshot.retain(|candidate| premise.refuses(candidate.definition).is_none());
         let pending = unit.rows.pending(&narrowed, premise).await?.max((found - snapshot.len()) as u64);
         round.pending.push((rule.name.clone(), pending));
-        let judged = judge(rule, snapshot, unit.clock.now());
+        let unproved = |uids: Vec<Box<str>>| async move { unit.rows.unproved(&uids, premise).await }.boxed();
+        let judged = judge_proved(rule, snapshot, unit.clock.now(), unproved).await?;
         let own: Vec<Candidate> = judged.leaving.into_iter().filter(|candidate| is_own(unit, candidate)).collect();
         let chosen = own.iter().map(|candidate| candidate.uid.clone()).collect();
         for candidate in &own {

@@ -9,6 +9,10 @@ use ingester_core::value::Value;
 use ingester_sql::query::{Checked, Query, QueryError, Reads, SelectorError, States, check_rule, fields_without_value};
 use ingester_store::query::{AskError, FoundRow, STANDING_PLACES, Wanted};
 use ingester_store::{Premise, Store, StoreError};
+use std::collections::HashSet;
+
+/// How many rows are read at a time with their texts.
+const CHUNK: usize = 256;
 
 /// The most candidates that are judged at once.
 pub(crate) const MOST: usize = 200_000;
@@ -116,6 +120,22 @@ pub(crate) async fn pending(
     let mut query = query(&EvictRule { when: Vec::new(), ..rule.clone() });
     query.filters.extend(premise.refused());
     Ok(store.ask_about(kind, &query, store.limits())?.count().await?)
+}
+
+/// Those of these uids whose rows do not prove what rules read of them.
+pub(crate) async fn unproved(
+    store: &Store,
+    kind: &Kind,
+    uids: &[Box<str>],
+    premise: &Premise,
+) -> Result<HashSet<Box<str>>, PolicyError> {
+    let mut unproved = HashSet::new();
+    for uids in uids.chunks(CHUNK) {
+        let uids: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
+        let rows = store.stored(kind.table(), &uids).await?;
+        unproved.extend(rows.into_iter().filter(|row| premise.prove(kind, row).is_err()).map(|row| row.uid));
+    }
+    Ok(unproved)
 }
 
 /// All candidates of a rule, as they were at one moment.

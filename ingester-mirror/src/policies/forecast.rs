@@ -1,12 +1,13 @@
 //! What a rule would do now, for people.
 
 use super::{
-    Candidate, Dependents, Hindrance, KindPart, PolicyError, Stays, WeighBounds, can_depend, candidates, check, judge,
-    list_dependents, namespaces, pending, premise, weigh,
+    Candidate, Dependents, Hindrance, KindPart, PolicyError, Stays, WeighBounds, can_depend, candidates, check,
+    judge_proved, list_dependents, namespaces, pending, premise, unproved, weigh,
 };
 use crate::cluster::ApiServer;
 use crate::config::EvictRule;
 use crate::dependents::Uids;
+use futures::FutureExt as _;
 use ingester_core::Kind;
 use ingester_store::Store;
 use ingester_store::units::{Phase, UnitRecord};
@@ -61,10 +62,12 @@ pub async fn forecast(
     let mut pending = pending(store, kind, rule, &premise).await?;
     let mut candidates = candidates(store, kind, rule).await?;
     candidates.retain(|candidate| premise.refuses(candidate.definition).is_none());
-    let judged = judge(rule, candidates, store.read_clock().await?);
+    let premise = &premise;
+    let ask = |uids: Vec<Box<str>>| async move { unproved(store, kind, &uids, premise).await }.boxed();
+    let judged = judge_proved(rule, candidates, store.read_clock().await?, ask).await?;
     let (dependents, unasked) = dependents(store, scope.kinds, kind, &judged.leaving, client).await?;
     let restore_grace = scope.restore_grace;
-    let bounds = WeighBounds { most: usize::MAX, restore_grace, premise: &premise, dependents: &dependents };
+    let bounds = WeighBounds { most: usize::MAX, restore_grace, premise, dependents: &dependents };
     let weighed = weigh(store, scope.kinds, kind, &judged.leaving, bounds).await?;
     let is_pending = |hindrance: &Hindrance| matches!(hindrance, Hindrance::Pending(_));
     pending += weighed.hindered.iter().filter(|(_, hindrance)| is_pending(hindrance)).count() as u64;

@@ -1,8 +1,9 @@
 //! Judges a snapshot of rows by a rule. Pure.
 
 use crate::config::EvictRule;
+use futures::future::BoxFuture;
 use ingester_core::value::{Micros, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// A live object that, by its row, meets `when` in the namespaces of a rule.
@@ -73,7 +74,7 @@ pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Jud
     for candidate in snapshot {
         let stays = match &rule.keep_last {
             Some(keep) => {
-                let later = groups.entry(format!("{:?}", candidate.group)).or_default();
+                let later = groups.entry(group(&candidate)).or_default();
                 let is_among_last = *later < keep.count;
                 *later += usize::from(candidate.takes_place);
                 is_among_last.then_some(Stays::AmongLast(keep.count))
@@ -90,6 +91,48 @@ pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Jud
     judgement
 }
 
+/// Judges a snapshot, in which only candidates take places among the last ones whose columns are proved. `unproved` tells which of these uids
+/// have rows whose texts do not prove what rules read; it is asked only about candidates because of which others leave.
+///
+/// # Errors
+/// Those of `unproved`.
+pub(crate) async fn judge_proved<'a, E>(
+    rule: &EvictRule,
+    mut snapshot: Vec<Candidate>,
+    now: Micros,
+    unproved: impl Fn(Vec<Box<str>>) -> BoxFuture<'a, Result<HashSet<Box<str>>, E>>,
+) -> Result<Judgement, E> {
+    let mut asked: HashSet<Box<str>> = HashSet::new();
+    loop {
+        let judgement = judge(rule, snapshot.clone(), now);
+        let keepers: Vec<Box<str>> = judgement.keepers().filter(|uid| !asked.contains(*uid)).map(Box::from).collect();
+        if keepers.is_empty() {
+            return Ok(judgement);
+        }
+        let unproved = unproved(keepers.clone()).await?;
+        if unproved.is_empty() {
+            return Ok(judgement);
+        }
+        asked.extend(keepers);
+        snapshot.iter_mut().filter(|one| unproved.contains(&one.uid)).for_each(|one| one.takes_place = false);
+    }
+}
+
+impl Judgement {
+    /// The uids of the candidates that take places in groups out of which others leave.
+    fn keepers(&self) -> impl Iterator<Item = &str> {
+        let groups: HashSet<String> = self.leaving.iter().map(group).collect();
+        let is_keeper = |(one, why): &&(Candidate, Stays)| one.takes_place && matches!(why, Stays::AmongLast(_));
+        let keepers = self.staying.iter().filter(is_keeper);
+        keepers.filter(move |(one, _)| groups.contains(&group(one))).map(|(one, _)| &*one.uid)
+    }
+}
+
+/// What tells the group of a candidate from others.
+fn group(candidate: &Candidate) -> String {
+    format!("{:?}", candidate.group)
+}
+
 /// Why `after` keeps a candidate.
 pub(crate) fn not_yet(rule: &EvictRule, candidate: &Candidate, now: Micros) -> Option<Stays> {
     let after = i64::try_from(rule.after?.as_micros()).unwrap_or(i64::MAX);
@@ -100,8 +143,9 @@ pub(crate) fn not_yet(rule: &EvictRule, candidate: &Candidate, now: Micros) -> O
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidate, Judgement, Stays, judge};
+    use super::{Candidate, Judgement, Stays, judge, judge_proved};
     use crate::config::{EvictRule, KeepLast};
+    use futures::FutureExt as _;
     use ingester_core::value::{Micros, Value};
     use std::time::Duration;
 
@@ -174,5 +218,18 @@ mod tests {
         let mut first = candidate("z", 5, "x");
         first.created = None;
         assert_eq!(leaving(&judge(&rule(None, Some(1)), vec![candidate("a", 1, "x"), first], NOW)), ["z"]);
+    }
+
+    #[tokio::test]
+    async fn a_candidate_that_is_not_proved_takes_no_place_among_the_last() {
+        let rule = rule(None, Some(1));
+        let snapshot =
+            vec![candidate("a", 1, "x"), candidate("b", 2, "x"), candidate("c", 3, "x"), candidate("d", 1, "alone")];
+        let judged = judge_proved(&rule, snapshot, NOW, |uids| {
+            // The one of another group keeps none.
+            assert!(uids.iter().all(|uid| **uid != *"d"));
+            async { Ok::<_, ()>(uids.into_iter().filter(|uid| **uid == *"c").collect()) }.boxed()
+        });
+        assert_eq!(leaving(&judged.await.unwrap()), ["a"]);
     }
 }

@@ -37,8 +37,8 @@ pub use hindrance::Hindrance;
 pub use judge::{Candidate, Judgement, Stays, judge};
 pub use rules::{Origin, Rule, WrongRule, in_namespaces, rules};
 
-pub(crate) use ask::{MOST, add_reads, candidates, pending, places, premise};
+pub(crate) use ask::{MOST, add_reads, candidates, pending, places, premise, unproved};
 pub(crate) use dependents::{Dependents, KindPart, can_depend, list_dependents, namespaces};
 pub(crate) use hindrance::{WeighBounds, Weighed, held, restored, weigh};
-pub(crate) use judge::{age, not_yet};
+pub(crate) use judge::{age, judge_proved, not_yet};
 pub(crate) use mandate::Mandate;

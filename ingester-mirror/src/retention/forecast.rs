@@ -3,7 +3,7 @@
 use super::rows::{Covered, CoveredRows, Portion, Which, covered, pending, pending_query, query, reads};
 use super::rules::{Held, Together, Weighed, rules};
 use crate::config::{Retained, Retention, RetentionRule};
-use crate::policies::{Candidate, PolicyError, Stays, places};
+use crate::policies::{Candidate, PolicyError, Stays, places, unproved};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::Kind;
@@ -13,6 +13,7 @@ use ingester_sql::query::Query;
 use ingester_store::marks::{Mark, text_hash};
 use ingester_store::query::{FoundRow, STANDING_PLACES, Wanted};
 use ingester_store::{Pending, Premise, Store, StoredRow};
+use std::collections::HashSet;
 use std::fmt;
 
 /// How many rows are read at a time with their texts.
@@ -216,6 +217,14 @@ struct OnlyRead<'s> {
 impl CoveredRows for OnlyRead<'_> {
     fn premise<'a>(&'a self, rules: &'a [RetentionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>> {
         async move { Ok(self.store.premise(self.kind, reads(self.kind, rules)?).await?) }.boxed()
+    }
+
+    fn unproved<'a>(
+        &'a self,
+        uids: &'a [Box<str>],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>> {
+        unproved(self.store, self.kind, uids, premise).boxed()
     }
 
     fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {

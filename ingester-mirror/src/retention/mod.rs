@@ -37,7 +37,7 @@ pub(crate) use rows::{Covered, CoveredRows, Portion, RetainedRows, Which};
 
 use crate::config::{Config, Kept, Live, Retained, RetentionRule};
 use crate::metrics::Metrics;
-use crate::policies::PolicyError;
+use crate::policies::{PolicyError, unproved};
 use crate::replicas::Assignment;
 use crate::suspend::Suspension;
 use crate::unit::{in_time, leads};
@@ -281,6 +281,14 @@ impl rows::CoveredRows for RowsOfTask<'_> {
         which: rows::Which<'a>,
     ) -> BoxFuture<'a, Result<rows::Portion, PolicyError>> {
         rows::covered(&self.task.store, self.kind, rule, which).boxed()
+    }
+
+    fn unproved<'a>(
+        &'a self,
+        uids: &'a [Box<str>],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>> {
+        unproved(&self.task.store, self.kind, uids, premise).boxed()
     }
 
     fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {

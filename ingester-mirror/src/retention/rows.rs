@@ -51,6 +51,13 @@ pub(crate) trait CoveredRows: Send + Sync {
     /// Some of the rows that a rule covers.
     fn covered<'a>(&'a self, rule: &'a RetentionRule, which: Which<'a>) -> BoxFuture<'a, Result<Portion, PolicyError>>;
 
+    /// Those of these uids whose rows do not prove what rules read of them.
+    fn unproved<'a>(
+        &'a self,
+        uids: &'a [Box<str>],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>>;
+
     /// How many rows of a rule's state and namespaces the premise excludes by the definition that wrote them.
     fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>>;
 }

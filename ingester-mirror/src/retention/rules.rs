@@ -5,7 +5,8 @@
 
 use super::rows::{CHUNK, Covered, CoveredRows, Which};
 use crate::config::{EvictRule, Kept, Retained, Retention, RetentionRule};
-use crate::policies::{Candidate, Judgement, PolicyError, Stays, judge, not_yet};
+use crate::policies::{Candidate, Judgement, PolicyError, Stays, judge_proved, not_yet};
+use futures::FutureExt as _;
 use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::value::Micros;
@@ -256,7 +257,9 @@ async fn snapshot(
     let covered = judgeable(premise, rows.covered(rule, Which::All).await?.rows);
     let standings: HashMap<Box<str>, Standing> =
         covered.iter().map(|row| (row.candidate.uid.clone(), row.standing)).collect();
-    let judgement = judge(&rule.rule, covered.into_iter().map(|row| row.candidate).collect(), now);
+    let candidates = covered.into_iter().map(|row| row.candidate).collect();
+    let unproved = |uids: Vec<Box<str>>| async move { rows.unproved(&uids, premise).await }.boxed();
+    let judgement = judge_proved(&rule.rule, candidates, now, unproved).await?;
     let of = |one: &Candidate| standings.get(&one.uid).map(|standing| (one.uid.clone(), *standing));
     let leaving = judgement.leaving.iter().filter_map(of).collect();
     Ok(Snapshot { judgement, standings, leaving })

@@ -12,7 +12,7 @@ use ingester_core::value::Value;
 use ingester_sql::query::Reads;
 use ingester_store::guard::Eviction;
 use ingester_store::{Premise, StoredRow};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -163,6 +163,13 @@ impl World {
         let own = kind.ingest_version();
         let since = kind.unchanged_since(reads.columns(kind.table()));
         Premise { reads, since, own, latest: self.database.latest, has_nul: true }
+    }
+
+    /// Those of these uids whose rows do not prove what rules read of them.
+    pub(super) fn unproved(&self, kind: &Kind, premise: &Premise, uids: &[String]) -> HashSet<Box<str>> {
+        let row = |uid: &String| self.database.rows.get(uid.as_str()).map(|kept| &kept.row);
+        let rows = uids.iter().filter_map(row);
+        rows.filter(|row| premise.prove(kind, row).is_err()).map(|row| row.uid.clone()).collect()
     }
 
     /// Those of these candidates whose rows are unchanged and proved.

@@ -155,7 +155,19 @@ impl CoveredRows for Client {
         .boxed()
     }
 
-    fn pending<'a>(&'a self, _: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+    fn unproved<'a>(
+        &'a self,
+        uids: &'a [Box<str>],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>> {
+        let (kind, premise) = (self.kind, premise.clone());
+        let uids: Vec<String> = uids.iter().map(|uid| uid.to_string()).collect();
+        let key = uids.join(" ");
+        async move { Ok(self.query("unproved", key, move |world| world.unproved(&kind, &premise, &uids)).await?) }
+            .boxed()
+    }
+
+    fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         let premise = premise.clone();
         let count = move |world: &mut World| {
             let is_refused = |kept: &&KeptRow| premise.refuses(kept.row.ingest_version).is_some();
@@ -164,7 +176,7 @@ impl CoveredRows for Client {
             world.judged.pending.extend(refused);
             count
         };
-        async move { Ok(self.query("pending", String::new(), count).await?) }.boxed()
+        async move { Ok(self.query("pending", format!("rows {}", rule.rule.name), count).await?) }.boxed()
     }
 }
 

@@ -22,7 +22,7 @@ use ingester_store::left_out::FilterVerdict;
 use ingester_store::{
     Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -341,6 +341,18 @@ impl Rows for Client {
 
     fn pending<'a>(&'a self, rule: &'a EvictRule, _: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         async move { Ok(self.query("pending", rule.name.clone(), |_| 0).await?) }.boxed()
+    }
+
+    fn unproved<'a>(
+        &'a self,
+        uids: &'a [Box<str>],
+        premise: &'a Premise,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>> {
+        let (kind, premise) = (self.kind, premise.clone());
+        let uids: Vec<String> = uids.iter().map(|uid| uid.to_string()).collect();
+        let key = uids.join(" ");
+        async move { Ok(self.query("unproved", key, move |world| world.unproved(&kind, &premise, &uids)).await?) }
+            .boxed()
     }
 
     fn weigh<'a>(

@@ -14,8 +14,8 @@ use crate::driver::{StoreError, Transaction};
 use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::row::Row;
-use ingester_core::schema::{Table, base};
-use ingester_core::value::{Micros, Value};
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
 use ingester_sql::dialect::statements::{Gone, Versions, What};
 use std::collections::HashMap;
 
@@ -287,7 +287,7 @@ async fn evicted<T, E>(
     if tx.fetch(&Versions { table, uids, lock: true }).await?.is_empty() {
         return Ok(Err(Changed::NotFound));
     }
-    let stored = read_rows(tx, table, uids).await?.into_iter().find(|row| is_of(kind, row));
+    let stored = read_rows(tx, table, uids).await?.into_iter().find(|row| row.is_of(kind));
     Ok(match stored {
         None => Err(Changed::NotFound),
         Some(StoredRow { delete_time: Some(_), .. }) => Err(Changed::Deleted),
@@ -300,12 +300,6 @@ async fn evicted<T, E>(
             },
         },
     })
-}
-
-/// Whether a row is of the kind's group, in any version.
-pub(super) fn is_of(kind: &Kind, row: &StoredRow) -> bool {
-    let Some(Value::Text(group_ver)) = row.values.get(base::GROUP_VER) else { return false };
-    group_ver.rsplit_once('/').map_or("", |(group, _)| group) == kind.group()
 }
 
 /// Marks rows as deleted, which the transaction has locked, and leaves their versions.

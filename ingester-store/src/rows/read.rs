@@ -54,6 +54,12 @@ impl StoredRow {
         }
     }
 
+    /// Returns true if it is of the kind's group, in any version.
+    pub(super) fn is_of(&self, kind: &Kind) -> bool {
+        let Some(Value::Text(group_ver)) = self.values.get(base::GROUP_VER) else { return false };
+        group_ver.rsplit_once('/').map_or("", |(group, _)| group) == kind.group()
+    }
+
     /// The object's text.
     pub fn json(&self) -> &str {
         match self.values.get(base::JSON) {

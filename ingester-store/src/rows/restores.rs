@@ -8,7 +8,6 @@
 //! request of a restore that was given up may arrive late, with a text that is older than the row.
 
 use super::chunks::{MOST_ROWS, chunks};
-use super::evicted::is_of;
 use super::guard::{Eviction, Version};
 use super::history::mark_deleted;
 use super::log::Log;
@@ -132,7 +131,7 @@ impl Store {
 async fn begin(tx: &mut Transaction, kind: &Kind, uid: &str, now: Micros) -> Result<RestoreBegin, sqlx::Error> {
     let (table, uids) = (kind.table(), &[uid]);
     tx.fetch(&Versions { table, uids, lock: true }).await?;
-    let Some(row) = read_rows(tx, table, uids).await?.into_iter().find(|row| is_of(kind, row)) else {
+    let Some(row) = read_rows(tx, table, uids).await?.into_iter().find(|row| row.is_of(kind)) else {
         return Ok(RestoreBegin::NotFound);
     };
     match row.eviction {

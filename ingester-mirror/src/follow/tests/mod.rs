@@ -39,7 +39,7 @@ use ingester_store::{
     Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
 };
 use serde_json::{Value as Json, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -612,6 +612,14 @@ impl Rows for Scene {
 
     fn pending<'a>(&'a self, _: &'a EvictRule, _: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         async { Ok(0) }.boxed()
+    }
+
+    fn unproved<'a>(
+        &'a self,
+        _: &'a [Box<str>],
+        _: &'a Premise,
+    ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>> {
+        async { Ok(HashSet::new()) }.boxed()
     }
 
     fn weigh<'a>(
