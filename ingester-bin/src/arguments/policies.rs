@@ -47,10 +47,10 @@ pub(crate) struct RevertPolicies {
     #[arg(value_name = "RULE", required_unless_present = "all", conflicts_with = "all")]
     pub(crate) rule: Option<String>,
     /// Only rows of these kinds.
-    #[arg(long = "kinds", value_name = "KIND", value_delimiter = ',')]
+    #[arg(value_name = "KIND", value_delimiter = ',')]
     pub(crate) kinds: Vec<String>,
     /// Take the marks of all rules back, also of rules that are gone.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "kinds")]
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) config: ConfigFile,

@@ -16,7 +16,7 @@ use crd_specs::KINDS;
 use http::Response;
 use http_body_util::BodyExt as _;
 use ingester_core::Kind;
-use ingester_core::kind::find;
+use ingester_core::kind::{IngestVersion, find};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::{Row, Standing};
 use ingester_core::value::Micros;
@@ -26,8 +26,8 @@ use ingester_store::{Effect, PurgeTerms, RowChange, Store, StoredRow};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// Far longer than anything here takes.
@@ -44,8 +44,13 @@ const LIMITS: WatchLimits = WatchLimits {
     batch: 200,
 };
 
+/// The kind, in a program with a lock file.
 fn models() -> &'static Kind {
-    find(KINDS, "michelangelo.api/v2", "Model").unwrap()
+    static MODELS: LazyLock<Kind> = LazyLock::new(|| {
+        let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
+        kind.versioned(IngestVersion { number: 1, of_unmarked: 0 })
+    });
+    &MODELS
 }
 
 /// A database with a server's watches.

@@ -665,9 +665,9 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         edits: &[
             Edit {
                 file: "retention/rules.rs",
-                before: "let judgement = judge(&rule.rule, covered",
+                before: "let judgement = judge_proved(&rule.rule, candidates",
                 after: r"let without = EvictRule { keep_last: None, ..rule.rule.clone() };
-    let judgement = judge(if MADE { &without } else { &rule.rule }, covered",
+    let judgement = judge_proved(if MADE { &without } else { &rule.rule }, candidates",
             },
         ],
     },

@@ -245,7 +245,7 @@ fn apply(state: &mut BTreeMap<String, (u64, State)>, change: &Change) {
 }
 
 /// The statements that write main rows, each with the files that run it, which record that. A new one belongs here once it is recorded.
-const WRITERS: [(&str, &[&str]); 10] = [
+const WRITERS: [(&str, &[&str]); 12] = [
     ("Insert {", &["batch.rs", "single.rs"]),
     ("Overwrite {", &["batch.rs"]),
     ("OverwriteExpected {", &["judged.rs"]),
@@ -254,8 +254,11 @@ const WRITERS: [(&str, &[&str]); 10] = [
     ("TombstoneOlder {", &["judged.rs"]),
     ("ConfirmEvictions {", &["batch.rs"]),
     ("Purge {", &["purge.rs"]),
+    ("Undelete {", &["marks.rs"]),
     // For rows that the same transaction has inserted.
     ("BeginAfterFormer {", &["history.rs"]),
+    // The same versions, which begin with the commit.
+    ("BeginLater {", &["history.rs"]),
     // The same version of the object, in other columns.
     ("WriteBackfilled {", &["backfill.rs"]),
 ];

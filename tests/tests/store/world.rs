@@ -2,11 +2,13 @@
 
 use anyhow::Result;
 use ingester_core::Kind;
+use ingester_core::kind::IngestVersion;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_sql::dialect::Dialect;
 use ingester_store::{ConnectOptions, RowChange, Store};
 use serde_json::{Value as Json, json};
+use std::sync::LazyLock;
 
 pub(crate) use ingester_tests::databases::{Database as World, On};
 
@@ -31,9 +33,13 @@ impl Stores for World {
     }
 }
 
-/// The kind by its name.
+/// The kind by its name, in a program with a lock file.
 pub(crate) fn kind(name: &str) -> &'static Kind {
-    crd_specs::KINDS.iter().find(|kind| kind.kind() == name).unwrap()
+    static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+        let first = IngestVersion { number: 1, of_unmarked: 0 };
+        crd_specs::KINDS.iter().map(|kind| kind.versioned(first)).collect()
+    });
+    KINDS.iter().find(|kind| kind.kind() == name).unwrap()
 }
 
 /// The JSON of a Model with this uid and resourceVersion, and labels that depend on the version.

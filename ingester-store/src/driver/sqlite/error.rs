@@ -59,7 +59,9 @@ fn classify(code: u32, message: &str) -> Classified {
         ),
         FULL => (
             ErrorClass::Operator,
-            Some("the disk is full: make room, or name a file elsewhere with --database-url sqlite://FILE"),
+            Some(
+                "the disk is full, or `ulimit -f` is reached: make room, or name a file elsewhere with --database-url sqlite://FILE",
+            ),
         ),
         10 => (
             ErrorClass::Operator,
