@@ -1,6 +1,6 @@
 //! Rules about rows of evicted objects, and the files to which they are exported before they are purged.
 
-use crate::world::{Stores as _, World, kind, model, row};
+use crate::world::{Stores as _, World, kind, kinds, model, row};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::KindNames;
 use ingester_core::row::{Row, Standing};
@@ -107,7 +107,7 @@ async fn purged(store: &Arc<Store>, config: &Config, left: usize) -> Result<()> 
 async fn imported(store: &Store, path: &Path) -> Result<Summary> {
     let import = Import {
         destination: Destination::Store(store),
-        kinds: crd_specs::KINDS,
+        kinds: kinds(),
         inputs: expand(&[path.to_owned()]),
         namespace: None,
         states: ObjectStates::Annotated,

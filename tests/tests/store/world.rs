@@ -33,13 +33,18 @@ impl Stores for World {
     }
 }
 
-/// The kind by its name, in a program with a lock file.
-pub(crate) fn kind(name: &str) -> &'static Kind {
+/// The 13 kinds, in a program with a lock file.
+pub(crate) fn kinds() -> &'static [Kind] {
     static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         let first = IngestVersion { number: 1, of_unmarked: 0 };
         crd_specs::KINDS.iter().map(|kind| kind.versioned(first)).collect()
     });
-    KINDS.iter().find(|kind| kind.kind() == name).unwrap()
+    &KINDS
+}
+
+/// One of them by its name.
+pub(crate) fn kind(name: &str) -> &'static Kind {
+    kinds().iter().find(|kind| kind.kind() == name).unwrap()
 }
 
 /// The JSON of a Model with this uid and resourceVersion, and labels that depend on the version.
