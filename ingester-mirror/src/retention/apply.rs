@@ -103,6 +103,10 @@ pub(crate) async fn apply(
             Err(error) => {
                 applied.failed += 1;
                 tracing::warn!(kind, rule, %error, "The rule purges nothing now, trying again later");
+                // The database failed: the other rules would only ask it once more.
+                if matches!(error, RetentionError::Store(_)) {
+                    return applied;
+                }
             }
         }
     }
@@ -120,6 +124,10 @@ pub(crate) async fn apply(
 /// Takes back the marks whose rule is gone, says something else, is not enforced, or no longer lets the row go. Returns how many; `None` if
 /// nothing may be changed now.
 async fn withdraw_lapsed(rows: &dyn RetainedRows, together: &Together) -> Result<Option<u64>, RetentionError> {
+    // A program with a former definition cannot tell that a rule of the latest one no longer holds.
+    if !together.premise.is_of_latest() {
+        return Ok(Some(0));
+    }
     let mut withdrawn = 0;
     let mut last: Option<Mark> = None;
     loop {

@@ -86,10 +86,15 @@ impl fmt::Display for Pending {
 }
 
 impl Premise {
+    /// Returns true if this process has the latest definition of the kind, so that it may judge rows at all.
+    pub fn is_of_latest(&self) -> bool {
+        self.own > 0 && self.own >= self.latest
+    }
+
     /// Why a row of this definition may not be judged; `None` if its text is all that remains to be proved.
     pub fn refuses(&self, ingest_version: u32) -> Option<Pending> {
         let Premise { since, own, latest, .. } = *self;
-        if own == 0 || own < latest {
+        if !self.is_of_latest() {
             return Some(Pending::Outdated { own, latest });
         }
         let is_known = ingest_version > 0 && (since..=own).contains(&ingest_version);
@@ -98,7 +103,7 @@ impl Premise {
 
     /// The rows that [`Premise::refuses`], as a condition of a query.
     pub fn refused(&self) -> Option<Filter> {
-        if self.refuses(self.own).is_some() {
+        if !self.is_of_latest() {
             return None;
         }
         let number = |test: fn(Value) -> Test, number: u32| Filter::field(NUMBER, test(Value::UInt(number.into())));
