@@ -40,7 +40,7 @@ const STAYS: Duration = Duration::from_secs(70);
 const REQUESTS: (usize, usize) = (40, 40);
 
 /// How many more for an object that may not be deleted or whose finalizers may not be changed: that is tried again and again.
-const REFUSED: usize = 24;
+const REFUSED: usize = 20;
 
 /// How many more where rules about rows, or about objects with dependents, are judged: ten rounds, each with the time, the premise, marks before
 /// and after, a snapshot with its proof, pages with the results of other rules for them, and what is pending for each of two rules.
