@@ -162,7 +162,8 @@ async fn all(sim: &Sim, troubles: Troubles) {
             return sim.world().violate(format!("at rest, {wrong}"));
         }
         let (requests, before, purged) = {
-            let world = sim.world();
+            let mut world = sim.world();
+            world.asked.clear();
             (world.requests, world.server.things.len(), world.ghosts_purged)
         };
         tokio::time::sleep(STAYS).await;
@@ -184,7 +185,8 @@ async fn all(sim: &Sim, troubles: Troubles) {
     let rounds = if world.more.dependents { rounds + namespaces * ROUNDS } else { rounds };
     if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1 + refused * REFUSED + rounds)
     {
-        world.violate(format!("at rest, {requests} requests in {STAYS:?} for {objects} objects"));
+        let asked = std::mem::take(&mut world.asked);
+        world.violate(format!("at rest, {requests} requests in {STAYS:?} for {objects} objects: {asked:?}"));
     }
 }
 

@@ -121,6 +121,8 @@ pub(super) struct World {
     pub(super) violation: Option<String>,
     /// Requests so far, without those about Leases.
     pub(super) requests: usize,
+    /// How often each was sent, by its key, since this was emptied.
+    pub(super) asked: BTreeMap<String, usize>,
     /// Rows that a rule has purged while their objects were there.
     pub(super) ghosts_purged: usize,
     /// Into how many shards the kind is split, if the ingesters share the work.
@@ -169,6 +171,7 @@ impl Sim {
             ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
             violation: None,
             requests: 0,
+            asked: BTreeMap::new(),
             ghosts_purged: 0,
             shards: None,
             sent: Sent::default(),
@@ -337,7 +340,11 @@ impl Client {
         key: String,
         effect: impl FnOnce(&mut World) -> Result<T, u16> + Send + 'static,
     ) -> Result<T, u16> {
-        self.sim.world().requests += 1;
+        {
+            let mut world = self.sim.world();
+            world.requests += 1;
+            *world.asked.entry(key.clone()).or_default() += 1;
+        }
         self.thawed().await;
         let Fate { before, after, fails, is_lost, kills } = self.fate(service);
         let doing = key.clone();

@@ -260,7 +260,7 @@ async fn a_replacement_overrules_only_the_row_that_its_writer_saw(world: World) 
     store.write(table, vec![RowChange::Row(evicted), change(&model("b", 5))]).await?;
     let stored = store.versions(table, &["a", "b", "c"]).await?;
     assert_eq!(stored.len(), 2);
-    let seen = Version { res_version: 5, ingest_version: 0, deleted: false, eviction: Eviction::None };
+    let seen = Version { res_version: 5, ingest_version: 1, deleted: false, eviction: Eviction::None };
     assert_eq!(stored["b"], seen);
     // Both writers saw a live row of version 5. The row of "a" was evicted meanwhile.
     let replace = |uid: &str| RowChange::Replacement { row: row(&model(uid, 3)), seen };

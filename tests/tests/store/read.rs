@@ -322,7 +322,7 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
         row.evict_time = (i % 5 == 0 && i % 7 != 0).then(Micros::now);
         row.evict_confirmed = i % 10 == 0;
         if row.delete_time.is_none() {
-            let row = LiveRow { uid: row.uid.clone(), res_version: 1 + i, ingest_version: 0, eviction: row.eviction() };
+            let row = LiveRow { uid: row.uid.clone(), res_version: 1 + i, ingest_version: 1, eviction: row.eviction() };
             expected.push((i % 3, row));
         }
         RowChange::Row(row)
