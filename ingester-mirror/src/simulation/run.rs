@@ -42,9 +42,15 @@ const REQUESTS: (usize, usize) = (40, 40);
 /// How many more for an object that may not be deleted or whose finalizers may not be changed: that is tried again and again.
 const REFUSED: usize = 20;
 
-/// How many more where rules about rows, or about objects with dependents, are judged: ten rounds, each with the time, the premise, marks before
-/// and after, a snapshot with its proof, pages with the results of other rules for them, and what is pending for each of two rules.
-const ROUNDS: usize = 10 * 13;
+/// How many rounds of rules are judged within [`STAYS`].
+const ROUNDS: usize = 10;
+
+/// How many requests a round of rules about rows, or about objects with dependents, makes: the time, the premise, marks before and after, a
+/// snapshot with its proof, pages with the results of other rules for them, and the pending rows of each of two rules.
+const JUDGED: usize = 13;
+
+/// How many requests a round of the rule about objects makes: the premise, a snapshot, and the pending rows.
+const CHOSEN: usize = 3;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -181,8 +187,10 @@ async fn all(sim: &Sim, troubles: Troubles) {
     let namespaces = if world.more.namespaces { NAMESPACES.len() } else { 1 };
     let is_refused = |thing: &&Thing| thing.undeletable.is_some() || thing.unpatchable.is_some();
     let refused = world.server.things.values().filter(is_refused).count();
-    let rounds = if world.more.rules { ROUNDS } else { 0 };
-    let rounds = if world.more.dependents { rounds + namespaces * ROUNDS } else { rounds };
+    let More { rules, dependents, policies, .. } = world.more;
+    let of_a_round =
+        usize::from(rules) * JUDGED + usize::from(dependents) * namespaces * JUDGED + usize::from(policies) * CHOSEN;
+    let rounds = ROUNDS * of_a_round;
     if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1 + refused * REFUSED + rounds)
     {
         let asked = std::mem::take(&mut world.asked);
