@@ -12,6 +12,7 @@
 //! | `sweep` | changes made while the ingester was down |
 //! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
+//! | `chaos_rules` | a killed ingester whose rules and definitions change |
 //! | `failover`, `galera` | a primary that crashes, and comes back or has a successor; a cluster of databases whose nodes come and go |
 //! | `pooler` | PgBouncer between the ingester and PostgreSQL |
 //! | `policies` | objects that leave etcd by rules |
@@ -38,6 +39,7 @@
 mod back;
 mod backup;
 mod chaos;
+mod chaos_rules;
 mod churn;
 mod cluster;
 mod cost;
