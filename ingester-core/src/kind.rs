@@ -722,7 +722,7 @@ impl Kind {
         Ok(Some(Row { lost, origin, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? }))
     }
 
-    /// Whether the kind's filter leaves an object out, of which nothing else is read.
+    /// Returns true if the kind's filter leaves an object out. Reads nothing else of the object.
     ///
     /// # Errors
     /// [`DecodeError`] when the text is not JSON, or a field's JSON is not of the field's type.
@@ -753,7 +753,7 @@ impl Kind {
         Ok(Row { lost, origin, ..Row::new(self.table(), 0, object, proto, values)? })
     }
 
-    /// The restore that created an object, by its annotations.
+    /// Returns the restore that created an object, according to the object's annotations.
     fn origin(&self, object: &Object) -> Option<Box<Origin>> {
         let annotations = &object.meta().annotations;
         let value = |mark| {

@@ -46,7 +46,7 @@ pub(crate) fn beginning(text: &str) -> Option<&str> {
     text.char_indices().nth(SHOWN).map(|(at, _)| &text[..at])
 }
 
-/// Whether a terminal or an editor obeys a character instead of showing it: a control character, or one that changes the lines or the direction
+/// Returns true if a terminal or an editor obeys a character instead of showing it: a control character, or one that changes the lines or the direction
 /// of the text around it.
 pub fn is_obeyed(character: char) -> bool {
     character.is_control()

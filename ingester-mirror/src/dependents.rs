@@ -87,7 +87,8 @@ mod tests {
     #[test]
     fn a_unit_counts_as_long_as_this_process_works_on_it() {
         let mirrored = MirroredKinds::new([MODEL].into());
-        let (current, behind) = (Arc::new(One(true, "a")), Arc::new(One(false, "b")));
+        let current = Arc::new(One(true, "a"));
+        let behind = Arc::new(One(false, "b"));
         for (name, unit) in [("Model in x", &current), ("Model in y", &behind)] {
             let unit: Weak<One> = Arc::downgrade(unit);
             mirrored.follow(name.to_owned(), unit);

@@ -51,7 +51,8 @@ impl WriteVolumes {
     /// Takes `bytes`, after `taken` is given back. `Err` says when they are available: an object that is larger than the limit needs all of it.
     fn take(&self, user: &str, taken: u64, bytes: u64) -> Result<(), Duration> {
         let most = self.0.per_minute as f64;
-        let (per_second, now) = (most / MINUTE, Instant::now());
+        let per_second = most / MINUTE;
+        let now = Instant::now();
         let refilled = |left: &Allowance| (left.bytes + (now - left.at).as_secs_f64() * per_second).min(most);
         let mut users = self.users();
         if !users.contains_key(user) {
@@ -76,12 +77,12 @@ impl WriteVolumes {
     }
 }
 
-/// What one request writes.
+/// The bytes that one request writes.
 #[derive(Debug)]
 pub struct WriteVolume {
     of: WriteVolumes,
     user: Box<str>,
-    /// What was taken for it: a transaction that is tried again counts once.
+    /// The bytes taken for it. A transaction that is tried again counts once.
     taken: Mutex<u64>,
 }
 

@@ -19,10 +19,10 @@ pub const MOST: u64 = 64 << 20;
 /// How many links may follow each other, as on Linux.
 const LINKS: usize = 40;
 
-/// The names of standard input. A device, such as a terminal, may be there, and a socket, which cannot be opened by its name.
+/// The names of standard input. It may be a device, such as a terminal, or a socket, which cannot be opened by name.
 const STDIN: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/// What a path leads to.
+/// The kind of file that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -53,7 +53,7 @@ impl FileKind {
             0o100_000 => FileKind::Regular,
             0o040_000 => FileKind::Folder,
             0o010_000 => FileKind::Pipe,
-            // Devices of characters and of blocks, sockets, and what some systems have beside them.
+            // Character and block devices, sockets, and types that only some systems have.
             _ => FileKind::Device,
         }
     }
@@ -105,8 +105,8 @@ pub fn read_within(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// The content of a pipe by its path. Files are read several times: a configuration is read for the kinds that it names before it is read for
-/// what it says about them, and again to find changes.
+/// The content of each pipe, by path. Files are read several times: a configuration first for the kinds that it names, then for their
+/// settings, and again to find changes.
 fn pipes() -> std::sync::MutexGuard<'static, BTreeMap<PathBuf, Arc<[u8]>>> {
     static PIPES: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
     PIPES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -141,12 +141,12 @@ fn is_stdin(path: &Path) -> bool {
     STDIN.iter().any(|name| path == Path::new(name))
 }
 
-/// Whether a path leads to a pipe or to standard input: its content can be read once, and it is in no folder.
+/// Returns true if a path leads to a pipe or to standard input: its content can be read once, and it is in no folder.
 pub fn is_pipe(path: &Path) -> bool {
     is_stdin(path) || path.metadata().is_ok_and(|about| FileKind::of(&about) == FileKind::Pipe)
 }
 
-/// The folder in which other files are that a file names: its own, or for a pipe the current one.
+/// The folder of the files that a file names: its own folder, or the current one for a pipe.
 pub fn folder(path: &Path) -> &Path {
     match is_pipe(path) {
         true => Path::new(""),
@@ -198,7 +198,7 @@ fn write_new(next: &Path, content: &[u8], former: &Path) -> io::Result<()> {
     }
 }
 
-/// Where a file is that is to be written, behind all links; it need not exist.
+/// Follows all links to the file that a writer replaces. It need not exist.
 ///
 /// # Errors
 /// If something else than a regular file has its name.
@@ -255,7 +255,8 @@ mod tests {
     #[test]
     fn a_pipe_is_read_once_and_has_its_content_for_ever() {
         let folder = tempfile::tempdir().unwrap();
-        let (named, linked) = (folder.path().join("pipe"), folder.path().join("link"));
+        let named = folder.path().join("pipe");
+        let linked = folder.path().join("link");
         pipe(&named);
         symlink("pipe", &linked).unwrap();
         let write = std::thread::spawn({
@@ -311,7 +312,7 @@ mod tests {
         symlink("link", at("second")).unwrap();
         symlink("deep/new", at("dangling")).unwrap();
         symlink("circle", at("circle")).unwrap();
-        // What a former process left, or someone has put there.
+        // A former process left this link, or someone put it there.
         symlink("/dev/null", at("deep/file.next")).unwrap();
         replace(&at("second"), b"after").unwrap();
         assert_eq!(fs::read_to_string(at("deep/file")).unwrap(), "after");

@@ -30,13 +30,14 @@ pub(crate) struct Policies {
     pub(crate) output: Output,
 }
 
-/// What is done with rules, besides asking what they do.
+/// The commands that act on rules. Without one, `ingester policies` reports the effect of the rules.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PoliciesCommand {
     /// Take back what a rule is about to purge.
     ///
-    /// A rule about rows of evicted objects marks a row, and purges it after `retention.grace`. This takes its marks back: the rows are no longer
-    /// deleted, and the rule leaves them alone until their objects change. A row stays deleted if a live row has its name by now; it is listed.
+    /// A rule about rows of evicted objects marks a row, and purges it after `retention.grace`. This command takes its marks back: the rows count as
+    /// live again, and the rule leaves them alone until their objects change. If a live row has the same name by now, the row stays deleted and is
+    /// listed.
     Revert(RevertPolicies),
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn counted(
     }
 }
 
-/// What to say about rows that wait.
+/// The message about rows that wait.
 pub(super) fn waiting(kind: &Kind, LeftOut { rows, live }: LeftOut) -> String {
     format!(
         "the filter of {} leaves out {rows} of {live} live rows, so many that none is marked as deleted",
@@ -128,7 +128,8 @@ mod tests {
         store.write(all.table(), (0..10).map(|number| row(all, number)).collect()).await.unwrap();
         let narrow = job(", filter: .spec.mode = Other");
         store.make_declared(&[narrow], May::Add).await.unwrap();
-        let (stop, ingester) = (CancellationToken::new(), Ingester::default());
+        let stop = CancellationToken::new();
+        let ingester = Ingester::default();
         for (rows, marked) in [(5, 0), (5, 0), (10, 10)] {
             let fuse = Ingester { sweep_limit: SweepLimit::of(rows), ..ingester.clone() }.fuse(&narrow);
             let filled = store.backfill(&Backfill::older(&narrow).limited(fuse), None, &stop, |_| {}).await.unwrap();

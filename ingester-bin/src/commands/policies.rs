@@ -73,7 +73,7 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
     let evicts = rules.iter().any(|(_, rule)| matches!(rule, Rule::Evict(_)));
     let client = match selects || (evicts && arguments.cluster.is_named()) {
         true => Some(arguments.cluster.client().await?),
-        // What objects own can be judged by the rows alone, but for objects without rows.
+        // The rows alone show which objects own others, except for objects without rows.
         false if evicts => arguments.cluster.client().await.ok(),
         false => None,
     };
@@ -136,7 +136,7 @@ struct Clients<'c> {
     dependents: Option<&'c kube::Client>,
 }
 
-/// What an eviction rule would do now.
+/// Forecasts what an eviction rule would do now.
 async fn leaving(
     store: &Store,
     scope: ForecastScope<'_>,

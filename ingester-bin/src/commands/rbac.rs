@@ -120,7 +120,7 @@ fn restore_role(name: &str, kinds: &[Kind], form: Impersonation) -> String {
     let _ = writeln!(text, "- apiGroups: [{users}]\n  resources: [users, groups]\n  verbs: [{verb}]");
     let _ = writeln!(
         text,
-        "# What an authenticator says beyond them: add the keys of yours.\n- apiGroups: [authentication.k8s.io]\n  resources:\n  - uids"
+        "# Other facts from the authenticator: add the keys that yours sets.\n- apiGroups: [authentication.k8s.io]\n  resources:\n  - uids"
     );
     for key in EXTRA {
         let _ = writeln!(text, "  - userextras/authentication.kubernetes.io/{key}");

@@ -25,7 +25,7 @@ use std::time::Duration;
 /// How long the mirror may take to store the new object.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is told after a restore: a rule that moved the object once would do it again.
+/// The note after a restore: a rule that moved the object once would do it again.
 const GRACE: &str = "Enforced rules leave restored objects alone for `policies.restoreGrace` (24h, unless the configuration of `ingester run` \
      says otherwise).";
 
@@ -178,7 +178,7 @@ async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String
     Ok(namespaces.pop_first().unwrap_or_default())
 }
 
-/// Whether the object was created just now.
+/// Returns true if the object was created just now.
 fn is_new(restored: &Restored, arguments: &Restore) -> bool {
     !restored.before && !restored.in_sql && !arguments.dry_run
 }

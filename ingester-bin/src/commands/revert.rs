@@ -44,7 +44,8 @@ pub(crate) async fn run(
 
 /// Takes a rule's marks of a kind back, or those of all rules. Returns how many there were.
 async fn revert(store: &Store, kind: &Kind, rule: Option<&str>) -> Result<(usize, Withdrawn), Failure> {
-    let (mut count, mut all) = (0, Withdrawn::default());
+    let mut count = 0;
+    let mut all = Withdrawn::default();
     let mut last: Option<Mark> = None;
     loop {
         let page = store.marks_after(kind.table(), last.as_ref()).await?;

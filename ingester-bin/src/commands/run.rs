@@ -136,7 +136,7 @@ async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result
     Ok(Ending::Done)
 }
 
-/// What metrics and probes show of the process.
+/// The parts of the process that metrics and probes report.
 struct Reports {
     metrics: Metrics,
     health: Health,

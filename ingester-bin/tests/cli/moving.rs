@@ -213,7 +213,7 @@ fn objects_of_a_backup_become_the_rows_of_evicted_objects_again() {
     };
     let told = "SELECT name || ' ' || res_version || ' ' || (delete_time IS NULL) || (evict_time IS NOT NULL) || evict_confirmed \
                 FROM model ORDER BY name";
-    // What a fail-over has left of one of them: an earlier state, without the eviction.
+    // A fail-over has left one of them in an earlier state, without the eviction.
     folder.write("left.ndjson", model("left", "5"));
     folder.import(&["left.ndjson"]).exits(0);
     folder.write("backup.ndjson", model("left", "7") + &model("lost", "6"));

@@ -109,7 +109,7 @@ pub(crate) const fn check_identifier<'a>(named: Named, name: &str) -> Option<Fau
     None
 }
 
-/// Whether a database gives every table a column of this name.
+/// Returns true if a database gives every table a column of this name.
 const fn is_of_database(name: &str) -> bool {
     let mut s = 0;
     while s < limits::SYSTEM_COLUMNS.len() {

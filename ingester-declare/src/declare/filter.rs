@@ -8,7 +8,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps,
 };
 
-/// What a CRD says about the objects of a version.
+/// The schema that a CRD has for the objects of a version.
 #[derive(Clone, Copy)]
 pub(super) struct ObjectSchema<'s> {
     pub(super) schema: &'s JSONSchemaProps,
@@ -30,7 +30,7 @@ impl<'s> ObjectSchema<'s> {
 /// Reads a condition of a filter.
 ///
 /// # Errors
-/// What is wrong, with the remedy.
+/// The mistake, with the remedy.
 pub(super) fn condition(text: &str, by: Option<ObjectSchema<'_>>) -> Result<Condition, String> {
     if let Some(what) = habit(text) {
         return Err(what);
@@ -50,7 +50,7 @@ pub(super) fn condition(text: &str, by: Option<ObjectSchema<'_>>) -> Result<Cond
     }
 }
 
-/// What people write out of habit from SQL and from programming languages, with the remedy.
+/// Returns the mistake and the remedy if the text follows a habit from SQL or from programming languages.
 fn habit(text: &str) -> Option<String> {
     let rest = outside(text);
     let lower = rest.to_lowercase();
@@ -58,7 +58,7 @@ fn habit(text: &str) -> Option<String> {
     if let Some(word) = has([" and ", "&&"]) {
         let word = word.trim();
         return Some(format!(
-            "`{word}` does not join conditions: write each as an element of a list, of which all must hold; a text with `{word}` in it \
+            "`{word}` does not join conditions: write each as an element of a list, where all must hold; a text with `{word}` in it \
              needs double quotes"
         ));
     }
@@ -80,14 +80,17 @@ fn foreign_quotes(value: &str) -> Option<String> {
     Some(format!("the quotes {first} would be part of the text: write \"{bare}\", or the text without quotes"))
 }
 
-/// Whether a text of a condition is written in double quotes.
+/// Returns true if a text of a condition is written in double quotes.
 fn is_in_double_quotes(text: &str, literal: &str) -> bool {
     text.contains(&serde_json::Value::from(literal).to_string())
 }
 
 /// A condition without its texts in double quotes, and without all that is in brackets.
 fn outside(text: &str) -> String {
-    let (mut rest, mut depth, mut quoted, mut escaped) = (String::new(), 0_usize, false, false);
+    let mut rest = String::new();
+    let mut depth = 0_usize;
+    let mut quoted = false;
+    let mut escaped = false;
     for c in text.chars() {
         if quoted {
             quoted = c != '"' || escaped;
@@ -135,7 +138,7 @@ impl ObjectSchema<'_> {
     fn refutes_matches(self, steps: &[Step]) -> Option<String> {
         let of_step = |(place, step): (usize, &Step)| {
             let Step::Match(names, literal, None) = step else { return None };
-            // What is wrong before the step is found with the whole path.
+            // The check of the whole path finds mistakes before the step.
             let element = crd::at(self.schema, &steps[..=place]).ok()??;
             let names: Vec<Step> = names.iter().cloned().map(Step::Name).collect();
             match crd::at(element, &names) {
@@ -198,23 +201,9 @@ fn impossible(schema: &JSONSchemaProps, literal: &str, lower: bool) -> Option<St
 mod tests {
     use super::{ObjectSchema, condition};
     use crate::declare::crd;
+    use crate::declare::tests::crd_of;
 
-    const CRD: &str = r"
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: jobs.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: Job, plural: jobs}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
+    const PROPERTIES: &str = r"
           spec:
             type: object
             properties:
@@ -240,9 +229,9 @@ spec:
                   properties: {type: {type: string, enum: [Ready, Failed]}, status: {type: string}}
 ";
 
-    /// What is said about a condition, with the schema and without; empty for nothing.
+    /// The messages about a condition, with the schema and without; empty for none.
     fn said(text: &str, keeps_unknown: bool) -> [String; 2] {
-        let mut crd = crd::parse(CRD.as_bytes()).unwrap();
+        let mut crd = crd::parse(crd_of("Job", PROPERTIES).as_bytes()).unwrap();
         crd.spec.preserve_unknown_fields = Some(keeps_unknown);
         let by = ObjectSchema::of(&crd, &crd.spec.versions[0]);
         [by, None].map(|by| condition(text, by).err().unwrap_or_default())

@@ -2,28 +2,14 @@
 //! people to read; `INGESTER_UPDATE=1 cargo test -p ingester-declare declare::mistakes` writes it.
 
 use super::kinds;
+use super::tests::crd_of;
 use std::fmt::Write as _;
 use std::io;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/declare/mistakes.md");
 
-/// The CRD of `Widget`.
-const CRD: &str = r"
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: Widget, plural: widgets}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
+/// The properties of `Widget` in its CRD.
+const WIDGET: &str = r"
           spec:
             type: object
             properties:
@@ -35,7 +21,7 @@ spec:
 fn open(file: &str) -> io::Result<Vec<u8>> {
     match file {
         "widget.pb" => Ok(Vec::new()),
-        "crd.yaml" => Ok(CRD.into()),
+        "crd.yaml" => Ok(crd_of("Widget", WIDGET).into_bytes()),
         _ => Err(io::Error::new(io::ErrorKind::NotFound, "there is no such file")),
     }
 }

@@ -8,6 +8,29 @@ fn nothing(file: &str) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no {file}")))
 }
 
+/// The CRD of a kind of example.com. `properties` are those of its objects, in YAML: a line break, then lines that ten spaces indent.
+pub(super) fn crd_of(kind: &str, properties: &str) -> String {
+    let plural = format!("{}s", kind.to_lowercase());
+    format!(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {plural}.example.com}}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {{kind: {kind}, plural: {plural}}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:{properties}"
+    )
+}
+
 fn one(columns: &str) -> Kind {
     let text =
         format!("kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  columns:\n{columns}");
@@ -414,22 +437,9 @@ fn a_definition_is_another_one_if_anything_that_makes_a_value_is_another() {
 
 #[test]
 fn a_type_comes_from_the_crd_where_it_is_left_out() {
-    let crd = r#"
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: jobs.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: Job, plural: jobs}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
+    let crd = crd_of(
+        "Job",
+        r"
           spec:
             type: object
             properties:
@@ -443,7 +453,8 @@ spec:
               tags: {type: array, items: {type: string}}
               values: {type: object, additionalProperties: {type: integer, format: int64}}
               free: {type: object, x-kubernetes-preserve-unknown-fields: true}
-"#;
+",
+    );
     let open = |file: &str| if file == "crd.yaml" { Ok(crd.as_bytes().to_vec()) } else { nothing(file) };
     let read = |paths: &[&str]| {
         let columns: String =
@@ -486,24 +497,12 @@ spec:
 
 #[test]
 fn a_rule_names_only_values_that_the_crd_lists() {
-    let crd = r#"
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: jobs.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: Job, plural: jobs}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
+    let crd = crd_of(
+        "Job",
+        r"
           spec: {type: object, properties: {phase: {type: string, enum: [Running, Failed]}}}
-"#;
+",
+    );
     let open = |file: &str| if file == "crd.yaml" { Ok(crd.as_bytes().to_vec()) } else { nothing(file) };
     let said = |column: &str, selector: &str| {
         let text = format!(
@@ -516,7 +515,7 @@ spec:
     assert_eq!(said(phase, "phase!=Failed"), "");
     assert!(said(phase, "phase=Failled").contains("did you mean `Failed`?"), "{}", said(phase, "phase=Failled"));
     assert!(said(phase, "phase!='Failed'").contains("is in quotes"));
-    // What is stored may be another value than the CRD lists.
+    // The column may store another value than the CRD lists.
     assert_eq!(said("{column: phase, path: .spec.phase, default: None}", "phase=None"), "");
     assert_eq!(said("{column: phase, path: [.spec.phase, .metadata.name]}", "phase=None"), "");
 }

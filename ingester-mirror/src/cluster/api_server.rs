@@ -473,7 +473,9 @@ impl Cluster for ApiServer {
                 let reason = format!("the namespace `{namespace}` cannot stand in a path of the API");
                 return Err(ApiError::new(self.listing_metadata(), reason, ApiErrorKind::Other));
             }
-            let (client, streams, namespace) = (self.client.clone(), self.streams.clone(), namespace.map(Into::into));
+            let client = self.client.clone();
+            let streams = self.streams.clone();
+            let namespace = namespace.map(Into::into);
             ApiServer::new(client, *kind, namespace, Shard::WHOLE, streams).owners(uids).await
         }
         .boxed()

@@ -1,5 +1,5 @@
-//! What this process knows of dependents that no live row shows. A unit that is current remembers the owners of its objects without rows. For the
-//! other units, of suspended kinds, with a lost watch, or in another process, the API server is asked.
+//! The dependents that no live row shows. A current unit remembers the owners of its objects without rows. For other units this process asks
+//! the API server: units of suspended kinds, with a lost watch, or in another process.
 
 use super::Follower;
 use crate::dependents::{FollowedUnit, Uids};
@@ -118,7 +118,7 @@ impl Follower {
         weighed.take_back(&dependents);
     }
 
-    /// The parts of the mirrored kinds that may have dependents of these objects, and of which this process does not know every object.
+    /// The parts of the mirrored kinds that may have dependents of these objects, if this process does not know every object in them.
     fn parts_behind(&self, leaving: &[Candidate]) -> BTreeSet<KindPart> {
         let unit = self.unit();
         let config = unit.config();

@@ -13,7 +13,8 @@ impl Follower {
             self.pipeline.filter_asked.notified().await;
             loop {
                 let config = unit.config();
-                let (limit, fuse) = (config.ingester.sweep_limit, config.ingester.fuse(&unit.kind));
+                let limit = config.ingester.sweep_limit;
+                let fuse = config.ingester.fuse(&unit.kind);
                 // All live rows may be read, which takes as long as it takes: no batch waits for it.
                 match unit.rows.judge_left_out(fuse.as_ref()).await {
                     Ok(verdict) => {

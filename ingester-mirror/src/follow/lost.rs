@@ -1,6 +1,6 @@
-//! Evictions whose rows the database has lost. Each was the only copy of its object, and a live row that is left of it is an earlier state.
-//! They are reported, and recorded in `ingester_lost_evictions`: so a process that starts later reports them again, and does not mark such
-//! a row as deleted. A record is deleted once the row is that of an evicted object again, or a later one.
+//! Evictions whose rows the database has lost. Each row was the only copy of its object; a live row with the same uid is an earlier state.
+//! The mirror reports each loss and records it in `ingester_lost_evictions`: a process that starts later reports it again, and does not mark
+//! the earlier state as deleted. The mirror deletes the record once the row shows an evicted object again, or a later version.
 
 use super::Follower;
 use crate::pipeline::{EvictedObject, LossChanges, ObjectRef};

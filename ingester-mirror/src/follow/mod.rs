@@ -147,7 +147,8 @@ impl Follower {
         tasks.spawn(async move { until.until_stopped(task.resync()).await });
         let (task, until) = (follower.clone(), pipeline.clone());
         tasks.spawn(async move { until.until_stopped(task.apply_policies()).await });
-        let (task, until) = (follower.clone(), pipeline.clone());
+        let task = follower.clone();
+        let until = pipeline.clone();
         tasks.spawn(async move { until.until_stopped(task.judge_filter()).await });
         tasks.spawn(async move { pipeline.until_stopped(follower.add_finalizers()).await });
         let all_ended = async {

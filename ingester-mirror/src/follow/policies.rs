@@ -220,7 +220,8 @@ impl Follower {
         free: &[Candidate],
         mandate: &Arc<Mandate>,
     ) -> Result<BTreeSet<Box<str>>, PolicyError> {
-        let (unit, mut moved) = (self.unit(), BTreeSet::new());
+        let unit = self.unit();
+        let mut moved = BTreeSet::new();
         for batch in free.chunks(MOST_OBJECTS) {
             if !self.pipeline.may_hand_on(mandate) {
                 tracing::info!(

@@ -1,4 +1,5 @@
-//! What rules may not judge. Unlike all other metrics these have a series for each rule, whose names are known only once they are judged.
+//! Counts the rows that rules may not judge. Unlike all other metrics, these have a series for each rule, and the names of rules are known
+//! only once they are judged.
 
 use super::controller::ControllerMetrics;
 use super::upkeep::RetentionMetrics;

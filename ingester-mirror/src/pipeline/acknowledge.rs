@@ -118,7 +118,8 @@ impl Pipeline {
 
     /// Deletes the object of an evicted row. If that removes it, the row must record it.
     pub(super) async fn delete_evicted(&self, meta: &Meta) -> Result<(), ApiError> {
-        let (uid, version) = (&meta.uid, meta.resource_version);
+        let uid = &meta.uid;
+        let version = meta.resource_version;
         let before = self.known().choices.sending(uid, version);
         let deletion = self.unit.cluster.delete(meta).await.inspect_err(|error| {
             // Without a Lease, nothing was sent.

@@ -40,8 +40,8 @@ impl Pipeline {
     /// Hands objects that a round has chosen to the workers. They were counted at this time.
     pub(crate) fn hand_on(&self, candidates: &[Candidate], mandate: &Arc<Mandate>, counted: Micros) {
         for Candidate { uid, namespace, name, version, evidence, .. } in candidates {
-            let (uid, namespace, name) = (uid.clone(), namespace.clone(), name.clone());
-            let object = ObjectRef { uid, namespace, name, version: *version };
+            let object =
+                ObjectRef { uid: uid.clone(), namespace: namespace.clone(), name: name.clone(), version: *version };
             self.known().choices.add(Choice::handed(object.clone(), mandate.clone(), counted).proved_by(*evidence));
             self.queue.push(Item::look(object, Why::Judged, 0));
         }
@@ -93,7 +93,7 @@ impl Pipeline {
         if !self.unit.may_begin() {
             return Err(Halt::Stopping);
         }
-        // What an annotation or its kind asks for does not depend on rules.
+        // An eviction that an annotation or the kind asks for does not depend on rules.
         if self.unit.rules().evicts(meta) {
             return Ok(());
         }

@@ -23,7 +23,7 @@ pub(crate) struct EvictedObject {
 }
 
 impl EvictedObject {
-    /// What is recorded of it if its row is lost.
+    /// The record of the eviction if its row is lost.
     pub(crate) fn loss(&self) -> LostEviction {
         let EvictedObject { uid, namespace, name, version, .. } = self.clone();
         LostEviction { uid, namespace, name, res_version: version }
@@ -47,9 +47,9 @@ pub(crate) struct Evictions {
 /// How the records of lost evictions differ from what is known.
 #[derive(Debug, Default)]
 pub(crate) struct LossChanges {
-    /// To be recorded.
+    /// Losses to record.
     pub(crate) lost: Vec<EvictedObject>,
-    /// Their records are to be deleted.
+    /// The uids of records to delete.
     pub(crate) settled: Vec<Box<str>>,
 }
 
@@ -82,7 +82,7 @@ impl Evictions {
             return;
         }
         self.last.push_back(uid);
-        // A record protects what is left of its row only while it is remembered.
+        // A record protects the earlier state of its row only while this process remembers it.
         let is_kept = |uid: &str| self.recorded.contains(uid);
         if self.last.len() > MOST.saturating_add(self.recorded.len())
             && let Some(oldest) =
@@ -102,7 +102,7 @@ impl Evictions {
         }
     }
 
-    /// The record of an eviction, if there is one, is to be deleted.
+    /// Notes that the record of an eviction must be deleted, if there is one.
     fn settle(&mut self, uid: &str) {
         self.settled.extend(self.recorded.take(uid));
     }
@@ -152,7 +152,7 @@ impl Evictions {
         lost
     }
 
-    /// What is to be recorded, and which records are to be deleted; from now on this counts as done.
+    /// Takes the losses to record and the records to delete. From now on they count as done.
     pub(crate) fn take_changes(&mut self) -> LossChanges {
         let new: Vec<Box<str>> = self.lost.difference(&self.recorded).cloned().collect();
         let lost = new.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect();

@@ -25,7 +25,7 @@ pub(crate) struct Withheld {
 }
 
 impl Withheld {
-    /// Whether rows may be marked now.
+    /// Returns true if rows may be marked now.
     fn marks(&self) -> bool {
         self.verdict.is_some_and(|(verdict, since)| verdict.marks() && since.elapsed() < HOLDS)
     }

@@ -13,7 +13,7 @@
 //! `known` is what is remembered of each object, `evictions` of those that were evicted last. `choices` decides whether evictions by rules go on,
 //! `additions` adds our finalizer, `settling` gathers changes, `left_out` keeps rows that a
 //! changed filter would mark, `ghost` leaves alone what had left etcd, `ignored` reports annotations without effect.
-//! Requests to the API server run beside the batches: one that is slow holds up its own object and no other.
+//! Requests to the API server run concurrently with the batches: a slow request delays only its own object.
 //!
 //! # Guarantees
 //! - SQL is committed before any finalizer is removed and any object is deleted: only a commit makes an acknowledgement. Every step

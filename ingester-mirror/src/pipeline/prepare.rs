@@ -22,7 +22,7 @@ use std::time::Duration;
 pub(super) struct PreparedBatch {
     /// What is to be written.
     pub(super) writes: Vec<Write>,
-    /// Rows that are to be marked because the filter leaves out their objects, which stay in the cluster.
+    /// Rows to mark because the filter leaves out their objects, which stay in the cluster.
     left_out: Vec<Write>,
     /// Objects that cannot be mirrored as they are.
     pub(super) rejections: Vec<Rejection>,
@@ -384,7 +384,7 @@ impl Pipeline {
             let change = self.tombstone(&ObjectRef { version, ..reference.clone() });
             let consequences = Consequences { object: reference, becomes, then, again: None, trail };
             let write = Write { change, consequences };
-            // The row of an object that is to be deleted does not wait: the deletion would wait for it.
+            // Do not withhold the row of an object that is being deleted: the deletion would wait for it.
             let stays = !gone && !is_leaving(meta, self.unit.rules()) && self.unit.selection.has(object);
             if stays {
                 batch.left_out.push(write)

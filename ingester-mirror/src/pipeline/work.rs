@@ -36,8 +36,8 @@ pub(crate) enum Arrival {
     Watch,
     /// In a watch: the object was deleted, and this is its last state.
     Deletion,
-    /// The object returned by our patch of its finalizers, or, without an answer, as it was before. `again`: if it stays and lacks our
-    /// finalizer, that is to be added later.
+    /// The object returned by our finalizer patch, or the object before the patch if the API server did not answer. `again`: if the object
+    /// stays and lacks our finalizer, add it later.
     Patch { again: bool },
     /// It was looked up, after its row.
     Look {

@@ -74,7 +74,7 @@ pub fn check(kind: &Kind, rule: &EvictRule) -> Result<(), PolicyError> {
     places(rule, &query(rule).check(kind.table())?).map(drop)
 }
 
-/// What is doubtful about a rule of this kind, if it can be judged: it also covers objects, or rows, that have no value in some field.
+/// Returns a warning if a rule of this kind can be judged, but also covers objects, or rows, without a value in some field.
 pub fn doubt(kind: &Kind, rule: &EvictRule) -> Option<String> {
     let fields = fields_without_value(kind.table(), &rule.when);
     if fields.is_empty() {
@@ -101,7 +101,7 @@ pub(crate) fn add_reads(reads: &mut Reads, rule: &EvictRule, checked: &Checked) 
     Ok(())
 }
 
-/// What must hold of live rows before these rules of their kind are judged for them.
+/// Returns the premise that live rows must meet before these rules of their kind are judged for them.
 pub(crate) async fn premise(store: &Store, kind: &Kind, rules: &[EvictRule]) -> Result<Premise, PolicyError> {
     let mut reads = Reads::default();
     for rule in rules {

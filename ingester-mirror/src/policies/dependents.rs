@@ -58,7 +58,7 @@ impl Dependents {
         self.unlisted.extend(parts.into_iter().map(|part| UnlistedPart::new(part, of, why.into())));
     }
 
-    /// What keeps an object in the cluster because of its dependents.
+    /// Returns the hindrance if an object must stay in the cluster because of its dependents.
     pub(crate) fn hindrance(&self, candidate: &Candidate) -> Option<Hindrance> {
         if self.owners.contains(&candidate.uid) {
             return Some(Hindrance::OwnsUnstored);

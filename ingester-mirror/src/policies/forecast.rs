@@ -35,7 +35,7 @@ pub struct Forecast {
 /// The time for reading what the units do.
 const UNITS: Duration = Duration::from_secs(5);
 
-/// What a rule is judged with.
+/// The kinds, rules and grace that apply when a rule is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct ForecastScope<'a> {
     /// The kinds that are mirrored.

@@ -1,4 +1,4 @@
-//! What keeps an object in the cluster whatever a rule says: its owner, what it owns, finalizers of others, and that it was just restored.
+//! The reasons that keep an object in the cluster whatever a rule says: its owner, its dependents, finalizers of others, or a recent restore.
 
 use super::dependents::{NAMESPACES, can_depend};
 use super::{Candidate, Dependents, PolicyError};
@@ -88,7 +88,7 @@ pub(crate) fn held(meta: &Meta, marks: &Marks) -> Option<Hindrance> {
     foreign.map(|name| Hindrance::Finalizer(name.clone()))
 }
 
-/// What keeps an object in the cluster for a while because it was restored. By its own text, so it holds whatever columns and labels say.
+/// Returns the hindrance of an object that was restored recently. The object's own text decides, whatever its columns and labels say.
 pub(crate) fn restored(meta: &Meta, marks: &Marks, grace: Duration, now: Micros) -> Option<Hindrance> {
     meta.annotations.iter().find(|(key, _)| marks.is(Mark::RestoredFrom, key))?;
     let grace = i64::try_from(grace.as_micros()).unwrap_or(i64::MAX);
@@ -101,7 +101,7 @@ pub(crate) fn restored(meta: &Meta, marks: &Marks, grace: Duration, now: Micros)
 pub(crate) struct WeighBounds<'a> {
     pub(crate) most: usize,
     pub(crate) restore_grace: Duration,
-    /// What the texts of their rows must prove.
+    /// The premise that the texts of their rows must prove.
     pub(crate) premise: &'a Premise,
     /// The dependents that no live row shows.
     pub(crate) dependents: &'a Dependents,
@@ -210,8 +210,9 @@ async fn stored(
         let Ok(object) = Object::parse(row.json(), ManagedFields::Keep) else { continue };
         let Ok(owners) = owner_uids(row.json()) else { continue };
         let evidence = premise.prove(kind, &row).and_then(|_| premise.evidence(kind, &object));
-        let (version, meta, bytes) = (row.res_version, object.meta().clone(), row.json().len() as u64);
-        leaving.insert(row.uid, LeavingRow { version, meta, owners, bytes, evidence });
+        let meta = object.meta().clone();
+        let bytes = row.json().len() as u64;
+        leaving.insert(row.uid, LeavingRow { version: row.res_version, meta, owners, bytes, evidence });
     }
     Ok(leaving)
 }

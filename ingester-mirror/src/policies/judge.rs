@@ -23,9 +23,9 @@ pub struct Candidate {
     pub since: Option<Micros>,
     /// The definition of the kind that wrote its row.
     pub definition: u32,
-    /// Whether it takes one of the places of `keepLast`. A row that is deleted or marked already takes none.
+    /// True if it takes one of the places of `keepLast`. A row that is already deleted or marked takes none.
     pub takes_place: bool,
-    /// A hash of what rules read of it, once its text has proved that; 0 before.
+    /// A hash of the parts that rules read, once its text has proved them; 0 before.
     pub evidence: u64,
     /// The values that make its group.
     pub group: Vec<Value>,
@@ -91,8 +91,8 @@ pub fn judge(rule: &EvictRule, mut snapshot: Vec<Candidate>, now: Micros) -> Jud
     judgement
 }
 
-/// Judges a snapshot, in which only candidates take places among the last ones whose columns are proved. `unproved` tells which of these uids
-/// have rows whose texts do not prove what rules read; it is asked only about candidates because of which others leave.
+/// Judges a snapshot, in which only candidates take places among the last ones whose columns are proved. `unproved` returns those of these
+/// uids whose rows' texts do not prove the parts that rules read. It is called only for candidates whose places make others leave.
 ///
 /// # Errors
 /// Those of `unproved`.
@@ -119,7 +119,7 @@ pub(crate) async fn judge_proved<'a, E>(
 }
 
 impl Judgement {
-    /// The uids of the candidates that take places in groups out of which others leave.
+    /// The uids of the candidates that take places in a group while others leave it.
     fn keepers(&self) -> impl Iterator<Item = &str> {
         let groups: HashSet<String> = self.leaving.iter().map(group).collect();
         let is_keeper = |(one, why): &&(Candidate, Stays)| one.takes_place && matches!(why, Stays::AmongLast(_));
@@ -128,7 +128,7 @@ impl Judgement {
     }
 }
 
-/// What tells the group of a candidate from others.
+/// The key of a candidate's group.
 fn group(candidate: &Candidate) -> String {
     format!("{:?}", candidate.group)
 }

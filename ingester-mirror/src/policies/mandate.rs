@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) struct Mandate {
     evict: Vec<EvictRule>,
     restore_grace: Duration,
-    /// What the round's rules required of rows.
+    /// The premise that the round's rules required of rows.
     pub(crate) premise: Premise,
 }
 

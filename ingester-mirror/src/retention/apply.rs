@@ -41,7 +41,8 @@ pub(crate) struct Applied {
     pub(crate) pending: Vec<(String, u64)>,
 }
 
-/// What marks record of a rule, apart from whether it is enforced. A release that writes this differently only lets the grace begin again.
+/// Returns the fingerprint of a rule for its marks. `enforce` does not change it. If a release computes it differently, only the grace
+/// begins again.
 pub(super) fn fingerprint(rule: &RetentionRule) -> Fingerprint {
     let mut rule = rule.clone();
     rule.rule.enforce = true;
@@ -137,7 +138,8 @@ async fn withdraw_lapsed(rows: &dyn RetainedRows, together: &Together) -> Result
         let active: Vec<Mark> = page.into_iter().filter(|mark| mark.revert_time.is_none()).collect();
         let mut holding: HashSet<(&str, &str)> = HashSet::new();
         for (number, rule) in together.rules.iter().enumerate().filter(|(_, rule)| rule.rule.enforce) {
-            let (name, fingerprint) = (rule.rule.name.as_str(), fingerprint(rule).to_string());
+            let name = rule.rule.name.as_str();
+            let fingerprint = fingerprint(rule).to_string();
             let its = active.iter().filter(|mark| mark.rule == name && mark.fingerprint == fingerprint);
             let uids: Vec<&str> = its.map(|mark| mark.uid.as_str()).collect();
             if uids.is_empty() {
@@ -164,11 +166,12 @@ async fn purge(
     applied: &mut Applied,
 ) -> Result<bool, RetentionError> {
     let rule = &together.rules[number];
-    let (mut place, mut failed) = (together.start(number), None);
+    let mut place = together.start(number);
+    let mut failed = None;
     while let Some(Weighed { free, .. }) = together.next(rows, number, &mut place, false).await? {
         applied.waiting += free.len() as u64;
         if failed.is_some() {
-            // What is left is counted.
+            // After a failure, only count the remaining rows.
             if applied.waiting > MOST as u64 {
                 break;
             }
@@ -276,7 +279,8 @@ async fn count(
     if together.rules[number].kinds.is_empty() {
         return Ok(());
     }
-    let (mut place, mut counted) = (together.start(number), 0);
+    let mut place = together.start(number);
+    let mut counted = 0;
     while let Some(weighed) = together.next(rows, number, &mut place, false).await? {
         counted += weighed.free.len() as u64;
         if counted > MOST as u64 {

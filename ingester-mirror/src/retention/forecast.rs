@@ -133,7 +133,7 @@ pub async fn forecast(
     }
 }
 
-/// What becomes of rows that a rule lets go, with the size of each in bytes. A row that is gone meanwhile counts as going.
+/// Returns the fate and the size in bytes of each row that a rule lets go. A row that is gone meanwhile counts as going.
 async fn fates(
     store: &Store,
     kind: &Kind,

@@ -349,11 +349,10 @@ impl rows::RetainedRows for RowsOfTask<'_> {
             async move {
                 let marking = self.task.store.mark_by_rule(self.kind, rule, &rows::judged(&rows), premise).await?;
                 if marking.marked > 0 {
-                    let (kind, rows) = (self.kind.name(), marking.marked);
                     tracing::info!(
-                        kind,
+                        kind = self.kind.name(),
                         rule = rule.name,
-                        rows,
+                        rows = marking.marked,
                         "Rows of only copies are marked by a rule and purged after the grace"
                     );
                 }

@@ -45,7 +45,7 @@ pub(crate) struct Portion {
 
 /// The rows of one kind, to be judged.
 pub(crate) trait CoveredRows: Send + Sync {
-    /// What must hold of rows before these rules, which are all of one state, are judged for them.
+    /// Returns the premise that rows must meet before these rules are judged for them. All these rules are about rows in one state.
     fn premise<'a>(&'a self, rules: &'a [RetentionRule]) -> BoxFuture<'a, Result<Premise, PolicyError>>;
 
     /// Some of the rows that a rule covers.
@@ -106,7 +106,7 @@ pub(super) fn judged(rows: &[Covered]) -> Vec<(&str, Standing)> {
     rows.iter().map(|row| (&*row.candidate.uid, row.standing)).collect()
 }
 
-/// What rules about the rows of a kind read of them.
+/// Returns the parts of a kind's rows that these rules read.
 pub(super) fn reads(kind: &Kind, rules: &[RetentionRule]) -> Result<Reads, PolicyError> {
     let mut reads = Reads::default();
     for rule in rules {

@@ -70,8 +70,8 @@ pub(super) struct Together {
     /// The result of each rule with `keepLast` for the rows that it covers.
     snapshots: Vec<Option<Snapshot>>,
     pub(super) now: Micros,
-    /// What must hold of a row before these rules are judged for it. All rules share it: a row for which one of them cannot be judged stays
-    /// whatever the others say.
+    /// The premise that a row must meet before these rules are judged for it. All rules share it: if one of them cannot be judged for a row,
+    /// the row stays whatever the others say.
     pub(super) premise: Premise,
 }
 

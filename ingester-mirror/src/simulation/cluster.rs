@@ -121,7 +121,9 @@ impl Cluster for Client {
     ) -> BoxFuture<'a, Result<Uids, ApiError>> {
         async move {
             let key = format!("owners {} {}", kind.name(), namespace.unwrap_or_default());
-            let (kind, namespace, uids) = (kind.kind(), namespace.map(str::to_owned), uids.clone());
+            let kind = kind.kind();
+            let namespace = namespace.map(str::to_owned);
+            let uids = uids.clone();
             let asker = self.asker();
             let listed = self.request(Service::ApiServer, key, move |world| {
                 world.server.answers()?;

@@ -290,7 +290,7 @@ impl World {
         }
     }
 
-    /// Whether rows that the filter of a kind leaves out may be marked as deleted.
+    /// Decides whether rows that the filter of a kind leaves out may be marked as deleted.
     pub(super) fn judge_left_out(&mut self, who: &str, kind: Kind, fuse: Option<&Fuse>) -> FilterVerdict {
         let rows = self.database.rows.values().filter(|kept| !kept.version().deleted && !kept.version().evicted());
         let is_out = |kept: &&KeptRow| leaves_out(&kind, text(&kept.row, base::JSON)) == Ok(true);

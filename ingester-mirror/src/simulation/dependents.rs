@@ -25,7 +25,7 @@ const AFTER_OUTAGE: Duration = Duration::from_secs(30);
 /// The second mirrored kind. It is suspended: no ingester lists or watches it.
 pub(super) const PART: Kind = Kind::new(Definition { kind: "Part", ..*MODEL.definition() }, *MODEL.functions());
 
-/// Whether a seed has dependents.
+/// Returns true if a seed has dependents.
 pub(super) fn are_in(seed: u64) -> bool {
     matches!(seed % 64, 6 | 22)
 }
@@ -62,7 +62,7 @@ impl World {
         self.note("user", &told);
     }
 
-    /// What is special about an object with an owner.
+    /// Draws the flavour of an object with an owner.
     pub(super) fn flavour_of_dependent(&mut self) -> Flavour {
         [Flavour::Plain, Flavour::LeftOut, Flavour::Undecodable, Flavour::Refused][self.dice.usize(..4)]
     }
@@ -167,7 +167,7 @@ impl World {
         self.server.things.values().find(is_known).map(Thing::told)
     }
 
-    /// Whether an object owns another one, or has an owner, so that no rule takes it out of etcd.
+    /// Returns true if an object owns another one, or has an owner. Then no rule takes it out of etcd.
     pub(super) fn is_related(&self, thing: &Thing) -> bool {
         let things = &self.server.things;
         let owner_is_there =

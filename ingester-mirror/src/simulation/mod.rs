@@ -18,7 +18,7 @@
 //! | `database`, `rows` | a model of the database; its requests |
 //! | `restores` | restores of the whole cluster |
 //! | `only_copy` | evicted rows: their invariants, and what users do with them |
-//! | `taking_back` | in some seeds: restores of single objects, beside writes to their rows |
+//! | `taking_back` | in some seeds: restores of single objects, concurrent with writes to their rows |
 //! | `policies` | in some seeds: the rule by which objects leave etcd, and the invariants of its evictions |
 //! | `dependents` | in some seeds: dependents without rows, and a suspended kind; no rule moves their owners |
 //! | `retention` | in some seeds: the rules by which evicted rows are purged, and their invariants |

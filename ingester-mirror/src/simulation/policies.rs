@@ -44,7 +44,7 @@ impl Snapshots {
 /// The longest time, in milliseconds, for which the rule is on or off where it is switched.
 const SWITCHED: u64 = 20_000;
 
-/// Whether the rule is enforced now, and where changes of that are sent.
+/// The switch of the rule, and the units that follow it.
 #[derive(Default)]
 pub(super) struct Switches {
     is_off: bool,
@@ -66,7 +66,7 @@ fn enforcing(config: &Config, enforce: bool) -> Config {
 
 /// Switches the rule off and on again, until the time of trouble is over. Then it is on.
 pub(super) async fn switch(sim: Sim, seed: u64) {
-    // It has its own random numbers, so that it changes nothing else.
+    // Its own random numbers keep the rest of the run the same.
     let mut rng = fastrand::Rng::with_seed(seed ^ 0x7377_6974);
     while !sim.world().calm {
         tokio::time::sleep(Duration::from_millis(rng.u64(1..SWITCHED))).await;
@@ -155,7 +155,7 @@ impl World {
         snapshot
     }
 
-    /// What must hold of live rows: the rule reads the owner.
+    /// Returns the premise of live rows: the rule reads the owner.
     pub(super) fn premise_of_live(&self, kind: &Kind) -> Premise {
         let mut reads = Reads::default();
         reads.add_place(base::JSON + 1);

@@ -90,7 +90,7 @@ fn place_of_done(kind: &Kind) -> usize {
     kind.table().columns.len() - 1
 }
 
-/// What the object of a row says, whatever its columns say.
+/// Returns the owner in the text of a row's object, whatever the columns say.
 fn owner_in_text(kept: &KeptRow) -> String {
     let object: serde_json::Value = serde_json::from_str(text(&kept.row, base::JSON)).unwrap_or_default();
     object["spec"]["owner"].as_str().unwrap_or_default().to_owned()
@@ -160,7 +160,8 @@ impl CoveredRows for Client {
         uids: &'a [Box<str>],
         premise: &'a Premise,
     ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>> {
-        let (kind, premise) = (self.kind, premise.clone());
+        let kind = self.kind;
+        let premise = premise.clone();
         let uids: Vec<String> = uids.iter().map(|uid| uid.to_string()).collect();
         let key = uids.join(" ");
         async move { Ok(self.query("unproved", key, move |world| world.unproved(&kind, &premise, &uids)).await?) }
@@ -199,7 +200,9 @@ impl RetainedRows for Client {
         rows: &'a [Covered],
         terms: PurgeTerms<'a>,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
-        let (who, rows, kind) = (self.name(), rows.to_vec(), self.kind);
+        let who = self.name();
+        let rows = rows.to_vec();
+        let kind = self.kind;
         let key = key(&rows);
         let premise = terms.premise.clone();
         let marked = terms.marked.map(|(rule, before)| (rule.name.to_owned(), rule.fingerprint.to_string(), before));
@@ -246,8 +249,12 @@ impl RetainedRows for Client {
         rows: &'a [Covered],
         premise: &'a Premise,
     ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
-        let (who, rows, kind, premise) = (self.name(), rows.to_vec(), self.kind, premise.clone());
-        let (rule, fingerprint) = (rule.name.to_owned(), rule.fingerprint.to_string());
+        let who = self.name();
+        let rows = rows.to_vec();
+        let kind = self.kind;
+        let premise = premise.clone();
+        let fingerprint = rule.fingerprint.to_string();
+        let rule = rule.name.to_owned();
         let key = key(&rows);
         let mark = move |world: &mut World| {
             let still = world.still(&rows, &kind, &premise);
@@ -262,7 +269,8 @@ impl RetainedRows for Client {
     }
 
     fn withdraw<'a>(&'a self, marks: &'a [Mark]) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
-        let (who, marks) = (self.name(), marks.to_vec());
+        let who = self.name();
+        let marks = marks.to_vec();
         let key = marks.iter().map(|mark| mark.uid.clone()).collect::<Vec<_>>().join(" ");
         let withdraw =
             move |world: &mut World| Some(marks.iter().filter(|mark| world.withdraw_mark(&who, mark)).count() as u64);
@@ -273,7 +281,7 @@ impl RetainedRows for Client {
 /// Marks of a page.
 const PAGE: usize = 8;
 
-/// What tells a request about these rows from others.
+/// The key of a request about these rows.
 fn key(rows: &[Covered]) -> String {
     rows.iter().map(|row| row.candidate.uid.to_string()).collect::<Vec<_>>().join(" ")
 }

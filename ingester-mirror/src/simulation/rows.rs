@@ -61,7 +61,7 @@ impl Client {
         }
     }
 
-    /// Records the definition of this release, unless that of a later one is recorded.
+    /// Records the definition of this release, unless a later one is recorded.
     pub(super) async fn record_definition(&self) {
         if !self.sim.world().more.rules {
             return;
@@ -315,7 +315,9 @@ impl Rows for Client {
 
     fn judge_left_out<'a>(&'a self, fuse: Option<&'a Fuse>) -> BoxFuture<'a, Result<FilterVerdict, StoreError>> {
         async move {
-            let (who, kind, fuse) = (self.name(), self.kind, fuse.cloned());
+            let who = self.name();
+            let kind = self.kind;
+            let fuse = fuse.cloned();
             let judge = move |world: &mut World| world.judge_left_out(&who, kind, fuse.as_ref());
             self.query("judge left out", String::new(), judge).await
         }
@@ -348,7 +350,8 @@ impl Rows for Client {
         uids: &'a [Box<str>],
         premise: &'a Premise,
     ) -> BoxFuture<'a, Result<HashSet<Box<str>>, PolicyError>> {
-        let (kind, premise) = (self.kind, premise.clone());
+        let kind = self.kind;
+        let premise = premise.clone();
         let uids: Vec<String> = uids.iter().map(|uid| uid.to_string()).collect();
         let key = uids.join(" ");
         async move { Ok(self.query("unproved", key, move |world| world.unproved(&kind, &premise, &uids)).await?) }
@@ -361,8 +364,11 @@ impl Rows for Client {
         bounds: WeighBounds<'a>,
     ) -> BoxFuture<'a, Result<Weighed, PolicyError>> {
         let WeighBounds { most, premise, dependents, .. } = bounds;
-        let (leaving, premise, dependents) = (leaving.to_vec(), premise.clone(), dependents.clone());
-        let (kind, has_dependents) = (self.kind, self.sim.world().more.dependents);
+        let leaving = leaving.to_vec();
+        let premise = premise.clone();
+        let dependents = dependents.clone();
+        let kind = self.kind;
+        let has_dependents = self.sim.world().more.dependents;
         let key = leaving.iter().map(|candidate| candidate.uid.to_string()).collect::<Vec<_>>().join(" ");
         async move {
             let asker = self.asker();

@@ -19,7 +19,7 @@ const UNDER_WAY: Duration = Duration::from_secs(90);
 #[derive(Clone, Debug)]
 pub(super) struct OpenRestore {
     nonce: String,
-    /// What the row said when the restore began.
+    /// The content of the row when the restore began.
     read: Content,
     object: Value,
     /// When the last request to create the object was sent.

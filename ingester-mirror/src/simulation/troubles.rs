@@ -77,7 +77,7 @@ pub(super) struct More {
     pub(super) dry: bool,
     /// Some objects stay for a while after they were deleted.
     pub(super) lingers: bool,
-    /// People restore evicted rows in steps, each of which may be the last one before they are interrupted, while others write to the same rows.
+    /// People restore evicted rows in steps, and may be interrupted after each one, while others write to the same rows.
     pub(super) restoring: bool,
     /// Each start creates the tables.
     pub(super) tables: bool,
@@ -136,7 +136,7 @@ impl More {
     }
 }
 
-/// Whether the filter changes in a seed.
+/// Returns true if the filter changes in a seed.
 fn has_filters(seed: u64) -> bool {
     seed % 16 == 3 && !super::members::are_in(seed)
 }

@@ -121,7 +121,7 @@ pub(super) struct World {
     pub(super) violation: Option<String>,
     /// Requests so far, without those about Leases.
     pub(super) requests: usize,
-    /// How often each was sent, by its key, since this was emptied.
+    /// How often each of them was sent since this map was last emptied, by key.
     pub(super) asked: BTreeMap<String, usize>,
     /// Rows that a rule has purged while their objects were there.
     pub(super) ghosts_purged: usize,

@@ -7,7 +7,7 @@ use serde::ser::{Error as _, Serialize, SerializeMap as _, SerializeSeq as _, Se
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// What a string of a [`spelled`] value begins with: the text of a number follows, or a string.
+/// The first character of a string in a [`spelled`] value. The text of a number follows `NUMBER`, and a string follows `TEXT`.
 const NUMBER: &str = "n";
 const TEXT: &str = "s";
 

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 /// The Kubernetes version whose API this server has.
 const VERSION: (&str, &str) = ("1", "36");
 
-/// What clients can change.
+/// The objects that clients can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writable {
     /// Nothing.

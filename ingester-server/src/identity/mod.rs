@@ -213,12 +213,12 @@ impl Identity {
         Ok(authenticated(caller))
     }
 
-    /// Whether callers are authenticated.
+    /// Returns true if callers are authenticated.
     pub(crate) fn is_checked(&self) -> bool {
         self.0.checked.is_some()
     }
 
-    /// Whether the API server accepts a caller's token for itself. A token for another audience that `serve.audiences` names is not meant for it.
+    /// Returns true if the API server accepts a caller's token for itself. A token for another audience that `serve.audiences` names is not meant for it.
     ///
     /// # Errors
     /// 500 or 503 if the API server cannot be asked.

@@ -206,8 +206,15 @@ async fn in_sql(
         Eviction::Confirmed | Eviction::Unrecorded => {}
     }
     let (object, is_changed) = to_version(store, Target { kind, namespace, name }, uid, version, effect).await?;
-    let (from, before, name) = (uid.into(), !is_changed, name.to_owned());
-    Ok(Some(Restored { object, name, from, before, finished: true, in_sql: true, warnings: Vec::new() }))
+    Ok(Some(Restored {
+        object,
+        name: name.to_owned(),
+        from: uid.into(),
+        before: !is_changed,
+        finished: true,
+        in_sql: true,
+        warnings: Vec::new(),
+    }))
 }
 
 /// The uid of the row to restore from.

@@ -207,12 +207,12 @@ impl ClusterObject {
         self.value["metadata"]["uid"].as_str().unwrap_or_default()
     }
 
-    /// Whether it has this status, whatever the spelling of its numbers.
+    /// Returns true if it has this status, however its numbers are spelled.
     pub(super) fn has_status(&self, status: &str) -> bool {
         self.value.get("status") == Some(&parsed(status))
     }
 
-    /// Whether it has this status. `managedFields` say who wrote which fields.
+    /// Compares its status with this one. `managedFields` say who wrote which fields.
     pub(super) fn status_is(&self, wanted: &str, writer: &str) -> StatusIs {
         let status = &self.value["status"];
         let is_writer = |entry: &Value| entry["manager"] == writer;

@@ -20,7 +20,7 @@ const ADDED: &str = "system:authenticated";
 /// Callers who have not said who they are.
 const ANONYMOUS: &str = "system:anonymous";
 
-/// What is written as it is in the name of a header, as client-go does.
+/// Escapes the name of a header as client-go does: the characters below stay as they are.
 const IN_NAME: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'!')
     .remove(b'#')
@@ -98,7 +98,7 @@ impl RestoreRights {
 }
 
 impl Acting {
-    /// What the caller is told about the API server's answer.
+    /// Returns the status that the caller gets for the API server's answer.
     pub(crate) fn told(is_impersonating: bool, caller: &Caller, mut status: Status) -> Status {
         if is_impersonating && status.code == StatusCode::FORBIDDEN && status.message.contains("impersonate") {
             tracing::info!(
@@ -119,7 +119,7 @@ impl Acting {
     }
 }
 
-/// 405: there are no restores here.
+/// 405: this server restores nothing.
 pub(crate) fn off() -> Status {
     let message = "this server restores nothing (`serve.restore: off`): use `ingester restore` with your kubeconfig";
     Status::failure(StatusCode::METHOD_NOT_ALLOWED, Reason::MethodNotAllowed, message)

@@ -34,11 +34,11 @@ struct Fake {
     mirrored: bool,
     /// What happens to the next request that writes a status.
     fault: Arc<Mutex<Option<Fault>>>,
-    /// What happens to the next request that creates an object.
+    /// The fault of the next request that creates an object.
     refusal: Arc<Mutex<Option<Fault>>>,
     /// The field managers of the writes, in their order.
     managers: Arc<Mutex<Vec<String>>>,
-    /// The texts of the objects that were to be created.
+    /// The texts of the objects in requests to create them.
     bodies: Arc<Mutex<Vec<String>>>,
 }
 

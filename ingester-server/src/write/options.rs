@@ -21,7 +21,7 @@ pub struct Options {
     pub former: Reach,
     /// The access log, which notes what is written.
     pub log: Option<AccessLog>,
-    /// What the caller may write; `None` for any volume.
+    /// The volume that the caller may write; `None` for any.
     pub volume: Option<Arc<WriteVolume>>,
 }
 

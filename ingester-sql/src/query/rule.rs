@@ -1,5 +1,5 @@
-//! What is wrong, or doubtful, with the conditions of a rule. A query that finds too much does no harm; a rule takes away what it finds, so its
-//! conditions may not say what nobody means. All rules are checked here: of structs, files of kinds and configurations, about objects and rows.
+//! Finds mistakes and doubts in the conditions of rules. A query that finds too much does no harm. A rule removes what it finds, so a condition
+//! that nobody can mean is a mistake. This module checks all rules: of structs, files of kinds and configurations, about objects and rows.
 
 use super::{Filter, QueryError, Test};
 use ingester_core::schema::{Column, Table};
@@ -71,8 +71,7 @@ fn check_value(table: &'static Table, field: &str, value: &Value) -> Result<(), 
     let Value::Text(text) = value else { return Ok(()) };
     let inside = |(open, close): &(char, char)| text.strip_prefix(*open).and_then(|rest| rest.strip_suffix(*close));
     if let Some(bare) = QUOTES.iter().find_map(inside) {
-        let (field, value, bare) = (field.to_owned(), text.to_string(), bare.to_owned());
-        return Err(QueryError::Quoted { field, value, bare });
+        return Err(QueryError::Quoted { field: field.to_owned(), value: text.to_string(), bare: bare.to_owned() });
     }
     let column: Option<&Column> = table.by_name(field).or_else(|| table.by_path(field)).map(|at| &table.columns[at]);
     match column.map_or(&[][..], |column| column.names) {
@@ -97,7 +96,8 @@ mod tests {
         let mut columns: Vec<Column> = table.columns.to_vec();
         let text =
             |name: &str| Column { name: ingester_core::schema::Ident::tolerant(name, ""), path: None, ..columns[1] };
-        let (owner, phase) = (text("owner"), text("phase"));
+        let owner = text("owner");
+        let phase = text("phase");
         let nullable = |column: Column| Column { nullable: true, ..column };
         columns.push(nullable(owner));
         columns.push(Column { names: FEW, ..nullable(phase) });

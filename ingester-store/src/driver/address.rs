@@ -163,7 +163,7 @@ fn product(scheme: &str) -> Option<&'static Product> {
     PRODUCTS.into_iter().find(|product| product.schemes.contains(&scheme))
 }
 
-/// Whether this can be the scheme of a URL, and nothing that is secret.
+/// Returns true if this can be the scheme of a URL, and contains nothing secret.
 fn is_plain(scheme: &str) -> bool {
     !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
 }
@@ -180,7 +180,8 @@ fn shown(url: &str) -> String {
 fn redact(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let slashes = if scheme.is_empty() { "" } else { "://" };
-    // First cut at the last `@`: a password that was not percent-encoded may contain `@`, `?` or `/`. But it may be that of a parameter, too.
+    // First cut at the last `@`: a password that was not percent-encoded may contain `@`, `?` or `/`. But the last `@` may also be in a
+    // parameter.
     let before = rest.rsplit_once('@').map_or("", |(before, _)| before);
     if let Some((before, parameters)) = before.split_once('?')
         && parameters.contains('=')

@@ -129,8 +129,8 @@ impl Backfill {
 
     /// All computed columns of the rows that older definitions of the kind wrote.
     pub fn older(kind: &Kind) -> Self {
-        let (places, noted) = (computed(kind), Vec::new());
-        Backfill { kind: *kind, scope: Scope::Older, places, noted, companions: false, fuse: None }
+        let places = computed(kind);
+        Backfill { kind: *kind, scope: Scope::Older, places, noted: Vec::new(), companions: false, fuse: None }
     }
 
     /// Columns that were added, in all rows. A kind that knows its definition fills all computed columns of them, so that the rows are

@@ -170,7 +170,7 @@ pub(super) fn table_of<'c>(kind: &Kind, catalog: &'c Catalog) -> Option<(Ident, 
     names_of(kind).into_iter().find_map(|name| Some((name, catalog.tables.get(name.as_str())?)))
 }
 
-/// The names that a kind's table can have: ours, and that of the reference system's schema job.
+/// The names that a kind's table can have: ours, and the name that the reference system's schema job gives it.
 pub(super) fn names_of(kind: &Kind) -> [Ident; 2] {
     let name = kind.table().name;
     [name, Ident::new(&snake_case(name.as_str(), kind.kind()))]

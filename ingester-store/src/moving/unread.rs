@@ -14,7 +14,7 @@ pub struct UnreadTable {
     pub name: String,
     /// How many rows it has, or why they cannot be counted.
     pub rows: Result<u64, String>,
-    /// Whether its rows are objects, by its columns.
+    /// True if its columns show that its rows are objects.
     pub has_objects: bool,
     /// The kind whose rows are read from a table of another name.
     pub kind: Option<&'static str>,
@@ -43,7 +43,7 @@ impl OtherDatabase {
         Ok(unread)
     }
 
-    /// Whether a kind is read from this table. If the database has two tables of one kind, only the first of its names is read.
+    /// Returns true if a kind is read from this table. If the database has two tables of one kind, only the first of its names is read.
     fn is_read(name: &str, kinds: &[Kind], catalog: &Catalog) -> bool {
         kinds.iter().filter_map(|kind| table_of(kind, catalog)).any(|(its, _)| its.as_str() == name)
     }
@@ -62,13 +62,13 @@ fn kind_of(name: &str, kinds: &[Kind]) -> Option<&'static str> {
     kinds.iter().find(|kind| names_of(kind).iter().any(|its| its.as_str() == name)).map(Kind::name)
 }
 
-/// Whether a table's rows are objects: one row for each uid, with the object's version and content.
+/// Returns true if a table's rows are objects: one row for each uid, with the object's version and content.
 fn has_objects(table: &FoundTable) -> bool {
     let has = |column: &str| table.column(column).is_some();
     table.primary_key == ["uid"] && has("res_version") && (has("json") || has("proto"))
 }
 
-/// Whether a table belongs to the objects of another one, as its labels do.
+/// Returns true if a table belongs to the objects of another one, as a table of labels does.
 fn is_companion(name: &str, table: &FoundTable, catalog: &Catalog) -> bool {
     let is_main = |main: &str| catalog.tables.get(main).is_some_and(has_objects);
     let mut heads = name.match_indices('_').map(|(end, _)| &name[..end]);

@@ -57,7 +57,7 @@ impl Cursor {
     }
 }
 
-/// Whether a row can have this value in a column. The database would refuse one of another type, as an error of its own.
+/// Returns true if a row can have this value in a column. The database would refuse a value of another type with an error of its own.
 fn is_of(column: &Column, value: &Value) -> bool {
     match value {
         Value::Null => column.nullable,

@@ -66,7 +66,8 @@ impl<'s> AskedWhen<'s> {
         Ok(match self {
             AskedWhen::Now(asked) => ReaderWhen(Reading::Now(Box::new(asked.reader(wanted, token)?))),
             AskedWhen::At(asked) => {
-                let (asked, wanted) = (Box::new(asked.clone()), wanted.clone());
+                let asked = Box::new(asked.clone());
+                let wanted = wanted.clone();
                 let token = token.map(str::to_owned);
                 ReaderWhen(Reading::At { asked, wanted, token, ended: false })
             }

@@ -53,7 +53,7 @@ pub(crate) enum Scope {
     Older,
 }
 
-/// Whether the object of a row is in the cluster, as the row says. Only then its kind's filter applies: any other row keeps its columns.
+/// True if the row says that its object is in the cluster. Its kind's filter applies only then: any other row keeps its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InCluster(pub(crate) bool);
 
@@ -66,7 +66,7 @@ pub(crate) struct Target<'a> {
     pub(crate) places: &'a [usize],
     /// Whether they are all columns that are computed from the object. Then the rows are of the kind's definition afterwards.
     pub(crate) whole: bool,
-    /// Whether rows in the cluster that the filter leaves out are marked as deleted ([`super::left_out`]).
+    /// True if rows in the cluster that the filter leaves out are marked as deleted ([`super::left_out`]).
     pub(crate) marks: bool,
     /// The names of those whose progress is noted.
     pub(crate) noted: &'a [Ident],
@@ -327,7 +327,7 @@ impl<'k> Changes<'k> {
                 }
                 too_large(bytes, max_packet)
             }
-            // It keeps the number of the older definition, so that it is found again once it may be marked.
+            // Keep the number of the older definition: the backfill must find this row again once it may be marked.
             Ok(None) if whole && number > 0 && row.in_cluster && !marks => {
                 page.waiting += 1;
                 return Ok(());

@@ -1,9 +1,9 @@
 //! Live rows whose stored objects the filter of their kind leaves out: another filter wrote them. One with a mistake leaves out a whole kind,
 //! so such rows are counted before any is marked as deleted, and above the limit of sweeps ([`Fuse`]) they wait.
 //!
-//! Whether they may be marked is decided here alone: the backfill and all units of the mirror ask [`Store::judge_left_out`]. The count is
-//! shared by a setting, `filter/` and the kind's table, and is made again after [`FRESH`] seconds if somebody still asks: meanwhile a person
-//! may have marked the rows, or another program may have written more of them.
+//! Only [`Store::judge_left_out`] decides whether they may be marked: the backfill and all units of the mirror call it. A setting shares the count:
+//! `filter/` and the kind's table. A call after [`FRESH`] seconds counts again: meanwhile a person may have marked the rows, or another
+//! program may have written more of them.
 //!
 //! An object that leaves the filter by a change of its own does not count: its stored text still passes.
 
@@ -41,7 +41,7 @@ pub struct LeftOut {
     pub live: u64,
 }
 
-/// Whether rows that a filter leaves out may be marked as deleted.
+/// The decision on marking rows that a filter leaves out as deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterVerdict {
     /// They may.
@@ -59,7 +59,7 @@ impl FilterVerdict {
         }
     }
 
-    /// Whether rows may be marked.
+    /// Returns true if rows may be marked.
     pub fn marks(self) -> bool {
         matches!(self, FilterVerdict::Marks(_))
     }
@@ -73,7 +73,8 @@ impl FilterVerdict {
     }
 }
 
-/// Whether the filter of a kind leaves out the object that a row has. A text of which that cannot be said does not count as left out.
+/// Returns true if the filter of a kind leaves out the object of a row. A text that the filter cannot judge is an error, and does not count
+/// as left out.
 pub fn leaves_out(kind: &Kind, json: impl Into<Arc<str>>) -> Result<bool, String> {
     let object = Object::parse(json.into(), ManagedFields::Keep).map_err(|error| error.to_string())?;
     // A filter may be a function of the program.
@@ -103,7 +104,7 @@ impl Counted {
         format!("{filter} {rows} {live} {time}")
     }
 
-    /// Whether it holds for a filter now.
+    /// Returns true if the count is valid for a filter now.
     fn holds(&self, filter: &str, now: i64) -> bool {
         self.filter == filter && (0..FRESH.cast_signed()).contains(&(now - self.time))
     }
@@ -124,8 +125,8 @@ fn filter_of(kind: &Kind) -> String {
 }
 
 impl Store {
-    /// Counts the live rows that the filter of a kind leaves out, by their stored objects, all of which are read. Without a filter nothing
-    /// is read.
+    /// Counts the live rows that the filter of a kind leaves out. Reads the stored objects of all live rows, or nothing if the kind has no
+    /// filter.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -134,7 +135,8 @@ impl Store {
         if !kind.filtered() {
             return Ok(found);
         }
-        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        let table = kind.table();
+        let group = &OfGroup::new(kind.group());
         let (mut limit, most) = ROWS;
         let mut last = String::new();
         loop {
@@ -160,8 +162,8 @@ impl Store {
         }
     }
 
-    /// Whether rows that the filter of a kind leaves out by their stored objects may be marked as deleted. They are counted first, unless
-    /// somebody has counted them for this filter not long ago.
+    /// Decides whether rows whose stored objects the filter of a kind leaves out may be marked as deleted. Counts them first, unless a recent
+    /// count for this filter exists.
     ///
     /// # Errors
     /// As [`Store::count_left_out`], or if the settings cannot be read or written.
@@ -169,7 +171,9 @@ impl Store {
         if fuse.is_none() || !kind.filtered() {
             return Ok(FilterVerdict::Marks(LeftOut::default()));
         }
-        let (name, filter, now) = (&name(kind), filter_of(kind), seconds(self.now()));
+        let name = &name(kind);
+        let filter = filter_of(kind);
+        let now = seconds(self.now());
         let read = || async { self.pool.fetch(&ReadSetting { name }).await };
         let stored = self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?.pop();
         if let Some(counted) = stored.as_deref().and_then(Counted::of).filter(|counted| counted.holds(&filter, now)) {

@@ -26,11 +26,11 @@ pub use ingester_sql::dialect::statements::Mark;
 pub struct MarkingRule<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it says. A mark of a rule that says something else no longer counts.
+    /// The fingerprint of its content. A mark with another fingerprint no longer counts.
     pub fingerprint: Fingerprint,
 }
 
-/// What became of rows that a rule was to mark.
+/// The result of marking rows by a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marking {
     /// Rows that are marked now.
@@ -41,7 +41,7 @@ pub struct Marking {
     pub exempt: u64,
 }
 
-/// What becomes of a mark that is taken back.
+/// Why a mark is taken back. It decides what the rule may do with the row later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withdrawal {
     /// The rule no longer holds: it may mark the row again later.
@@ -188,7 +188,9 @@ async fn mark_locked(
         true => Vec::new(),
         false => tx.fetch(&ReadMarks { table: table.name.as_str(), of: MarksOf::Rows(&uids) }).await?,
     };
-    let (mut marks, mut gone, mut deleted) = (Vec::new(), Vec::new(), HashSet::new());
+    let mut marks = Vec::new();
+    let mut gone = Vec::new();
+    let mut deleted = HashSet::new();
     for row in &rows {
         let text_hash = text_hash(row.json());
         let its = || before.iter().filter(|mark| *mark.uid == *row.uid);

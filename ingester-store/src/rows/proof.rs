@@ -17,18 +17,18 @@ use std::fmt;
 /// The column with the definition that wrote a row.
 const NUMBER: &str = "ingest_version";
 
-/// What must hold of a row of a kind before any rule about its state is judged for it.
+/// The conditions that a row of a kind must meet before any rule about its state is judged for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Premise {
-    /// What the rules read.
+    /// The parts of a row that the rules read.
     pub reads: Reads,
-    /// The definition since which all of that is computed as now.
+    /// The definition since which all these parts are computed as now.
     pub since: u32,
     /// The definition of this process; 0 if it has none that is recorded.
     pub own: u32,
     /// The latest definition that the database records.
     pub latest: u32,
-    /// Whether the database's texts can have NUL (U+0000).
+    /// True if the database's texts can contain NUL (U+0000).
     pub has_nul: bool,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for Pending {
 }
 
 impl Premise {
-    /// Returns true if this process has the latest definition of the kind, so that it may judge rows at all.
+    /// Returns true if this process has the latest definition of the kind. Otherwise it may not judge any row.
     pub fn is_of_latest(&self) -> bool {
         self.own > 0 && self.own >= self.latest
     }
@@ -135,7 +135,7 @@ impl Premise {
         Ok(row)
     }
 
-    /// A hash of what rules read of an object, to be compared with that of its row. Valid in this process only.
+    /// Returns a hash of the parts of an object that rules read, to compare with the hash of its row. Valid in this process only.
     ///
     /// # Errors
     /// [`Pending::Undecodable`]
@@ -160,7 +160,7 @@ fn pairs(stored: &StoredRow, companion: Companion) -> &[(Box<str>, Box<str>)] {
 }
 
 impl Store {
-    /// What must hold of a row of a kind before rules that read these parts are judged for it.
+    /// Returns the premise that a row of a kind must meet before rules that read these parts are judged for it.
     ///
     /// # Errors
     /// If the settings cannot be read within the retries.

@@ -26,10 +26,10 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PurgePlace(Option<(String, Micros)>);
 
-/// What must hold of rows that rules have judged, once they are locked: besides their standing, that rules may judge them at all.
+/// The conditions that judged rows must meet once they are locked, in addition to their standing: rules may judge them at all.
 #[derive(Clone, Copy, Debug)]
 pub struct PurgeTerms<'a> {
-    /// What their texts must prove.
+    /// The premise that their texts must prove.
     pub premise: &'a Premise,
     /// The mark that each row must have, and the time before which it must have been made; `None` for rows that need none.
     pub marked: Option<(MarkingRule<'a>, Micros)>,
@@ -235,8 +235,7 @@ async fn retain_proved(
     Ok(())
 }
 
-/// Deletes locked rows, with their marks. What is kept and logged of them is at this time, and before: then they still tell names and
-/// versions.
+/// Deletes locked rows with their marks. Keeps and logs them with this time first, while the rows still have names and versions.
 async fn purge_locked(
     tx: &mut Transaction,
     kind: &Kind,

@@ -29,7 +29,7 @@ use std::hash::{BuildHasher as _, RandomState};
 pub struct OpenRestore {
     /// Its number, which the new object has in the annotation `RestoreNonce`.
     pub nonce: Box<str>,
-    /// When its object was last to be created, by the database's clock.
+    /// When the last attempt to create its object began, by the database's clock.
     pub time: Micros,
 }
 
@@ -42,7 +42,7 @@ pub enum RestoreBegin {
         row: Box<StoredRow>,
         /// The restore.
         restore: OpenRestore,
-        /// Whether it was open before, so that a request of an earlier attempt may still create the object.
+        /// True if it was open before: a request of an earlier attempt may still create the object.
         is_continued: bool,
     },
     /// There is no row of this kind with this uid.
@@ -129,7 +129,8 @@ impl Store {
 }
 
 async fn begin(tx: &mut Transaction, kind: &Kind, uid: &str, now: Micros) -> Result<RestoreBegin, sqlx::Error> {
-    let (table, uids) = (kind.table(), &[uid]);
+    let table = kind.table();
+    let uids = &[uid];
     tx.fetch(&Versions { table, uids, lock: true }).await?;
     let Some(row) = read_rows(tx, table, uids).await?.into_iter().find(|row| row.is_of(kind)) else {
         return Ok(RestoreBegin::NotFound);

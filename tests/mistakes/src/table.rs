@@ -612,7 +612,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         name: "RulesGoOn",
-        what: "What a rule has chosen leaves etcd although the rule was switched off meanwhile.",
+        what: "An object that a rule has chosen leaves etcd although the rule was switched off meanwhile.",
         found_in: Histories,
         edits: &[
             Edit {

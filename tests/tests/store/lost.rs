@@ -15,7 +15,8 @@ fn lost(uid: &str, namespace: &str, res_version: u64) -> LostEviction {
 
 async fn lost_evictions_are_recorded_once_and_forgotten(world: World) -> Result<()> {
     let store = world.store().await?;
-    let (models, projects) = (kind("Model"), kind("Project"));
+    let models = kind("Model");
+    let projects = kind("Project");
     assert!(store.lost_evictions(models, None).await?.is_empty());
     let many: Vec<LostEviction> = (0..250).map(|number| lost(&format!("u{number:03}"), "many", 1)).collect();
     store.record_lost_evictions(models, &many).await?;

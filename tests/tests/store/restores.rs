@@ -128,7 +128,7 @@ async fn a_restore_is_continued_with_its_number_and_ends_for_no_other(world: Wor
     assert_eq!(store.open_restore(kind("Model"), "a").await?, Some(first.clone()));
     let (_, second, is_continued) = begin(&store, "a").await?;
     ensure!(is_continued && second.nonce == first.nonce && second.time > first.time, "{first:?} {second:?}");
-    // What the first attempt knows is out of date.
+    // The first attempt's record is out of date.
     ensure!(!store.give_up_restore(kind("Model"), "a", &first).await?);
     ensure!(!store.end_restore(kind("Model"), "a", Some("another")).await?);
     ensure!(store.give_up_restore(kind("Model"), "a", &second).await?);
@@ -146,7 +146,8 @@ async fn of_a_write_and_a_restore_the_later_one_sees_the_other(world: World) -> 
     store.write(kind("Model").table(), uids.iter().map(|uid| evicted(uid)).collect()).await?;
     for uid in &uids {
         let write = {
-            let (store, uid) = (store.clone(), uid.clone());
+            let store = store.clone();
+            let uid = uid.clone();
             tokio::spawn(async move { label(&store, &uid).await })
         };
         let (read, ..) = begin(&store, uid).await?;

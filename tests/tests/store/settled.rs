@@ -46,7 +46,8 @@ fn live(uid: &str, version: u64) -> RowChange {
 /// A row whose version and labels its writer knows: one round trip can write it.
 fn known(uid: &str, stored: u64, version: u64) -> RowChange {
     let before = row(uid, stored);
-    let (labels, companions) = (before.labels.clone(), before.companions_hash());
+    let labels = before.labels.clone();
+    let companions = before.companions_hash();
     RowChange::Row(Row {
         labels,
         expected: Some(Expected::Stored { res_version: stored, companions }),
@@ -119,7 +120,8 @@ async fn answers(
     }
     let (locked, lock_is_held) = tokio::sync::oneshot::channel();
     let (release, released) = tokio::sync::oneshot::channel();
-    let (url, on) = (world.url.clone(), world.on);
+    let url = world.url.clone();
+    let on = world.on;
     let holder = tokio::spawn(async move {
         match on {
             On::Postgres => hold::<sqlx::Postgres>(&url, lock, locked, released).await,
@@ -127,7 +129,8 @@ async fn answers(
         }
     });
     lock_is_held.await.context("a lock")?;
-    let (writer, changes) = (store.clone(), write.len());
+    let writer = store.clone();
+    let changes = write.len();
     let writing = tokio::spawn(async move { writer.write(KIND.table(), write).await });
     let begin = Instant::now();
     while !is_waiting(world).await? {
@@ -152,7 +155,7 @@ async fn answers(
 
 async fn a_batch_that_waits_for_a_lock_changes_no_answer(world: World) -> Result<()> {
     if world.on == On::Sqlite {
-        // Its only lock is that of the database, which a moment waits for.
+        // SQLite only locks the whole database, and a question about a moment waits for that lock.
         return Ok(());
     }
     let lock = "SELECT * FROM run FOR UPDATE";

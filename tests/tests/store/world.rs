@@ -42,7 +42,7 @@ pub(crate) fn kinds() -> &'static [Kind] {
     &KINDS
 }
 
-/// One of them by its name.
+/// Returns one of these kinds by name.
 pub(crate) fn kind(name: &str) -> &'static Kind {
     kinds().iter().find(|kind| kind.kind() == name).unwrap()
 }

@@ -244,7 +244,7 @@ async fn definitions(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     }
 }
 
-/// Whether filters leave out rows that another filter has written.
+/// Checks whether the filters of kinds leave out live rows, which another filter has written.
 async fn filters(wanted: &Wanted<'_>, store: &Store, lines: &mut Lines) {
     for kind in wanted.kinds.iter().filter(|kind| kind.filtered()) {
         let subject = resource(kind);

@@ -73,7 +73,7 @@ struct SceneState {
     trouble: fn(&str) -> Trouble,
     /// How many evictions by rules were begun.
     begun: u64,
-    /// What is recorded of lost evictions, by uid.
+    /// The records of lost evictions, by uid.
     lost: BTreeMap<Box<str>, LostEviction>,
     /// Each namespace with the selector that matches it.
     namespaces: BTreeMap<String, String>,

@@ -43,7 +43,7 @@ fn change(sender: &watch::Sender<Arc<Config>>, change: impl FnOnce(&mut Config))
     });
 }
 
-/// A scene of this many finished objects, a fifth of which leaves, with deletions that take five seconds. Ends when some were sent.
+/// Plays a scene of this many finished objects. A fifth of them leaves, and each deletion takes five seconds. Returns once some were sent.
 async fn leaving_slowly(
     objects: usize,
 ) -> (Arc<Scene>, watch::Sender<Arc<Config>>, CancellationToken, JoinHandle<Result<(), String>>) {
@@ -95,7 +95,7 @@ async fn a_rule_that_is_switched_on_again_takes_what_it_had_left() {
     sleep(100 * SECOND).await;
     change(&sender, enforce(true));
     sleep(300 * SECOND).await;
-    // What had stayed was not counted: a fifth of all has left, as if nothing had happened.
+    // Objects that had stayed were not counted: a fifth of all has left, as if nothing had happened.
     let state = scene.state();
     assert_eq!((state.objects.len(), state.begun), (80, 20));
 }
@@ -118,7 +118,8 @@ async fn a_kind_that_is_being_suspended_sends_no_further_request_and_waits_for_n
 #[tokio::test(start_paused = true)]
 async fn a_unit_that_stops_does_not_wait_for_what_waits_for_its_turn() {
     let (scene, _sender, stop, playing) = leaving_slowly(400).await;
-    let (sent, begin) = (scene.calls("delete").len(), Instant::now());
+    let sent = scene.calls("delete").len();
+    let begin = Instant::now();
     stop.cancel();
     playing.await.unwrap().unwrap();
     assert!(begin.elapsed() < 6 * SECOND, "{:?}", begin.elapsed());

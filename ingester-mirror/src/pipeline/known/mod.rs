@@ -40,7 +40,7 @@ impl RowState {
         matches!(self, RowState::Stored(LifecycleState::Evicted) | RowState::Left)
     }
 
-    /// Whether the object is in the cluster, and no live row says what owns it.
+    /// Returns true if the object is in the cluster, and no live row shows its owners.
     fn hides_owners(self) -> bool {
         matches!(self, RowState::Rejected | RowState::LeftOut | RowState::Ghost)
     }
@@ -79,12 +79,12 @@ pub(crate) struct Known {
     pub(super) additions: Additions,
     /// The objects with annotations that have no effect.
     ignored: HashSet<Box<str>>,
-    /// What rules have chosen.
+    /// The objects that rules have chosen.
     pub(crate) choices: Choices,
     /// The uids of the owners of each object whose row does not say them: it is rejected, left out, a ghost, or waits for our finalizer before it is
     /// written. Only objects with owners are here.
     owners: HashMap<Box<str>, Box<[Box<str>]>>,
-    /// Objects of which nothing is remembered, because they could not be read.
+    /// Objects that could not be read, so that nothing else is remembered of them.
     unread: HashSet<Box<str>>,
     live: usize,
     rejected: usize,
@@ -136,7 +136,7 @@ impl Known {
         }
     }
 
-    /// Returns true if there is an object of which nothing is remembered, because it could not be read.
+    /// Returns true if an object could not be read, so that nothing else is remembered of it.
     pub(crate) fn has_unread(&mut self) -> bool {
         let objects = &self.objects;
         self.unread.retain(|uid| objects.get(uid).is_none());

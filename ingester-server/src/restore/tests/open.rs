@@ -1,4 +1,4 @@
-//! Restores that are open: writes beside them, interruptions, and giving them up.
+//! Open restores: concurrent writes, interruptions, and giving them up.
 
 use super::{Fake, Fault, model, object, of_old, path, target};
 use crate::restore::ending::give_up_at;
@@ -47,7 +47,7 @@ async fn no_write_that_is_answered_is_lost_beside_a_restore() {
     interrupted(&fake).await;
     let delete = write::delete(&fake.store, target(model()), &options, None, b"").await;
     let put = write::put(&fake.store, target(model()), &options, None, object("old").to_string().as_bytes()).await;
-    for refused in [label("beside").await, delete, put] {
+    for refused in [label("meanwhile").await, delete, put] {
         let status = refused.unwrap_err();
         assert_eq!((status.code.as_u16(), status.reason), (409, Reason::Conflict));
         assert!(status.message.contains("`ingester restore Model a -n ml`"), "{status}");

@@ -51,7 +51,8 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
+        let group = &OfGroup::new("example.com");
+        let core = &OfGroup::new("");
         let page = LiveTexts { table: &TABLE, group, after: "a", limit: 2 };
         snapshot_of("LiveTexts", &[&page, &LiveTexts { group: core, ..page }]);
     }

@@ -51,7 +51,7 @@ pub struct Mark {
     pub uid: String,
     /// The name of the rule.
     pub rule: String,
-    /// What the rule said when it marked the row.
+    /// The rule's fingerprint when it marked the row.
     pub fingerprint: String,
     /// A hash of the text that the row had then.
     pub text_hash: String,

@@ -20,7 +20,7 @@ pub struct RecordRestore<'a> {
     pub uid: &'a str,
     /// The number of the restore.
     pub nonce: &'a str,
-    /// When the object is to be created.
+    /// When this attempt to create the object began.
     pub restore_time: Micros,
 }
 
