@@ -14,8 +14,8 @@ pub(crate) struct Mistake {
 
 /// Where a mistake shows.
 pub(crate) enum FoundIn {
-    /// The simulation of ingesters: something does not hold.
-    Histories,
+    /// The simulation of ingesters: something does not hold. This seed showed it last, and is tried first.
+    Histories(u64),
     /// The simulation of members alone: units wait too long for another member.
     HandOvers,
 }
@@ -35,7 +35,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "EvictedMarkedDeleted",
         what: "A row that was read back with a difference, and whose object is gone by then, is marked as deleted even if it is evicted.",
-        found_in: Histories,
+        found_in: Histories(542),
         edits: &[
             Edit {
                 file: "pipeline/request.rs",
@@ -59,7 +59,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "TombstoneUnchanged",
         what: "A live object of the version of a tombstone counts as stored.",
-        found_in: Histories,
+        found_in: Histories(28),
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
@@ -87,7 +87,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "BelievedNotFound",
         what: r#""Not found" from a server that is starting means that the object is gone."#,
-        found_in: Histories,
+        found_in: Histories(7),
         edits: &[
             Edit {
                 file: "simulation/cluster.rs",
@@ -102,7 +102,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "RoundEnds",
         what: "A patch that the API server cannot apply ends the round that adds finalizers.",
-        found_in: Histories,
+        found_in: Histories(24),
         edits: &[
             Edit {
                 file: "follow/finalizers.rs",
@@ -114,7 +114,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "ForgottenWhileHeld",
         what: "A terminating, immutable object that cannot be decoded is rejected and forgotten.",
-        found_in: Histories,
+        found_in: Histories(814),
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
@@ -131,7 +131,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "HastyLook",
         what: "What is stale is looked at again without a pause.",
-        found_in: Histories,
+        found_in: Histories(29),
         edits: &[
             Edit {
                 file: "pipeline/commit.rs",
@@ -146,7 +146,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "LeftOutWaits",
         what: "An object that is left out and to be deleted waits for the end of its row's delay, and is forgotten meanwhile.",
-        found_in: Histories,
+        found_in: Histories(0),
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
@@ -158,7 +158,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "LeftOutStale",
         what: "The row of an object that is left out is only marked if it is not of a later version.",
-        found_in: Histories,
+        found_in: Histories(156),
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
@@ -170,7 +170,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "LeftOutConfirmed",
         what: "An object that is left out before its eviction is finished counts as gone.",
-        found_in: Histories,
+        found_in: Histories(159),
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
@@ -182,7 +182,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "DefinitionIgnored",
         what: "Which definition of its kind wrote a row does not count, and a complete backfill is never repeated.",
-        found_in: Histories,
+        found_in: Histories(1),
         edits: &[
             Edit {
                 file: "simulation/rows.rs",
@@ -211,7 +211,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "NoFuse",
         what: "A sweep marks as many rows as there are.",
-        found_in: Histories,
+        found_in: Histories(0),
         edits: &[
             Edit {
                 file: "follow/sweep.rs",
@@ -224,7 +224,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "AnyCluster",
         what: "A database is used for any cluster.",
-        found_in: Histories,
+        found_in: Histories(20),
         edits: &[
             Edit {
                 file: "identity.rs",
@@ -236,7 +236,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "StreamWithoutEnd",
         what: "A streamed list that is broken off counts as a list.",
-        found_in: Histories,
+        found_in: Histories(773),
         edits: &[
             Edit {
                 file: "follow/metadata.rs",
@@ -259,7 +259,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "DeletedInStream",
         what: "What is deleted while a list is streamed is ignored.",
-        found_in: Histories,
+        found_in: Histories(2197),
         edits: &[
             Edit {
                 file: "follow/whole.rs",
@@ -278,7 +278,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "SeenBefore",
         what: "What a list saw before it was broken off counts as seen by the next.",
-        found_in: Histories,
+        found_in: Histories(1381),
         edits: &[
             Edit {
                 file: "follow/list.rs",
@@ -319,7 +319,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "CutOffAgain",
         what: "All objects are read as a stream, however often that was cut off.",
-        found_in: Histories,
+        found_in: Histories(26),
         edits: &[
             Edit {
                 file: "follow/whole.rs",
@@ -331,7 +331,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "LeaseNotAsked",
         what: "A process that was frozen writes on, whatever became of its Lease.",
-        found_in: Histories,
+        found_in: Histories(73),
         edits: &[
             Edit {
                 file: "replicas/assignment.rs",
@@ -343,7 +343,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "ClaimIgnored",
         what: "A unit is begun although another member still claims it.",
-        found_in: Histories,
+        found_in: Histories(17),
         edits: &[
             Edit {
                 file: "replicas/member.rs",
@@ -355,7 +355,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "RowsNotCompared",
         what: "The rows are not compared with what is remembered of them.",
-        found_in: Histories,
+        found_in: Histories(6530),
         edits: &[
             Edit {
                 file: "follow/resync.rs",
@@ -369,7 +369,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "MissedWhileHeld",
         what: "What a list lacks is written later all the same, and stays.",
-        found_in: Histories,
+        found_in: Histories(31893),
         edits: &[
             Edit {
                 file: "follow/resync.rs",
@@ -381,7 +381,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "CollectedDeleted",
         what: "An immutable object that is terminating is being deleted.",
-        found_in: Histories,
+        found_in: Histories(5),
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
@@ -399,7 +399,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "SilentRefusal",
         what: "Lasting refusals are not reported.",
-        found_in: Histories,
+        found_in: Histories(14),
         edits: &[
             Edit {
                 file: "pipeline/acknowledge.rs",
@@ -412,7 +412,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "CachedLook",
         what: "A look may be answered by an API server that is behind.",
-        found_in: Histories,
+        found_in: Histories(2197),
         edits: &[
             Edit {
                 file: "simulation/api_server.rs",
@@ -449,7 +449,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "NodesClock",
         what: "Rows are marked and purged by the clock of a node.",
-        found_in: Histories,
+        found_in: Histories(476),
         edits: &[
             Edit {
                 file: "simulation/run.rs",
@@ -461,7 +461,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "WrittenFirst",
         what: "Tables are made before the database is known to be the right one.",
-        found_in: Histories,
+        found_in: Histories(0),
         edits: &[
             Edit {
                 file: "simulation/run.rs",
@@ -476,7 +476,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "DeletedComesBack",
         what: "An evicted row that somebody deleted comes back with late news of its object.",
-        found_in: Histories,
+        found_in: Histories(11),
         edits: &[
             Edit {
                 file: "simulation/database.rs",
@@ -495,7 +495,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "DeletionBelieved",
         what: "Whatever a deletion is answered with, the object is gone.",
-        found_in: Histories,
+        found_in: Histories(14),
         edits: &[
             Edit {
                 file: "simulation/api_server.rs",
@@ -507,7 +507,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "GhostBelieved",
         what: "The only copy of an object gives way to what the cluster says.",
-        found_in: Histories,
+        found_in: Histories(7846),
         edits: &[
             Edit {
                 file: "simulation/database.rs",
@@ -528,7 +528,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "EvictionForgotten",
         what: "A row on its way out of the cluster is remembered by the process that wrote it, and by no other.",
-        found_in: Histories,
+        found_in: Histories(0),
         edits: &[
             Edit {
                 file: "pipeline/known/mod.rs",
@@ -541,7 +541,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "SilentGhost",
         what: "A ghost is not reported.",
-        found_in: Histories,
+        found_in: Histories(11),
         edits: &[
             Edit {
                 file: "pipeline/ghost.rs",
@@ -553,7 +553,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "ObeyedAnyway",
         what: "An annotation has an object deleted whose kind is not evictable.",
-        found_in: Histories,
+        found_in: Histories(52),
         edits: &[
             Edit {
                 file: "lifecycle/mod.rs",
@@ -565,7 +565,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "FuseOfUnit",
         what: "The fuse of sweeps counts what one unit lacks.",
-        found_in: Histories,
+        found_in: Histories(336),
         edits: &[
             Edit {
                 file: "simulation/rows.rs",
@@ -589,7 +589,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "FilterMarksAtOnce",
         what: "Rows that a changed filter leaves out are marked as deleted before they are counted.",
-        found_in: Histories,
+        found_in: Histories(323),
         edits: &[
             Edit {
                 file: "pipeline/left_out.rs",
@@ -601,7 +601,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "LastNotKept",
         what: "A rule takes the last objects of a group, too.",
-        found_in: Histories,
+        found_in: Histories(7846),
         edits: &[
             Edit {
                 file: "policies/judge.rs",
@@ -613,7 +613,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "RulesGoOn",
         what: "An object that a rule has chosen leaves etcd although the rule was switched off meanwhile.",
-        found_in: Histories,
+        found_in: Histories(0),
         edits: &[
             Edit {
                 file: "policies/mandate.rs",
@@ -625,7 +625,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "DryRulesPurge",
         what: "A rule of retention purges rows although it is not enforced.",
-        found_in: Histories,
+        found_in: Histories(42),
         edits: &[
             Edit {
                 file: "retention/apply.rs",
@@ -637,7 +637,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "PendingTakesPlace",
         what: "A row that no rule may judge takes a place among the last ones.",
-        found_in: Histories,
+        found_in: Histories(0),
         edits: &[
             Edit {
                 file: "retention/rules.rs",
@@ -649,7 +649,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "NoGrace",
         what: "A rule purges the row of an evicted object with the round after it was marked.",
-        found_in: Histories,
+        found_in: Histories(34),
         edits: &[
             Edit {
                 file: "retention/apply.rs",
@@ -661,7 +661,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "LastRowsPurged",
         what: "A rule of retention purges the last rows of a group, too.",
-        found_in: Histories,
+        found_in: Histories(34),
         edits: &[
             Edit {
                 file: "retention/rules.rs",
@@ -674,7 +674,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "ShorterTimeWins",
         what: "Of two rules about one row, the one that lets it go earlier decides.",
-        found_in: Histories,
+        found_in: Histories(1442),
         edits: &[
             Edit {
                 file: "retention/rules.rs",
@@ -686,7 +686,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "WrittenWhileRestored",
         what: "A row is changed while its object is created again out of the text of before.",
-        found_in: Histories,
+        found_in: Histories(0),
         edits: &[
             Edit {
                 file: "simulation/taking_back.rs",
@@ -700,7 +700,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "RestoreNotEnded",
         what: "The row of a restored object is stored without what says from which row it came, so that row stays.",
-        found_in: Histories,
+        found_in: Histories(1123),
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
@@ -715,7 +715,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "UnstoredForgotten",
         what: "A rule takes the owner of an object that is rejected, or left out by a filter.",
-        found_in: Histories,
+        found_in: Histories(0),
         edits: &[
             Edit {
                 file: "pipeline/known/mod.rs",
@@ -727,7 +727,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "SuspendedUnasked",
         what: "A rule takes the owner of an object whose kind is suspended.",
-        found_in: Histories,
+        found_in: Histories(0),
         edits: &[
             Edit {
                 file: "policies/dependents.rs",

@@ -1,6 +1,6 @@
 //! Rows that move in from another database: an ingester's on any engine, or the reference system's.
 
-use crate::world::{On, Stores as _, World, kind, model, row};
+use crate::world::{On, Stores as _, World, kind, kinds, model, row};
 use anyhow::{Context as _, Result, ensure};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -56,7 +56,7 @@ fn of(object: &Json) -> (&'static Kind, Row) {
 
 async fn source(world: &World) -> Result<OtherDatabase> {
     let options = ConnectOptions { read_only: true, create: false, ..ConnectOptions::default() };
-    Ok(OtherDatabase::new(world.connect(options).await?, crd_specs::KINDS).await?)
+    Ok(OtherDatabase::new(world.connect(options).await?, kinds()).await?)
 }
 
 fn pass<'p>(source: &'p OtherDatabase, store: &'p Store, living: Living<'p>) -> Pass<'p> {
