@@ -55,7 +55,7 @@ pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<P
     target.check(options)?;
     let servers = Arc::new(Servers::default());
     let connected = target.connect(options, servers.clone()).await;
-    let driver = connected.map_err(|error| StoreError::of(format!("connecting to {address}"), error))?;
+    let driver = connected.map_err(|error| target.refused(error))?;
     Ok(Pool::new(driver, target.dialect(), servers, password))
 }
 
