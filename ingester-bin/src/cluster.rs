@@ -8,16 +8,14 @@ use anyhow::anyhow;
 use http::header::{AUTHORIZATION, HeaderValue};
 use http::uri::Authority;
 use http::{Request, Uri};
-use ingester_store::{files, waiting_for};
+use ingester_store::{files, quietly, waiting_for};
 use kube::client::{AuthError, Body, ClientBuilder};
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
-use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
-use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tower::BoxError;
 use tower::util::{MapErrLayer, MapRequestLayer};
@@ -97,28 +95,6 @@ async fn client_of(mut config: Config) -> Result<Client, Failure> {
 const NO_HEADER: &str = "the token that the command of the kubeconfig's user gives cannot be used: invalid header field value for \
      \"Authorization\": a token has no line breaks and no control characters, not even at its end: have the command print it without, \
      as in `printf %s TOKEN`";
-
-thread_local! {
-    /// Panics of this thread are not reported.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The result; `None` if it panics, without printing anything.
-fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |panic| {
-            if !QUIET.get() {
-                before(panic);
-            }
-        }));
-    });
-    QUIET.set(true);
-    let done = panic::catch_unwind(AssertUnwindSafe(work));
-    QUIET.set(false);
-    done.ok()
-}
 
 /// A file with a token, read as kubectl reads it: without white space around the token, and read again within a minute. kube takes the line
 /// break at the end of a file for a part of the token.
@@ -564,13 +540,6 @@ mod tests {
         assert!(lasts(&service), "{service:?}");
         let other = named("https://10.0.0.1:6443", Box::new(AuthError::ExecPluginFailed));
         assert!(!lasts(&*other), "{other:?}");
-    }
-
-    #[test]
-    fn a_panic_that_is_expected_is_not_reported_and_the_next_one_is() {
-        assert_eq!(super::quietly(|| 7), Some(7));
-        assert_eq!(super::quietly(|| -> u8 { panic!("TOPSECRET") }), None);
-        assert!(!super::QUIET.get());
     }
 
     #[test]

@@ -225,7 +225,7 @@ impl Row {
         values[base::PROTO] = proto.map_or(Value::Null, Value::Bytes);
         values[base::JSON] = Value::Text(object.shared_text());
         let (indexed, many) = indexed.into_parts();
-        values.extend(indexed);
+        values.extend(indexed.into_iter().map(without_sign_of_zero));
         for (column, value) in table.columns.iter().zip(&values) {
             check(column, value)?;
         }
@@ -436,6 +436,14 @@ fn check(column: &Column, value: &Value) -> Result<(), RowError> {
     Ok(())
 }
 
+/// SQLite does not keep the sign of a zero, and the others do: no column has it.
+fn without_sign_of_zero(value: Value) -> Value {
+    match value {
+        Value::Double(number) => Value::Double(number + 0.0),
+        value => value,
+    }
+}
+
 /// Checks the values of a column of many values, and their keys.
 fn check_many(column: &Many, pairs: &StringMap) -> Result<(), RowError> {
     for (key, value) in pairs.iter() {
@@ -522,6 +530,18 @@ fn check_names(labels: &StringMap, annotations: &StringMap) -> Result<(), RowErr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_zero_has_no_sign() {
+        let bits = |number: f64| match without_sign_of_zero(Value::Double(number)) {
+            Value::Double(number) => number.to_bits(),
+            _ => unreachable!("a number stays one"),
+        };
+        assert_eq!(bits(-0.0), 0);
+        for number in [0.0, -1.5, f64::MIN_POSITIVE, -5e-324] {
+            assert_eq!(bits(number), number.to_bits());
+        }
+    }
 
     #[test]
     fn labels_and_annotations_that_kubernetes_refuses_are_named() {

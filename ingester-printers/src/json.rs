@@ -1,9 +1,10 @@
-//! JSON as kubectl writes it: sorted keys, four spaces, and the escapes of Go's `encoding/json`.
+//! JSON as kubectl writes it: sorted keys, four spaces, and the escapes of Go's `encoding/json`, with more of them.
 //!
-//! May use: number, tree.
+//! May use: number, obeyed, tree.
 
 use crate::Tree;
 use crate::number;
+use crate::obeyed::is_obeyed;
 
 /// The text that begins a `List`; its items follow, each by [`item`], and then [`LIST_END`] or [`EMPTY_LIST_END`].
 pub const LIST_BEGIN: &str = "{\n    \"apiVersion\": \"v1\",\n    \"items\": [";
@@ -60,6 +61,7 @@ fn write(tree: &Tree, depth: Option<usize>, out: &mut String) {
         Tree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Tree::Int(value) => out.push_str(&value.to_string()),
         Tree::UInt(value) => out.push_str(&value.to_string()),
+        Tree::Whole(digits) => out.push_str(digits),
         Tree::Float(value) => out.push_str(&number::json(*value)),
         Tree::Text(text) => quote(text, out),
         Tree::List(values) => {
@@ -89,7 +91,7 @@ fn write(tree: &Tree, depth: Option<usize>, out: &mut String) {
     }
 }
 
-/// A text in quotes. Go escapes characters that have a meaning in HTML and JavaScript.
+/// A text in quotes. Go escapes characters that have a meaning in HTML and JavaScript; those that a terminal obeys are escaped, too.
 fn quote(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
@@ -101,9 +103,8 @@ fn quote(text: &str, out: &mut String) {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..'\u{20}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
+            '<' | '>' | '&' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ if is_obeyed(character) => out.push_str(&format!("\\u{:04x}", u32::from(character))),
             _ => out.push(character),
         }
     }

@@ -19,6 +19,7 @@ pub mod json;
 pub mod jsonpath;
 pub mod name;
 mod number;
+mod obeyed;
 pub mod table;
 mod tree;
 pub mod yaml;

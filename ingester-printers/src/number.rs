@@ -16,6 +16,11 @@ fn digits(value: f64) -> (String, i32) {
     (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
 }
 
+/// The float that is nearest to an integer of any length.
+pub(crate) fn of_digits(digits: &str) -> f64 {
+    digits.parse().unwrap_or(f64::NAN)
+}
+
 /// `1.5e-07`: at least two digits of exponent.
 fn scientific(value: f64) -> String {
     let (digits, exponent) = digits(value);

@@ -1,8 +1,9 @@
 //! Tables for people, as kubectl prints them: upper-case headers, three spaces between the columns, no lines.
 //!
-//! May use: tree.
+//! May use: obeyed, tree.
 
 use crate::Tree;
+use crate::obeyed::is_obeyed;
 
 /// The spaces between two columns.
 const GAP: usize = 3;
@@ -164,7 +165,7 @@ fn one_line(cell: &str) -> String {
             let escape = (character == '\u{1b}').then_some("^[");
             let character = match character {
                 '\u{1b}' => None,
-                character if character.is_control() => Some(' '),
+                character if is_obeyed(character) => Some(' '),
                 character => Some(character),
             };
             escape.unwrap_or_default().chars().chain(character)

@@ -1,5 +1,5 @@
 //! A JSON value as Go's client represents an untyped object: integers of 64 bits, everything else a float, keys in the order of
-//! their bytes. Unlike there, an integer of 64 bits without a sign keeps its digits in JSON and YAML, so that what is printed can be imported.
+//! their bytes. Unlike there, larger integers keep their digits in JSON and YAML, so that what is printed can be imported.
 //!
 //! May use: number.
 
@@ -18,6 +18,9 @@ pub enum Tree {
     Int(i64),
     /// A larger one that has 64 bits without a sign. In JSON and YAML it keeps its digits, elsewhere it is a float.
     UInt(u64),
+    /// A still larger one, or a lower one, by its digits; elsewhere it is a float. No deserializer of serde has such a number, so none is
+    /// read here.
+    Whole(String),
     /// Every other number.
     Float(f64),
     /// A string.
@@ -46,6 +49,7 @@ impl Tree {
             Tree::Bool(value) => value.to_string(),
             Tree::Int(value) => value.to_string(),
             Tree::UInt(value) => number::general(*value as f64),
+            Tree::Whole(digits) => number::general(number::of_digits(digits)),
             Tree::Float(value) => number::general(*value),
             Tree::Text(text) => text.clone(),
             Tree::List(values) => format!("[{}]", values.iter().map(Tree::sprint).collect::<Vec<_>>().join(" ")),
@@ -133,12 +137,18 @@ mod tests {
     use super::Tree;
 
     #[test]
-    fn an_integer_of_64_bits_keeps_its_digits() {
+    fn an_integer_keeps_its_digits() {
         for digits in ["9223372036854775807", "9223372036854775808", "18446744073709551615", "-9223372036854775808"] {
             let tree: Tree = serde_json::from_str(digits).unwrap();
             assert_eq!(crate::json::compact(&tree), digits);
             assert_eq!(crate::yaml::document(&tree).trim_end(), digits);
         }
+        for digits in ["18446744073709551616", "-9223372036854775809", "123456789012345678901234567890"] {
+            let tree = Tree::Whole(digits.to_owned());
+            assert_eq!(crate::json::compact(&tree), digits);
+            assert_eq!(crate::yaml::document(&tree).trim_end(), digits);
+        }
+        assert_eq!(Tree::Whole("18446744073709551616".to_owned()).sprint(), "1.8446744073709552e+19");
         let tree: Tree = serde_json::from_str("18446744073709551615").unwrap();
         assert_eq!(tree.sprint(), "1.8446744073709552e+19", "as a table has it");
     }

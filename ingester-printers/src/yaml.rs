@@ -1,10 +1,11 @@
 //! YAML as kubectl writes it: `sigs.k8s.io/yaml`, which is go-yaml 2. The form of a scalar, and its folding, depend on the
-//! column at which it begins, so this is an emitter with the same state as theirs.
+//! column at which it begins, so this is an emitter with the same state as theirs. Unlike theirs, it escapes every character that a terminal obeys.
 //!
-//! May use: number, tree.
+//! May use: number, obeyed, tree.
 
 use crate::Tree;
 use crate::number;
+use crate::obeyed::is_obeyed;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -154,6 +155,7 @@ impl Emitter {
             Tree::Bool(value) => self.plain(if *value { "true" } else { "false" }, indent, place),
             Tree::Int(value) => self.plain(&value.to_string(), indent, place),
             Tree::UInt(value) => self.plain(&value.to_string(), indent, place),
+            Tree::Whole(digits) => self.plain(digits, indent, place),
             Tree::Float(value) => self.plain(&float(*value), indent, place),
         }
     }
@@ -403,9 +405,10 @@ fn is_break(character: char) -> bool {
     matches!(character, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether go-yaml writes the character as it is. Beyond the first plane it escapes all.
+/// Whether the character is written as it is. Beyond the first plane go-yaml escapes all.
 fn is_printable(character: char) -> bool {
-    matches!(character, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') && character != '\u{feff}'
+    matches!(character, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
+        && (character == '\n' || !is_obeyed(character))
 }
 
 /// A float, which is transferred as JSON: an integer there is an integer here.

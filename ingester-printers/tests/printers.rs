@@ -28,12 +28,30 @@ fn same(text: &str, expected: &str) {
 
 #[test]
 fn json_is_that_of_kubectl() {
-    same(&json::pretty(&tree(JSON)), JSON);
+    same(&json::pretty(&tree(JSON)), &JSON.replace('\u{7f}', "\\u007f").replace('\u{feff}', "\\ufeff"));
 }
 
 #[test]
 fn yaml_is_that_of_kubectl() {
-    same(&yaml::document(&tree(JSON)), YAML);
+    same(&yaml::document(&tree(JSON)), &YAML.replace("'\u{2028}'", "\"\\L\""));
+}
+
+#[test]
+fn no_character_that_a_terminal_obeys_is_printed() {
+    let obeyed: String = (0..0x3000).filter_map(char::from_u32).filter(|c| !matches!(c, ' '..='~')).collect();
+    for text in [obeyed.clone(), format!("{obeyed}\n"), "a\u{202e}b".to_owned(), "a\n\u{202e}b".to_owned()] {
+        let object = Tree::Map([(text.clone(), Tree::Text(text))].into());
+        let (yaml, json) = (yaml::document(&object), json::pretty(&object));
+        for printed in [&yaml, &json] {
+            let raw = printed.chars().find(|c| {
+                c.is_control() && *c != '\n' || matches!(c, '\u{200e}' | '\u{2028}'..='\u{202e}' | '\u{2066}')
+            });
+            assert_eq!(raw, None, "{printed}");
+        }
+        assert_eq!(tree(&json), object);
+    }
+    assert_eq!(yaml::document(&tree(r#"{"a": "b\u202ec"}"#)), "a: \"b\\u202Ec\"\n");
+    assert_eq!(TabWriter::default().lines(&[vec!["a\u{202e}b\u{9b}c".to_owned()]]), "a b c\n");
 }
 
 #[test]

@@ -329,7 +329,9 @@ impl Inner {
             }
             Verb::Get | Verb::List | Verb::Watch => {
                 let form = form(&parts.headers, &mut parameters.include)?;
-                let of = Reading { caller, attributes: &attributes, kind, namespace, name, form, cost, states, former };
+                let attributes = &attributes;
+                let token = parts.extensions.get::<Bearer>();
+                let of = Reading { caller, token, attributes, kind, namespace, name, form, cost, states, former };
                 self.read(of, parameters, asked_states, &place, warnings).await?
             }
             Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {

@@ -30,6 +30,7 @@ mod ledger;
 pub mod migrate;
 pub mod moving;
 pub mod query;
+mod quiet;
 mod rows;
 mod store;
 
@@ -39,6 +40,7 @@ pub use driver::{
 };
 pub use export::ExportError;
 pub use ledger::Catalog;
+pub use quiet::quietly;
 pub use rows::{
     Changed, Deleted, Effect, Evicted, LiveRow, LostEviction, OpenRestore, Pending, Premise, PurgePlace, PurgeTerms,
     Purged, Reject, Rejected, Report, RestoreBegin, RowChange, StoredRow, compare, fuse, guard, latest_of_each,

@@ -1,6 +1,8 @@
 //! A user of a server whose password changes.
 
-use anyhow::{Context as _, Result};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
 
 use crate::databases::On;
 use crate::sql_server::SqlServer;
@@ -60,6 +62,33 @@ impl<'a> Rotated<'a> {
             let file = file.into_iter().flatten().flatten().next().context("pg_hba.conf")?;
             std::fs::write(&file, rules).context(file)?;
             self.server.sql(self.database, "SELECT pg_reload_conf()").await?;
+            // It reads them some time later.
+            self.refuses("wrong").await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the server refuses a login with this password.
+    ///
+    /// # Errors
+    /// When it accepts one after a minute; the message has PostgreSQL's rules of logins, as the server has read them.
+    pub async fn refuses(&self, password: &str) -> Result<()> {
+        let address = self.url()?.replace(USER, &format!("{USER}:{password}"));
+        let login = SqlServer::at(&address)?;
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while login.sql(self.database, "SELECT 1").await.is_ok() {
+            if Instant::now() > deadline {
+                let rules = match self.on {
+                    On::Postgres => {
+                        let rules =
+                            "SELECT line_number, type, user_name, address, auth_method, error FROM pg_hba_file_rules";
+                        self.server.sql(self.database, rules).await?
+                    }
+                    _ => Vec::new(),
+                };
+                bail!("the server accepts the password `{password}`, which is wrong: {rules:?}");
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         Ok(())
     }
@@ -77,13 +106,16 @@ impl<'a> Rotated<'a> {
         }
     }
 
-    /// Ends the connections of the user.
+    /// Ends the connections of the user, and waits for their ends.
     ///
     /// # Errors
     /// The server's.
     pub async fn end_connections(&self) -> Result<()> {
         let sql = match self.on {
-            On::Postgres => format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{USER}'"),
+            // A backend notices later that it is to end.
+            On::Postgres => {
+                format!("SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE usename = '{USER}'")
+            }
             // MySQL's list of processes is an error while one of them writes bytes.
             On::MySql => format!(
                 "SELECT CONCAT('KILL ', processlist_id) FROM performance_schema.threads WHERE processlist_user = '{USER}'"

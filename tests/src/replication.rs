@@ -24,7 +24,7 @@ struct Words {
     promote: &'static [&'static str],
     /// A server's position, as a text.
     position: &'static str,
-    /// Waits up to 30 seconds for a position in place of `?`; 0 when it is reached.
+    /// Waits up to two minutes for a position in place of `?`; 0 when it is reached.
     wait: &'static str,
     /// The former primary runs this before it follows.
     step_down: &'static [&'static str],
@@ -45,7 +45,7 @@ const MARIADB: Words = Words {
     start: "START SLAVE",
     promote: &["STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0"],
     position: "SELECT @@gtid_binlog_pos",
-    wait: "SELECT MASTER_GTID_WAIT('?', 30)",
+    wait: "SELECT MASTER_GTID_WAIT('?', 120)",
     step_down: &["SET GLOBAL gtid_slave_pos = @@gtid_current_pos"],
 };
 
@@ -66,7 +66,7 @@ const MYSQL: Words = Words {
     start: "START REPLICA",
     promote: &["STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL read_only = 0"],
     position: "SELECT @@GLOBAL.gtid_executed",
-    wait: "SELECT WAIT_FOR_EXECUTED_GTID_SET('?', 30)",
+    wait: "SELECT WAIT_FOR_EXECUTED_GTID_SET('?', 120)",
     step_down: &[],
 };
 
@@ -180,7 +180,7 @@ impl Replication {
     /// Waits until the replica with this index has caught up with the primary.
     ///
     /// # Errors
-    /// After 30 seconds, or when a server cannot be asked.
+    /// After two minutes, or when a server cannot be asked.
     pub async fn caught_up(&self, place: usize) -> Result<()> {
         let (primary, replica) = (self.server(1 - place), self.server(place));
         let only = |rows: Rows| rows.into_iter().flatten().flatten().next().unwrap_or_default();
@@ -192,7 +192,7 @@ impl Replication {
         }
         let position = only(primary.sql("", "SELECT pg_current_wal_lsn()").await?);
         let reached = format!("SELECT COALESCE(pg_last_wal_replay_lsn() >= '{position}', FALSE)");
-        for _ in 0..600 {
+        for _ in 0..2400 {
             if only(replica.sql("", &reached).await?) == "1" {
                 return Ok(());
             }
@@ -232,7 +232,7 @@ impl Replication {
         servers[place].restart_as_standby(&servers[1 - place])?;
         self.wait_for_standby(1 - place, true).await?;
         let synchronous = "SELECT COUNT(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
-        for _ in 0..600 {
+        for _ in 0..2400 {
             let standbys: Vec<String> =
                 self.server(1 - place).sql("", synchronous).await?.into_iter().flatten().flatten().collect();
             if standbys == ["1"] {
@@ -263,7 +263,11 @@ impl Replication {
     /// # Errors
     /// When the server refuses.
     pub async fn promote(&self, place: usize) -> Result<()> {
-        let promote = self.words().map_or(&["SELECT pg_promote()"][..], |words| words.promote);
-        self.server(place).run(promote).await
+        if let Some(words) = self.words() {
+            return self.server(place).run(words.promote).await;
+        }
+        let promoted = self.server(place).sql("", "SELECT pg_promote(TRUE, 120)").await?;
+        ensure!(promoted.into_iter().flatten().flatten().eq(["1"]), "the standby was not promoted in two minutes");
+        Ok(())
     }
 }

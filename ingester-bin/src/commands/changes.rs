@@ -4,7 +4,8 @@
 //! object is printed there, and a reader who stops between the two does not miss it.
 
 use super::{chosen, failed, resource};
-use crate::arguments::{Changes, ChangesFormat};
+use crate::arguments::{Changes, ChangesFormat, ConfigFile};
+use crate::database::configuration;
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print_on};
 use anyhow::{Context as _, anyhow};
@@ -76,9 +77,13 @@ pub(crate) async fn run(arguments: Changes, kinds: &'static [Kind]) -> Result<En
             )));
         }
         if !store.has_changes().await? {
-            return Err(Failure::Usage(anyhow!(
-                "{database} has no log of changes: set `changes.enabled: true` in the configuration of `ingester run`"
-            )));
+            let remedy = match is_enabled(&arguments, kinds)? {
+                true => {
+                    "`changes.enabled` is true, so `ingester run` with this configuration switches it on when it starts"
+                }
+                false => "set `changes.enabled: true` in the configuration of `ingester run`, and start that again",
+            };
+            return Err(Failure::Usage(anyhow!("{database} has no log of changes: {remedy}")));
         }
         let mut followed = Vec::with_capacity(chosen.len());
         for kind in chosen {
@@ -90,6 +95,12 @@ pub(crate) async fn run(arguments: Changes, kinds: &'static [Kind]) -> Result<En
     .await;
     store.close().await;
     ending
+}
+
+/// Returns true if the named configuration switches the log on.
+fn is_enabled(arguments: &Changes, kinds: &[Kind]) -> Result<bool, Failure> {
+    let Some(config) = &arguments.target.config else { return Ok(false) };
+    Ok(configuration(&ConfigFile { config: config.clone() }, kinds)?.changes.enabled)
 }
 
 /// The selected objects; the uids are still missing.

@@ -1,6 +1,7 @@
 //! `ingester diff`: the differences between two versions of an object.
 
 use super::history::{asked, lives};
+use super::tree::tree;
 use super::{failed, with_tables};
 use crate::arguments::{Diff, DiffFormat};
 use crate::ending::{Ending, Failure};
@@ -10,7 +11,7 @@ use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_printers::{Tree, name, yaml};
+use ingester_printers::{name, yaml};
 use ingester_server::answer;
 use ingester_store::Store;
 use ingester_store::query::{FoundRow, Life, Limits, VersionError, VersionOf, Wanted};
@@ -104,7 +105,7 @@ pub(super) fn no_version(flag: &str, error: VersionError) -> Failure {
 }
 
 fn document(row: &FoundRow, object: &str) -> Result<String, Failure> {
-    let tree = ingester_core::json::from_str::<Tree>(object);
+    let tree = tree(object);
     let tree = tree.map_err(|error| Failure::Work(anyhow!("the version of {} is not JSON: {error}", row.uid())))?;
     Ok(yaml::document(&tree))
 }

@@ -1,6 +1,7 @@
 //! `ingester history`: the versions of an object, and of those that had its name before.
 
 use super::get::format::{Format, Printer};
+use super::tree::tree;
 use super::{failed, named, resource, with_tables};
 use crate::arguments::{History, HistoryFormat, Named};
 use crate::ending::{Ending, Failure};
@@ -184,7 +185,7 @@ impl Out<'_> {
             text = self.table.rows(versions.iter().map(|version| self.row(version)).collect::<Vec<_>>());
         } else {
             for (version, changed) in versions {
-                let object = ingester_core::json::from_str::<Tree>(&answer::version(self.kind, version, changed));
+                let object = tree(&answer::version(self.kind, version, changed));
                 let uid = version.row.uid();
                 let object =
                     object.map_err(|error| Failure::Work(anyhow!("the version of {uid} is not JSON: {error}")))?;

@@ -36,6 +36,7 @@ pub(crate) mod scaffold;
 pub(crate) mod schema;
 pub(crate) mod serve;
 mod start;
+mod tree;
 pub(crate) mod ui;
 pub(crate) mod validate;
 mod view_settings;

@@ -2,6 +2,7 @@
 
 mod selected;
 
+use super::tree::tree;
 use super::{diff, history, named, warn_unchecked};
 use crate::arguments::{Restore, RestoreFormat};
 use crate::ending::{Ending, Failure};
@@ -10,10 +11,9 @@ use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::json::from_str;
 use ingester_core::schema::base;
 use ingester_mirror::identity::{IdentityError, Names, identify};
-use ingester_printers::{Tree, json, name, yaml};
+use ingester_printers::{json, name, yaml};
 use ingester_server::former::Reach;
 use ingester_server::restore::{Abandonment, Restored, Wanted, give_up, restore};
 use ingester_sql::query::{AsOf, Query, QueryError, States};
@@ -198,7 +198,7 @@ fn given_up(kind: &Kind, arguments: &Restore, (name, uid): (&str, &str)) -> Resu
 /// The output.
 fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String, Failure> {
     let tree = || {
-        let tree = from_str::<Tree>(&restored.object);
+        let tree = tree(&restored.object);
         tree.map_err(|error| Failure::Work(anyhow!("the API server's answer cannot be printed: {error}")))
     };
     let name = name::qualified(kind.kind(), kind.group(), &restored.name);

@@ -129,6 +129,24 @@ fn wrong_positions_and_times_are_named() {
     empty.changes(&["models"]).exits(2).says(&["lacks", "schema apply"]);
 }
 
+#[test]
+fn a_database_without_a_log_has_a_remedy_that_is_not_followed_yet() {
+    let (folder, _) = Folder::with_position();
+    folder.query("DELETE FROM ingester_settings WHERE name = 'changes'");
+    folder.query("INSERT INTO ingester_settings (name, value) VALUES ('changes', 'off')");
+    for (enabled, says) in
+        [(false, "set `changes.enabled: true`"), (true, "`changes.enabled` is true, so `ingester run`")]
+    {
+        folder.write(
+            "config.yaml",
+            format!(
+                "metadataStorage: {{enableMetadataStorage: true, databaseURL: 'sqlite://test.db'}}\nchanges: {{enabled: {enabled}}}\n"
+            ),
+        );
+        folder.run(&["changes", "models", "--config", "config.yaml"]).exits(2).says(&["has no log of changes", says]);
+    }
+}
+
 /// Stores new versions of some of eleven models.
 fn churn(folder: &Folder, round: u32) {
     let models: Vec<String> = (0..4).map(|number| format!("m{}", (round + number * 7) % 11)).collect();

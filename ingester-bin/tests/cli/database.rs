@@ -97,6 +97,37 @@ fn a_read_only_database_exits_with_2() {
 }
 
 #[test]
+fn a_file_on_a_read_only_file_system_is_read_and_not_written() {
+    let folder = Folder::new();
+    folder.import(&[SAMPLES]).exits(0);
+    std::fs::create_dir(folder.path().join("mounted")).unwrap();
+    for name in ["test.db", "log.db"] {
+        std::fs::copy(folder.path().join("test.db"), folder.path().join("mounted").join(name)).unwrap();
+    }
+    folder.write("mounted/log.db-wal", "changes");
+    folder.write("more.yaml", model("more", &[], &[]));
+    let mounted = |arguments: &str| {
+        let program = env!("CARGO_BIN_EXE_ingester");
+        let script =
+            format!("mount --bind mounted mounted && mount -o remount,bind,ro mounted && exec {program} {arguments}");
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]);
+        finish(command.current_dir(folder.path()).env_remove("INGESTER_KINDS"))
+    };
+    let is_allowed = Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).status();
+    if !is_allowed.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: this user may not mount");
+        return;
+    }
+    let listed = mounted("get models --database-url sqlite://mounted/test.db -o name").exits(0);
+    assert_eq!(listed.out.lines().count(), 1, "{}", listed.out);
+    mounted("import --database-url sqlite://mounted/test.db more.yaml").exits(2).says(&["read-only", "allow writing"]);
+    mounted("get models --database-url sqlite://mounted/log.db")
+        .exits(2)
+        .says(&["read-only file system, and mounted/log.db-wal has changes", "copy both files"]);
+}
+
+#[test]
 fn a_database_file_without_write_permission_exits_with_2() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = Folder::new();

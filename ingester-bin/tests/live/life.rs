@@ -52,6 +52,8 @@ impl Server {
 struct Kubectl {
     program: PathBuf,
     place: Vec<String>,
+    /// Where it keeps what it has read of servers.
+    home: PathBuf,
 }
 
 impl Kubectl {
@@ -60,7 +62,7 @@ impl Kubectl {
             .args(&self.place)
             .args(command.split(' '))
             .env_remove("KUBECONFIG")
-            .env("HOME", "/nonexistent")
+            .env("HOME", &self.home)
             .output()?;
         let text = [output.stdout, output.stderr].concat();
         Ok((output.status.success(), String::from_utf8_lossy(&text).trim().to_owned()))
@@ -83,8 +85,10 @@ async fn an_object_lives_on_in_sql_and_comes_back(world: &mut World) -> Result<(
     let server = Server::start(world)?;
     server.ready().await?;
     let place = vec![format!("--kubeconfig={}", world.cluster.kubeconfig().display())];
-    let cluster = Kubectl { program: program.clone(), place };
-    let sql = Kubectl { program, place: vec![format!("--server=http://127.0.0.1:{}", server.port)] };
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().to_path_buf();
+    let cluster = Kubectl { program: program.clone(), place, home: home.clone() };
+    let sql = Kubectl { program, place: vec![format!("--server=http://127.0.0.1:{}", server.port)], home };
     let ns = world.objects.namespace.clone();
     let of_sql = async |command: String, expected: &'static str| {
         let look = async || sql.prints(&command);

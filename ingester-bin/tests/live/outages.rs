@@ -95,8 +95,13 @@ async fn every_change_is_stored_while_the_password_changes(world: &mut World) ->
     ensure!(refused().await? == 0.0, "the file is read again before a write fails");
     // The file is late, as a Secret's is.
     user.change("third").await?;
-    user.end_connections().await?;
+    user.refuses("second").await?;
     churn.allow(part);
+    // A connection that the server accepted right before the change is ended, too.
+    let refused = async || {
+        user.end_connections().await?;
+        refused().await
+    };
     eventually("a write to be refused", refused, |refused| *refused > 0.0).await?;
     ensure!(world.ingester().probe("/healthz")? == 200, "a password that is refused is no reason to be killed");
     file.replace("third")?;

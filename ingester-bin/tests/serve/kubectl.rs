@@ -147,6 +147,8 @@ async fn it_prints_in_every_form() -> Result<()> {
     assert!(described.contains("Name:         b") && described.contains("Algorithm:"), "{described}");
     let explained = kubectl.prints(&["explain", "model.spec.algorithm"])?;
     assert!(explained.contains("Learning algorithm"), "{explained}");
+    let explained = kubectl.prints(&["explain", "units.status"])?;
+    assert!(explained.contains("lagSeconds") && explained.contains("oldest change"), "{explained}");
     let resources = kubectl.prints(&["api-resources", "--api-group=michelangelo.api", "-o", "name"])?;
     assert_eq!(resources.lines().count(), 13, "{resources}");
     Ok(())

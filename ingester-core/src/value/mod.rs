@@ -231,9 +231,10 @@ impl Values {
         self.push_many(pairs);
     }
 
-    /// Adds the rows of the next column of many values: those of a list have no value. Of several with one key the first one counts.
+    /// Adds the rows of the next column of many values: those of a list have no value. Of several with one key, such as keys of a map that differ in
+    /// blanks at their ends, the least value counts, whatever the order of the map is.
     pub fn push_many(&mut self, mut pairs: Vec<(Box<str>, Box<str>)>) {
-        pairs.sort_by(|a, b| a.0.cmp(&b.0));
+        pairs.sort();
         pairs.dedup_by(|a, b| a.0 == b.0);
         self.many.push(pairs.into());
     }
@@ -269,6 +270,18 @@ pub fn stored_text(value: &Value) -> Option<Box<str>> {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn of_keys_that_differ_in_blanks_one_is_stored_whatever_their_order() {
+        let mut entries = [("a ", "2"), ("a", "3"), ("a  ", "1"), ("b ", "4")];
+        for _ in 0..entries.len() {
+            entries.rotate_left(1);
+            let mut values = Values::default();
+            values.push_map(entries.map(|(key, value)| (key, value.to_owned())));
+            let (_, many) = values.into_parts();
+            assert_eq!(*many[0], [("a".into(), "1".into()), ("b".into(), "4".into())]);
+        }
+    }
 
     #[test]
     fn a_time_ago_is_before_now_by_its_age() {

@@ -11,6 +11,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps,
     JSONSchemaPropsOrArray,
 };
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// How deep fields are offered as comments, and how many.
@@ -46,14 +47,17 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     );
     let _ = writeln!(
         text,
-        "# Written from the CustomResourceDefinition {}.{}: change it as you like.",
-        names.plural, crd.spec.group
+        "# Written from the CustomResourceDefinition {}: change it as you like.",
+        escaped(&format!("{}.{}", names.plural, crd.spec.group))
     );
     text.push_str("builtIn: false # the kinds that are built into the program are left out\nkinds:\n");
     let _ = writeln!(
         text,
         "- group: {}\n  version: {}\n  kind: {}\n  plural: {}",
-        crd.spec.group, version.name, names.kind, names.plural
+        name(&crd.spec.group),
+        name(&version.name),
+        name(&names.kind),
+        name(&names.plural)
     );
     let _ = writeln!(text, "  namespaced: {}", crd.spec.scope == "Namespaced");
     let table = names.kind.to_lowercase();
@@ -62,7 +66,7 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
         let short: String = table.chars().filter(char::is_ascii).take(longest).collect();
         let _ = writeln!(text, "  table: {short}");
     } else {
-        let _ = writeln!(text, "  # table: {table}");
+        let _ = writeln!(text, "  # table: {}", escaped(&table));
     }
     text.push_str("  finalizer: never # `ensure`: no object leaves the cluster before its last state is in SQL\n");
     text.push_str("  evictable: false # the ingester deletes no object, whatever its annotations say, and needs no right to do so\n");
@@ -93,9 +97,9 @@ fn line(text: &mut String, proposed: &Proposed, mark: &str) {
     if mark.is_empty() && !description.is_empty() {
         let _ = writeln!(text, "  # {description}");
     }
-    let path = path.to_string().replace('\'', "''");
+    let path = quoted(&path.to_string());
     let key = if *key { "" } else { ", key: false" };
-    let _ = writeln!(text, "  {mark}- {{column: {column}, path: '{path}', type: {ty}{key}}}");
+    let _ = writeln!(text, "  {mark}- {{column: {column}, path: {path}, type: {ty}{key}}}");
 }
 
 /// The columns that the CRD selects and prints.
@@ -326,8 +330,31 @@ pub(super) fn first_sentence(text: &str) -> String {
     escaped(&sentence)
 }
 
+/// A name, which Kubernetes checks; but a file may have any text in its place.
+fn name(text: &str) -> Cow<'_, str> {
+    if text.contains(is_obeyed) { Cow::Owned(quoted(text)) } else { Cow::Borrowed(text) }
+}
+
+/// A text in quotes: in double ones if it has characters that are obeyed by those who show it, because only these have escapes.
+fn quoted(text: &str) -> String {
+    if !text.contains(is_obeyed) {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            c if is_obeyed(c) => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            }
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
 /// A text for a comment, in which nothing is obeyed by those who show it.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match is_obeyed(c) {
@@ -359,6 +386,37 @@ mod tests {
         ] {
             assert_eq!(first_sentence(text), comment);
         }
+    }
+
+    /// A CRD with characters in its names that a terminal obeys.
+    const HOSTILE: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "runs.a.b"},
+        "spec": {"group": "a.b", "scope": "Namespaced", "names": {"kind": "Run", "plural": "runs"}, "versions": [{
+            "name": "v1", "served": true, "storage": true,
+            "additionalPrinterColumns": [{"name": "x", "type": "string", "jsonPath": ".spec.c\u202ed"}],
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {
+                "a\u001b[31m'\"\\b": {"type": "string"}, "c\u202ed": {"type": "string"}, "e\u0085f": {"type": "array", "items": {"type": "string"}}
+            }}}}}
+        }]}}"#;
+
+    #[test]
+    fn names_of_fields_are_written_without_characters_that_a_terminal_obeys() {
+        let crd = crd::parse(HOSTILE.as_bytes()).unwrap();
+        let file = scaffold(&crd).unwrap();
+        let rust = super::super::scaffold_rust(&crd).unwrap();
+        for text in [&file, &rust] {
+            assert!(!text.contains(|c| super::is_obeyed(c) && c != '\n'), "{text:?}");
+        }
+        let all = file.replace("  # - {", "  - {");
+        let read = kinds("kinds.yaml", &all, &|_| Err(std::io::ErrorKind::NotFound.into())).unwrap();
+        let paths: Vec<String> = read.kinds[0]
+            .table()
+            .columns
+            .iter()
+            .filter_map(|column| column.path)
+            .map(|path| path.to_string())
+            .collect();
+        assert!(paths.iter().any(|path| path.contains("c\u{202e}d")), "{paths:?}");
+        assert!(paths.iter().any(|path| path.contains("a\u{1b}[31m'\"\\b")), "{paths:?}");
     }
 
     #[test]

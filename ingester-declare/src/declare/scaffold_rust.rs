@@ -5,7 +5,7 @@ use super::column::Column;
 use super::crd;
 use super::kinds::{self, read_columns, read_keys};
 use super::path::{Condition, Function, Guarded, Path, Step};
-use super::scaffold::{Proposed, columns, first_sentence, served, snake};
+use super::scaffold::{Proposed, columns, escaped, first_sentence, served, snake};
 use super::spelled::duration;
 use crate::text::{self, Located};
 use ingester_core::Kind;
@@ -400,7 +400,9 @@ impl Struct {
             let _ = writeln!(text, "// not expressible: {left}.");
         }
         write_struct(&mut text, &self.kind, &self.fields);
-        text + &self.functions
+        text.push_str(&self.functions);
+        // In comments, and in literals, where Rust reads the escapes.
+        text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
     }
 }
 

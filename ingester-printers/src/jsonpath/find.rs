@@ -3,6 +3,7 @@
 use super::TemplateError;
 use super::parse::{Slice, Step};
 use crate::Tree;
+use crate::number;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -203,6 +204,7 @@ fn order(left: &Tree, right: &Tree) -> Result<Option<Ordering>, TemplateError> {
     let float = |tree: &Tree| match tree {
         Tree::Float(value) => Some(*value),
         Tree::UInt(value) => Some(*value as f64),
+        Tree::Whole(digits) => Some(number::of_digits(digits)),
         _ => None,
     };
     if let (Some(a), Some(b)) = (float(left), float(right)) {
@@ -253,7 +255,7 @@ fn cut<'a>(value: Cow<'a, Tree>, slice: &Slice) -> Result<Results<'a>, TemplateE
         Tree::Text(_) => Some("string"),
         Tree::Bool(_) => Some("bool"),
         Tree::Int(_) => Some("int64"),
-        Tree::UInt(_) | Tree::Float(_) => Some("float64"),
+        Tree::UInt(_) | Tree::Whole(_) | Tree::Float(_) => Some("float64"),
     };
     if let Some(kind) = kind {
         return error(format!("{kind} is not array or slice"));

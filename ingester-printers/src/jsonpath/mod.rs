@@ -3,7 +3,7 @@
 //!
 //! The rules, odd ones too, are those of `k8s.io/client-go/util/jsonpath`. Go traverses a map in any order; this code goes by key.
 //!
-//! May use: json, tree.
+//! May use: json, number, tree.
 
 mod find;
 mod parse;

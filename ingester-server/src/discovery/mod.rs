@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `groups.rs` | groups and resources, one by one and aggregated |
 //! | `openapi.rs` | schemas, as OpenAPI v2 and v3 |
+//! | `own.rs` | schemas of the server's own resources |
 //! | `protobuf.rs` | OpenAPI v2 as kubectl reads it |
 //!
 //! May use: ingester-core, request.
@@ -12,6 +13,7 @@
 
 mod groups;
 mod openapi;
+mod own;
 mod protobuf;
 #[cfg(test)]
 mod tests;

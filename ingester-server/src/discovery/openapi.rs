@@ -1,13 +1,18 @@
 //! Schemas of the kinds, as `kubectl explain` reads them, and whether their objects can be patched, which `kubectl edit`, `replace` and
-//! `apply` look for. A kind without a CRD of ours has no schema: any object is valid.
+//! `apply` look for. A kind without a CRD of ours has no schema: any object is valid. This server's own resources have schemas, too.
 
+use super::own::{self, OwnResource};
 use ingester_core::Kind;
 use ingester_core::schema::BASE_COLUMNS;
 use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The name of the schema of every object's metadata.
 const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+/// The description of an object's metadata.
+const OF_METADATA: &str = "Standard object's metadata.";
 
 /// The parts of a document.
 #[derive(Default)]
@@ -20,7 +25,7 @@ struct Parts {
 pub(super) fn v3(kinds: &[Kind], writable: bool) -> BTreeMap<String, Json> {
     let mut documents: BTreeMap<String, Parts> = BTreeMap::new();
     for kind in kinds {
-        let Parts { schemas, paths } = documents.entry(group_path(kind)).or_default();
+        let Parts { schemas, paths } = documents.entry(group_path(kind.group(), kind.version())).or_default();
         let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
         let mut schema = schema(kind, json!({"allOf": [reference(METADATA)], "default": {}}));
         schema["x-kubernetes-selectable-fields"] = selectable(kind);
@@ -30,7 +35,18 @@ pub(super) fn v3(kinds: &[Kind], writable: bool) -> BTreeMap<String, Json> {
             |schema: Json| json!({"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}});
         let parameter =
             |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}});
-        paths.extend(operations(kind, &answer(reference(&name(kind))), parameter, writable));
+        paths.extend(operations(&Served::of(kind, writable), &answer(reference(&name(kind))), parameter));
+    }
+    for own in own::all(kinds) {
+        let served = Served::own(&own);
+        let Parts { schemas, paths } = documents.entry(group_path(own.group, own.version)).or_default();
+        let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+        let metadata = json!({"allOf": [reference(METADATA)], "default": {}, "description": OF_METADATA});
+        schemas.insert(served.name(), own.schema(metadata));
+        schemas.insert(METADATA.into(), self::metadata());
+        let schema = reference(&served.name());
+        let answer = json!({"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}});
+        paths.extend(operations(&served, &answer, |_| Json::Null));
     }
     documents
         .into_iter()
@@ -54,7 +70,15 @@ pub(super) fn v2(kinds: &[Kind], writable: bool) -> Json {
         definitions.insert(name(kind), schema);
         let answer = json!({"200": {"description": "OK", "schema": reference(&name(kind))}});
         let parameter = |name: &str| json!({"name": name, "in": "query", "type": "string", "uniqueItems": true});
-        paths.extend(operations(kind, &answer, parameter, writable));
+        paths.extend(operations(&Served::of(kind, writable), &answer, parameter));
+    }
+    for own in own::all(kinds) {
+        let served = Served::own(&own);
+        let mut metadata = reference(METADATA);
+        metadata["description"] = OF_METADATA.into();
+        definitions.insert(served.name(), own.schema(metadata));
+        let answer = json!({"200": {"description": "OK", "schema": reference(&served.name())}});
+        paths.extend(operations(&served, &answer, |_| Json::Null));
     }
     json!({"swagger": "2.0", "info": info(), "paths": paths, "definitions": definitions})
 }
@@ -64,45 +88,85 @@ fn info() -> Json {
 }
 
 /// `apis/GROUP/VERSION`
-fn group_path(kind: &Kind) -> String {
-    match kind.group() {
-        "" => format!("api/{}", kind.version()),
-        group => format!("apis/{group}/{}", kind.version()),
+fn group_path(group: &str, version: &str) -> String {
+    match group {
+        "" => format!("api/{version}"),
+        group => format!("apis/{group}/{version}"),
     }
 }
 
-/// The name of a kind's schema: the group backwards, version and kind.
+/// The name of a kind's schema.
 fn name(kind: &Kind) -> String {
-    let mut parts: Vec<&str> = kind.group().split('.').filter(|part| !part.is_empty()).rev().collect();
-    parts.extend([kind.version(), kind.kind()]);
-    parts.join(".")
+    Served::of(kind, false).name()
+}
+
+/// A resource: of a kind, or this server's own.
+struct Served<'k> {
+    group: &'k str,
+    version: &'k str,
+    kind: &'k str,
+    plural: Cow<'k, str>,
+    namespaced: bool,
+    /// Its objects are read, not created.
+    is_read: bool,
+    /// They can be patched.
+    writable: bool,
+}
+
+impl<'k> Served<'k> {
+    fn of(kind: &'k Kind, writable: bool) -> Self {
+        Served {
+            group: kind.group(),
+            version: kind.version(),
+            kind: kind.kind(),
+            plural: kind.plural(),
+            namespaced: kind.namespaced(),
+            is_read: true,
+            writable,
+        }
+    }
+
+    fn own(own: &OwnResource) -> Self {
+        let OwnResource { group, version, kind, plural, is_read, .. } = *own;
+        Served { group, version, kind, plural: plural.into(), namespaced: false, is_read, writable: false }
+    }
+
+    /// The name of its schema: the group backwards, version and kind.
+    fn name(&self) -> String {
+        let mut parts: Vec<&str> = self.group.split('.').filter(|part| !part.is_empty()).rev().collect();
+        parts.extend([self.version, self.kind]);
+        parts.join(".")
+    }
 }
 
 /// The parameters of a patch. kubectl edits, replaces and applies only objects of kinds whose patch has both.
 const OF_PATCH: [&str; 2] = ["dryRun", "fieldValidation"];
 
-/// The paths of a kind's objects. By these, clients find its schema and whether objects can be changed.
-fn operations(kind: &Kind, answer: &Json, parameter: impl Fn(&str) -> Json, writable: bool) -> Vec<(String, Json)> {
-    let (group, version) = (group_path(kind), kind.plural());
-    let place = if kind.namespaced() { "namespaces/{namespace}/" } else { "" };
+/// The paths of a resource's objects. By these, clients find its schema and whether objects can be changed.
+fn operations(served: &Served<'_>, answer: &Json, parameter: impl Fn(&str) -> Json) -> Vec<(String, Json)> {
+    let (group, plural) = (group_path(served.group, served.version), &served.plural);
+    let place = if served.namespaced { "namespaces/{namespace}/" } else { "" };
     let operation = |action: &str| {
         json!({
             "responses": answer,
             "x-kubernetes-action": action,
-            "x-kubernetes-group-version-kind": {"group": kind.group(), "version": kind.version(), "kind": kind.kind()},
+            "x-kubernetes-group-version-kind": {"group": served.group, "version": served.version, "kind": served.kind},
         })
     };
+    if !served.is_read {
+        return vec![(format!("/{group}/{plural}"), json!({"post": operation("post")}))];
+    }
     let mut one = json!({"get": operation("get")});
-    if writable {
+    if served.writable {
         one["patch"] = operation("patch");
         one["patch"]["parameters"] = OF_PATCH.map(parameter).into_iter().collect();
     }
     let mut paths = vec![
-        (format!("/{group}/{place}{version}"), json!({"get": operation("list")})),
-        (format!("/{group}/{place}{version}/{{name}}"), one),
+        (format!("/{group}/{place}{plural}"), json!({"get": operation("list")})),
+        (format!("/{group}/{place}{plural}/{{name}}"), one),
     ];
-    if kind.namespaced() {
-        paths.push((format!("/{group}/{version}"), json!({"get": operation("list")})));
+    if served.namespaced {
+        paths.push((format!("/{group}/{plural}"), json!({"get": operation("list")})));
     }
     paths
 }
@@ -123,7 +187,7 @@ fn schema(kind: &Kind, mut metadata: Json) -> Json {
     let properties = &mut schema["properties"];
     properties["apiVersion"] = text("The API group and version of this object.");
     properties["kind"] = text("The kind of this object.");
-    metadata["description"] = "Standard object's metadata.".into();
+    metadata["description"] = OF_METADATA.into();
     properties["metadata"] = metadata;
     schema["x-kubernetes-group-version-kind"] =
         json!([{"group": kind.group(), "version": kind.version(), "kind": kind.kind()}]);

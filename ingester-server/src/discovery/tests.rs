@@ -139,6 +139,33 @@ fn schemas_are_found_by_the_index_and_by_the_kind() {
     assert_eq!(of_v2["properties"]["algorithm"], model["properties"]["spec"]["properties"]["algorithm"]);
 }
 
+#[test]
+fn every_resource_has_a_schema_that_explains_it() {
+    let v2 = document("/openapi/v2", false);
+    for group in document("/apis", true)["items"].as_array().unwrap() {
+        let name = group["metadata"]["name"].as_str().unwrap();
+        for resource in group["versions"][0]["resources"].as_array().unwrap() {
+            let kind = &resource["responseKind"]["kind"];
+            let version = group["versions"][0]["version"].as_str().unwrap();
+            let v3 = document(&format!("/openapi/v3/apis/{name}/{version}"), false);
+            for schemas in [&v2["definitions"], &v3["components"]["schemas"]] {
+                let is_its = |schema: &&Json| {
+                    let of = &schema["x-kubernetes-group-version-kind"][0];
+                    of["kind"] == *kind && of["group"] == name && of["version"] == version
+                };
+                let schema = schemas.as_object().unwrap().values().find(is_its);
+                assert!(schema.is_some_and(|schema| schema["properties"]["metadata"].is_object()), "{name} {kind}");
+            }
+        }
+    }
+    let own = document("/openapi/v3/apis/mirror.michelangelo.api/v1", false);
+    let unit = &own["components"]["schemas"]["api.michelangelo.mirror.v1.Unit"]["properties"];
+    assert!(unit["status"]["properties"]["lagSeconds"]["description"].as_str().unwrap().contains("oldest change"));
+    assert!(own["paths"]["/apis/mirror.michelangelo.api/v1/units/{name}"]["get"].is_object());
+    let core = document("/openapi/v3/api/v1", false);
+    assert!(core["components"]["schemas"]["v1.Namespace"]["description"].is_string());
+}
+
 /// The keywords of a schema in Swagger 2.0 ("Schema Object"), of which the API server uses these, beside `x-...`.
 const OF_V2: &[&str] = &[
     "$ref",

@@ -249,6 +249,18 @@ impl Identity {
         })
     }
 
+    /// The caller as the API server knows them now, for what lasts longer than a request; without a token, as they were. The rights of a service
+    /// account outlive it, its token does not.
+    ///
+    /// # Errors
+    /// 401 if the token has expired, or is no longer that of this caller; 500 or 503 if the API server cannot be asked.
+    pub(crate) async fn again(&self, caller: &Caller, token: Option<&Bearer>) -> Result<Caller, Status> {
+        let (Some(checked), Some(token)) = (&self.0.checked, token) else { return Ok(caller.clone()) };
+        let now = authenticated(checked.holder(&token.0).await?);
+        let is_same = now.user == caller.user && now.uid == caller.uid;
+        if is_same { Ok(now) } else { Err(Status::unauthorized()) }
+    }
+
     /// Whether the caller may do that.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Which callers are trusted.
 
-use super::{Access, Authority, FrontProxy, Identity, KNOWN, Peer, Rate, ReviewError, Reviewer, Sources};
+use super::{Access, Authority, Bearer, FrontProxy, Identity, KNOWN, Peer, Rate, ReviewError, Reviewer, Sources};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::fixture::{self, Certificate};
 use crate::metrics::Metrics;
@@ -253,6 +253,25 @@ async fn a_token_is_whose_the_api_server_says() {
     tokio::time::advance(Duration::from_secs(10)).await;
     world.who(&[("authorization", "Bearer good")], None).await.unwrap();
     assert_eq!(world.server.asked(), before + 1);
+}
+
+/// As a service account is deleted whose rights stay.
+#[tokio::test(start_paused = true)]
+async fn who_watches_is_asked_for_again_by_the_token() {
+    let world = world();
+    let mut parts = parts(&[("authorization", "Bearer good")]);
+    let ada = world.identity.authenticate(&mut parts, &peer(&[])).await.unwrap();
+    let token = parts.extensions.get::<Bearer>().cloned();
+    assert_eq!(world.identity.again(&ada, token.as_ref()).await.unwrap(), ada);
+    let other = Caller { uid: "of an account of the same name".into(), ..ada.clone() };
+    assert_eq!(world.identity.again(&other, token.as_ref()).await.unwrap_err(), Status::unauthorized());
+    let withdrawn = Bearer("bad".into());
+    assert_eq!(world.identity.again(&ada, Some(&withdrawn)).await.unwrap_err(), Status::unauthorized());
+    *world.server.down.lock().unwrap() = Some(ReviewError::TooMany);
+    tokio::time::advance(KNOWN + Duration::from_secs(1)).await;
+    assert_ne!(world.identity.again(&ada, token.as_ref()).await.unwrap_err().code, 401, "it could not be asked");
+    // A certificate is not asked about.
+    assert_eq!(world.identity.again(&ada, None).await.unwrap(), ada);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use super::{Inner, Sources};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::former::Reach;
+use crate::identity::Bearer;
 use crate::places::Place;
 use crate::read::{self, HistoryOf, Log};
 use crate::request::accept::Form;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 /// A caller's read, after authorization.
 pub(super) struct Reading<'r> {
     pub(super) caller: &'r Caller,
+    /// The token by which the caller was authenticated.
+    pub(super) token: Option<&'r Bearer>,
     pub(super) attributes: &'r Attributes,
     pub(super) kind: &'r Kind,
     pub(super) namespace: &'r str,
@@ -42,7 +45,7 @@ impl Inner {
         place: &Place,
         warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
-        let Reading { caller, attributes, kind, namespace, name, form, cost, states, former } = of;
+        let Reading { caller, token, attributes, kind, namespace, name, form, cost, states, former } = of;
         let (reads, limits) = (&self.sources.reads, self.sources.limits);
         let changes = self.changes().await?;
         match attributes.verb {
@@ -58,7 +61,7 @@ impl Inner {
                 read::list((&caller.user, cost), (reads, changes), kind, parameters, form, limits).await
             }
             Verb::Watch => {
-                let standing = self.standing(caller, attributes, (kind, namespace), states, former);
+                let standing = self.standing((caller, token), attributes, (kind, namespace), states, former);
                 let (kind, user, place) = (*kind, caller.user.clone(), place.clone());
                 let watch =
                     watch::Request { kind, user, parameters, reach: former, form, cost, limits, place, standing };
@@ -154,22 +157,24 @@ impl Inner {
         }
     }
 
-    /// Whether the caller may continue to watch: whether they still have the right, and still see the same former objects.
+    /// Whether the caller may continue to watch: whether they are still there, still have the right, and still see the same former objects.
     fn standing(
         self: &Arc<Self>,
-        caller: &Caller,
+        (caller, token): (&Caller, Option<&Bearer>),
         attributes: &Attributes,
         (kind, namespace): (&Kind, &str),
         states: States,
         seen: Reach,
     ) -> watch::Standing {
-        let (inner, caller, attributes) = (self.clone(), caller.clone(), attributes.clone());
+        let (inner, attributes) = (self.clone(), attributes.clone());
+        let (caller, token) = (caller.clone(), token.cloned());
         let (kind, namespace) = (*kind, namespace.to_owned());
         Box::new(move || {
-            let (inner, caller, attributes, namespace) =
-                (inner.clone(), caller.clone(), attributes.clone(), namespace.clone());
+            let (inner, attributes, namespace) = (inner.clone(), attributes.clone(), namespace.clone());
+            let (caller, token) = (caller.clone(), token.clone());
             Box::pin(async move {
                 let Sources { identity, former, reads, limits, .. } = &inner.sources;
+                let caller = identity.again(&caller, token.as_ref()).await?;
                 identity.authorize(&caller, &attributes).await?;
                 let within = Some(&*namespace).filter(|namespace| !namespace.is_empty());
                 let (reach, _) = former.reach(reads, &kind, within, states, *limits).await?;

@@ -173,6 +173,27 @@ pub(super) fn electing(said: String) -> sqlx::Error {
     std::io::Error::other(Electing(said)).into()
 }
 
+/// What to do about statements that a pooler exchanges.
+pub(super) const POOLER: &str =
+    "behind a pooler that gives each transaction another connection, add statement-cache-capacity=0 to the URL";
+
+/// The rows are those of another statement.
+#[derive(Debug)]
+struct OfAnother;
+
+impl fmt::Display for OfAnother {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the server has run another statement under the name of the prepared one")
+    }
+}
+
+impl std::error::Error for OfAnother {}
+
+/// The error of rows that another statement of the same name has returned.
+pub(super) fn of_another_statement() -> sqlx::Error {
+    std::io::Error::other(OfAnother).into()
+}
+
 /// Why the ingester cannot use a server or database that answers, and what to do.
 #[derive(Debug)]
 struct Unusable {
@@ -213,6 +234,10 @@ fn facts_of(error: &sqlx::Error) -> Facts {
         E::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<Electing>()) => {
             let hint = "wait until a primary is elected, or name it in the list";
             Facts { about: Some(About::Election), ..said(ErrorClass::Transient, hint) }
+        }
+        // The connection is closed like one that is lost.
+        E::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<OfAnother>()) => {
+            Facts { about: Some(About::Stale), ..said(ErrorClass::Transient, POOLER) }
         }
         // Our own time is over, see `StoreError::silent`.
         E::Io(error) if error.kind() == std::io::ErrorKind::TimedOut && error.raw_os_error().is_none() => {

@@ -203,11 +203,16 @@ pub(crate) trait Target: Send + Sync {
     /// What is wrong.
     fn check(&self, options: ConnectOptions) -> Result<(), StoreError>;
 
-    /// How much longer than usual connecting may take, because servers are asked which of them is the right one.
+    /// How much longer than usual connecting may take, because servers are asked which of them is the right one, or because the disk is asked.
     fn longest_search(&self) -> Duration;
 
     /// The error of an attempt to connect that had no answer in time.
     fn silent(&self) -> StoreError;
+
+    /// The error of an attempt to connect that failed.
+    fn refused(&self, error: sqlx::Error) -> StoreError {
+        StoreError::of(format!("connecting to {}", self.shown()), error)
+    }
 
     /// Connects, and has the connections write down what they learn of the servers.
     fn connect(

@@ -1,6 +1,6 @@
 //! Connections to databases, and everything that differs from one database to another.
 //!
-//! May use: ingester-core, ingester-sql, files.
+//! May use: ingester-core, ingester-sql, files, quiet.
 //! Must not: hold SQL text (that is `ingester_sql::dialect`), know which tables there are.
 //!
 //! Each database has a folder, with the same names in each: `address.rs` (where it is), `connect.rs`, `pool.rs`, `session.rs` (one
@@ -55,7 +55,7 @@ pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<P
     target.check(options)?;
     let servers = Arc::new(Servers::default());
     let connected = target.connect(options, servers.clone()).await;
-    let driver = connected.map_err(|error| StoreError::of(format!("connecting to {address}"), error))?;
+    let driver = connected.map_err(|error| target.refused(error))?;
     Ok(Pool::new(driver, target.dialect(), servers, password))
 }
 

@@ -85,14 +85,17 @@ impl Servers {
         self.stale.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|stale| stale.elapsed() <= age)
     }
 
-    /// A connection leads to this server.
-    pub(super) fn reached(&self, server: DatabaseServer) {
+    /// A connection leads to this server, which was asked at this time. The answer may come long after the server has written it; that it has run
+    /// for less long than expected must not follow from that.
+    pub(super) fn reached(&self, server: DatabaseServer, asked: Instant) {
         self.certifies.fetch_or(server.certifies, Ordering::Relaxed);
         self.others.fetch_or(!server.has_compound, Ordering::Relaxed);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         // Members of a group that certifies have the same commits, and a proxy before them leads to one or the other.
-        let moved =
-            !server.certifies && last.as_ref().is_some_and(|last| !server.goes_on(&last.server, last.at.elapsed()));
+        let moved = !server.certifies
+            && last
+                .as_ref()
+                .is_some_and(|last| !server.goes_on(&last.server, asked.saturating_duration_since(last.at)));
         *last = Some(Reached { server, at: Instant::now() });
         drop(last);
         if moved {
@@ -123,5 +126,26 @@ impl Servers {
     pub(crate) fn risks(&self) -> Vec<String> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref().map(|last| last.server.risks.clone()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DatabaseServer, Servers};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_server_whose_answer_is_late_was_not_restarted() {
+        let server = || DatabaseServer { uptime: Some(100), ..DatabaseServer::default() };
+        let now = Instant::now();
+        let minute_ago = now.checked_sub(Duration::from_secs(60)).unwrap();
+        // A minute after it was reached, the same answer: it was asked then, or it is asked now.
+        for (asked, moves) in [(minute_ago, 0), (now, 1)] {
+            let servers = Servers::default();
+            servers.reached(server(), minute_ago);
+            servers.last.lock().unwrap().as_mut().unwrap().at = minute_ago;
+            servers.reached(server(), asked);
+            assert_eq!(*servers.moves().borrow(), moves);
+        }
     }
 }

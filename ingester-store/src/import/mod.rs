@@ -451,9 +451,14 @@ async fn compared(
 ) -> Result<Report, StoreError> {
     let uids: Vec<&str> = changes.iter().map(RowChange::uid).collect();
     let stored = store.versions(table, &uids).await?;
+    let same = store.same(table, changes, &stored).await?;
     let mut report = Report::default();
     for change in changes {
         let RowChange::Row(row) = change else { continue };
+        if same.contains(&*row.uid) {
+            report.unchanged += 1;
+            continue;
+        }
         if states {
             match due(stored.get(&row.uid).copied(), row.version()) {
                 Due::Write | Due::Replace(_) => report.written += 1,

@@ -11,6 +11,7 @@ use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, ve
 use super::history::{begin_versions, is_late, keep_versions, mark_deleted, move_versions};
 use super::log::{Log, is_news, steps};
 use super::restores::end_restores;
+use super::same::{same, without_version};
 use crate::driver::Transaction;
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
@@ -146,8 +147,14 @@ impl<'a> Batch<'a> {
             self.times.push(self.now);
         }
 
+        let without_version = without_version(changes, |uid| stored.get(uid).copied());
+        let same = same(tx, self.table, &without_version).await?;
         let mut sorted = Sorted::default();
         for change in changes.iter().filter(is_open) {
+            if same.contains(change.uid()) {
+                report.unchanged += 1;
+                continue;
+            }
             sorted.add(change, stored.get(change.uid()).copied(), &mut report);
         }
         let inserted = self.insert_absent(tx, &mut sorted, &mut report).await?;

@@ -33,7 +33,8 @@ pub enum Verdict {
 ///   brings leaves the columns of a later one. A live state of the version of a tombstone is stale: it does not revive the row, and
 ///   it does not agree with it either.
 /// - At the same resourceVersion and in the same state, a higher definition wins; nothing else is written again.
-/// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one.
+/// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one. A batch leaves out those
+///   whose rows are the same (`rows/same.rs`).
 pub fn verdict(stored: Version, new: Version) -> Verdict {
     match stored.eviction {
         Eviction::Confirmed | Eviction::Unrecorded => return verdict_on_only_copy(stored, new),

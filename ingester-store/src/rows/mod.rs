@@ -33,6 +33,7 @@ mod purge;
 mod read;
 mod rejects;
 mod restores;
+mod same;
 mod single;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use ingester_tests::databases::On;
 use ingester_tests::{SqlServer, with_every_server, with_servers};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 
 with_every_server! {
@@ -30,8 +30,8 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
 
     // The replica stands first in the list.
     let address: Address = pair.url("app", "failover")?.parse()?;
-    let retry = Retry { attempts: Some(60), ..Retry::SHORT };
-    let store = Store::connect(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await?;
+    let retry = Retry { attempts: Some(200), ..Retry::SHORT };
+    let store = connected(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await?;
     let table = kind("Model").table();
     let mut acknowledged = Vec::new();
     let mut write = async |count: usize| {
@@ -78,6 +78,17 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary(on: On) -> Result<(
     assert_eq!(versions(one).await?, (1..=60).collect::<Vec<_>>(), "each version that was acknowledged, once");
     assert_eq!(*moves.borrow(), 2);
     Ok(())
+}
+
+/// A store of a list of servers, which may need several attempts where each answer takes long.
+async fn connected(address: &Address, options: ConnectOptions) -> Result<Store> {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        match Store::connect(address, options).await {
+            Err(error) if error.class() == ErrorClass::Transient && Instant::now() < deadline => {}
+            connected => return Ok(connected?),
+        }
+    }
 }
 
 /// The stored objects, as a server has them.

@@ -147,15 +147,25 @@ async fn a_higher_definition_writes_over_a_lower_one_at_the_same_version_and_nev
 async fn objects_without_a_version_replace_only_each_other(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
-    let unversioned = |algorithm: &str| {
+    let labelled = |algorithm: &str, label: &str| {
         let mut object = model("a", 0);
         object["metadata"]["resourceVersion"] = json!("");
+        object["metadata"]["labels"]["own"] = json!(label);
         object["spec"]["algorithm"] = json!(algorithm);
         change(&object)
     };
+    let unversioned = |algorithm| labelled(algorithm, "same");
     store.write(table, vec![unversioned("first")]).await?;
     store.write(table, vec![unversioned("second")]).await?;
     assert_eq!(world.cell("SELECT algorithm FROM model").await?.as_deref(), Some("second"));
+    let unchanged = Report { unchanged: 1, ..Report::default() };
+    assert_eq!(store.write(table, vec![unversioned("second")]).await?, unchanged);
+    let report = store.write(table, vec![labelled("second", "other")]).await?;
+    assert_eq!(
+        (report.written, world.count("model_labels WHERE value = 'other'").await?),
+        (1, 1),
+        "only a label differs"
+    );
     store.write(table, vec![change(&model("a", 3))]).await?;
     assert_eq!(store.write(table, vec![unversioned("third")]).await?.stale.len(), 1);
     assert_eq!(world.cell("SELECT algorithm FROM model").await?.as_deref(), Some("algorithm-3"));

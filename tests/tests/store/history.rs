@@ -23,6 +23,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 
 on_every_database! {
+    an_object_without_a_version_ends_one_only_if_it_changes
     each_writer_keeps_the_version_that_it_ends
     a_write_without_a_new_version_keeps_no_history
     a_single_write_keeps_the_version_that_it_ends
@@ -218,6 +219,22 @@ async fn told(store: &Store, uid: &str) -> Result<Vec<String>> {
         format!("{number} {change}{}", if version.to.is_none() { " now" } else { "" })
     };
     Ok(history(store, uid).await?.iter().map(told).collect())
+}
+
+async fn an_object_without_a_version_ends_one_only_if_it_changes(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let without_version = |count: u64| {
+        let mut object = object("a", 0);
+        object["status"]["count"] = json!(count);
+        let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
+        vec![RowChange::Row(KIND.row(&object).unwrap().unwrap())]
+    };
+    for (count, written, former) in [(1, 1, 0), (1, 0, 0), (1, 0, 0), (2, 1, 1), (2, 0, 1), (1, 1, 2)] {
+        assert_eq!(store.write(runs(), without_version(count)).await?.written, written);
+        assert_eq!(told(&store, "a").await?.len(), 1 + former);
+        assert_eq!(world.count("ingester_changes").await?, 1 + former as u64);
+    }
+    Ok(())
 }
 
 async fn each_writer_keeps_the_version_that_it_ends(world: World) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use super::layout::Layout;
 use crate::arguments::GetFormat;
+use crate::commands::tree::tree;
 use crate::ending::Failure;
 use anyhow::anyhow;
 use ingester_core::Kind;
@@ -211,6 +212,6 @@ impl<'f> Printer<'f> {
 
 /// The object of a row.
 fn object(kind: &Kind, row: &FoundRow) -> Result<Tree, Failure> {
-    let parsed = ingester_core::json::from_str(&answer::object(kind, row));
+    let parsed = tree(&answer::object(kind, row));
     parsed.map_err(|error| Failure::Work(anyhow!("the stored object {} is not JSON: {error}", row.uid())))
 }

@@ -70,7 +70,7 @@ pub(super) async fn connect(
                 if several && server.is_read_only && !options.read_only {
                     return Err(refuses_writes());
                 }
-                servers.reached(server);
+                servers.reached(server, begin.into_std());
                 Ok(())
             })
         })

@@ -68,6 +68,7 @@ mod tests {
     use super::asked;
     use crate::driver::servers::{DatabaseServer, Servers};
     use ingester_sql::dialect::OneText::{self, Compound, Sequence};
+    use std::time::Instant;
 
     /// A server's variables.
     type Variables<'a> = &'a [(&'a str, &'a str)];
@@ -91,12 +92,12 @@ mod tests {
         for (reached, form, certifies) in cases {
             let servers = Servers::default();
             for variables in reached {
-                servers.reached(asked(variables.iter().copied()).server);
+                servers.reached(asked(variables.iter().copied()).server, Instant::now());
             }
             assert_eq!((servers.one_text(), servers.certifies()), (form, certifies), "{reached:?}");
         }
         let servers = Servers::default();
-        servers.reached(DatabaseServer::UNKNOWN);
+        servers.reached(DatabaseServer::UNKNOWN, Instant::now());
         assert_eq!(servers.one_text(), None, "a proxy that does not answer");
     }
 
@@ -108,7 +109,7 @@ mod tests {
         let servers = Servers::default();
         let moves = servers.moves();
         let reached = |server: DatabaseServer| {
-            servers.reached(server);
+            servers.reached(server, Instant::now());
             *moves.borrow()
         };
         assert_eq!(reached(server("a", "100")), 0, "the first");

@@ -81,7 +81,7 @@ pub(super) async fn connect(
                         connection.execute(session::READERS).await?;
                     }
                 }
-                servers.reached(server);
+                servers.reached(server, begin.into_std());
                 Ok(())
             })
         })

@@ -1,5 +1,6 @@
 //! PostgreSQL's errors: their classes, and what a person can do about them.
 
+use crate::driver::error::POOLER;
 use crate::driver::facts::{About, ErrorClass, Facts};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
@@ -60,13 +61,7 @@ fn classify(code: &str, routine: Option<&str>, constraint: Option<&str>) -> Clas
             Some(About::Stale),
         ),
         // A prepared statement that is unknown, or there already: connections to the server are exchanged below this one.
-        "26000" | "42P05" => (
-            Transient,
-            Some(
-                "behind a pooler that gives each transaction another connection, add statement-cache-capacity=0 to the URL",
-            ),
-            Some(About::Stale),
-        ),
+        "26000" | "42P05" => (Transient, Some(POOLER), Some(About::Stale)),
         // A table was changed, and a prepared statement would have other columns now.
         "0A000" if routine == Some("RevalidateCachedQuery") => (Transient, None, Some(About::Stale)),
         "42501" => (Operator, Some(NEEDS), Some(About::Right)),

@@ -45,6 +45,7 @@ mod tests {
     use crate::driver::servers::Servers;
     use ingester_core::value::Micros;
     use ingester_sql::dialect::OneText;
+    use std::time::Instant;
 
     fn of(read_only: &str, identity: &str, settings: [&str; 5]) -> Answer {
         let [commit, fsync, pages, standbys, followers] = settings;
@@ -65,7 +66,7 @@ mod tests {
     #[test]
     fn several_statements_are_one_text() {
         let servers = Servers::default();
-        servers.reached(of("off", "a", SAFE).server);
+        servers.reached(of("off", "a", SAFE).server, Instant::now());
         assert_eq!((servers.one_text(), servers.certifies()), (Some(OneText::Sequence), false));
     }
 
@@ -74,7 +75,7 @@ mod tests {
         let servers = Servers::default();
         let moves = servers.moves();
         let reached = |identity: &str| {
-            servers.reached(of("off", identity, SAFE).server);
+            servers.reached(of("off", identity, SAFE).server, Instant::now());
             *moves.borrow()
         };
         let (first, restarted, standby) =

@@ -10,7 +10,7 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Ingestable, Kind};
-use ingester_sql::dialect::statements::{ReadSetting, RecordSetting, WriteSetting};
+use ingester_sql::dialect::statements::{ReadSetting, RecordSetting, Versions, WriteSetting};
 use ingester_sql::dialect::{Access, Dialect};
 use ingester_tests::{shared_postgres, skipped_without_postgres};
 use sqlx::migrate::{Migration, MigrationType};
@@ -237,6 +237,28 @@ async fn a_transaction_with_a_failed_statement_is_not_committed() {
     session.execute(Call::of(&record("3"), Dialect::Postgres)).await.unwrap();
     drop(session);
     assert_eq!(store.pool.fetch(&ReadSetting { name: "a" }).await.unwrap(), Vec::<String>::new());
+}
+
+/// As behind a pooler that gives each transaction another connection to the server, where another program's statement has the same name.
+#[tokio::test]
+async fn the_rows_of_another_statement_are_an_error_with_a_remedy() {
+    let Some(schema) = Schema::new("exchanged").await else { return };
+    let store = schema.store(Prepared::Named).await;
+    let uids = ["a"];
+    let versions = Versions { table: RUN.table(), uids: &uids, lock: false };
+    let mut session = store.pool.driver.session().await.unwrap();
+    session.fetch(Call::of(&versions, Dialect::Postgres)).await.unwrap();
+    let exchange = "DO $$ DECLARE named TEXT; BEGIN \
+        SELECT name INTO STRICT named FROM pg_prepared_statements WHERE statement LIKE '%ingest_version%'; \
+        EXECUTE 'DEALLOCATE ' || named; EXECUTE 'PREPARE ' || named || ' (TEXT[]) AS SELECT 1'; END $$";
+    session.run(exchange.into()).await.unwrap();
+    let error = session.fetch(Call::of(&versions, Dialect::Postgres)).await.err().expect("fewer values than columns");
+    assert_eq!((class_of(&error), is_about(&error, About::Stale)), (ErrorClass::Transient, true), "{error}");
+    let said = StoreError::of("reading".to_owned(), error).to_string();
+    assert!(said.contains("another statement") && said.contains("statement-cache-capacity=0"), "{said}");
+    // The connection is closed, and the next one prepares its own.
+    drop(session);
+    assert!(store.versions(RUN.table(), &uids).await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -3,7 +3,9 @@
 //! A statement is prepared once, with the values of its first run, so a parameter has the same type whatever its value is. Texts, and
 //! NULL, have none: the server takes the type of the column, and a text has the same bytes in each of them. Integers are BIGINT.
 
+use crate::driver::error::of_another_statement;
 use crate::driver::interface::{Call, Rows};
+use crate::quiet::quietly;
 use ingester_core::schema::SqlType;
 use ingester_core::value::{Micros, Value};
 use ingester_sql::dialect::{Columns, Param};
@@ -37,7 +39,18 @@ pub(super) async fn fetch(
     prepared: Prepared,
 ) -> Result<Box<dyn Rows>, sqlx::Error> {
     let query = sqlx::query_with(AssertSqlSafe(call.sql.shared()), arguments(&call.params)?);
-    Ok(Box::new(Answer(query.persistent(prepared == Prepared::Named).fetch_all(connection).await?)))
+    let rows = query.persistent(prepared == Prepared::Named).fetch_all(connection).await?;
+    if !rows.iter().all(is_whole) {
+        return Err(of_another_statement());
+    }
+    Ok(Box::new(Answer(rows)))
+}
+
+/// Returns false if a row has fewer values than its statement has columns. Under the name of a prepared statement a pooler may run another one, and
+/// sqlx panics where it reads a value that is not there.
+fn is_whole(row: &PgRow) -> bool {
+    let Some(last) = row.len().checked_sub(1) else { return true };
+    quietly(|| row.try_get_raw(last).is_ok()) == Some(true)
 }
 
 /// OIDs of types and of their arrays (`pg_type.dat`).
@@ -223,14 +236,15 @@ impl Fetched<'_> {
         if raw.is_null() {
             return Ok(Value::Null);
         }
+        // sqlx takes the bytes of a boolean and of a float without counting them.
         Ok(match raw.type_info().name() {
-            "BOOL" => Value::Bool(row.try_get_unchecked(index)?),
+            "BOOL" => Value::Bool(row.try_get_unchecked::<[u8; 1], _>(index)? != [0]),
             "INT2" | "INT4" | "INT8" => Value::Int(row.try_get_unchecked(index)?),
             "NUMERIC" => {
                 Value::Int(whole(row.try_get_unchecked(index)?).ok_or_else(|| other(index, "a whole number"))?)
             }
-            "FLOAT4" => Value::Double(row.try_get_unchecked::<f32, _>(index)?.into()),
-            "FLOAT8" => Value::Double(row.try_get_unchecked(index)?),
+            "FLOAT4" => Value::Double(f32::from_be_bytes(row.try_get_unchecked(index)?).into()),
+            "FLOAT8" => Value::Double(f64::from_be_bytes(row.try_get_unchecked(index)?)),
             "BYTEA" => Value::Bytes(row.try_get_unchecked::<&[u8], _>(index)?.into()),
             _ => Value::text(row.try_get_unchecked::<&str, _>(index)?),
         })

@@ -1,6 +1,7 @@
 //! Where a file is, or a database in memory.
 
 use super::DIALECT;
+use super::error::is_locked;
 use super::pool::Pool;
 use crate::driver::error::StoreError;
 use crate::driver::interface::{Driver, Target};
@@ -16,6 +17,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How much longer a file may take than a server. A new one is written and synchronized, which takes seconds on a disk that is busy; that a file
+/// is locked, SQLite says by itself.
+const SLOW: Duration = Duration::from_secs(55);
 
 struct File {
     options: SqliteConnectOptions,
@@ -84,10 +89,19 @@ impl Target for File {
     }
 
     fn longest_search(&self) -> Duration {
-        Duration::ZERO
+        SLOW
     }
 
     fn silent(&self) -> StoreError {
+        let file = self.options.get_filename().display();
+        let hint = format!("is its disk slow, or overloaded? `fuser {file}` tells which processes use it");
+        StoreError::passing(self.doing(), "the disk gave no answer", hint)
+    }
+
+    fn refused(&self, error: sqlx::Error) -> StoreError {
+        if !is_locked(&error) {
+            return StoreError::of(self.doing(), error);
+        }
         let file = self.options.get_filename().display();
         let hint = format!("wait until it has ended; `fuser {file}` tells which one it is");
         StoreError::passing(self.doing(), "the file is locked by another process", hint)

@@ -2,14 +2,25 @@
 
 use super::deadline::Deadline;
 use super::durability::Durability;
+use super::error::is_locked;
+use crate::driver::error::unusable;
 use crate::driver::options::ConnectOptions;
 use ingester_sql::dialect::sqlite::session;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions};
 use sqlx::{Connection as _, Executor as _, SqlitePool};
-use std::time::Duration;
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// How long a statement waits for another program's lock.
 const BUSY: Duration = Duration::from_secs(30);
+
+/// How long the first connection waits for another program's lock, before the caller tries again or reports it.
+const LOCKED: Duration = Duration::from_secs(2);
+
+/// The pause between attempts to open a file that is locked.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Memory for the caches of pages of all connections, in KiB: 64 MiB.
 const CACHE: u32 = 65_536;
@@ -26,6 +37,45 @@ pub(super) fn connections(options: ConnectOptions, in_memory: bool) -> u32 {
     if options.read_only && !in_memory { options.connections.clamp(1, READERS) } else { 1 }
 }
 
+/// Whether a file may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writable {
+    /// As far as its file system goes.
+    Yes,
+    /// It is on a file system that is read-only, with a write-ahead log that SQLite may be able to read.
+    No,
+    /// The same, without a log: nothing has it open that writes, so it is read as it is. SQLite would have to make files beside any other.
+    Never,
+}
+
+/// Finds out whether the file is on a read-only file system, without touching it.
+///
+/// # Errors
+/// If it has a write-ahead log there that cannot be read without being written.
+pub(super) fn writable(connect: &SqliteConnectOptions) -> Result<Writable, sqlx::Error> {
+    let file = connect.get_filename();
+    match OpenOptions::new().append(true).open(file) {
+        Err(error) if error.kind() == ErrorKind::ReadOnlyFilesystem && file.is_file() => {}
+        _ => return Ok(Writable::Yes),
+    }
+    let beside = |end: &str| {
+        let mut name = file.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    let log = beside("-wal");
+    if log.metadata().map_or(0, |log| log.len()) == 0 {
+        tracing::info!(file = %file.display(), "The file is on a read-only file system: it is read as it is, and changes are not seen");
+        return Ok(Writable::Never);
+    }
+    if !beside("-shm").is_file() {
+        let why =
+            format!("the file is on a read-only file system, and {} has changes that are not in it yet", log.display());
+        return Err(unusable(why, "copy both files into a folder that can be written, and name the copy"));
+    }
+    Ok(Writable::No)
+}
+
 pub(super) async fn connect(
     connect: &SqliteConnectOptions,
     options: ConnectOptions,
@@ -34,10 +84,12 @@ pub(super) async fn connect(
     durability: &Durability,
 ) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-    let connect = match options.read_only {
+    let connect = match (writable(connect)?, options.read_only) {
         // The file says how it is written, and stays as it is.
-        true => connect.clone(),
-        false => connect.clone().journal_mode(SqliteJournalMode::Wal),
+        (Writable::Yes, true) => connect.clone(),
+        (Writable::Yes, false) => connect.clone().journal_mode(SqliteJournalMode::Wal),
+        (Writable::No, _) => connect.clone().read_only(true),
+        (Writable::Never, _) => connect.clone().read_only(true).immutable(true),
     };
     let connect = connect
         .create_if_missing(options.create)
@@ -50,8 +102,16 @@ pub(super) async fn connect(
         // A positive number would be a number of pages.
         .pragma("cache_size", format!("-{}", CACHE / connections))
         .pragma("wal_autocheckpoint", CHECKPOINT);
-    // The first connection is made without the pool, which would report a time-out instead of the cause.
-    SqliteConnection::connect_with(&connect).await?.close().await?;
+    // The first connection is made without the pool, which would report a time-out instead of the cause. It also makes a new file one with a
+    // write-ahead log; for that, SQLite does not wait for others that make the same file, or have it open.
+    let begin = Instant::now();
+    loop {
+        match SqliteConnection::connect_with(&connect.clone().busy_timeout(LOCKED)).await {
+            Ok(first) => break first.close().await?,
+            Err(error) if is_locked(&error) && begin.elapsed() < LOCKED => tokio::time::sleep(PAUSE).await,
+            Err(error) => return Err(error),
+        }
+    }
     let (deadline, acquired, durability) = (deadline.clone(), deadline.clone(), durability.clone());
     SqlitePoolOptions::new()
         .max_connections(connections)

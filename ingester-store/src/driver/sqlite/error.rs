@@ -21,6 +21,24 @@ pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
     Some(Facts { class, hint: hint.map(Into::into), about, why_json: None })
 }
 
+/// Whether another connection holds a lock on the file.
+pub(super) fn is_locked(error: &sqlx::Error) -> bool {
+    code_of(error).is_some_and(|code| LOCKED.contains(&code))
+}
+
+fn code_of(error: &sqlx::Error) -> Option<u32> {
+    error.as_database_error()?.try_downcast_ref::<SqliteError>().map(primary_code)
+}
+
+/// SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL.
+const LOCKED: [u32; 3] = [5, 6, 15];
+
+/// SQLITE_READONLY.
+const READ_ONLY: u32 = 8;
+
+/// SQLITE_CANTOPEN.
+const CANNOT_OPEN: u32 = 14;
+
 /// SQLITE_INTERRUPT.
 const INTERRUPTED: u32 = 9;
 
@@ -48,10 +66,12 @@ fn primary_code(error: &SqliteError) -> u32 {
 /// Classifies SQLite's result codes ("Result and Error Codes").
 fn classify(code: u32, message: &str) -> Classified {
     match code {
-        5 | 6 | 15 => (ErrorClass::Transient, Some("another program holds the database; close it or wait")),
+        code if LOCKED.contains(&code) => {
+            (ErrorClass::Transient, Some("another program holds the database; close it or wait"))
+        }
         // Interrupted; out of memory; the schema was changed meanwhile.
         4 | 7 | 9 | 17 => (ErrorClass::Transient, None),
-        8 => (
+        READ_ONLY => (
             ErrorClass::Operator,
             Some(
                 "the file or its folder is read-only: allow writing, or name another file with --database-url sqlite://FILE",
@@ -67,7 +87,7 @@ fn classify(code: u32, message: &str) -> Classified {
             ErrorClass::Operator,
             Some("reading or writing the file failed: check the disk's space and health, and `ulimit -f`"),
         ),
-        14 => {
+        CANNOT_OPEN => {
             (ErrorClass::Operator, Some("the file cannot be opened: does its folder exist, may this user write there?"))
         }
         11 | 26 => (

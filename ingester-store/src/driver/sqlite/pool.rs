@@ -1,6 +1,6 @@
 //! The connections to a file, or to a database in memory.
 
-use super::connect::{connect, connections};
+use super::connect::{Writable, connect, connections, writable};
 use super::deadline::Deadline;
 use super::durability::Durability;
 use super::examine::examine;
@@ -55,8 +55,12 @@ impl Driver for Pool {
             if self.in_memory {
                 return self.pool.acquire().await.map(|_| true);
             }
+            let options = self.pool.connect_options();
+            if writable(&options)? == Writable::Never {
+                return Ok(true);
+            }
             // The connections of the pool may be unable to write.
-            let mut connection = SqliteConnection::connect_with(&self.pool.connect_options()).await?;
+            let mut connection = SqliteConnection::connect_with(&options).await?;
             connection.execute(sqlx::raw_sql(session::LOCK_AND_RELEASE)).await?;
             connection.close().await.map(|()| true)
         }

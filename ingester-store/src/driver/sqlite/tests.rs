@@ -2,8 +2,9 @@
 
 use super::pool::Pool;
 use super::session::Lent;
+use crate::driver::Address;
 use crate::driver::interface::{End, Session as _};
-use crate::driver::options::ConnectOptions;
+use crate::driver::options::{ConnectOptions, Retry};
 use crate::rows::{Changed, Effect, RowChange};
 use crate::store::Store;
 use ingester_core::object::{ManagedFields, Object};
@@ -37,6 +38,43 @@ fn pool(store: &Store) -> &Pool {
 async fn synchronous(lent: &mut Lent) -> i64 {
     let connection = lent.connection().await.unwrap();
     sqlx::query("PRAGMA synchronous").fetch_one(connection).await.unwrap().get(0)
+}
+
+/// SQLite does not wait for the others when a file gets its write-ahead log.
+#[tokio::test(flavor = "multi_thread")]
+async fn several_may_make_one_file_at_a_time() {
+    for _ in 0..5 {
+        let folder = tempfile::tempdir().unwrap();
+        let address: Address = format!("sqlite://{}", folder.path().join("new.db").display()).parse().unwrap();
+        // One attempt: it is not the caller's retries that help.
+        let retry = Retry { attempts: Some(1), ..Retry::SHORT };
+        let connect = || {
+            let address = address.clone();
+            tokio::spawn(async move {
+                Store::connect(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await
+            })
+        };
+        let makers: Vec<_> = (0..8).map(|_| connect()).collect();
+        for maker in makers {
+            maker.await.unwrap().unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_locked_is_said_to_be_and_one_on_a_slow_disk_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("locked.db");
+    let address: Address = format!("sqlite://{}", file.display()).parse().unwrap();
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file).create_if_missing(true);
+    let mut holder = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    holder.execute("BEGIN EXCLUSIVE").await.unwrap();
+    let retry = Retry { attempts: Some(1), ..Retry::SHORT };
+    let refused = Store::connect(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await;
+    let refused = refused.err().expect("it is locked");
+    assert!(refused.to_string().contains("locked by another process"), "{refused}");
+    let silent = address.silent().to_string();
+    assert!(silent.contains("the disk gave no answer") && !silent.contains("locked"), "{silent}");
 }
 
 #[tokio::test]

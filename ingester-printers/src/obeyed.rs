@@ -1,0 +1,13 @@
+//! Characters that a terminal or an editor obeys instead of showing them.
+//!
+//! May use: nothing.
+
+/// Whether it is a control character, or one that changes the lines or the direction of the text around it: the same as `place::is_obeyed` of
+/// `ingester-core`, which this crate does not know. kubectl prints some of them as they are.
+pub(crate) fn is_obeyed(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+        )
+}
