@@ -1,6 +1,6 @@
 //! Calls of libraries that panic on what another program sends.
 //!
-//! May use: nothing of this crate.
+//! May use: nothing.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};

@@ -1,6 +1,6 @@
 //! Connections to databases, and everything that differs from one database to another.
 //!
-//! May use: ingester-core, ingester-sql, files, quiet.
+//! May use: ingester-core, ingester-sql, files.
 //! Must not: hold SQL text (that is `ingester_sql::dialect`), know which tables there are.
 //!
 //! Each database has a folder, with the same names in each: `address.rs` (where it is), `connect.rs`, `pool.rs`, `session.rs` (one

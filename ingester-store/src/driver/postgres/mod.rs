@@ -1,6 +1,6 @@
 //! PostgreSQL.
 //!
-//! May use: ingester-core, ingester-sql, driver.
+//! May use: ingester-core, ingester-sql, driver, quiet.
 
 mod address;
 mod connect;

@@ -64,7 +64,7 @@ async fn several_may_make_one_file_at_a_time() {
 #[tokio::test]
 async fn a_file_that_is_locked_is_said_to_be_and_one_on_a_slow_disk_is_not() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("locked.db");
+    let file = folder.path().join("held.db");
     let address: Address = format!("sqlite://{}", file.display()).parse().unwrap();
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file).create_if_missing(true);
     let mut holder = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
