@@ -137,7 +137,8 @@ if [[ $all -eq 1 ]]; then
   # Compiled once, and kept with the servers.
   tools="${HOME:?}/.cache/ingester-testbed/tools"
   if [[ ! -x "$tools/bin/cargo-deny" ]]; then
-    step "cargo deny" cargo install cargo-deny --version 0.20.2 --locked --quiet --root "$tools"
+    # It reads a few files, so optimizing it takes longer than it can save.
+    step "cargo deny" env CARGO_PROFILE_DEV_DEBUG=0 cargo install cargo-deny --debug --version 0.20.2 --locked --quiet --root "$tools"
   fi
   step "dependencies" "$tools/bin/cargo-deny" --locked check licenses bans sources
   oldest="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)"

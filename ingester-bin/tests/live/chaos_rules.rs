@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::Ingester;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::ResourceExt as _;
+use kube::ResourceExt;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
