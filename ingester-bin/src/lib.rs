@@ -197,8 +197,9 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
                 let config = configuration(&revert.config, kinds)?;
                 return wait_for(commands::revert::run(revert, &config, kinds));
             }
-            let config = configuration(&arguments.config, kinds)?;
-            wait_for(commands::policies::run(&arguments, config, kinds))
+            let file = arguments::ConfigFile { config: arguments.config.clone().unwrap_or_default() };
+            let config = configuration(&file, kinds)?;
+            wait_for(commands::policies::run(&arguments, &file, config, kinds))
         }
         Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {

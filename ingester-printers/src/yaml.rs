@@ -408,6 +408,7 @@ fn is_break(character: char) -> bool {
 /// Whether the character is written as it is. Beyond the first plane go-yaml escapes all.
 fn is_printable(character: char) -> bool {
     matches!(character, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
+        && character != '\u{feff}'
         && (character == '\n' || !is_obeyed(character))
 }
 

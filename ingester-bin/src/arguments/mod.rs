@@ -103,7 +103,10 @@ impl Command {
         let target = match self {
             Command::Run(its) => return its.config.as_deref(),
             Command::Audit(its) => return Some(&its.config.config),
-            Command::Policies(its) => return Some(&its.config.config),
+            Command::Policies(its) => match &its.command {
+                Some(PoliciesCommand::Revert(its)) => return Some(&its.config.config),
+                None => return its.config.as_deref(),
+            },
             Command::Doctor(its) => return Some(&its.config.config),
             Command::Validate(its) => return Some(&its.config.config),
             Command::Finalizers(Finalizers::Remove(its)) => return Some(&its.config.config),

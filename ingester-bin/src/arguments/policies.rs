@@ -2,6 +2,7 @@
 
 use super::{Cluster, ConfigFile, Output};
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
 /// Say what leaves etcd and SQL by rules, and why.
 ///
@@ -12,7 +13,7 @@ use clap::{Args, Subcommand};
 /// leave once what keeps them in the cluster is gone, or once another rule no longer keeps their rows. PENDING are those that no rule may judge now,
 /// because their columns are not proved to be those of their objects: `--explain` gives the reason and the remedy.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_help = EXAMPLES)]
 pub(crate) struct Policies {
     #[command(subcommand)]
     pub(crate) command: Option<PoliciesCommand>,
@@ -22,8 +23,9 @@ pub(crate) struct Policies {
     /// Say of the objects of this name what each rule says of them, and why.
     #[arg(long, value_name = "NAME")]
     pub(crate) explain: Option<String>,
-    #[command(flatten)]
-    pub(crate) config: ConfigFile,
+    /// The configuration, a YAML file; docs/configuration.md lists all keys.
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
     #[command(flatten)]
@@ -38,6 +40,7 @@ pub(crate) enum PoliciesCommand {
     /// A rule about rows of evicted objects marks a row, and purges it after `retention.grace`. This command takes its marks back: the rows count as
     /// live again, and the rule leaves them alone until their objects change. If a live row has the same name by now, the row stays deleted and is
     /// listed.
+    #[command(after_help = REVERT)]
     Revert(RevertPolicies),
 }
 
@@ -63,3 +66,9 @@ Examples:
   ingester policies pipelineruns --explain churn-1 --config ingester.yaml
   ingester policies -o json --config ingester.yaml
   ingester policies revert archive --config ingester.yaml";
+
+const REVERT: &str = "\
+Examples:
+  ingester policies revert archive --config ingester.yaml
+  ingester policies revert archive pipelineruns --config ingester.yaml
+  ingester policies revert --all --config ingester.yaml";

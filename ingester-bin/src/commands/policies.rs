@@ -2,7 +2,7 @@
 //! and why.
 
 use super::chosen;
-use crate::arguments::Policies;
+use crate::arguments::{ConfigFile, Policies};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
@@ -58,7 +58,12 @@ enum Found {
     Retention(RetentionForecast),
 }
 
-pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+pub(crate) async fn run(
+    arguments: &Policies,
+    file: &ConfigFile,
+    config: Config,
+    kinds: &'static [Kind],
+) -> Result<Ending, Failure> {
     let mirrored: Vec<Kind> = kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
     let rules = all_rules(&chosen(kinds, &arguments.kinds)?, &config)?;
     if rules.is_empty() {
@@ -78,7 +83,7 @@ pub(crate) async fn run(arguments: &Policies, config: Config, kinds: &'static [K
         false => None,
     };
     let mut unasked: Option<Box<str>> = None;
-    let store = Database::of(&config, &arguments.config.config)?.open_existing().await?;
+    let store = Database::of(&config, &file.config)?.open_existing().await?;
     let recorded: Vec<Kind> = kinds.iter().filter(|kind| kind.record().is_some()).copied().collect();
     store.learn_declared(&recorded).await.map_err(|error| Failure::Work(error.into()))?;
     let name = arguments.explain.as_deref();

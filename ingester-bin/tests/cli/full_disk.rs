@@ -124,11 +124,17 @@ fn a_database_on_a_read_only_disk_exits_with_2() {
         eprintln!("skipped: this user may not mount a small disk");
         return;
     };
-    let import = || folder.run(&["import", "--database-url", "sqlite://disk/test.db", SAMPLES]);
-    import().exits(0);
+    let import = |objects| folder.run(&["import", "--database-url", "sqlite://disk/test.db", objects]);
+    import(SAMPLES).exits(0);
     disk.remount("ro");
-    import().exits(2).says(&["disk/test.db", "may this user write there"]);
+    folder.write("new.json", OBJECT);
+    import("new.json").exits(2).says(&["read-only", "allow writing"]);
+    // Nothing has to be written for these.
+    import(SAMPLES).exits(0);
 }
+
+const OBJECT: &str =
+    r#"{"apiVersion": "michelangelo.api/v2", "kind": "Model", "metadata": {"namespace": "ml", "name": "new"}}"#;
 
 /// A kind with several tables, which are made one after the other.
 const KINDS: &str = "\

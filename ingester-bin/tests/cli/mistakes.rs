@@ -62,6 +62,9 @@ impl Mistake {
 }
 
 const DB: &str = "sqlite://test.db";
+const NEW: &str =
+    r#"{"apiVersion": "michelangelo.api/v2", "kind": "Model", "metadata": {"namespace": "ml", "name": "new"}}"#;
+
 const FILLED: &[&str] = &["import --database-url sqlite://test.db {samples}"];
 const EMPTY_CONFIG: &str = "metadataStorage: {enableMetadataStorage: true, databaseURL: 'sqlite://test.db'}\n";
 const KUBECONFIG: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\n\
@@ -145,8 +148,8 @@ const MISTAKES: &[Mistake] = &[
     mistake("a folder without the right to write", "import --database-url sqlite:///proc/a.db {samples}", 2, "/proc/a.db", "may this user write there"),
     mistake("a file that is no database", "get models --database-url sqlite://notes.db", 2, "notes.db", "name another")
         .files(&[("notes.db", "These are notes, and by no means a database of anybody, however long they become......................................")]),
-    mistake("a database that may not be written", "import --database-url sqlite://test.db?mode=ro {samples}", 2, "read-only", "allow writing")
-        .after(FILLED),
+    mistake("a database that may not be written", "import --database-url sqlite://test.db?mode=ro new.json", 2, "read-only", "allow writing")
+        .files(&[("new.json", NEW)]).after(FILLED),
     mistake("a table that was changed by hand", "import --database-url {db} {samples}", 2, "model.algorithm", "ingester schema apply")
         .after(&["import --database-url sqlite://test.db {samples}", "SQL DROP INDEX model__algorithm", "SQL ALTER TABLE model DROP COLUMN algorithm"]),
     mistake("a table of another program", "import --database-url {db} {samples}", 2, "ingester_rejects", "rename its table")

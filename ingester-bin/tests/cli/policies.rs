@@ -71,3 +71,38 @@ fn a_rule_with_quotes_around_a_value_is_refused_and_a_doubtful_one_is_named() {
     let ran = policies("algorithm!=xgboost,algorithm!=").exits(0);
     assert!(!ran.err.contains("has no value"), "{}", ran.err);
 }
+
+#[test]
+fn the_marks_of_a_rule_are_taken_back() {
+    let folder = Folder::new();
+    with_states(&folder);
+    folder.write("ingester.yaml", CONFIG);
+    let revert =
+        |arguments: &[&str]| folder.run(&[&["policies", "revert"], arguments, &["--config", "ingester.yaml"]].concat());
+    revert(&["archive"]).exits(0).says(&["no row has a mark of the rule `archive`", "ingester policies"]);
+    revert(&["archive", "pipelines"]).exits(0);
+    revert(&[]).exits(2).says(&["<RULE|--all>"]);
+    revert(&["archive", "--all"]).exits(2);
+    let evicted = "SELECT COUNT(*) FROM model WHERE evict_time IS NOT NULL AND delete_time IS NULL";
+    let before = folder.query(evicted);
+    mark(&folder);
+    assert_ne!(folder.query(evicted), before);
+    let ran = revert(&["archive", "models"]).exits(0);
+    assert!(ran.out.contains("1 marks are taken back, 1 rows live again"), "{ran:?}");
+    assert_eq!(folder.query(evicted), before);
+    mark(&folder);
+    revert(&["--all"]).exits(0);
+    assert_eq!(folder.query(evicted), before);
+}
+
+/// Marks the evicted model, as a round of the rule does.
+fn mark(folder: &Folder) {
+    let time = "2026-01-01 00:00:00.000000";
+    folder.query(&format!(
+        "INSERT OR REPLACE INTO ingester_marks SELECT 'model', uid, 'archive', 'f', 'h', '{time}', NULL FROM model WHERE evict_time IS NOT NULL \
+         AND delete_time IS NULL"
+    ));
+    folder.query(&format!(
+        "UPDATE model SET delete_time = '{time}' WHERE evict_time IS NOT NULL AND delete_time IS NULL"
+    ));
+}
