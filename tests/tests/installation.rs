@@ -217,15 +217,11 @@ async fn installed(server: &ApiServer) -> Result<()> {
             "resource": "configmaps", "verb": "get", "namespace": "kube-system",
             "name": "extension-apiserver-authentication",
         }),
-        json!({"group": "michelangelo.api", "resource": "models", "verb": "create", "namespace": "ml"}),
-        json!({
-            "group": "michelangelo.api", "resource": "models", "subresource": "status", "verb": "patch",
-            "namespace": "ml",
-        }),
     ] {
         eventually_may(&client, SERVER, &attributes).await?;
     }
-    for verb in ["list", "watch", "update", "patch", "delete", "deletecollection"] {
+    // Restores act as their callers.
+    for verb in ["get", "create", "list", "watch", "update", "patch", "delete", "deletecollection"] {
         let attributes = json!({"group": "michelangelo.api", "resource": "models", "verb": verb, "namespace": "ml"});
         ensure!(!may(&client, SERVER, attributes).await?, "{verb}");
     }
