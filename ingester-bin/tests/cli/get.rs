@@ -65,9 +65,10 @@ fn objects_are_printed_byte_for_byte_as_kubectl_prints_them() {
     folder.import(&["object.json"]).exits(0);
     // kubectl prints two characters as they are that a terminal or an editor obeys.
     let escaped = OBJECT[0].replace('\u{7f}', "\\u007f");
-    let escaped_yaml = OBJECT[1].replace("'\u{2028}'", "\"\\L\"");
+    // It also prints a long integer as a float, which cannot be imported.
+    let whole_yaml = OBJECT[1].replace("'\u{2028}'", "\"\\L\"").replace("- 1e+20\n", "- 100000000000000000000\n");
     assert_eq!(folder.get(&["model", "a", "-o", "json"]).exits(0).out, escaped);
-    assert_eq!(folder.get(&["model", "a", "-o", "yaml"]).exits(0).out, escaped_yaml);
+    assert_eq!(folder.get(&["model", "a", "-o", "yaml"]).exits(0).out, whole_yaml);
 
     // Without a name it is a list.
     let list = folder.get(&["model", "-o", "json"]).exits(0).out;

@@ -88,14 +88,14 @@ fn the_marks_of_a_rule_are_taken_back() {
     mark(&folder);
     assert_ne!(folder.query(evicted), before);
     let ran = revert(&["archive", "models"]).exits(0);
-    assert!(ran.out.contains("1 marks are taken back, 1 rows live again"), "{ran:?}");
+    assert!(ran.out.contains("2 marks are taken back, 2 rows live again"), "{ran:?}");
     assert_eq!(folder.query(evicted), before);
     mark(&folder);
     revert(&["--all"]).exits(0);
     assert_eq!(folder.query(evicted), before);
 }
 
-/// Marks the evicted model, as a round of the rule does.
+/// Marks the evicted models, as a round of the rule does.
 fn mark(folder: &Folder) {
     let time = "2026-01-01 00:00:00.000000";
     folder.query(&format!(
