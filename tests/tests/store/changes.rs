@@ -339,10 +339,14 @@ async fn what_changes_nothing_records_nothing(world: World) -> Result<()> {
     store.delete_evicted_of(table, &[("c", 5)], Effect::Tried).await?;
     assert_eq!(store.purge_rows(kind("Model"), &["a", "c"], Micros::now()).await?, 0);
     assert_eq!(news(&store, table, &mut at).await?, [""; 0]);
-    // Objects of files without versions replace each other.
+    // Objects of files without versions replace each other if they differ.
     store.write(table, vec![live("f", 0)]).await?;
     store.write(table, vec![live("f", 0)]).await?;
-    assert_eq!(news(&store, table, &mut at).await?, ["f inserted 0", "f updated 0"]);
+    assert_eq!(news(&store, table, &mut at).await?, ["f inserted 0"]);
+    let mut other = model("f", 0);
+    other["spec"]["algorithm"] = "another".into();
+    store.write(table, vec![change(&other)]).await?;
+    assert_eq!(news(&store, table, &mut at).await?, ["f updated 0"]);
     Ok(())
 }
 
