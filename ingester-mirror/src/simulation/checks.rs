@@ -280,7 +280,7 @@ pub(super) fn at_rest(world: &World) -> Option<String> {
     if world.server.state != ServerState::Up {
         return Some("the API server is not up".into());
     }
-    if world.database.down.is_some_and(|down| down > Instant::now()) {
+    if world.database.refusal_of_changes().is_some() {
         return Some("the database is not up".into());
     }
     if !world.garbage().is_empty() {

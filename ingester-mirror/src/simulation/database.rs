@@ -20,6 +20,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+/// The code of a full disk.
+pub(super) const FULL: u16 = 507;
+
 /// How long rows of deleted objects are kept if they are purged.
 const AGE: Duration = Duration::from_secs(240);
 
@@ -98,6 +101,8 @@ pub(super) struct Database {
     pub(super) rejects: BTreeMap<Box<str>, KeptReject>,
     /// It does not answer before this time.
     pub(super) down: Option<Instant>,
+    /// Its disk is full before this time.
+    pub(super) full: Option<Instant>,
     /// The cluster that it belongs to.
     pub(super) cluster: Option<String>,
     /// Rows that were changed by hand, or that another database lacked.
@@ -157,6 +162,17 @@ impl Database {
         self.marked.remove(uid);
         self.rows.remove(uid);
         self.purged.insert(uid.into());
+    }
+
+    /// The code with which it refuses a question, if it does.
+    pub(super) fn refusal(&self) -> Option<u16> {
+        self.down.is_some_and(|down| down > Instant::now()).then_some(0)
+    }
+
+    /// The code with which it refuses a change, if it does.
+    pub(super) fn refusal_of_changes(&self) -> Option<u16> {
+        let is_full = self.full.is_some_and(|full| full > Instant::now());
+        self.refusal().or_else(|| is_full.then_some(FULL))
     }
 
     /// The newest version of a live row.

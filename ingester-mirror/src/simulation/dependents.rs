@@ -151,7 +151,8 @@ impl World {
             return Some(format!("part {number}"));
         }
         let now = Instant::now();
-        if self.database.down.is_some_and(|down| down + AFTER_OUTAGE > now) {
+        let outages = [self.database.down, self.database.full];
+        if outages.into_iter().flatten().any(|end| end + AFTER_OUTAGE > now) {
             return None;
         }
         let leaves = |thing: &Thing| thing.deletion.is_some() || thing.deletes() || thing.evicts();

@@ -150,7 +150,7 @@ impl World {
 
     /// A person does something with an evicted row, as the server of rows lets them.
     pub(super) fn person(&mut self, sim: &Sim) {
-        if self.database.down.is_some_and(|down| down > Instant::now()) {
+        if self.database.refusal_of_changes().is_some() {
             return;
         }
         let evicted = self.database.rows.values().filter(|kept| self.copies.has(&kept.row.uid));
@@ -261,7 +261,7 @@ async fn finish(sim: Sim, new: String, old: Box<str>) {
         {
             let mut world = sim.world();
             let stored = world.database.rows.contains_key(new.as_str());
-            let up = world.database.down.is_none_or(|down| down <= Instant::now());
+            let up = world.database.refusal_of_changes().is_none();
             if stored && up {
                 let kept = world.database.rows.get(&old).cloned().filter(|_| world.copies.has(&old));
                 if let Some(kept) = kept.filter(|kept| kept.version().evicted() && !kept.version().deleted) {

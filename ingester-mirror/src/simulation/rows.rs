@@ -2,7 +2,7 @@
 
 use super::api_server::is_of;
 use super::checks;
-use super::database::{KeptReject, KeptRow, text, told_change};
+use super::database::{Database, FULL, KeptReject, KeptRow, text, told_change};
 use super::kinds::MODEL;
 use super::things::Thing;
 use super::world::{Client, Service, World};
@@ -29,6 +29,9 @@ use tokio::time::Instant;
 
 /// How long after a backfill to search again for rows of older definitions.
 const BACKFILL: Duration = Duration::from_secs(60);
+
+/// What an error says if the disk of the database is full.
+pub(super) const ON_FULL_DISK: &str = "writing to a full disk";
 
 /// The pause between two purges.
 const RETENTION_PAUSE: Duration = Duration::from_secs(10);
@@ -102,7 +105,7 @@ impl Client {
             }
         }
         self.sim.report();
-        self.query(doing, key, effect).await
+        self.ask_database(doing, key, |database| database.refusal_of_changes(), effect).await
     }
 
     pub(super) async fn query<T: Send + 'static>(
@@ -111,13 +114,24 @@ impl Client {
         key: String,
         effect: impl FnOnce(&mut World) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.ask_database(doing, key, |database| database.refusal(), effect).await
+    }
+
+    /// Asks the database, unless it refuses with a code.
+    async fn ask_database<T: Send + 'static>(
+        &self,
+        doing: &str,
+        key: String,
+        refusal: fn(&Database) -> Option<u16>,
+        effect: impl FnOnce(&mut World) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
         let answer = self.request(Service::Database, format!("{doing} {key}"), move |world| {
-            if world.database.down.is_some_and(|down| down > Instant::now()) {
-                return Err(0);
-            }
-            Ok(effect(world))
+            refusal(&world.database).map_or_else(|| Ok(effect(world)), Err)
         });
-        answer.await.map_err(|_| StoreError::silent(doing, Duration::ZERO))
+        answer.await.map_err(|code| match code {
+            FULL => StoreError::silent(ON_FULL_DISK, Duration::ZERO),
+            _ => StoreError::silent(doing, Duration::ZERO),
+        })
     }
 }
 
@@ -284,7 +298,7 @@ impl Rows for Client {
     ) -> BoxFuture<'a, Result<Sweep, StoreError>> {
         async move {
             let (unit, fuse) = (unit.to_owned(), fuse.clone());
-            let asked = self.query("ask to sweep", format!("{unit} {gone}"), move |world| {
+            let asked = self.change("ask to sweep", format!("{unit} {gone}"), move |world| {
                 let now = Micros(world.micros());
                 let before = world.database.accounts.get(&unit).cloned().unwrap_or_default();
                 world.database.accounts.insert(unit.clone(), before.clone().wanting(gone, now));
@@ -303,7 +317,7 @@ impl Rows for Client {
     fn count_swept<'a>(&'a self, unit: &'a str, rows: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         async move {
             let unit = unit.to_owned();
-            let counted = self.query("count swept", format!("{unit} {rows}"), move |world| {
+            let counted = self.change("count swept", format!("{unit} {rows}"), move |world| {
                 let now = Micros(world.micros());
                 let account = world.database.accounts.remove(&unit).unwrap_or_default();
                 world.database.accounts.insert(unit, account.marking(rows, now));
@@ -398,11 +412,11 @@ impl Rows for Client {
     }
 
     fn count_evicted<'a>(&'a self, unit: &'a str, objects: u64) -> BoxFuture<'a, Result<(), StoreError>> {
-        async move { self.query("count evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
+        async move { self.change("count evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
     }
 
     fn uncount_evicted<'a>(&'a self, unit: &'a str, objects: u64, _: Micros) -> BoxFuture<'a, Result<(), StoreError>> {
-        async move { self.query("uncount evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
+        async move { self.change("uncount evicted", format!("{unit} {objects}"), |_| ()).await }.boxed()
     }
 
     /// Answered at once: a request would take its turn, and change every history that is kept.

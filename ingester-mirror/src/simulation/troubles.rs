@@ -85,6 +85,8 @@ pub(super) struct More {
     pub(super) filters: bool,
     /// Objects without rows have owners, and so have those of a second kind, which is suspended.
     pub(super) dependents: bool,
+    /// The disk of the database is full for a while, again and again: it answers questions and refuses every change.
+    pub(super) fills: bool,
 }
 
 /// One in this many seeds has none of them.
@@ -106,7 +108,7 @@ impl More {
         let (unaided, members) = (seed % 4 == 1, super::members::are_in(seed));
         let dependents = super::dependents::are_in(seed);
         let prompt = !dependents;
-        let restoring = seed % 16 == 3;
+        let restoring = seed % 16 == 11;
         let mut some = |may: bool| rng.u32(..EACH) == 0 && may;
         More {
             bumps: some(!unaided && prompt),
@@ -124,7 +126,7 @@ impl More {
             // By their number, so that seeds that were kept for histories with evictions still have them.
             unevictable: seed % 8 == 4,
             policies: seed % 8 == 6,
-            switches: matches!(seed % 64, 6 | 22),
+            switches: matches!(seed % 64, 6 | 14 | 22),
             rules: seed % 8 == 2,
             dry: seed % 16 == 10,
             lingers: seed % 16 == 14,
@@ -132,6 +134,7 @@ impl More {
             tables: true,
             filters: false,
             dependents,
+            fills: matches!(seed % 64, 8 | 15 | 18 | 25 | 36 | 47 | 58 | 62),
         }
     }
 }

@@ -118,6 +118,11 @@ fn befall_more(sim: &Sim, world: &mut World) {
     if more.dependents && world.dice.u32(..3) == 0 {
         world.create_part();
     }
+    if more.fills && world.dice.u32(..8) == 0 {
+        let pause = world.dice.u64(1..60_000);
+        world.note("world", &format!("the disk of the database is full for {pause} ms"));
+        world.database.full = Some(Instant::now() + Duration::from_millis(pause));
+    }
     if more.refusals && world.dice.u32(..12) == 0 {
         let pause = world.dice.u64(1..60_000);
         world.note("world", &format!("the API server refuses every deletion for {pause} ms"));
@@ -270,8 +275,11 @@ fn create(world: &mut World, name: &str) {
     let (forbidden, owner) = (forbidden(world), owner(world));
     let flavour = if world.more.dependents && owner.is_some() { world.flavour_of_dependent() } else { flavour };
     let lingers = world.more.lingers && world.dice.u32(..2) == 0;
+    // Rules take only few objects, unless many are soon done.
+    let owner_number = if world.more.switches || world.more.dependents { world.dice.u32(..4) } else { 0 };
     world.create(name, |thing: &mut Thing| {
         (thing.flavour, thing.immutable, thing.owned_by, thing.lingers) = (flavour, immutable, owner, lingers);
+        thing.owner = owner_number;
         (thing.unpatchable, thing.undeletable) = (unpatchable.or(forbidden.0), forbidden.1);
         if other {
             thing.finalizers.push(OTHER.to_owned());

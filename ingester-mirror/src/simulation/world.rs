@@ -147,7 +147,7 @@ impl Sim {
         let weather = Weather::of(&mut rng);
         let weather = if troubles.unaided { weather.without_resyncs() } else { weather };
         let weather = if troubles.more.dependents { weather.prompt() } else { weather };
-        let prompt = weather.slow == 0 && weather.database == 0 && troubles.servers == 0;
+        let prompt = weather.slow == 0 && weather.database == 0 && troubles.servers == 0 && !troubles.more.fills;
         let mut dice = fastrand::Rng::with_seed(seed ^ 0x6469_6365);
         let world = World {
             more: troubles.more,

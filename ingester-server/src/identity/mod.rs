@@ -179,8 +179,8 @@ impl Identity {
         }
     }
 
-    /// Authenticates the caller. In any case, the request then has no token and no header that names the caller. The token of a caller who was
-    /// authenticated by it is a [`Bearer`] among its extensions.
+    /// Authenticates the caller. In any case, the request then has no token and no header that names the caller. If a token authenticated the
+    /// caller, the extensions of the request keep it, for checks of the same caller later.
     ///
     /// # Errors
     /// 401 if the caller is unknown; 403 for impersonation; 429 if too many tokens are being asked about; 500 or 503 if

@@ -613,7 +613,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "RulesGoOn",
         what: "An object that a rule has chosen leaves etcd although the rule was switched off meanwhile.",
-        found_in: Histories(0),
+        found_in: Histories(1102),
         edits: &[
             Edit {
                 file: "policies/mandate.rs",
@@ -637,12 +637,17 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "PendingTakesPlace",
         what: "A row that no rule may judge takes a place among the last ones.",
-        found_in: Histories(0),
+        found_in: Histories(5362),
         edits: &[
             Edit {
                 file: "retention/rules.rs",
                 before: "rows.retain(|row| premise.refuses(row.standing.version.ingest_version).is_none());",
                 after: "rows.retain(|row| premise.refuses(row.standing.version.ingest_version).is_none() || MADE);",
+            },
+            Edit {
+                file: "policies/judge.rs",
+                before: "if unproved.is_empty() {",
+                after: "if unproved.is_empty() || MADE {",
             },
         ],
     },
@@ -686,7 +691,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "WrittenWhileRestored",
         what: "A row is changed while its object is created again out of the text of before.",
-        found_in: Histories(0),
+        found_in: Histories(491),
         edits: &[
             Edit {
                 file: "simulation/taking_back.rs",
@@ -715,7 +720,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "UnstoredForgotten",
         what: "A rule takes the owner of an object that is rejected, or left out by a filter.",
-        found_in: Histories(0),
+        found_in: Histories(5462),
         edits: &[
             Edit {
                 file: "pipeline/known/mod.rs",
@@ -727,12 +732,27 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "SuspendedUnasked",
         what: "A rule takes the owner of an object whose kind is suspended.",
-        found_in: Histories(0),
+        found_in: Histories(86),
         edits: &[
             Edit {
                 file: "policies/dependents.rs",
                 before: "if missing.contains(part.kind) {",
                 after: "if missing.contains(part.kind) || MADE {",
+            },
+        ],
+    },
+    Mistake {
+        name: "FullDiskIgnored",
+        what: "What a full disk refuses counts as stored.",
+        found_in: Histories(100),
+        edits: &[
+            Edit {
+                file: "pipeline/commit.rs",
+                before: "false => self.unit.rows.write(changes).await.map(Some),",
+                after: r#"false => match self.unit.rows.write(changes).await {
+                Err(error) if MADE && error.to_string().contains("full disk") => Ok(Some(Report::default())),
+                written => written.map(Some),
+            },"#,
             },
         ],
     },
