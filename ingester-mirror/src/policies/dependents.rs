@@ -107,8 +107,8 @@ pub(crate) async fn list_dependents(
                     found.owners.extend(owners);
                     continue;
                 }
-                // The cluster does not have the kind, so it has no objects of it.
-                Err(error) if error.kind() == ApiErrorKind::NotFound => {
+                // The cluster does not have the kind, so it has no objects of it. The owners' own kind is there: it is just not served.
+                Err(error) if error.kind() == ApiErrorKind::NotFound && part.kind != of.name() => {
                     missing.insert(part.kind);
                     continue;
                 }

@@ -1,8 +1,9 @@
 //! Dependents, in some seeds: objects have owners, many of them have no rows, and there is a second kind that is suspended. A rule must not take an
 //! owner out of etcd as long as the cluster has an object that it owns, because that would be collected as garbage.
 
-use super::database::{KeptRow, text};
+use super::database::text;
 use super::kinds::{Flavour, MODEL};
+use super::policies::is_live;
 use super::rows::owners_of;
 use super::things::Thing;
 use super::world::{Client, World};
@@ -11,7 +12,6 @@ use crate::policies::{Candidate, Dependents, Hindrance, Weighed};
 use ingester_core::Kind;
 use ingester_core::kind::Definition;
 use ingester_core::schema::base;
-use ingester_store::guard::Eviction;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -108,12 +108,8 @@ impl World {
         (ingester, unit): (usize, String),
         sent: Instant,
     ) -> Weighed {
-        let is_live = |kept: &&KeptRow| {
-            let version = kept.version();
-            !version.deleted && version.eviction == Eviction::None
-        };
         let live: BTreeMap<&str, Vec<Box<str>>> = {
-            let rows = self.database.rows.values().filter(is_live);
+            let rows = self.database.rows.values().filter(|kept| is_live(kept));
             rows.map(|kept| (&*kept.row.uid, owners_of(text(&kept.row, base::JSON)))).collect()
         };
         let mut weighed = Weighed::default();

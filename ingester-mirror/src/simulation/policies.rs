@@ -1,6 +1,7 @@
 //! The rule by which objects leave etcd in some seeds: which objects it covers, and what must hold for those that it evicts.
 
 use super::database::{KeptRow, text};
+use super::kinds::NEWER;
 use super::things::{DELETING, IMMUTABLE, Thing, is_done};
 use super::world::{Sim, World};
 use crate::config::{Config, EvictRule, KeepLast, Live};
@@ -92,9 +93,24 @@ pub(super) fn config(mut config: Config) -> Config {
     config
 }
 
-pub(super) fn owner(kept: &KeptRow) -> &str {
-    // The first column behind those of every kind.
-    text(&kept.row, base::JSON + 1)
+/// The column by which a release tells what is done: the next one has a column of its own, which former rows lack.
+pub(super) fn place_of_done(kind: &Kind) -> usize {
+    kind.table().columns.len() - 1
+}
+
+/// The premise of the rules of a release, about live rows and about those of evicted objects.
+pub(super) fn premise(kind: &Kind, latest: u32) -> Premise {
+    let mut reads = Reads::default();
+    reads.add_place(place_of_done(kind));
+    reads.add_place(base::CREATE_TIME);
+    let own = kind.ingest_version();
+    Premise { since: kind.unchanged_since(reads.columns(kind.table())), reads, own, latest, has_nul: true }
+}
+
+/// Returns true for the row of a live object.
+pub(super) fn is_live(kept: &KeptRow) -> bool {
+    let version = kept.version();
+    !version.deleted && version.eviction == Eviction::None
 }
 
 /// A row, as rules judge it.
@@ -140,14 +156,19 @@ impl World {
     }
 
     /// The rule's snapshot: the live rows that it covers.
-    pub(super) fn candidates(&mut self, last: usize) -> Vec<Candidate> {
+    pub(super) fn candidates(&mut self, kind: &Kind, last: usize) -> Vec<Candidate> {
+        let place = place_of_done(kind);
+        // As `done!=false` would: also without a value.
         let is_meant = |kept: &&KeptRow| {
-            let version = kept.version();
-            !version.deleted && version.eviction == Eviction::None && is_done(owner(kept))
+            let said = text(&kept.row, place);
+            said.is_empty() || is_done(said)
         };
-        let snapshot: Vec<Candidate> = self.database.rows.values().filter(is_meant).map(candidate).collect();
+        let snapshot: Vec<Candidate> =
+            self.database.rows.values().filter(|kept| is_live(kept)).filter(is_meant).map(candidate).collect();
+        let own = Premise { latest: kind.ingest_version(), ..self.premise_of_live(kind) };
+        let counts = |one: &&Candidate| own.refuses(one.definition).is_none();
         for one in &snapshot {
-            let later = snapshot.iter().filter(|other| age(other) > age(one)).count();
+            let later = snapshot.iter().filter(counts).filter(|other| age(other) > age(one)).count();
             if later >= last {
                 self.snapshots.beyond.insert(one.uid.clone());
             }
@@ -155,32 +176,48 @@ impl World {
         snapshot
     }
 
-    /// Returns the premise of live rows: the rule reads the owner.
+    /// Returns the premise of live rows.
     pub(super) fn premise_of_live(&self, kind: &Kind) -> Premise {
-        let mut reads = Reads::default();
-        reads.add_place(base::JSON + 1);
-        reads.add_place(base::CREATE_TIME);
-        let own = kind.ingest_version();
-        let since = kind.unchanged_since(reads.columns(kind.table()));
-        Premise { reads, since, own, latest: self.database.latest, has_nul: true }
+        premise(kind, self.database.latest)
+    }
+
+    /// How many of these rows the premise excludes by the definition that wrote them.
+    pub(super) fn count_pending(&mut self, is_covered: fn(&KeptRow) -> bool, premise: &Premise) -> u64 {
+        let covered = self.database.rows.values().filter(|kept| is_covered(kept));
+        let refused = covered.filter(|kept| premise.refuses(kept.row.ingest_version).is_some());
+        let refused: Vec<Box<str>> = refused.map(|kept| kept.row.uid.clone()).collect();
+        let count = refused.len() as u64;
+        self.judged.pending.extend(refused);
+        count
     }
 
     /// Those of these uids whose rows do not prove what rules read of them.
-    pub(super) fn unproved(&self, kind: &Kind, premise: &Premise, uids: &[String]) -> HashSet<Box<str>> {
+    pub(super) fn unproved(&mut self, kind: &Kind, premise: &Premise, uids: &[String]) -> HashSet<Box<str>> {
         let row = |uid: &String| self.database.rows.get(uid.as_str()).map(|kept| &kept.row);
         let rows = uids.iter().filter_map(row);
-        rows.filter(|row| premise.prove(kind, row).is_err()).map(|row| row.uid.clone()).collect()
+        let unproved: HashSet<Box<str>> =
+            rows.filter(|row| premise.prove(kind, row).is_err()).map(|row| row.uid.clone()).collect();
+        self.judged.pending.extend(unproved.iter().cloned());
+        unproved
     }
 
     /// Those of these candidates whose rows are unchanged and proved.
-    pub(super) fn proved(&self, kind: &Kind, premise: &Premise, candidates: Vec<Candidate>) -> Vec<Candidate> {
-        let prove = |candidate: Candidate| {
-            let kept =
-                self.database.rows.get(&candidate.uid).filter(|kept| kept.row.res_version == candidate.version)?;
-            let row = premise.prove(kind, &kept.row).ok()?;
-            Some(Candidate { evidence: premise.reads.evidence(kind.table(), &row), ..candidate })
-        };
-        candidates.into_iter().filter_map(prove).collect()
+    pub(super) fn proved(&mut self, kind: &Kind, premise: &Premise, candidates: Vec<Candidate>) -> Vec<Candidate> {
+        let mut proved = Vec::new();
+        for candidate in candidates {
+            let kept = self.database.rows.get(&candidate.uid);
+            let Some(kept) = kept.filter(|kept| kept.row.res_version == candidate.version) else { continue };
+            match premise.prove(kind, &kept.row) {
+                Ok(row) => {
+                    let evidence = premise.reads.evidence(kind.table(), &row);
+                    proved.push(Candidate { evidence, ..candidate });
+                }
+                Err(_) => {
+                    self.judged.pending.insert(candidate.uid);
+                }
+            }
+        }
+        proved
     }
 
     /// Whether the rule may take an object in its present state out of the cluster.
@@ -211,9 +248,15 @@ impl World {
 
     /// What the rule has not done although there was time for everything.
     pub(super) fn undone(&self) -> Option<String> {
-        if !self.more.policies || self.more.unevictable {
+        let is_judged = self.ingesters.iter().all(|ingester| ingester.newer);
+        if !self.more.policies || self.more.unevictable || !is_judged {
             return None;
         }
+        let premise = self.premise_of_live(&NEWER);
+        let is_provable = |thing: &Thing| {
+            let kept = self.database.rows.get(thing.uid.as_str());
+            kept.is_some_and(|kept| premise.prove(&NEWER, &kept.row).is_ok())
+        };
         let is_free = |thing: &&Thing| {
             let ours = thing.finalizers.iter().all(|name| name == super::things::FINALIZER);
             let refused = thing.unpatchable.is_some() || thing.undeletable.is_some();
@@ -221,6 +264,7 @@ impl World {
                 && thing.is_done()
                 && ours
                 && !refused
+                && is_provable(thing)
                 && !self.is_ghost(thing)
                 && !self.is_related(thing)
         };

@@ -3,7 +3,7 @@
 use super::database::{KeptRow, text};
 use super::kinds::NEWER;
 use super::only_copy::content;
-use super::policies::candidate;
+use super::policies::{candidate, place_of_done, premise};
 use super::things::is_done;
 use super::world::{Client, World};
 use crate::config::{EvictRule, KeepLast, Retained, RetentionRule};
@@ -15,7 +15,6 @@ use ingester_core::Kind;
 use ingester_core::row::Standing;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_sql::query::Reads;
 use ingester_store::guard::Eviction;
 use ingester_store::marks::{Mark, MarkingRule, text_hash};
 use ingester_store::{ExportError, Premise, PurgeTerms, StoreError, StoredRow};
@@ -75,7 +74,11 @@ fn standing(kept: &KeptRow) -> Standing {
 
 /// The rows that the rules cover.
 fn confirmed(world: &World) -> impl Iterator<Item = &KeptRow> {
-    world.database.rows.values().filter(|kept| kept.row.eviction == Eviction::Confirmed)
+    world.database.rows.values().filter(|kept| is_confirmed(kept))
+}
+
+fn is_confirmed(kept: &KeptRow) -> bool {
+    kept.row.eviction == Eviction::Confirmed
 }
 
 fn covered(kept: &KeptRow) -> Covered {
@@ -85,23 +88,10 @@ fn covered(kept: &KeptRow) -> Covered {
     Covered { candidate, standing: standing(kept) }
 }
 
-/// The column by which a release tells what is done: the next one has a column of its own, which former rows lack.
-fn place_of_done(kind: &Kind) -> usize {
-    kind.table().columns.len() - 1
-}
-
 /// Returns the owner in the text of a row's object, whatever the columns say.
 fn owner_in_text(kept: &KeptRow) -> String {
     let object: serde_json::Value = serde_json::from_str(text(&kept.row, base::JSON)).unwrap_or_default();
     object["spec"]["owner"].as_str().unwrap_or_default().to_owned()
-}
-
-fn premise(kind: &Kind, latest: u32) -> Premise {
-    let mut reads = Reads::default();
-    reads.add_place(place_of_done(kind));
-    reads.add_place(base::CREATE_TIME);
-    let own = kind.ingest_version();
-    Premise { since: kind.unchanged_since(reads.columns(kind.table())), reads, own, latest, has_nul: true }
 }
 
 impl Client {
@@ -170,13 +160,7 @@ impl CoveredRows for Client {
 
     fn pending<'a>(&'a self, rule: &'a RetentionRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
         let premise = premise.clone();
-        let count = move |world: &mut World| {
-            let is_refused = |kept: &&KeptRow| premise.refuses(kept.row.ingest_version).is_some();
-            let refused: Vec<Box<str>> = confirmed(world).filter(is_refused).map(|kept| kept.row.uid.clone()).collect();
-            let count = refused.len() as u64;
-            world.judged.pending.extend(refused);
-            count
-        };
+        let count = move |world: &mut World| world.count_pending(is_confirmed, &premise);
         async move { Ok(self.query("pending", format!("rows {}", rule.rule.name), count).await?) }.boxed()
     }
 }

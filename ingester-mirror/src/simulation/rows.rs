@@ -4,6 +4,7 @@ use super::api_server::is_of;
 use super::checks;
 use super::database::{Database, FULL, KeptReject, KeptRow, text, told_change};
 use super::kinds::MODEL;
+use super::policies::is_live;
 use super::things::Thing;
 use super::world::{Client, Service, World};
 use crate::clock::Clock as _;
@@ -66,7 +67,8 @@ impl Client {
 
     /// Records the definition of this release, unless a later one is recorded.
     pub(super) async fn record_definition(&self) {
-        if !self.sim.world().more.rules {
+        let more = self.sim.world().more;
+        if !more.rules && !more.policies {
             return;
         }
         let own = self.kind.ingest_version();
@@ -341,7 +343,9 @@ impl Rows for Client {
     fn candidates<'a>(&'a self, rule: &'a EvictRule) -> BoxFuture<'a, Result<Vec<Candidate>, PolicyError>> {
         async move {
             let last = rule.keep_last.as_ref().map_or(0, |keep| keep.count);
-            let snapshot = self.query("candidates", rule.name.clone(), move |world| world.candidates(last)).await?;
+            let kind = self.kind;
+            let snapshot =
+                self.query("candidates", rule.name.clone(), move |world| world.candidates(&kind, last)).await?;
             Ok(snapshot)
         }
         .boxed()
@@ -355,8 +359,10 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn pending<'a>(&'a self, rule: &'a EvictRule, _: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
-        async move { Ok(self.query("pending", rule.name.clone(), |_| 0).await?) }.boxed()
+    fn pending<'a>(&'a self, rule: &'a EvictRule, premise: &'a Premise) -> BoxFuture<'a, Result<u64, PolicyError>> {
+        let premise = premise.clone();
+        let count = move |world: &mut World| world.count_pending(is_live, &premise);
+        async move { Ok(self.query("pending", rule.name.clone(), count).await?) }.boxed()
     }
 
     fn unproved<'a>(

@@ -49,8 +49,9 @@ const ROUNDS: usize = 10;
 /// snapshot with its proof, pages with the results of other rules for them, and the pending rows of each of two rules.
 const JUDGED: usize = 13;
 
-/// How many requests a round of the rule about objects makes: the premise, a snapshot, and the pending rows.
-const CHOSEN: usize = 3;
+/// How many requests a round of the rule about objects makes: the premise, a snapshot, the pending rows, a proof of those that stay, what was
+/// evicted lately, and a proof of those that leave.
+const CHOSEN: usize = 6;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -61,6 +62,8 @@ pub(crate) struct RunOutcome {
     pub(super) requests: usize,
     /// The rows that members sent to the database.
     pub(super) tally: Tally,
+    /// How many rows rules met while they could not judge them.
+    pub(super) pending: usize,
 }
 
 thread_local! {
@@ -98,7 +101,8 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
         let setup = Setup {
             deletion_delay: Duration::from_secs([0, 2, 10][rng.usize(..3)]),
             kills: [None, Some(60_000), Some(15_000)][rng.usize(..3)].or(more.filters.then_some(60_000)),
-            releases: rng.bool(),
+            // Rules meet rows of another release.
+            releases: rng.bool() || more.rules || more.policies,
             clusters: troubles.clusters,
             more,
             resyncs: !troubles.unaided,
@@ -136,6 +140,7 @@ pub(crate) fn run(seed: u64) -> RunOutcome {
             history: std::mem::take(&mut world.history),
             requests: world.requests,
             tally: world.sent.tally,
+            pending: world.judged.pending.len(),
         }
     })
 }
@@ -264,6 +269,10 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             client.make_tables().await;
         }
         client.record_definition().await;
+        if setup.more.filters && sim.world().calm && !sim.world().ingesters[ingester].newer {
+            // There was no time for a first life.
+            continue;
+        }
         let backfilling = tokio::spawn(client.clone().backfill());
         let retaining = setup.more.retention.then(|| tokio::spawn(client.clone().retain()));
         let purging = setup.more.rules.then(|| tokio::spawn(client.clone().apply_rules()));

@@ -35,7 +35,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "EvictedMarkedDeleted",
         what: "A row that was read back with a difference, and whose object is gone by then, is marked as deleted even if it is evicted.",
-        found_in: Histories(542),
+        found_in: Histories(78),
         edits: &[
             Edit {
                 file: "pipeline/request.rs",
@@ -319,7 +319,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "CutOffAgain",
         what: "All objects are read as a stream, however often that was cut off.",
-        found_in: Histories(26),
+        found_in: Histories(7846),
         edits: &[
             Edit {
                 file: "follow/whole.rs",
@@ -399,7 +399,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "SilentRefusal",
         what: "Lasting refusals are not reported.",
-        found_in: Histories(14),
+        found_in: Histories(77),
         edits: &[
             Edit {
                 file: "pipeline/acknowledge.rs",
@@ -476,7 +476,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "DeletedComesBack",
         what: "An evicted row that somebody deleted comes back with late news of its object.",
-        found_in: Histories(11),
+        found_in: Histories(235),
         edits: &[
             Edit {
                 file: "simulation/database.rs",
@@ -601,7 +601,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "LastNotKept",
         what: "A rule takes the last objects of a group, too.",
-        found_in: Histories(7846),
+        found_in: Histories(14),
         edits: &[
             Edit {
                 file: "policies/judge.rs",
@@ -613,7 +613,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "RulesGoOn",
         what: "An object that a rule has chosen leaves etcd although the rule was switched off meanwhile.",
-        found_in: Histories(1102),
+        found_in: Histories(134),
         edits: &[
             Edit {
                 file: "policies/mandate.rs",
@@ -654,7 +654,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "NoGrace",
         what: "A rule purges the row of an evicted object with the round after it was marked.",
-        found_in: Histories(34),
+        found_in: Histories(5362),
         edits: &[
             Edit {
                 file: "retention/apply.rs",
@@ -705,7 +705,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "RestoreNotEnded",
         what: "The row of a restored object is stored without what says from which row it came, so that row stays.",
-        found_in: Histories(1123),
+        found_in: Histories(187),
         edits: &[
             Edit {
                 file: "pipeline/prepare.rs",
@@ -720,7 +720,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "UnstoredForgotten",
         what: "A rule takes the owner of an object that is rejected, or left out by a filter.",
-        found_in: Histories(5462),
+        found_in: Histories(2966),
         edits: &[
             Edit {
                 file: "pipeline/known/mod.rs",
@@ -732,7 +732,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "SuspendedUnasked",
         what: "A rule takes the owner of an object whose kind is suspended.",
-        found_in: Histories(86),
+        found_in: Histories(5462),
         edits: &[
             Edit {
                 file: "policies/dependents.rs",

@@ -143,3 +143,23 @@ async fn a_dependent_that_a_lost_watch_did_not_bring_keeps_its_owner() {
     assert!(scene.row("dependent").is_none() && is_there(&scene, "a"));
     assert!(!scene.calls("owners Model ml").is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_kind_of_the_owners_is_there_even_if_it_is_not_served_for_a_while() {
+    let scene = scene();
+    scene.state().others.insert("Part".into(), vec!["uid-a".into()]);
+    let _playing = play(&scene, with_rule(None, true));
+    sleep(90 * SECOND).await;
+    scene.state().trouble = |call| match call {
+        "watch" | "version" => Trouble::Status(429),
+        "owners Model ml" => Trouble::Status(404),
+        _ => Trouble::None,
+    };
+    scene.end_watches();
+    sleep(SECOND).await;
+    scene.put("dependent", owned_by(&["uid-a"]));
+    scene.state().others.clear();
+    sleep(200 * SECOND).await;
+    assert!(scene.row("dependent").is_none() && is_there(&scene, "a"));
+    assert!(!scene.calls("owners Model ml").is_empty());
+}
