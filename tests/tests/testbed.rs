@@ -433,10 +433,11 @@ async fn writing_statements_are_counted(on: On) -> Result<()> {
 
 /// A program that prints how it was started, exits on SIGTERM, and has one other command.
 const PROGRAM: &str = r#"#!/bin/sh
+trap 'echo bye; exit 7' TERM
 echo "$* $KUBECONFIG $MYSQL_PASSWORD"
 cat "$3" 2>&1
 case $1 in
-  run) trap 'echo bye; exit 7' TERM; while :; do sleep 0.02; done ;;
+  run) while :; do sleep 0.02; done ;;
   *) echo trouble >&2; exit 3 ;;
 esac
 "#;

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::world::{Own, Servers, World, run};
 
 on_servers! { Own::NOTHING =>
-    twenty_kills_lose_nothing_and_leave_nothing_behind [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES] [modern MODERN]
+    twenty_kills_lose_nothing_and_leave_nothing_behind [mariadb MARIADB] [mysql_modern MYSQL_MODERN] [postgres POSTGRES]
 }
 
 /// Two ingesters on one database, of which sometimes one and sometimes the other is killed. By hand, for it takes ten minutes:
@@ -84,7 +84,7 @@ async fn twenty_kills_lose_nothing_and_leave_nothing_behind(world: &mut World) -
     world.audit_is_clean()
 }
 
-on_servers! { Own::CLUSTER => only_copies_survive_kills_and_restores [mariadb MARIADB] [postgres POSTGRES #[ignore = "in the set --all"]] [modern MODERN] }
+on_servers! { Own::CLUSTER => only_copies_survive_kills_and_restores [mariadb MARIADB] [postgres_modern POSTGRES_MODERN #[ignore = "in the set --all"]] }
 
 async fn only_copies_survive_kills_and_restores(world: &mut World) -> Result<()> {
     kill_beside_restores(world, 1, 8).await

@@ -42,8 +42,10 @@ impl Servers {
     pub(crate) const MARIADB: Self = Servers { database: On::MariaDb, api: Edition::Classic, galera: false };
     pub(crate) const MYSQL: Self = Servers { database: On::MySql, api: Edition::Classic, galera: false };
     pub(crate) const POSTGRES: Self = Servers { database: On::Postgres, api: Edition::Classic, galera: false };
-    /// The modern API server, with one database: differences between API servers do not depend on the database.
+    /// The modern API server.
     pub(crate) const MODERN: Self = Servers { database: On::MariaDb, api: Edition::Modern, galera: false };
+    pub(crate) const MYSQL_MODERN: Self = Servers { database: On::MySql, api: Edition::Modern, galera: false };
+    pub(crate) const POSTGRES_MODERN: Self = Servers { database: On::Postgres, api: Edition::Modern, galera: false };
     pub(crate) const GALERA: Self = Servers { database: On::MariaDb, api: Edition::Classic, galera: true };
 }
 
@@ -64,12 +66,13 @@ macro_rules! on_mariadb_and_mysql {
     )* };
 }
 
-/// [`on_every_database`], and once more on the modern API server: for tests about lists, watches, finalizers, restores and anything else that differs
-/// between releases of the API server. Such a test needs no Events and no RBAC.
+/// Runs each test on every database and on both API servers, but not on every pair of the two: differences between API servers do not depend on the
+/// database. For tests about lists, watches, finalizers, restores and anything else that differs between releases of the API server. Such a test needs no
+/// Events and no RBAC.
 #[macro_export]
 macro_rules! on_both_api_servers {
     ($own:expr => $($name:ident)*) => { $(
-        $crate::on_servers! { $own => $name [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES #[ignore = "in the set --all"]] [modern MODERN] }
+        $crate::on_servers! { $own => $name [mariadb MARIADB] [mysql_modern MYSQL_MODERN] [postgres_modern POSTGRES_MODERN #[ignore = "in the set --all"]] }
     )* };
 }
 

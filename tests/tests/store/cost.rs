@@ -138,9 +138,9 @@ async fn requests_are_counted(on: On) -> Result<()> {
     let batch = |first: u64, objects: u64, version: u64| -> Vec<RowChange> {
         (first..first + objects).map(|n| change(&model(&format!("u{n:05}"), version))).collect()
     };
-    // The counts of the second of two rounds, when every statement is prepared.
+    // The least counts of three rounds in which every statement is prepared: beside many others, MySQL was seen to get one more.
     let mut seen = BTreeMap::new();
-    for round in 0..2_u64 {
+    for round in 0..4_u64 {
         let mut known = BTreeMap::new();
         for (what, objects, version) in [
             ("256 new objects", 256, 1_u64),
@@ -189,7 +189,10 @@ async fn requests_are_counted(on: On) -> Result<()> {
             let after = counters(&server).await?;
             let written = if what.contains("unchanged") { 0 } else { objects as usize };
             assert_eq!(report, Report { written, unchanged: objects as usize - written, ..Report::default() });
-            seen.insert(what, COUNTERS.map(|name| after[name] - before[name]));
+            let counts = COUNTERS.map(|name| after[name] - before[name]);
+            if round > 0 {
+                seen.entry(what).and_modify(|least| *least = counts.min(*least)).or_insert(counts);
+            }
         }
     }
     // The entries of the log are in the text of the commit.
