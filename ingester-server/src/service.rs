@@ -280,6 +280,14 @@ impl Inner {
         Ok(Asked { caller, kind, objects, attributes, parameters })
     }
 
+    /// The cost of a request. One that names its object is answered by a key.
+    fn cost(&self, verb: Verb, kind: &Kind, parameters: &Parameters) -> Result<read::Cost, Status> {
+        match verb {
+            Verb::List | Verb::Watch => Ok(read::cost(&self.sources.reads, kind, parameters)?),
+            _ => Ok(read::Cost::Keyed),
+        }
+    }
+
     /// Objects of a kind.
     async fn objects(
         self: &Arc<Self>,
@@ -312,10 +320,7 @@ impl Inner {
         let within = objects.namespace.as_deref();
         let asked_states = (!past && hints::by_name_alone(&parameters.query)).then_some(states);
         // Before former objects are left out, which is not the caller's choice.
-        let cost = match verb {
-            Verb::List | Verb::Watch => read::cost(&self.sources.reads, kind, &parameters)?,
-            _ => read::Cost::Keyed,
-        };
+        let cost = self.cost(verb, kind, &parameters)?;
         let (former, warning) = self.sources.former.reach(&self.sources.reads, kind, within, states, limits).await?;
         warnings.extend(warning);
         match past {
