@@ -147,7 +147,7 @@ pub const fn read_history(text: &str) -> Result<Option<Duration>, DurationError>
     }
 }
 
-/// Which objects of a kind carry our finalizer, see [`Mark::Finalizer`](crate::marks::Mark::Finalizer).
+/// Which objects of a kind carry our finalizer, see [`Mark::Finalizer`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Finalizer {
     /// Every live object gets it, so that none leaves the cluster before its last state is stored. Kinds whose CRD is ours have
