@@ -280,7 +280,7 @@ impl Inner {
         Ok(Asked { caller, kind, objects, attributes, parameters })
     }
 
-    /// The cost of a request. One that names its object is answered by a key.
+    /// How expensive the reading of a list or a watch is. Other requests count as reads by key.
     fn cost(&self, verb: Verb, kind: &Kind, parameters: &Parameters) -> Result<read::Cost, Status> {
         match verb {
             Verb::List | Verb::Watch => Ok(read::cost(&self.sources.reads, kind, parameters)?),

@@ -281,7 +281,7 @@ pub(super) fn at_rest(world: &World) -> Option<String> {
         return Some("the API server is not up".into());
     }
     if world.database.refusal_of_changes().is_some() {
-        return Some("the database is not up".into());
+        return Some("the database takes no changes".into());
     }
     if !world.garbage().is_empty() {
         return Some("there is garbage".into());

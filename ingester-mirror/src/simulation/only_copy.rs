@@ -261,8 +261,7 @@ async fn finish(sim: Sim, new: String, old: Box<str>) {
         {
             let mut world = sim.world();
             let stored = world.database.rows.contains_key(new.as_str());
-            let up = world.database.refusal_of_changes().is_none();
-            if stored && up {
+            if stored && world.database.refusal_of_changes().is_none() {
                 let kept = world.database.rows.get(&old).cloned().filter(|_| world.copies.has(&old));
                 if let Some(kept) = kept.filter(|kept| kept.version().evicted() && !kept.version().deleted) {
                     world.note("user", &format!("has restored, and deletes the row {}", kept.told()));

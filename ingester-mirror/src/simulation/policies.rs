@@ -1,7 +1,7 @@
 //! The rule by which objects leave etcd in some seeds: which objects it covers, and what must hold for those that it evicts.
 
 use super::database::{KeptRow, text};
-use super::kinds::NEWER;
+use super::kinds::{MODEL, NEWER};
 use super::things::{DELETING, IMMUTABLE, Thing, is_done};
 use super::world::{Sim, World};
 use crate::config::{Config, EvictRule, KeepLast, Live};
@@ -248,14 +248,18 @@ impl World {
 
     /// What the rule has not done although there was time for everything.
     pub(super) fn undone(&self) -> Option<String> {
-        let is_judged = self.ingesters.iter().all(|ingester| ingester.newer);
+        // Only ingesters of the latest definition judge. Of members, each judges only its own objects.
+        let is_newer = self.database.latest == NEWER.ingest_version();
+        let kind = if is_newer { NEWER } else { MODEL };
+        let judges = self.ingesters.iter().filter(|ingester| ingester.newer == is_newer).count();
+        let is_judged = if self.shards.is_some() { judges == self.ingesters.len() } else { judges > 0 };
         if !self.more.policies || self.more.unevictable || !is_judged {
             return None;
         }
-        let premise = self.premise_of_live(&NEWER);
+        let premise = self.premise_of_live(&kind);
         let is_provable = |thing: &Thing| {
             let kept = self.database.rows.get(thing.uid.as_str());
-            kept.is_some_and(|kept| premise.prove(&NEWER, &kept.row).is_ok())
+            kept.is_some_and(|kept| premise.prove(&kind, &kept.row).is_ok())
         };
         let is_free = |thing: &&Thing| {
             let ours = thing.finalizers.iter().all(|name| name == super::things::FINALIZER);

@@ -31,8 +31,8 @@ use tokio::time::Instant;
 /// How long after a backfill to search again for rows of older definitions.
 const BACKFILL: Duration = Duration::from_secs(60);
 
-/// What an error says if the disk of the database is full.
-pub(super) const ON_FULL_DISK: &str = "writing to a full disk";
+/// The work that errors name while the disk of the database is full.
+const ON_FULL_DISK: &str = "writing to a full disk";
 
 /// The pause between two purges.
 const RETENTION_PAUSE: Duration = Duration::from_secs(10);

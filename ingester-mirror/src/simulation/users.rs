@@ -275,11 +275,11 @@ fn create(world: &mut World, name: &str) {
     let (forbidden, owner) = (forbidden(world), owner(world));
     let flavour = if world.more.dependents && owner.is_some() { world.flavour_of_dependent() } else { flavour };
     let lingers = world.more.lingers && world.dice.u32(..2) == 0;
-    // Rules take only few objects, unless many are soon done.
-    let owner_number = if world.more.switches || world.more.dependents { world.dice.u32(..4) } else { 0 };
+    // An object is done by its number. Without this, rules take only few.
+    let number = if world.more.switches || world.more.dependents { world.dice.u32(..4) } else { 0 };
     world.create(name, |thing: &mut Thing| {
         (thing.flavour, thing.immutable, thing.owned_by, thing.lingers) = (flavour, immutable, owner, lingers);
-        thing.owner = owner_number;
+        thing.owner = number;
         (thing.unpatchable, thing.undeletable) = (unpatchable.or(forbidden.0), forbidden.1);
         if other {
             thing.finalizers.push(OTHER.to_owned());

@@ -138,8 +138,8 @@ async fn requests_are_counted(on: On) -> Result<()> {
     let batch = |first: u64, objects: u64, version: u64| -> Vec<RowChange> {
         (first..first + objects).map(|n| change(&model(&format!("u{n:05}"), version))).collect()
     };
-    // The least counts of three rounds in which every statement is prepared: beside many others, MySQL was seen to get one more.
-    let mut seen = BTreeMap::new();
+    // The counts of the rounds in which every statement is prepared.
+    let mut seen = BTreeMap::<&str, Vec<[u64; 4]>>::new();
     for round in 0..4_u64 {
         let mut known = BTreeMap::new();
         for (what, objects, version) in [
@@ -191,7 +191,7 @@ async fn requests_are_counted(on: On) -> Result<()> {
             assert_eq!(report, Report { written, unchanged: objects as usize - written, ..Report::default() });
             let counts = COUNTERS.map(|name| after[name] - before[name]);
             if round > 0 {
-                seen.entry(what).and_modify(|least| *least = counts.min(*least)).or_insert(counts);
+                seen.entry(what).or_default().push(counts);
             }
         }
     }
@@ -213,7 +213,14 @@ async fn requests_are_counted(on: On) -> Result<()> {
         // Read, mark.
         ("256 tombstones", [4, 1, 1, 0]),
     ];
-    assert_eq!(seen, BTreeMap::from(expected));
+    assert_eq!(seen.len(), expected.len());
+    for (what, counts) in expected {
+        // A batch looks every five seconds whether anybody has ever read the log.
+        let looks = [counts[0] + 1, counts[1], counts[2], counts[3]];
+        let rounds = &seen[what];
+        assert!(rounds.contains(&counts), "{what}: {rounds:?}, not {counts:?}");
+        assert!(rounds.iter().all(|round| [counts, looks].contains(round)), "{what}: {rounds:?}, not {counts:?}");
+    }
 
     // A reject of another object costs nothing, and its own one costs a transaction, once.
     let reject = |uid: &str| Reject {
