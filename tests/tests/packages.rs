@@ -20,15 +20,20 @@ fn read(file: &str) -> Result<String> {
     std::fs::read_to_string(root().join(file)).with_context(|| format!("reading {file}"))
 }
 
-/// The members of the workspace, as cargo reads their manifests.
-fn members() -> Result<Vec<Json>> {
+/// The packages that `cargo metadata` lists with this option.
+fn packages(option: &str) -> Result<Vec<Json>> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .args(["metadata", option, "--offline", "--format-version", "1"])
         .current_dir(root())
         .output()?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
     let metadata: Json = serde_json::from_slice(&output.stdout)?;
     Ok(metadata["packages"].as_array().context("packages")?.clone())
+}
+
+/// The members of the workspace, as cargo reads their manifests.
+fn members() -> Result<Vec<Json>> {
+    packages("--no-deps")
 }
 
 fn published() -> Result<Vec<Json>> {
@@ -123,6 +128,53 @@ fn the_page_on_releases_names_the_crates_in_an_order_that_works() -> Result<()> 
         }
     }
     Ok(())
+}
+
+/// Whether a licence expression can be met by licences of this list.
+fn is_met(expression: &str, allowed: &[String]) -> bool {
+    // An older form of OR.
+    let expression = expression.replace('/', " OR ").replace(['(', ')'], " ");
+    // As if each OR were in parentheses, as it is wherever an expression has both.
+    expression
+        .split(" AND ")
+        .all(|part| part.split(" OR ").any(|term| allowed.iter().any(|allowed| allowed == term.trim())))
+}
+
+#[test]
+fn every_dependency_has_a_licence_and_a_source_that_deny_toml_allows() -> Result<()> {
+    let deny = read("deny.toml")?;
+    let allowed =
+        deny.lines().find_map(|line| line.strip_prefix("allow = ")).context("deny.toml allows no licences")?;
+    let allowed: Vec<String> = serde_json::from_str(allowed)?;
+    let packages = packages("--filter-platform=x86_64-unknown-linux-gnu")?;
+    let mut wrong = Vec::new();
+    for package in &packages {
+        let licence = package["license"].as_str().unwrap_or("no licence");
+        if !is_met(licence, &allowed) {
+            wrong.push(format!("{}: {licence}", name(package)));
+        }
+        // The members have no source.
+        let source = package["source"].as_str();
+        if source.is_some_and(|source| source != "registry+https://github.com/rust-lang/crates.io-index") {
+            wrong.push(format!("{}: from {}", name(package), source.unwrap_or_default()));
+        }
+    }
+    ensure!(packages.len() > 200, "only {} packages are found: how they are listed is wrong", packages.len());
+    ensure!(wrong.is_empty(), "deny.toml does not allow:\n{}", wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn licence_expressions_are_read() {
+    let allowed = ["MIT", "ISC", "Apache-2.0 WITH LLVM-exception"].map(str::to_owned);
+    for met in
+        ["MIT", "GPL-3.0 OR MIT", "Apache-2.0/MIT", "(GPL-3.0 OR MIT) AND ISC", "Apache-2.0 WITH LLVM-exception OR X"]
+    {
+        assert!(is_met(met, &allowed), "{met}");
+    }
+    for unmet in ["", "no licence", "Apache-2.0", "MIT AND GPL-3.0", "GPL-3.0", "(GPL-3.0 OR X) AND MIT"] {
+        assert!(!is_met(unmet, &allowed), "{unmet}");
+    }
 }
 
 /// The files that a source includes when it is compiled as a dependency: without its tests.

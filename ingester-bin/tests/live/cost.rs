@@ -19,7 +19,7 @@ on_mariadb_and_mysql! { Own::DATABASE =>
 }
 
 /// Objects in the test of a restart: far more than the statements that it allows.
-const MANY: u32 = 2_000;
+const MANY: u32 = 500;
 
 /// How many statements of each kind the database has had, and the records of units: each time one of these changes, that was a statement.
 struct Counted {

@@ -10,12 +10,13 @@ use crate::churn::{Churn, removed_objects_have_rows};
 use crate::database::On;
 use crate::eventually::eventually;
 use crate::objects::{kinds, table};
+use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
-use crate::{on_every_database, on_servers};
 
-on_every_database! { Own::NOTHING =>
+on_servers! { Own::NOTHING =>
     every_change_is_stored_after_a_replica_was_promoted
+    [mariadb MARIADB] [mysql MYSQL] [postgres POSTGRES #[ignore = "in the set --all"]]
 }
 
 // The crashes of a server that comes back are in `chaos.rs`, too, among other events.

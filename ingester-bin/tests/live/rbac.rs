@@ -8,13 +8,12 @@ use std::collections::BTreeSet;
 use crate::cluster::manifests;
 use crate::eventually::eventually;
 use crate::objects::{Objects, kinds, model, object};
-use crate::on_every_database;
+use crate::on_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_every_database! { Own::CLUSTER =>
-    the_ingester_uses_exactly_the_rights_that_deploy_grants
-}
+// Requests to the API server do not depend on the database.
+on_servers! { Own::CLUSTER => the_ingester_uses_exactly_the_rights_that_deploy_grants [mariadb MARIADB] }
 
 /// The grants of the ClusterRoles and Roles in `deploy/`.
 fn granted() -> Result<BTreeSet<Access>> {
