@@ -15,7 +15,8 @@ use kube::{Client, Config};
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tower::BoxError;
 use tower::util::{MapErrLayer, MapRequestLayer};
@@ -152,7 +153,7 @@ impl TokenFile {
 /// The request with the token of a file, if there is one.
 fn authorized(token: Option<&Mutex<TokenFile>>, mut request: Request<Body>) -> Request<Body> {
     if let Some(token) = token {
-        let header = token.lock().unwrap_or_else(PoisonError::into_inner).header();
+        let header = token.lock().header();
         request.headers_mut().insert(AUTHORIZATION, header);
     }
     request
@@ -480,7 +481,7 @@ mod tests {
         std::fs::write(&file, "SECOND\n").unwrap();
         assert_eq!(sent(), "Bearer FIRST", "it is fresh");
         let ages = || {
-            let mut token = token.lock().unwrap();
+            let mut token = token.lock();
             token.read = token.read.checked_sub(TokenFile::FRESH).unwrap();
         };
         ages();

@@ -4,7 +4,8 @@
 
 use ingester_mirror::health::Health;
 use ingester_store::Store;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -23,7 +24,7 @@ pub(crate) struct Reach {
 impl Reach {
     /// The process has connected.
     pub(crate) fn connected(&self, store: &Arc<Store>) {
-        *self.store.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(store);
+        *self.store.lock() = Arc::downgrade(store);
     }
 
     /// Asks the database, if it was not asked just now, and reports the answer to `health`.
@@ -32,7 +33,7 @@ impl Reach {
         if asked.is_some_and(|asked| asked.elapsed() < ANSWER) {
             return;
         }
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        let store = self.store.lock().upgrade();
         let Some(store) = store else { return };
         match store.answers(ANSWER).await {
             Ok(()) => health.database_reached(),

@@ -6,7 +6,8 @@
 use ingester_core::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::{Arc, Weak};
 
 /// The uids of objects.
 pub(crate) type Uids = BTreeSet<Box<str>>;
@@ -52,7 +53,7 @@ impl MirroredKinds {
     }
 
     fn units(&self) -> MutexGuard<'_, BTreeMap<String, Weak<dyn FollowedUnit>>> {
-        self.units.lock().unwrap_or_else(PoisonError::into_inner)
+        self.units.lock()
     }
 }
 

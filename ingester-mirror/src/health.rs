@@ -4,7 +4,8 @@
 //! May use: nothing.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// The health of the process. Clones share it.
 ///
@@ -262,8 +263,8 @@ impl Health {
         state.dead.iter().map(|(task, reason)| Check::new(false, format!("{task} ended: {reason}"))).collect()
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, HealthState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> parking_lot::MutexGuard<'_, HealthState> {
+        self.0.lock()
     }
 }
 

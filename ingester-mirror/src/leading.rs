@@ -9,7 +9,7 @@ use crate::unit::{leads, scopes};
 use ingester_core::Kind;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 /// The kinds that this process leads, and when it gains one.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl Leading {
     }
 
     fn seen(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock()
     }
 
     fn led(&self) -> Vec<Kind> {

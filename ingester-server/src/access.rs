@@ -13,7 +13,8 @@ use crate::metrics::Metrics;
 use http::{Method, StatusCode};
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The code of a request whose client left before the answer, as in nginx.
@@ -108,7 +109,7 @@ impl AccessLogs {
 impl Shared {
     /// Whether an unauthenticated caller may have a line, and how many lines were left out since the last one.
     fn line_of_unknown(&self, now: Instant) -> Option<u64> {
-        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unknown = self.unknown.lock();
         if now.saturating_duration_since(unknown.since) >= Duration::from_secs(1) {
             unknown.since = now;
             unknown.lines = 0;
@@ -124,7 +125,7 @@ impl Shared {
 
 impl AccessLog {
     fn facts(&self) -> MutexGuard<'_, Facts> {
-        self.0.facts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.facts.lock()
     }
 
     /// The caller is this user.
@@ -184,7 +185,7 @@ impl AccessLog {
 impl Drop for Entry {
     fn drop(&mut self) {
         let Entry { shared, begin, source, method, path, facts } = self;
-        let facts = facts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let facts = facts.get_mut();
         let (code, time) = facts.answered.unwrap_or_else(|| (CLIENT_GONE, begin.elapsed()));
         let verb: Option<Verb> = facts.attributes.as_ref().map(|attributes| attributes.verb);
         let resource = facts.attributes.as_ref().map_or("", |attributes| attributes.resource.as_str());

@@ -18,7 +18,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::{Api, Client};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
 /// How long the creation time of a namespace is cached.
@@ -238,12 +238,12 @@ impl<K: Hash + Eq, V: Copy> Remembered<K, V> {
     }
 
     fn get(&self, key: &K) -> Option<V> {
-        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = self.answers.lock();
         answers.get(key).filter(|(when, _)| when.elapsed() < self.time).map(|(_, value)| *value)
     }
 
     fn put(&self, key: K, value: V) {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.lock();
         if answers.len() >= MOST {
             answers.clear();
         }

@@ -5,7 +5,8 @@
 
 use crate::status::Status;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -45,7 +46,7 @@ impl WriteVolumes {
     }
 
     fn users(&self) -> MutexGuard<'_, HashMap<Box<str>, Allowance>> {
-        self.0.users.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.users.lock()
     }
 
     /// Takes `bytes`, after `taken` is given back. `Err` says when they are available: an object that is larger than the limit needs all of it.
@@ -96,7 +97,7 @@ impl WriteVolume {
         if per_minute == 0 {
             return Ok(());
         }
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         let before = std::mem::take(&mut *taken);
         self.of.take(&self.user, before, bytes as u64).map_err(|pause| too_much(per_minute, pause))?;
         *taken = bytes as u64;

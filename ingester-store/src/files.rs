@@ -11,7 +11,8 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// The most bytes of a file that is read whole.
 pub const MOST: u64 = 64 << 20;
@@ -107,9 +108,9 @@ pub fn read_within(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 /// The content of each pipe, by path. Files are read several times: a configuration first for the kinds that it names, then for their
 /// settings, and again to find changes.
-fn pipes() -> std::sync::MutexGuard<'static, BTreeMap<PathBuf, Arc<[u8]>>> {
+fn pipes() -> parking_lot::MutexGuard<'static, BTreeMap<PathBuf, Arc<[u8]>>> {
     static PIPES: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
-    PIPES.lock().unwrap_or_else(PoisonError::into_inner)
+    PIPES.lock()
 }
 
 fn read_once(path: &Path, most: u64) -> io::Result<Vec<u8>> {

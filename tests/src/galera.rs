@@ -1,12 +1,13 @@
 //! A private Galera cluster of three MariaDB servers, where `tests/install.sh` could get Galera's library.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     ffi::OsString,
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Command,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     thread,
     time::Duration,
 };
@@ -133,7 +134,7 @@ impl Galera {
     }
 
     fn running(&self, node: usize) -> MutexGuard<'_, Option<Process>> {
-        self.nodes[node].running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.nodes[node].running.lock()
     }
 
     fn command(&self, node: usize) -> Command {

@@ -6,6 +6,7 @@
 //! are never dropped, and after `kill -9`. (PR_SET_PDEATHSIG does not work here: it fires when the *thread* that
 //! started the child ends, and every test is a thread.)
 
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{BTreeSet, hash_map::RandomState},
     fs::{self, File},
@@ -15,7 +16,7 @@ use std::{
     os::unix::{fs::MetadataExt as _, process::CommandExt as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -97,7 +98,7 @@ pub(crate) fn cache_folder() -> Result<PathBuf> {
 
 /// Locks a mutex. A poisoned one only means that another test panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 /// A temporary folder, and the keeper that removes it when this process is gone.
@@ -195,7 +196,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        let keeper = self.keeper.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let keeper = self.keeper.get_mut();
         // The keeper removes the folder, too, which is harmless. After this line it is gone.
         drop(keeper.orders.take());
         let _ = keeper.shell.wait();

@@ -12,7 +12,7 @@ use ingester_core::kind::Kind;
 use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher as _;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -42,8 +42,8 @@ fn names(units: &[Scope]) -> BTreeSet<String> {
 struct Shown(Mutex<BTreeMap<Box<str>, BTreeSet<String>>>);
 
 impl Shown {
-    fn units(&self) -> std::sync::MutexGuard<'_, BTreeMap<Box<str>, BTreeSet<String>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn units(&self) -> parking_lot::MutexGuard<'_, BTreeMap<Box<str>, BTreeSet<String>>> {
+        self.0.lock()
     }
 
     /// Forgets the findings of kinds that are not audited any more, and of kinds that another member now holds a unit of: this

@@ -619,7 +619,8 @@ mod tests {
     use kube::client::Body;
     use std::collections::VecDeque;
     use std::convert::Infallible;
-    use std::sync::{Arc, Mutex};
+    use parking_lot::Mutex;
+    use std::sync::Arc;
 
     #[test]
     fn only_a_status_of_success_says_that_an_object_is_gone() {
@@ -647,7 +648,7 @@ mod tests {
         let answers = Arc::new(Mutex::new(answers.iter().copied().collect::<VecDeque<_>>()));
         let left = answers.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
-            let (path, code) = answers.lock().unwrap().pop_front().expect("one request more than there are answers");
+            let (path, code) = answers.lock().pop_front().expect("one request more than there are answers");
             assert_eq!(request.uri().path(), path);
             let text = match code {
                 200 => r#"{"metadata":{"resourceVersion":"1"},"items":[]}"#.to_owned(),
@@ -661,7 +662,7 @@ mod tests {
         let page = ApiServer::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default())
             .list(2, None)
             .await;
-        assert!(left.lock().unwrap().is_empty(), "requests that were not made: {left:?}");
+        assert!(left.lock().is_empty(), "requests that were not made: {left:?}");
         page.map_err(|error| error.kind())
     }
 
@@ -688,7 +689,7 @@ mod tests {
         let asked = Arc::new(Mutex::new(0));
         let count = asked.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
-            *count.lock().unwrap() += 1;
+            *count.lock() += 1;
             let query = request.uri().query().unwrap_or_default();
             assert!(query.contains("sendInitialEvents=true&resourceVersionMatch=NotOlderThan"), "{query}");
             let answer = Response::builder().status(code).body(Body::from(text.as_bytes().to_vec())).unwrap();
@@ -712,7 +713,7 @@ mod tests {
                 Err(error) => Err(error.kind()),
             });
         }
-        (results, *asked.clone().lock().unwrap())
+        (results, *asked.clone().lock())
     }
 
     #[tokio::test]

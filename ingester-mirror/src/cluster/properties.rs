@@ -260,11 +260,11 @@ fn a_page_of_metadata_that_takes_too_long_is_halved_down_to_one_object() {
 /// An inconsistent read may come from an API server that is behind: an eviction would be confirmed too early.
 #[test]
 fn looks_and_lists_are_consistent_reads() {
-    let asked: std::sync::Arc<std::sync::Mutex<Vec<String>>> = std::sync::Arc::default();
+    let asked: std::sync::Arc<parking_lot::Mutex<Vec<String>>> = std::sync::Arc::default();
     let seen = asked.clone();
     run(async {
         let server = server(move |query| {
-            seen.lock().unwrap().push(query.to_owned());
+            seen.lock().push(query.to_owned());
             (Duration::ZERO, br#"{"metadata":{"resourceVersion":"9"},"items":[]}"#.to_vec())
         });
         server.look("ml", "a").await.unwrap();
@@ -272,7 +272,7 @@ fn looks_and_lists_are_consistent_reads() {
         server.list_metadata(None).await.unwrap();
         server.version().await.unwrap();
     });
-    let asked = asked.lock().unwrap();
+    let asked = asked.lock();
     assert_eq!(asked.len(), 4, "{asked:?}");
     assert!(asked.iter().all(|query| !query.contains("resourceVersion")), "{asked:?}");
 }

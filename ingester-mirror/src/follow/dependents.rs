@@ -7,7 +7,7 @@ use crate::policies::{Candidate, Dependents, KindPart, Weighed, can_depend, list
 use crate::unit::{Scope, scopes};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -69,7 +69,7 @@ impl Currency {
     }
 
     fn state(&self) -> MutexGuard<'_, CurrencyState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

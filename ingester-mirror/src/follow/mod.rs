@@ -47,7 +47,8 @@ use ingester_store::Evicted;
 use metadata::Ahead;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -97,7 +98,7 @@ struct Missed {
 
 impl Missed {
     fn uids(&self) -> MutexGuard<'_, HashSet<Box<str>>> {
-        self.uids.lock().unwrap_or_else(PoisonError::into_inner)
+        self.uids.lock()
     }
 }
 

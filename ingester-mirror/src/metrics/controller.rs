@@ -8,7 +8,8 @@ use super::upkeep::{UpkeepFamilies, UpkeepSeries};
 use super::work::{Busy, WorkFamilies, WorkSeries};
 use prometheus::{Registry, Result};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 /// The metrics of one controller. Clones share them. They count objects unless a method says otherwise.
@@ -91,7 +92,7 @@ impl KindMetrics {
     /// A further controller of the kind.
     pub(super) fn controller(self: &Arc<Self>) -> ControllerMetrics {
         let own = Arc::<OwnGauges>::default();
-        let mut controllers = self.controllers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut controllers = self.controllers.lock();
         controllers.retain(|own| own.strong_count() > 0);
         controllers.push(Arc::downgrade(&own));
         ControllerMetrics { kind: self.clone(), own }
@@ -100,7 +101,7 @@ impl KindMetrics {
     /// Updates the gauges from what the controllers and their workers do now.
     pub(super) fn update(&self) {
         let controllers: Vec<Arc<OwnGauges>> = {
-            let controllers = self.controllers.lock().unwrap_or_else(PoisonError::into_inner);
+            let controllers = self.controllers.lock();
             controllers.iter().filter_map(Weak::upgrade).collect()
         };
         self.gauges.update(&controllers);

@@ -7,7 +7,8 @@ use super::gauge;
 use ingester_store::units::RuleRecord;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 metrics! {
@@ -125,7 +126,7 @@ impl GaugeSeries {
         self.last_list.set(earliest(|own| &own.last_list).unwrap_or_default());
         self.last_event.set(earliest(|own| &own.last_event).unwrap_or_default());
         let oldest = here.iter().filter_map(|own| {
-            let oldest = own.oldest.lock().unwrap_or_else(PoisonError::into_inner);
+            let oldest = own.oldest.lock();
             oldest.as_ref().and_then(|oldest| oldest())
         });
         self.oldest_waiting.set(oldest.max().unwrap_or_default().as_secs_f64());
@@ -145,7 +146,7 @@ impl ControllerMetrics {
 
     /// From now on, `oldest` is asked for how long the oldest object has waited.
     pub(crate) fn oldest(&self, oldest: impl Fn() -> Option<Duration> + Send + Sync + 'static) {
-        *self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(oldest));
+        *self.own.oldest.lock() = Some(Box::new(oldest));
     }
 
     /// How many workers may be busy at once.
@@ -181,17 +182,17 @@ impl ControllerMetrics {
 
     /// What each rule has found in its last round; empty without rules.
     pub(crate) fn record_rules(&self, rules: Vec<RuleRecord>) {
-        *self.own.rules.lock().unwrap_or_else(PoisonError::into_inner) = rules;
+        *self.own.rules.lock() = rules;
     }
 
     /// What was recorded of rules.
     pub(crate) fn rules(&self) -> Vec<RuleRecord> {
-        self.own.rules.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.own.rules.lock().clone()
     }
 
     /// What this controller has now.
     pub(crate) fn numbers(&self) -> OwnNumbers {
-        let oldest = self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner);
+        let oldest = self.own.oldest.lock();
         OwnNumbers {
             waiting: self.own.depth.load(Relaxed),
             objects: self.own.objects.load(Relaxed),
@@ -242,7 +243,7 @@ impl ControllerMetrics {
             gauge.store(0, Relaxed);
         }
         self.own.installed.store(false, Relaxed);
-        *self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.own.oldest.lock() = None;
     }
 
     /// The unit is this process's own.

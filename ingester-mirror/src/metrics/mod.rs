@@ -51,7 +51,8 @@ use prometheus::{Registry, TextEncoder};
 use replicas::ReplicaFamilies;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
 
 /// All metrics of one ingester. Clones share them.
 #[derive(Clone)]
@@ -121,12 +122,12 @@ impl Metrics {
 
     /// The connections and the clock of this store are shown as long as it is open.
     pub fn database(&self, store: &Arc<Store>) {
-        *self.0.store.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(store);
+        *self.0.store.lock() = Arc::downgrade(store);
     }
 
     /// The series of a kind, which exist from then on, at 0.
     fn kind(&self, kind: &str) -> Arc<KindMetrics> {
-        let mut kinds = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kinds = self.0.kinds.lock();
         if let Some(known) = kinds.get(kind) {
             return known.clone();
         }
@@ -142,9 +143,9 @@ impl Metrics {
 
     /// All metrics in Prometheus' text format, sorted by name.
     pub fn render(&self) -> String {
-        let kinds: Vec<_> = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let kinds: Vec<_> = self.0.kinds.lock().values().cloned().collect();
         kinds.iter().for_each(|kind| kind.update());
-        let store = self.0.store.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        let store = self.0.store.lock().upgrade();
         self.0.process.update(store.as_deref());
         let mut text = String::new();
         for family in self.0.registry.gather() {

@@ -5,7 +5,7 @@ use super::controller::ControllerMetrics;
 use super::upkeep::RetentionMetrics;
 use prometheus::{IntGaugeVec, Opts, Registry};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 const NAME: &str = "ingester_rule_pending_rows";
 const HELP: &str =
@@ -29,7 +29,7 @@ impl RuleSeries {
     }
 
     fn count(&self, kind: &str, state: &'static str, rules: Vec<(String, u64)>) {
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = self.counted.lock();
         for ((_, _), states) in counted.iter_mut().filter(|((of, _), _)| **of == *kind) {
             states.remove(state);
         }

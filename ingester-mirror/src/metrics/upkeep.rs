@@ -5,7 +5,7 @@ use super::family::{Counters, Gauges, Seconds, metrics};
 use super::gauge;
 use super::gauges::Time;
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 metrics! {
@@ -115,13 +115,13 @@ impl AuditMetrics {
         self.0.upkeep.audits[0].inc();
         self.0.upkeep.last_audit.set(Time::now());
         let found = findings.iter().fold(0, |sum: u64, found| sum.saturating_add(*found));
-        *self.0.audited.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), found));
+        *self.0.audited.lock() = Some((Instant::now(), found));
     }
 
     /// What the last one found is not looked at again: the kind is not audited any more.
     pub(crate) fn forgotten(&self) {
         self.0.upkeep.audit_findings.iter().for_each(|gauge| gauge.set(0));
-        *self.0.audited.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.audited.lock() = None;
     }
 
     /// An audit could not be finished: the findings remain those of the one before.
@@ -133,7 +133,7 @@ impl AuditMetrics {
 impl ControllerMetrics {
     /// How long ago the last scheduled audit of the kind ended, and how many objects and rows differed.
     pub(crate) fn last_audit(&self) -> Option<(Duration, u64)> {
-        let audited = *self.kind.audited.lock().unwrap_or_else(PoisonError::into_inner);
+        let audited = *self.kind.audited.lock();
         audited.map(|(ended, found)| (ended.elapsed(), found))
     }
 }

@@ -4,7 +4,7 @@ use super::controller::ControllerMetrics;
 use super::count;
 use super::family::{Counters, Gauges, Histograms, Seconds, metrics};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
 /// Buckets of client-go's work queues, in seconds: from 10 ns to 1000 s.
@@ -68,7 +68,7 @@ struct BusyWorkers {
 
 impl Busy {
     fn begin(&self, since: Instant) -> u64 {
-        let mut workers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workers = self.0.lock();
         workers.next += 1;
         let number = workers.next;
         workers.since.insert(number, since);
@@ -76,11 +76,11 @@ impl Busy {
     }
 
     fn end(&self, number: u64) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).since.remove(&number);
+        self.0.lock().since.remove(&number);
     }
 
     fn seconds(&self) -> Vec<f64> {
-        let workers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let workers = self.0.lock();
         workers.since.values().map(|since| since.elapsed().as_secs_f64()).collect()
     }
 }

@@ -54,7 +54,8 @@ use left_out::Withheld;
 use request::Requests;
 use settling::Settling;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use tokio::sync::{Notify, RwLock, Semaphore};
 
 /// The most objects in one transaction, and of those that a round of rules hands on at a time.
@@ -108,7 +109,7 @@ impl Pipeline {
     }
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 
     /// Remembers the owners of an object whose row does not say them.
@@ -121,12 +122,12 @@ impl Pipeline {
 
     /// The objects that were evicted last.
     pub(crate) fn evictions(&self) -> MutexGuard<'_, Evictions> {
-        self.evictions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.evictions.lock()
     }
 
     /// The objects whose rows a changed filter leaves out.
     fn withheld(&self) -> MutexGuard<'_, Withheld> {
-        self.withheld.lock().unwrap_or_else(PoisonError::into_inner)
+        self.withheld.lock()
     }
 
     /// Some objects lack our finalizer: add it soon.
@@ -142,7 +143,7 @@ impl Pipeline {
             return false;
         }
         let delay = {
-            let mut settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut settling = self.settling.lock();
             settling.arrives(&meta.uid, settle)
         };
         delay.is_some_and(|delay| self.queue.gather(Item::look(ObjectRef::of(meta), Why::Due, 0), delay))

@@ -9,7 +9,8 @@
 use super::work::{Item, Work};
 use crate::metrics::ControllerMetrics;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -56,14 +57,14 @@ impl Queue {
         let of = Arc::downgrade(&contents);
         metrics.oldest(move || {
             let contents = of.upgrade()?;
-            contents.lock().unwrap_or_else(PoisonError::into_inner).oldest().map(|since| since.elapsed())
+            contents.lock().oldest().map(|since| since.elapsed())
         });
         Queue { contents, ready: Notify::new(), handed: Notify::new(), worked: Notify::new(), metrics }
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
         // A panic under the lock leaves the data consistent.
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+        self.contents.lock()
     }
 
     /// Adds work.

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -177,8 +178,8 @@ impl Assignment {
         self.0.stopped.notified().await;
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, OwnUnits> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> parking_lot::MutexGuard<'_, OwnUnits> {
+        self.0.state.lock()
     }
 }
 

@@ -10,7 +10,8 @@ use kube::Client;
 use kube::api::{Api, DeleteParams, ListParams, PostParams, Preconditions, WatchEvent, WatchParams};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// Which members share the work: those of one group, in one namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl KubeLeases {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownLeases> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 
     /// Waits for news. It begins at the version of the last list: the state that a server sends without a version may be an old one,
@@ -261,7 +262,8 @@ mod tests {
     use serde_json::{Value, json};
     use std::collections::{BTreeSet, VecDeque};
     use std::convert::Infallible;
-    use std::sync::{Arc, Mutex};
+    use parking_lot::Mutex;
+    use std::sync::Arc;
     use std::time::Duration;
     use tokio::time::Instant;
 
@@ -300,7 +302,7 @@ mod tests {
             let query = request.uri().query().unwrap_or_default().to_owned();
             let version = query.split('&').find_map(|part| part.strip_prefix("resourceVersion="));
             let what = if query.contains("watch=true") { version.unwrap_or("?") } else { "list" };
-            asks.lock().unwrap().push(what.to_owned());
+            asks.lock().push(what.to_owned());
             let (code, text) = answers.pop_front().expect("one request more than there are answers");
             let answer = Response::builder().status(code).body(Body::from(text.into_bytes())).unwrap();
             std::future::ready(Ok::<_, Infallible>(answer))
@@ -324,7 +326,7 @@ mod tests {
         let begin = Instant::now();
         leases.changed().await;
         leases.changed().await;
-        assert_eq!(*asked.lock().unwrap(), ["list", "7", "9"]);
+        assert_eq!(*asked.lock(), ["list", "7", "9"]);
         assert_eq!(begin.elapsed(), Duration::ZERO, "it does not wait for news");
     }
 
@@ -340,10 +342,10 @@ mod tests {
             assert!(begin.elapsed() >= Duration::from_secs(1), "{:?}", begin.elapsed());
             // Without a list, a watch has no version to begin at.
             leases.changed().await;
-            assert_eq!(*asked.lock().unwrap(), ["list", "7"]);
+            assert_eq!(*asked.lock(), ["list", "7"]);
             leases.list().await.unwrap();
             leases.changed().await;
-            assert_eq!(*asked.lock().unwrap(), ["list", "7", "list", "9"]);
+            assert_eq!(*asked.lock(), ["list", "7", "list", "9"]);
         }
     }
 
@@ -356,7 +358,7 @@ mod tests {
             leases.changed().await;
         }
         assert!(begin.elapsed() > Duration::from_secs(31), "{:?}", begin.elapsed());
-        assert_eq!(asked.lock().unwrap().len(), 7);
+        assert_eq!(asked.lock().len(), 7);
     }
 
     #[test]

@@ -412,7 +412,8 @@ mod tests {
     use futures::future::BoxFuture;
     use k8s_openapi::jiff::Timestamp;
     use std::collections::{BTreeMap, BTreeSet};
-    use std::sync::{Arc, Mutex};
+    use parking_lot::Mutex;
+    use std::sync::Arc;
     use std::time::Duration;
     use tokio::time::sleep;
     use tokio_util::sync::CancellationToken;
@@ -425,7 +426,7 @@ mod tests {
 
     impl LeaseServer {
         fn store(&self, record: &Record) -> Record {
-            let mut leases = self.leases.lock().unwrap();
+            let mut leases = self.leases.lock();
             let version = leases.get(&record.name).map_or(0, |stored| stored.version.parse::<u32>().unwrap()) + 1;
             let stored = Record { uid: record.name.clone(), version: version.to_string(), ..record.clone() };
             leases.insert(record.name.clone(), stored.clone());
@@ -435,7 +436,7 @@ mod tests {
 
     impl Leases for LeaseServer {
         fn list(&self) -> BoxFuture<'_, Result<Vec<Record>, LeaseError>> {
-            async { Ok(self.leases.lock().unwrap().values().cloned().collect()) }.boxed()
+            async { Ok(self.leases.lock().values().cloned().collect()) }.boxed()
         }
 
         fn create<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>> {
@@ -449,7 +450,7 @@ mod tests {
         fn delete<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<(), LeaseError>> {
             async {
                 sleep(self.deletion).await;
-                self.leases.lock().unwrap().remove(&record.name).map(drop).ok_or(LeaseError::Gone)
+                self.leases.lock().remove(&record.name).map(drop).ok_or(LeaseError::Gone)
             }
             .boxed()
         }
@@ -484,7 +485,7 @@ mod tests {
         let running = tokio::spawn(member.run(stop.clone()));
         sleep(Duration::from_secs(60)).await;
         assert!(assignment.holds("Model"));
-        let left = server.leases.lock().unwrap().len();
+        let left = server.leases.lock().len();
         stop.cancel();
         running.await.unwrap();
         (left, !metrics.render().contains("ingester_leases_lost_total 0\n"))

@@ -18,7 +18,8 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -82,8 +83,8 @@ impl World {
         World(Arc::new(Inner { state: Mutex::new(state), changed: Notify::new() }))
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, GroupState> {
-        self.0.state.lock().unwrap()
+    fn state(&self) -> parking_lot::MutexGuard<'_, GroupState> {
+        self.0.state.lock()
     }
 
     /// A process begins to work on a unit, or continues.
@@ -218,12 +219,12 @@ pub(crate) struct Frozen(Arc<Mutex<Option<Instant>>>);
 
 impl Frozen {
     pub(crate) fn until(&self, until: Instant) {
-        *self.0.lock().unwrap() = Some(until);
+        *self.0.lock() = Some(until);
     }
 
     /// Until when it is frozen, if it is frozen.
     fn thaws(&self) -> Option<Instant> {
-        self.0.lock().unwrap().filter(|until| *until > Instant::now())
+        self.0.lock().filter(|until| *until > Instant::now())
     }
 
     /// Waits as long as it is frozen.

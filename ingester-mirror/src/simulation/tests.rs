@@ -1,6 +1,7 @@
 use super::members::{self, Tally};
 use super::run::{RunOutcome, run};
 use super::seeds::{KEPT, KEPT_TODAY, RARE, SEEDS, named, shown, told};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
 /// Threads that run seeds.
@@ -26,12 +27,23 @@ impl Done {
     }
 }
 
+/// Prints a hash of a history, if the environment says so. Code that does the same keeps all of them.
+#[allow(clippy::print_stdout, reason = "a later run is compared with it")]
+fn print_hash(seed: u64, outcome: &RunOutcome) {
+    if std::env::var_os("SIMULATION_HASHES").is_some() {
+        let mut hasher = DefaultHasher::new();
+        outcome.history.hash(&mut hasher);
+        println!("history {seed} {:016x}", hasher.finish());
+    }
+}
+
 /// Runs seeds until one fails. Returns the failed one with its history, and what was done.
 fn first_failure(seeds: Range<u64>) -> (Option<(u64, String)>, Done) {
     let part = |thread: u64| {
         let mut done = Done::default();
         for seed in seeds.clone().filter(|seed| seed % THREADS == thread) {
             let outcome = run(seed);
+            print_hash(seed, &outcome);
             let RunOutcome { requests, tally, pending, .. } = outcome;
             done = done.and(Done { requests, tally, pending: usize::from(pending > 0) });
             if outcome.violation.is_some() {

@@ -16,7 +16,8 @@ use crate::health::Health;
 use crate::replicas::{Assignment, Frozen};
 use ingester_core::Kind;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -184,7 +185,7 @@ impl Sim {
 
     /// The world, which must not be held across an `await`.
     pub(super) fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+        self.world.lock()
     }
 
     /// Checks whether anything was violated, and reports it.

@@ -2,7 +2,8 @@
 
 use super::review::ReviewError;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -69,7 +70,7 @@ impl<T: Clone> Cache<T> {
     }
 
     fn slot(&self, key: Key, now: Instant) -> Arc<Slot<T>> {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock();
         if let Some(slot) = slots.get(&key) {
             return slot.clone();
         }
@@ -153,13 +154,13 @@ mod tests {
         let cache = Cache { most: 8, ..Cache::new() };
         for key in 0..100 {
             let _ = cache.get([key; 32], holds, async { Ok(true) }).await;
-            assert!(cache.slots.lock().unwrap().len() <= 8);
+            assert!(cache.slots.lock().len() <= 8);
         }
         tokio::time::advance(11 * SECOND).await;
         let _ = cache.get([200; 32], holds, async { Ok(true) }).await;
         for key in 201..220 {
             let _ = cache.get([key; 32], holds, async { Ok(true) }).await;
-            assert!(cache.slots.lock().unwrap().len() <= 8);
+            assert!(cache.slots.lock().len() <= 8);
         }
     }
 }

@@ -50,7 +50,8 @@ use recent::Recent;
 use rustls::pki_types::UnixTime;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use parking_lot::RwLock;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -167,7 +168,7 @@ impl Identity {
     /// From now on trusts this front proxy; with `None`, no front proxy.
     pub fn trust_proxy(&self, proxy: Option<FrontProxy>) {
         if let Some(checked) = &self.0.checked {
-            *checked.proxy.write().unwrap_or_else(PoisonError::into_inner) = proxy.map(Arc::new);
+            *checked.proxy.write() = proxy.map(Arc::new);
         }
     }
 
@@ -175,7 +176,7 @@ impl Identity {
     /// organizations are the groups. With `None`, it accepts no certificates of users.
     pub fn trust_users(&self, authority: Option<Authority>) {
         if let Some(checked) = &self.0.checked {
-            *checked.users.write().unwrap_or_else(PoisonError::into_inner) = authority;
+            *checked.users.write() = authority;
         }
     }
 
@@ -190,8 +191,8 @@ impl Identity {
             strip(&mut parts.headers, None);
             return Ok(Caller { user: UNCHECKED.to_owned(), ..Caller::default() });
         };
-        let proxy = checked.proxy.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let users = checked.users.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let proxy = checked.proxy.read().clone();
+        let users = checked.users.read().clone();
         let by_certificate = by_certificate(proxy.as_deref(), users.as_ref(), &parts.headers, peer);
         let token = bearer(&parts.headers);
         let impersonates = parts.headers.keys().any(|name| name.as_str().starts_with(IMPERSONATE));

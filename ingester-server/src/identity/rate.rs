@@ -1,7 +1,7 @@
 //! How many requests a caller may send in a second.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -51,7 +51,7 @@ impl Rates {
         let (per_second, burst, now) =
             (f64::from(self.rate.per_second), f64::from(self.rate.burst.max(1)), Instant::now());
         let refilled = |left: &Left| (left.requests + (now - left.at).as_secs_f64() * per_second).min(burst);
-        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut callers = self.callers.lock();
         if !callers.contains_key(caller) {
             if callers.len() >= self.most {
                 // A caller with a full allowance need not be remembered.
@@ -101,7 +101,7 @@ mod tests {
         let rates = Rates { most: 8, ..Rates::new(Rate { per_second: 1, burst: 1 }) };
         for name in 0..100 {
             rates.take(&name.to_string()).unwrap();
-            assert!(rates.callers.lock().unwrap().len() <= 8);
+            assert!(rates.callers.lock().len() <= 8);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::cache::Key;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -25,7 +25,7 @@ impl Recent {
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<Key, Instant>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 
     /// Whether the token was valid some minutes ago.

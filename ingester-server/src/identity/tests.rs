@@ -8,7 +8,8 @@ use crate::status::Status;
 use futures::future::BoxFuture;
 use http::request::Parts;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An API server that knows the token `good`, and lets ada list.
@@ -31,13 +32,13 @@ impl Known {
     where
         T: Send + 'static,
     {
-        self.asked.lock().unwrap().push(question);
-        let down = self.down.lock().unwrap().clone();
+        self.asked.lock().push(question);
+        let down = self.down.lock().clone();
         Box::pin(async move { down.map_or(Ok(answer), Err) })
     }
 
     fn asked(&self) -> usize {
-        self.asked.lock().unwrap().len()
+        self.asked.lock().len()
     }
 }
 
@@ -267,7 +268,7 @@ async fn who_watches_is_asked_for_again_by_the_token() {
     assert_eq!(world.identity.again(&other, token.as_ref()).await.unwrap_err(), Status::unauthorized());
     let withdrawn = Bearer("bad".into());
     assert_eq!(world.identity.again(&ada, Some(&withdrawn)).await.unwrap_err(), Status::unauthorized());
-    *world.server.down.lock().unwrap() = Some(ReviewError::TooMany);
+    *world.server.down.lock() = Some(ReviewError::TooMany);
     tokio::time::advance(KNOWN + Duration::from_secs(1)).await;
     assert_ne!(world.identity.again(&ada, token.as_ref()).await.unwrap_err().code, 401, "it could not be asked");
     // A certificate is not asked about.
@@ -452,7 +453,7 @@ async fn nothing_is_allowed_while_the_api_server_cannot_be_asked() {
         (ReviewError::Unavailable("refused by 10.0.0.1".into()), 503),
         (ReviewError::NotAllowed("cannot create tokenreviews".into()), 500),
     ] {
-        *world.server.down.lock().unwrap() = Some(error);
+        *world.server.down.lock() = Some(error);
         let token = world.who(&[("authorization", "Bearer good")], None).await.unwrap_err();
         let access = world.identity.authorize(&user("ada"), &attributes(Verb::List, "", "")).await.unwrap_err();
         for status in [token, access] {
@@ -464,7 +465,7 @@ async fn nothing_is_allowed_while_the_api_server_cannot_be_asked() {
             );
         }
     }
-    *world.server.down.lock().unwrap() = None;
+    *world.server.down.lock() = None;
     world.who(&[("authorization", "Bearer good")], None).await.unwrap();
     world.identity.authorize(&user("ada"), &attributes(Verb::List, "", "")).await.unwrap();
 }
@@ -498,7 +499,7 @@ fn config_maps(authority: &fixture::Authority, wrong: u16) -> (kube::Client, Arc
     });
     let counted = asked.clone();
     let service = tower::service_fn(move |_: http::Request<kube::client::Body>| {
-        let mut asked = counted.lock().unwrap();
+        let mut asked = counted.lock();
         *asked += 1;
         let (code, body) = if *asked < 3 { (wrong, serde_json::json!({})) } else { (200, map.clone()) };
         let response = http::Response::builder().status(code);
@@ -531,7 +532,7 @@ async fn a_front_proxy_that_was_not_read_is_read_again_after_a_second() {
         assert!(after >= Duration::from_secs(1) && after < Duration::from_secs(2), "{after:?}");
         // From then on at the normal interval.
         tokio::time::sleep(Duration::from_secs(50)).await;
-        assert_eq!(*asked.lock().unwrap(), 3);
+        assert_eq!(*asked.lock(), 3);
         stop.cancel();
         following.await.unwrap();
         world.identity.trust_proxy(None);

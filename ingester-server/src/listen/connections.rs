@@ -9,7 +9,8 @@
 use super::watched::{Idle, Phase, WaitsFor};
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl Connections {
     }
 
     fn all(&self) -> MutexGuard<'_, All> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 
     /// A new one, which ends with `end` or when it gives way; `None` if no other one gives way to it.

@@ -13,7 +13,8 @@ use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureSc
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use parking_lot::RwLock;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -121,7 +122,7 @@ impl Tls {
             self.read = digest;
             match self.files.parse(&text, self.config.crypto_provider()) {
                 Ok(new) => {
-                    *self.certificate.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+                    *self.certificate.0.write() = Arc::new(new);
                     metrics.reloaded(true);
                     tracing::info!(file = %self.files.certificate.display(), "The certificate was read again");
                 }
@@ -181,7 +182,7 @@ impl fmt::Debug for Certificate {
 
 impl ResolvesServerCert for Certificate {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.0.read().unwrap_or_else(PoisonError::into_inner).clone())
+        Some(self.0.read().clone())
     }
 }
 

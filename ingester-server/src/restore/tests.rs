@@ -17,7 +17,8 @@ use ingester_store::{Effect, RowChange, Store};
 use kube::client::Body;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 const MODELS: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
@@ -94,11 +95,11 @@ impl Fake {
     }
 
     fn has(&self, path: &str) -> Option<Value> {
-        self.objects.lock().unwrap().get(path).cloned()
+        self.objects.lock().get(path).cloned()
     }
 
     fn put(&self, path: &str, object: Value) {
-        self.objects.lock().unwrap().insert(path.to_owned(), object);
+        self.objects.lock().insert(path.to_owned(), object);
     }
 
     async fn answer(&self, method: &Method, uri: &http::Uri, body: &[u8]) -> (StatusCode, Value) {
@@ -106,7 +107,7 @@ impl Fake {
         let found = self.has(path.trim_end_matches("/status"));
         let dry_run = uri.query().is_some_and(|query| query.contains("dryRun=All"));
         if let Some(manager) = parameter(uri, "fieldManager") {
-            self.managers.lock().unwrap().push(manager);
+            self.managers.lock().push(manager);
         }
         match *method {
             Method::GET => match found {
@@ -114,8 +115,8 @@ impl Fake {
                 None => failure(404, "NotFound"),
             },
             Method::POST => {
-                self.bodies.lock().unwrap().push(String::from_utf8(body.to_vec()).unwrap());
-                let refusal = self.refusal.lock().unwrap().take();
+                self.bodies.lock().push(String::from_utf8(body.to_vec()).unwrap());
+                let refusal = self.refusal.lock().take();
                 match refusal {
                     Some(Fault::Refused(code)) => return failure(code, "Forbidden"),
                     Some(Fault::Unanswered) => std::future::pending().await,
@@ -142,7 +143,7 @@ impl Fake {
                 (StatusCode::CREATED, object)
             }
             Method::PATCH => {
-                let fault = self.fault.lock().unwrap().take();
+                let fault = self.fault.lock().take();
                 match fault {
                     Some(Fault::Refused(code)) => return failure(code, "InternalError"),
                     Some(Fault::Unanswered) => std::future::pending().await,
@@ -231,10 +232,10 @@ async fn a_restore_that_was_killed_before_the_status_is_completed_by_the_next_on
     for fault in [Fault::Unanswered, Fault::Refused(500), Fault::Refused(403)] {
         let fake = Fake::new(true).await;
         fake.evicted(&object("old")).await;
-        *fake.fault.lock().unwrap() = Some(fault);
+        *fake.fault.lock() = Some(fault);
         let first = restore(&fake.store, fake.client(), model(), of_old());
         let taken = async {
-            while fake.fault.lock().unwrap().is_some() {
+            while fake.fault.lock().is_some() {
                 tokio::task::yield_now().await;
             }
             if !matches!(fault, Fault::Unanswered) {
@@ -271,7 +272,7 @@ async fn a_status_that_was_changed_after_the_restore_is_kept() {
         let fake = Fake::new(true).await;
         fake.evicted(&object("old")).await;
         if !complete {
-            *fake.fault.lock().unwrap() = Some(Fault::Refused(500));
+            *fake.fault.lock() = Some(Fault::Refused(500));
         }
         assert_eq!(restore(&fake.store, fake.client(), model(), of_old()).await.is_ok(), complete);
         let mut changed = fake.has(&path()).unwrap();
@@ -314,7 +315,7 @@ async fn an_evicted_object_comes_back_and_its_row_is_marked_as_deleted() {
         "spec": {"algorithm": "xgboost"}, "status": {"state": "READY"},
     });
     assert_eq!(restored, expected);
-    assert_eq!(*fake.managers.lock().unwrap(), ["ingester-restore", "ingester-restore-status"]);
+    assert_eq!(*fake.managers.lock(), ["ingester-restore", "ingester-restore-status"]);
     assert_eq!(fake.has(&path()).unwrap()["status"]["state"], "READY");
     assert!(fake.deleted("old").await && !fake.deleted("new").await);
     // Once more: nothing is created, and the answer is the same.

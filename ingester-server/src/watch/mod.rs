@@ -51,7 +51,8 @@ use ingester_core::value::Value;
 use ingester_store::query::{FoundRow, Limits};
 use reader::{Join, Reader};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio_util::task::AbortOnDropHandle;
@@ -124,7 +125,7 @@ impl Hub {
 impl Shared {
     /// Gives a new watcher to the reader of its kind, which is started if there is none.
     fn join(self: &Arc<Self>, kind: &Kind, limits: Limits, join: Join) {
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut readers = self.readers.lock();
         let name = kind.table().name.as_str();
         let join = match readers.get(name) {
             None => join,
@@ -144,7 +145,7 @@ impl Shared {
 
     /// Forgets the reader of a kind, unless a watcher has just joined it.
     fn leave(&self, kind: &Kind, joining: &UnboundedReceiver<Join>) -> bool {
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut readers = self.readers.lock();
         let leaves = joining.is_empty();
         if leaves {
             readers.remove(kind.table().name.as_str());

@@ -8,7 +8,8 @@ use ingester_core::schema::base;
 use ingester_store::changes::Position;
 use ingester_store::query::FoundRow;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use tokio::sync::Notify;
 
 /// A change with the row after it. All watchers share it.
@@ -100,7 +101,7 @@ impl Queue {
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 
     /// From now on it may have this many bytes.

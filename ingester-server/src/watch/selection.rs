@@ -9,7 +9,8 @@ use ingester_store::changes::Change;
 use ingester_store::query::FoundRow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock};
 
 /// What a watcher selects. Watchers with equal selections share one.
 #[derive(Clone, Debug, PartialEq)]
@@ -240,7 +241,7 @@ impl Selector {
     }
 
     fn matched(&self) -> MutexGuard<'_, Matched> {
-        self.matched.lock().unwrap_or_else(PoisonError::into_inner)
+        self.matched.lock()
     }
 
     /// Whether the object was selected, and was sent as such; sets both from now on. `sends`: the entry has its row.

@@ -1,7 +1,8 @@
 //! The lines of the access log.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::{Arc, LazyLock};
 
 /// The lines of the access log, by field.
 static LINES: LazyLock<Arc<Mutex<Vec<Line>>>> = LazyLock::new(|| {
@@ -37,7 +38,7 @@ impl tracing::Subscriber for Lines {
         }
         let mut fields = Fields(Line::new());
         event.record(&mut fields);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(fields.0);
+        self.0.lock().push(fields.0);
     }
 
     fn enter(&self, _: &tracing::span::Id) {}
@@ -47,7 +48,7 @@ impl tracing::Subscriber for Lines {
 
 /// The lines of this user.
 pub(crate) fn lines(user: &str) -> Vec<Line> {
-    let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    let lines = LINES.lock();
     lines.iter().filter(|line| line.get("user").map_or("", String::as_str) == user).cloned().collect()
 }
 
@@ -63,5 +64,5 @@ pub(crate) fn shown(line: &Line, fields: &[&str]) -> String {
 
 /// Forgets all lines.
 pub(crate) fn forget() {
-    LINES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    LINES.lock().clear();
 }

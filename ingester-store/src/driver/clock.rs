@@ -1,7 +1,7 @@
 //! The database's time, carried on by a clock that only goes forward: what the database said last, and when it was asked.
 
 use ingester_core::value::Micros;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -25,7 +25,7 @@ struct ClockReading {
 
 impl Clock {
     fn state(&self) -> MutexGuard<'_, ClockReading> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// It was this time at some moment between `asked` and now.

@@ -147,7 +147,8 @@ mod tests {
     use futures::FutureExt as _;
     use futures::future::BoxFuture;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-    use std::sync::{Arc, Mutex};
+    use parking_lot::Mutex;
+    use std::sync::Arc;
     use std::time::{Duration, Instant};
 
     /// Remembers which password it was given last.
@@ -168,7 +169,7 @@ mod tests {
         }
 
         fn use_password<'d>(&'d self, password: &'d str) -> BoxFuture<'d, ()> {
-            *self.0.lock().unwrap() = password.to_owned();
+            *self.0.lock() = password.to_owned();
             std::future::ready(()).boxed()
         }
 
@@ -221,7 +222,7 @@ mod tests {
         let (expiring, readings) = token(MARGIN, true);
         pass(&expiring, second).await;
         expiring.refresh(&driver).await;
-        assert_eq!((readings.load(SeqCst), expiring.changes(), &**driver.0.lock().unwrap()), (1, 1, "token 1"));
+        assert_eq!((readings.load(SeqCst), expiring.changes(), &**driver.0.lock()), (1, 1, "token 1"));
         expiring.refresh(&driver).await;
         assert_eq!(readings.load(SeqCst), 1, "a moment later");
     }

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use ingester_core::value::Micros;
 use ingester_sql::dialect::OneText;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -77,12 +77,12 @@ impl Servers {
     /// A connection turned out to be useless: all that are open now are closed, each when it is released or before it is used again.
     /// Every new connection looks up the host's name.
     pub(crate) fn replace_connections(&self) {
-        *self.stale.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.stale.lock() = Some(Instant::now());
     }
 
     /// Whether a connection of this age is to be closed.
     pub(super) fn is_stale(&self, age: Duration) -> bool {
-        self.stale.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|stale| stale.elapsed() <= age)
+        self.stale.lock().is_some_and(|stale| stale.elapsed() <= age)
     }
 
     /// A connection leads to this server, which was asked at this time. The answer may come long after the server has written it; that it has run
@@ -90,7 +90,7 @@ impl Servers {
     pub(super) fn reached(&self, server: DatabaseServer, asked: Instant) {
         self.certifies.fetch_or(server.certifies, Ordering::Relaxed);
         self.others.fetch_or(!server.has_compound, Ordering::Relaxed);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         // Members of a group that certifies have the same commits, and a proxy before them leads to one or the other.
         let moved = !server.certifies
             && last
@@ -124,7 +124,7 @@ impl Servers {
 
     /// The settings of the server that was reached last that may lose a commit that was answered.
     pub(crate) fn risks(&self) -> Vec<String> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self.last.lock();
         last.as_ref().map(|last| last.server.risks.clone()).unwrap_or_default()
     }
 }
@@ -143,7 +143,7 @@ mod tests {
         for (asked, moves) in [(minute_ago, 0), (now, 1)] {
             let servers = Servers::default();
             servers.reached(server(), minute_ago);
-            servers.last.lock().unwrap().as_mut().unwrap().at = minute_ago;
+            servers.last.lock().as_mut().unwrap().at = minute_ago;
             servers.reached(server(), asked);
             assert_eq!(*servers.moves().borrow(), moves);
         }

@@ -6,7 +6,7 @@ use crate::driver::{self, About, Address, ConnectOptions, ErrorClass, Looked, St
 use backon::Retryable as _;
 use ingester_core::Registry;
 use ingester_sql::dialect::statements::ReadServer;
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
 /// How long one attempt to connect may take, beside asking which server of a list is the right one.

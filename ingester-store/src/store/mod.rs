@@ -20,7 +20,7 @@ pub use retry::{unless_stopped, waiting_for};
 
 use crate::driver::{Connections, Pool, Retry, StoreError, is_lost};
 use ingester_sql::dialect::Dialect;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -98,22 +98,22 @@ impl Store {
 
     /// The objects that are recorded as rejects, as far as this process knows.
     pub(crate) fn recorded(&self) -> MutexGuard<'_, Recorded> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+        self.recorded.lock()
     }
 
     /// What was read of whether changes are logged.
     pub(crate) fn logged(&self) -> MutexGuard<'_, Logged> {
-        self.logged.lock().unwrap_or_else(PoisonError::into_inner)
+        self.logged.lock()
     }
 
     /// What was read of which logs were ever read.
     pub(crate) fn readers(&self) -> MutexGuard<'_, Readers> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.readers.lock()
     }
 
     /// The objects that were refused with an unknown error.
     pub(crate) fn doubts(&self) -> MutexGuard<'_, Doubts> {
-        self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.doubts.lock()
     }
 }
 

@@ -41,7 +41,8 @@ use ingester_store::{
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -121,7 +122,7 @@ struct Events {
 
 impl Events {
     fn all(&self) -> MutexGuard<'_, Vec<(u64, bool, Json)>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock()
     }
 }
 
@@ -168,7 +169,7 @@ impl Scene {
     }
 
     fn state(&self) -> MutexGuard<'_, SceneState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Creates or changes an object.
@@ -322,7 +323,7 @@ impl Scene {
             namespace: None,
             shard: Shard::WHOLE,
             selection: Arc::new(config.ingester.selection_of("Model")),
-            mirrored: self.mirrored.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            mirrored: self.mirrored.lock().clone(),
             cluster: self.clone(),
             rows: self.clone(),
             clock: Arc::new(SystemClock),

@@ -22,7 +22,8 @@ use ingester_declare::saved::SavedQueries;
 use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
 use serde_json::{Value as Json, json};
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// All callers may do everything except write a status.
 pub(super) struct NoStatus(pub(super) Arc<Mutex<Vec<Attributes>>>);
@@ -33,7 +34,7 @@ impl Reviewer for NoStatus {
     }
 
     fn access<'a>(&'a self, _: &'a Caller, what: &'a Attributes) -> BoxFuture<'a, Result<Access, ReviewError>> {
-        self.0.lock().unwrap().push(what.clone());
+        self.0.lock().push(what.clone());
         let allowed = what.subresource != "status";
         Box::pin(async move { Ok(Access { allowed, reason: String::new() }) })
     }
@@ -275,7 +276,7 @@ async fn a_restore_asks_whether_the_caller_may_write_the_status() {
     assert!(object.get("status").is_none(), "{object}");
     let why = "its status is left out: models.michelangelo.api \\\"evicted-new\\\" is forbidden: User \\\"ada\\\" cannot patch resource \\\"models/status\\\"";
     assert!(warnings.len() == 1 && warnings[0].contains(why), "{warnings:?}");
-    let asked = asked.lock().unwrap();
+    let asked = asked.lock();
     let last = asked.last().unwrap();
     assert_eq!((last.verb, last.subresource.as_str(), last.name.as_str()), (Verb::Patch, "status", "evicted-new"));
 }

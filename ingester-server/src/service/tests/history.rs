@@ -19,7 +19,8 @@ use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 #[derive(Ingestable, Deserialize, Serialize, Clone, Debug)]
 #[ingest(group = "example.com", version = "v1", kind = "Run", plural = "runs", namespaced, history = "forever")]
@@ -204,12 +205,12 @@ async fn a_former_version_is_restored_by_its_number_or_a_moment() {
     let (_, first) = get(&service, &format!("{RUNS}/gone/history?version=21")).await;
     let at = first["metadata"]["annotations"]["mirror.michelangelo.api/valid-from"].as_str().unwrap().to_owned();
     assert_eq!(restore("gone/restore?dryRun=All").await, (200, "Running".into()));
-    assert!(!asked.lock().unwrap().iter().any(|what: &Attributes| what.verb == Verb::Update));
+    assert!(!asked.lock().iter().any(|what: &Attributes| what.verb == Verb::Update));
     for which in ["version=21".to_owned(), format!("at={at}"), format!("at={at}&uid=gone")] {
         assert_eq!(restore(&format!("gone/restore?dryRun=All&{which}")).await, (200, "Pending".into()), "{which}");
     }
     // A version of an evicted object goes back into its row, which needs the right to update it.
-    assert!(asked.lock().unwrap().iter().any(|what| (what.verb, &*what.name) == (Verb::Update, "gone")));
+    assert!(asked.lock().iter().any(|what| (what.verb, &*what.name) == (Verb::Update, "gone")));
     assert_eq!(restore("kept/restore?version=31").await, (200, "Pending".into()));
     let (_, kept) = get(&service, &format!("{RUNS}/kept")).await;
     assert_eq!(kept["metadata"]["labels"]["phase"], "Pending", "{kept}");

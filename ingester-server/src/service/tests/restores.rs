@@ -22,7 +22,8 @@ use ingester_declare::saved::SavedQueries;
 use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
 use serde_json::{Value as Json, json};
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 const ADA: [(&str, &str); 1] = [("authorization", "Bearer ada")];
 
@@ -63,7 +64,7 @@ impl Cluster {
             let cluster = cluster.clone();
             async move {
                 let (parts, body) = request.into_parts();
-                cluster.asked.lock().unwrap().push(asker(account, &parts.headers));
+                cluster.asked.lock().push(asker(account, &parts.headers));
                 let body = body.collect().await.unwrap().to_bytes();
                 let failure = |code: u16, reason: &str, message: &str| {
                     (
@@ -84,7 +85,7 @@ impl Cluster {
     }
 
     fn askers(&self) -> Vec<String> {
-        let mut askers = std::mem::take(&mut *self.asked.lock().unwrap());
+        let mut askers = std::mem::take(&mut *self.asked.lock());
         askers.dedup();
         askers
     }

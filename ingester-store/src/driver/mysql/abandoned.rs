@@ -10,7 +10,8 @@ use sqlx::mysql::MySqlConnectOptions;
 use sqlx::{Connection as _, MySqlConnection, MySqlPool};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How often a statement is looked for: it may be on its way to the server when it is abandoned.
@@ -63,7 +64,7 @@ impl Abandoned {
     fn end(self: Arc<Self>, mark: String) {
         // Without a runtime, the process ends, and its statements end at their own limits.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         waiting.marks.push(mark);
         if !std::mem::replace(&mut waiting.is_worked_on, true) {
             drop(waiting);
@@ -77,7 +78,7 @@ impl Abandoned {
         let mut connection = None;
         loop {
             {
-                let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut waiting = self.waiting.lock();
                 looks.extend(waiting.marks.drain(..).map(|mark| (mark, LOOKS)));
                 waiting.is_worked_on = !looks.is_empty();
             }

@@ -14,7 +14,8 @@ use ingester_core::{Ingestable, Kind};
 use ingester_sql::dialect::Access;
 use sqlx::{Connection as _, Executor as _, Row as _};
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 #[derive(Ingestable, serde::Deserialize)]
 #[ingest(group = "example.com", version = "v1", kind = "Run", namespaced = false)]
@@ -103,12 +104,12 @@ async fn what_writes_an_evicted_row_waits_for_the_disk_and_nothing_else_does() {
         let (durability, seen) = (pool.durability.clone(), seen.clone());
         // Called within each transaction that changes something.
         let hook = move || {
-            seen.lock().unwrap().push(durability.is_raised());
+            seen.lock().push(durability.is_raised());
             true
         };
         connection.lock_handle().await.unwrap().set_commit_hook(hook);
     }
-    let writes = || std::mem::take(&mut *seen.lock().unwrap());
+    let writes = || std::mem::take(&mut *seen.lock());
     store.write(RUN.table(), vec![RowChange::Row(row("live", 1, false))]).await.unwrap();
     assert_eq!(writes(), [false], "an object that is in the cluster still");
     store.write(RUN.table(), vec![RowChange::Row(row("gone", 1, true))]).await.unwrap();
