@@ -135,9 +135,9 @@ mod tests {
     use ingester_store::{Address, ConnectOptions, Retry, Store};
     use kube::api::{Api, DynamicObject, ListParams};
     use kube::core::{ApiResource, GroupVersionKind};
+    use parking_lot::Mutex;
     use serde_json::Value;
     use std::io::{self, Write};
-    use parking_lot::Mutex;
     use std::sync::Arc;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;

@@ -4,9 +4,9 @@
 //! May use: ingester-core.
 
 use ingester_core::Kind;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::{Arc, Weak};
 
 /// The uids of objects.

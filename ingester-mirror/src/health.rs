@@ -3,8 +3,8 @@
 //!
 //! May use: nothing.
 
-use std::fmt;
 use parking_lot::Mutex;
+use std::fmt;
 use std::sync::Arc;
 
 /// The health of the process. Clones share it.

@@ -7,9 +7,9 @@ use crate::health::Health;
 use crate::replicas::Assignment;
 use crate::unit::{leads, scopes};
 use ingester_core::Kind;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use parking_lot::{Mutex, MutexGuard};
 
 /// The kinds that this process leads, and when it gains one.
 #[derive(Debug)]

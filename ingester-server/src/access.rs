@@ -11,9 +11,9 @@
 use crate::caller::{Attributes, Verb};
 use crate::metrics::Metrics;
 use http::{Method, StatusCode};
+use parking_lot::{Mutex, MutexGuard};
 use std::fmt;
 use std::net::SocketAddr;
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -16,9 +16,9 @@ use ingester_store::query::{Limits, Wanted};
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, Client};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::Hash;
-use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
 /// How long the creation time of a namespace is cached.

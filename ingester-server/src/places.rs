@@ -6,9 +6,9 @@
 //! all of them a third each, and a user who holds no place always gets one.
 
 use crate::status::Status;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::pin::pin;
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use tokio::sync::Notify;
 

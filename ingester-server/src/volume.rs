@@ -4,8 +4,8 @@
 //! May use: status.
 
 use crate::status::Status;
-use std::collections::HashMap;
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;

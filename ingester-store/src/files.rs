@@ -6,12 +6,12 @@
 //! May use: ingester-declare.
 
 use ingester_declare::text::utf8;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// The most bytes of a file that is read whole.

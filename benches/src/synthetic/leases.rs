@@ -3,10 +3,10 @@
 use axum::body::Body;
 use axum::http::StatusCode;
 use futures::stream;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;

@@ -617,9 +617,9 @@ mod tests {
     use http::{Request, Response};
     use kube::Client;
     use kube::client::Body;
+    use parking_lot::Mutex;
     use std::collections::VecDeque;
     use std::convert::Infallible;
-    use parking_lot::Mutex;
     use std::sync::Arc;
 
     #[test]

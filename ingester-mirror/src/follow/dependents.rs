@@ -5,9 +5,9 @@ use super::Follower;
 use crate::dependents::{FollowedUnit, Uids};
 use crate::policies::{Candidate, Dependents, KindPart, Weighed, can_depend, list_dependents, namespaces};
 use crate::unit::{Scope, scopes};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
-use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::Instant;
 

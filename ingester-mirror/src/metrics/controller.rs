@@ -6,9 +6,9 @@ use super::rows::{RowFamilies, RowSeries};
 use super::rules::RuleSeries;
 use super::upkeep::{UpkeepFamilies, UpkeepSeries};
 use super::work::{Busy, WorkFamilies, WorkSeries};
+use parking_lot::Mutex;
 use prometheus::{Registry, Result};
 use std::fmt;
-use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 

@@ -5,10 +5,10 @@ use super::controller::ControllerMetrics;
 use super::family::{Gauges, Seconds, metrics};
 use super::gauge;
 use ingester_store::units::RuleRecord;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::time::{Duration, SystemTime};
 
 metrics! {

@@ -46,12 +46,12 @@ pub(crate) use work::Outcome;
 
 use controller::{KindFamilies, KindMetrics};
 use ingester_store::Store;
+use parking_lot::Mutex;
 use process::{ProcessFamilies, ProcessSeries};
 use prometheus::{Registry, TextEncoder};
 use replicas::ReplicaFamilies;
 use std::collections::BTreeMap;
 use std::fmt;
-use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
 /// All metrics of one ingester. Clones share them.

@@ -3,9 +3,9 @@
 
 use super::controller::ControllerMetrics;
 use super::upkeep::RetentionMetrics;
+use parking_lot::Mutex;
 use prometheus::{IntGaugeVec, Opts, Registry};
 use std::collections::BTreeMap;
-use parking_lot::Mutex;
 
 const NAME: &str = "ingester_rule_pending_rows";
 const HELP: &str =

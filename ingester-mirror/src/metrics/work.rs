@@ -3,8 +3,8 @@
 use super::controller::ControllerMetrics;
 use super::count;
 use super::family::{Counters, Gauges, Histograms, Seconds, metrics};
-use std::collections::BTreeMap;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Buckets of client-go's work queues, in seconds: from 10 ns to 1000 s.

@@ -51,11 +51,11 @@ pub(crate) use work::{Arrival, Item, ObjectRef, Why, Work, bytes_of, uid_of};
 use crate::unit::{Stopped, Unit};
 use ingester_core::object::{Meta, owner_uids};
 use left_out::Withheld;
+use parking_lot::{Mutex, MutexGuard};
 use request::Requests;
 use settling::Settling;
-use std::sync::atomic::{AtomicU32, Ordering};
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::{Notify, RwLock, Semaphore};
 
 /// The most objects in one transaction, and of those that a round of rules hands on at a time.

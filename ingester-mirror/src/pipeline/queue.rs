@@ -8,8 +8,8 @@
 
 use super::work::{Item, Work};
 use crate::metrics::ControllerMetrics;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;

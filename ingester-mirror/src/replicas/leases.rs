@@ -8,9 +8,9 @@ use futures::{FutureExt as _, StreamExt as _};
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::Client;
 use kube::api::{Api, DeleteParams, ListParams, PostParams, Preconditions, WatchEvent, WatchParams};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 
 /// Which members share the work: those of one group, in one namespace.
@@ -259,10 +259,10 @@ mod tests {
     use http::{Request, Response};
     use kube::Client;
     use kube::client::Body;
+    use parking_lot::Mutex;
     use serde_json::{Value, json};
     use std::collections::{BTreeSet, VecDeque};
     use std::convert::Infallible;
-    use parking_lot::Mutex;
     use std::sync::Arc;
     use std::time::Duration;
     use tokio::time::Instant;

@@ -411,8 +411,8 @@ mod tests {
     use futures::FutureExt as _;
     use futures::future::BoxFuture;
     use k8s_openapi::jiff::Timestamp;
-    use std::collections::{BTreeMap, BTreeSet};
     use parking_lot::Mutex;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::sync::Arc;
     use std::time::Duration;
     use tokio::time::sleep;

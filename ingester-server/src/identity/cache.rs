@@ -1,8 +1,8 @@
 //! Answers that are valid for some seconds. Concurrent callers with the same question share one request.
 
 use super::review::ReviewError;
-use std::collections::HashMap;
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -1,7 +1,7 @@
 //! How many requests a caller may send in a second.
 
-use std::collections::HashMap;
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 

@@ -1,8 +1,8 @@
 //! The tokens that were valid some minutes ago.
 
 use super::cache::Key;
-use std::collections::HashMap;
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 

@@ -7,8 +7,8 @@ use crate::metrics::Metrics;
 use crate::status::Status;
 use futures::future::BoxFuture;
 use http::request::Parts;
-use std::collections::BTreeMap;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -7,9 +7,9 @@
 //! no other client out. A share of the connections per address would not help: behind a proxy all have one.
 
 use super::watched::{Idle, Phase, WaitsFor};
+use parking_lot::{Mutex, MutexGuard};
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 

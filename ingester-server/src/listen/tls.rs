@@ -2,6 +2,7 @@
 
 use crate::metrics::Metrics;
 use ingester_store::files;
+use parking_lot::RwLock;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
@@ -13,7 +14,6 @@ use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureSc
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use parking_lot::RwLock;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;

@@ -3,8 +3,8 @@
 //! all others, and have at most a quarter of it.
 
 use bytes::Bytes;
-use std::collections::BTreeMap;
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 

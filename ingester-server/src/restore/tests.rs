@@ -15,9 +15,9 @@ use ingester_core::row::Row;
 use ingester_core::value::Micros;
 use ingester_store::{Effect, RowChange, Store};
 use kube::client::Body;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -7,8 +7,8 @@ use crate::status::Status;
 use ingester_core::schema::base;
 use ingester_store::changes::Position;
 use ingester_store::query::FoundRow;
-use std::collections::VecDeque;
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::Notify;
 

@@ -7,9 +7,9 @@ use ingester_core::value::{Micros, Value};
 use ingester_sql::query::{Filter, Query, States, Test};
 use ingester_store::changes::Change;
 use ingester_store::query::FoundRow;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::{Arc, LazyLock};
 
 /// What a watcher selects. Watchers with equal selections share one.

@@ -592,7 +592,7 @@ async fn one_user_leaves_half_of_the_watches_to_others() {
 async fn a_reader_ends_with_its_last_watcher() {
     let world = World::new().await;
     let events = world.watch("").await;
-    let readers = || world.hub.0.readers.lock().unwrap().len();
+    let readers = || world.hub.0.readers.lock().len();
     let until = async |count: usize| {
         let waiting = async {
             while readers() != count {

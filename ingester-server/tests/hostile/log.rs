@@ -1,7 +1,7 @@
 //! The lines of the access log.
 
-use std::collections::BTreeMap;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 /// The lines of the access log, by field.

@@ -146,9 +146,9 @@ mod tests {
     use crate::driver::interface::{Driver, Migrations, Session, Usage};
     use futures::FutureExt as _;
     use futures::future::BoxFuture;
-    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use parking_lot::Mutex;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use std::time::{Duration, Instant};
 
     /// Remembers which password it was given last.

@@ -3,8 +3,8 @@
 use super::clock::Clock;
 use ingester_core::value::Micros;
 use ingester_sql::dialect::OneText;
-use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 

@@ -19,7 +19,7 @@ const FILTERED: Kind = {
 /// A scene with a finished object `a`, and the suspended kind.
 fn scene() -> Arc<Scene> {
     let scene = Scene::new(quiet);
-    *scene.mirrored.lock().unwrap() = MirroredKinds::new([MODEL, PART].into());
+    *scene.mirrored.lock() = MirroredKinds::new([MODEL, PART].into());
     scene.put("a", FINISHED);
     scene
 }
@@ -63,7 +63,7 @@ async fn an_owner_of_a_rejected_object_or_of_one_that_is_left_out_stays_until_th
 #[tokio::test(start_paused = true)]
 async fn an_object_that_the_filter_leaves_out_from_now_on_keeps_its_owner() {
     let scene = Scene::new(quiet);
-    *scene.mirrored.lock().unwrap() = MirroredKinds::new([MODEL].into());
+    *scene.mirrored.lock() = MirroredKinds::new([MODEL].into());
     scene.put("a", |_| {});
     scene.put("dependent", owned_by(&["uid-a"]));
     let stop = CancellationToken::new();

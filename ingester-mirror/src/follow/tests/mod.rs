@@ -38,10 +38,10 @@ use ingester_store::left_out::{FilterVerdict, LeftOut, leaves_out};
 use ingester_store::{
     Evicted, LiveRow, LostEviction, Premise, Reject, Rejected, Report, RowChange, StoreError, StoredRow,
 };
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher as _};
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, watch};

@@ -14,9 +14,9 @@ use std::time::Duration;
 
 /// Begins a restore whose request to create the object is never answered, and is killed then.
 async fn interrupted(fake: &Fake) {
-    *fake.refusal.lock().unwrap() = Some(Fault::Unanswered);
+    *fake.refusal.lock() = Some(Fault::Unanswered);
     let sent = async {
-        while fake.refusal.lock().unwrap().is_some() {
+        while fake.refusal.lock().is_some() {
             tokio::task::yield_now().await;
         }
     };
@@ -56,7 +56,7 @@ async fn no_write_that_is_answered_is_lost_beside_a_restore() {
     // Continued with the same number, and with what was written before.
     restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
     assert_eq!(fake.has(&path()).unwrap()["metadata"]["labels"]["team"], "before");
-    let bodies = fake.bodies.lock().unwrap().clone();
+    let bodies = fake.bodies.lock().clone();
     assert_eq!(nonce_of(&bodies[0]), nonce_of(&bodies[1]));
     assert!(fake.deleted("old").await);
     assert_eq!(fake.store.open_restore(model(), "old").await.unwrap(), None);
@@ -66,13 +66,13 @@ async fn no_write_that_is_answered_is_lost_beside_a_restore() {
 async fn a_restore_that_is_refused_leaves_the_row_as_it_was() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
-    *fake.refusal.lock().unwrap() = Some(Fault::Refused(403));
+    *fake.refusal.lock() = Some(Fault::Refused(403));
     let status = restore(&fake.store, fake.client(), model(), of_old()).await.unwrap_err();
     assert_eq!(status.code.as_u16(), 403);
     assert_eq!(fake.store.open_restore(model(), "old").await.unwrap(), None);
     // But after one that may have been accepted, a refusal says nothing about that one.
     interrupted(&fake).await;
-    *fake.refusal.lock().unwrap() = Some(Fault::Refused(403));
+    *fake.refusal.lock() = Some(Fault::Refused(403));
     restore(&fake.store, fake.client(), model(), of_old()).await.unwrap_err();
     assert!(fake.store.open_restore(model(), "old").await.unwrap().is_some());
 }
@@ -86,7 +86,7 @@ async fn two_restores_at_once_create_one_object() {
     for restored in [first.unwrap(), second.unwrap()] {
         assert!(restored.finished && restored.warnings.is_empty(), "{restored:?}");
     }
-    let bodies = fake.bodies.lock().unwrap().clone();
+    let bodies = fake.bodies.lock().clone();
     assert!(bodies.iter().all(|body| nonce_of(body) == nonce_of(&bodies[0])), "{bodies:?}");
     assert!(fake.deleted("old").await);
 }
@@ -110,7 +110,7 @@ async fn an_interrupted_restore_is_given_up_once_its_request_cannot_arrive_any_m
     let fake = Fake::new(false).await;
     fake.evicted(&object("old")).await;
     interrupted(&fake).await;
-    let mut created: Value = serde_json::from_str(&fake.bodies.lock().unwrap()[0]).unwrap();
+    let mut created: Value = serde_json::from_str(&fake.bodies.lock()[0]).unwrap();
     created["metadata"]["uid"] = json!("new");
     created["metadata"]["resourceVersion"] = json!("100");
     created["metadata"]["managedFields"] = json!([]);
@@ -134,7 +134,7 @@ async fn an_object_of_a_restore_that_was_given_up_does_not_end_a_row_that_lives(
     let begun = fake.store.open_restore(model(), "old").await.unwrap().unwrap();
     assert!(fake.store.give_up_restore(model(), "old", &begun).await.unwrap());
     // The request arrives late.
-    let mut created: Value = serde_json::from_str(&fake.bodies.lock().unwrap()[0]).unwrap();
+    let mut created: Value = serde_json::from_str(&fake.bodies.lock()[0]).unwrap();
     created["metadata"]["uid"] = json!("new");
     created["metadata"]["resourceVersion"] = json!("100");
     fake.put(&path(), created.clone());
@@ -155,6 +155,6 @@ async fn numbers_are_sent_and_answered_as_they_are_stored() {
     let row = Row { evict_time: Some(Micros(0)), evict_confirmed: true, ..model().row(&stored).unwrap().unwrap() };
     fake.store.write(model().table(), vec![RowChange::Row(row)]).await.unwrap();
     restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
-    let bodies = fake.bodies.lock().unwrap().clone();
+    let bodies = fake.bodies.lock().clone();
     assert!(bodies[0].contains(big), "{bodies:?}");
 }

@@ -21,8 +21,8 @@ use ingester_core::value::Micros;
 use ingester_declare::saved::SavedQueries;
 use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
-use serde_json::{Value as Json, json};
 use parking_lot::Mutex;
+use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
 /// All callers may do everything except write a status.

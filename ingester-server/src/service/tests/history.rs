@@ -17,9 +17,9 @@ use ingester_core::{Ingestable, Kind};
 use ingester_declare::saved::SavedQueries;
 use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 #[derive(Ingestable, Deserialize, Serialize, Clone, Debug)]

@@ -24,7 +24,7 @@ impl Held {
         let (joins, joining) = mpsc::unbounded_channel();
         let reader = Reader::new(&world.hub.0, *models(), Limits::default(), joining);
         let running = Running { joins, _task: AbortOnDropHandle::new(tokio::spawn(async {})) };
-        world.hub.0.readers.lock().unwrap().insert(models().table().name.as_str(), running);
+        world.hub.0.readers.lock().insert(models().table().name.as_str(), running);
         let at = world.hub.log().number(models().table()).await.unwrap();
         Held { world, reader, at }
     }

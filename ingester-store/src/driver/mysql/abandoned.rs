@@ -6,12 +6,12 @@
 //! one that has ended is not found, and none is mistaken for it.
 
 use super::connect::{end_connection, marked_statements};
+use parking_lot::Mutex;
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::{Connection as _, MySqlConnection, MySqlPool};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How often a statement is looked for: it may be on its way to the server when it is abandoned.

@@ -12,9 +12,9 @@ use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
 use ingester_core::{Ingestable, Kind};
 use ingester_sql::dialect::Access;
+use parking_lot::Mutex;
 use sqlx::{Connection as _, Executor as _, Row as _};
 use std::convert::Infallible;
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 #[derive(Ingestable, serde::Deserialize)]
