@@ -1,7 +1,7 @@
 //! Checks that need both the cluster and the database.
 
-use super::api_server::{self, ask, path};
-use super::{Lines, Wanted};
+use super::request::{ask, path};
+use super::{Lines, Wanted, api_server};
 use crate::commands::{built_in, declared_failure, left_out, refuse_foreign, resource, risks, schema};
 use crate::ending::Failure;
 use http::Method;

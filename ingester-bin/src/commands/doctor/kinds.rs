@@ -1,6 +1,6 @@
 //! Checks of each kind with the API server: whether it serves the kind, what the ingester may do, and whether it would accept the finalizer.
 
-use super::api_server::{Answer, ask, root};
+use super::request::{Answer, ask, root};
 use super::{Lines, Wanted};
 use crate::commands::{rbac, resource};
 use futures::StreamExt as _;

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `api_server.rs` | the API server: whether it answers, its version, streamed lists |
 //! | `kinds.rs` | what it says about each kind: CRD, rights, admission |
+//! | `request.rs` | one request to it, for the files that ask it |
 //! | `database.rs` | the database: server, rights, settings, clock |
 //! | `both.rs` | the two beside each other: identity, migrations, tables, definitions, lag, evictions |
 //!
@@ -14,8 +15,9 @@ mod api_server;
 mod both;
 mod database;
 mod kinds;
+mod request;
 
-pub(super) use api_server::ask;
+pub(super) use request::ask;
 
 use crate::arguments::{Doctor, Format};
 use crate::ending::{Ending, Failure};
