@@ -1,6 +1,7 @@
 //! `ingester history`: the versions of an object, and of those that had its name before.
 
-use super::get::format::{Format, Printer};
+use super::get::format::Format;
+use super::get::printer::Printer;
 use super::tree::tree;
 use super::{failed, named, resource, with_tables};
 use crate::arguments::{History, HistoryFormat, Named};

@@ -3,13 +3,15 @@
 //! | file | what it does |
 //! |---|---|
 //! | `question.rs` | the kinds and the query that the arguments mean |
+//! | `format.rs` | the formats of `-o` |
 //! | `layout.rs` | what is read and printed of a kind's rows |
-//! | `format.rs` | rows into text, in every format |
+//! | `printer.rs` | rows into text, in every format |
 //! | `rows.rs` | the rows, in portions |
 //! | `watch.rs` | what has changed since it was printed |
 
 pub(super) mod format;
 mod layout;
+pub(super) mod printer;
 mod question;
 mod rows;
 #[cfg(test)]
@@ -23,7 +25,7 @@ use crate::output::{Table, note, print, print_on};
 use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
-use format::{Format, Printer};
+use format::Format;
 use ingester_core::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::schema::base;
@@ -33,6 +35,7 @@ use ingester_sql::query::{AsOf, Query};
 use ingester_store::Store;
 use ingester_store::query::{Asked, AskedWhen, Limits, VersionError};
 use layout::Layout;
+use printer::Printer;
 use question::Question;
 use rows::Rows;
 use std::collections::BTreeSet;

@@ -2,8 +2,8 @@
 //! Only the uid and version of each row are read and remembered; the printed columns are read only for those that differ. With a log, only rows that
 //! it names are read again, and all of them now and then: changes by hand, and by the passing of time, are not in the log.
 
-use super::format::Printer;
 use super::layout::Layout;
+use super::printer::Printer;
 use super::question::Question;
 use super::{Limits, failed};
 use crate::ending::{Ending, Failure};
