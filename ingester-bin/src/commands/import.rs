@@ -1,6 +1,6 @@
 //! `ingester import`: stores objects from files.
 
-use super::Prepared;
+use super::destination::{opened_to_compare, opened_to_write};
 use super::interrupt::Interrupt;
 use super::start::CLOSE;
 use crate::arguments::{Assumed, Format, Import as Arguments};
@@ -16,7 +16,6 @@ use ingester_core::value::Micros;
 use ingester_store::import::{
     Counts, Destination, Import, ImportError, Input, ObjectStates, Progress, Summary, expand, is_of_objects,
 };
-use ingester_store::migrate::Released;
 use ingester_store::{Address, Store, StoreError};
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
@@ -216,49 +215,6 @@ fn note_nul(summary: &Summary, database: &Database) {
             database.address().dialect().title()
         ));
     }
-}
-
-/// Opens the database, with its tables.
-pub(super) async fn opened_to_write(database: &Database, program: Program) -> Result<Store, Failure> {
-    let store = database.open().await?;
-    let released = super::built_in(program)?;
-    match super::prepare(&store, program, released.as_ref()).await? {
-        Prepared::Ready => {}
-        Prepared::Made(made) => note(&format!("made {made} tables in {database}")),
-        Prepared::Lacks(missing) => {
-            return Err(refused(database, &missing, program, released.as_ref()));
-        }
-    }
-    Ok(store)
-}
-
-/// Opens the database for reading; `None` if the import would create it, or its tables.
-pub(super) async fn opened_to_compare(database: &Database, program: Program) -> Result<Option<Store>, Failure> {
-    if database.address().missing_file().is_some() {
-        database.announce();
-        note(&format!("dry run: the import would make {database}"));
-        return Ok(None);
-    }
-    let store = database.open_existing().await?;
-    // Before anything is reported about missing tables.
-    store.refuse_foreign_tables(program.kinds).await?;
-    let missing = store.missing(program.kinds).await?;
-    if missing.is_empty() {
-        return Ok(Some(store));
-    }
-    let released = super::built_in(program)?;
-    if super::tables_of(&store, program.built_in).await? == 0 || released.is_none() {
-        note(&format!("dry run: the import would make tables in {database}"));
-        store.close().await;
-        return Ok(None);
-    }
-    Err(refused(database, &missing, program, released.as_ref()))
-}
-
-/// The refusal of tables of an older schema. An administrator who considers the cost should change them, not a user who only stores objects.
-fn refused(database: &Database, missing: &[String], program: Program, released: Option<&Released>) -> Failure {
-    let lacks = super::lacks(database, missing, program, released);
-    Failure::Usage(anyhow!("{lacks}; an import makes the tables of a database that has none of them, and changes none"))
 }
 
 /// A progress bar if the number of bytes is known, otherwise a counter. It is hidden if standard error is not a terminal.

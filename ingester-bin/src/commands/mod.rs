@@ -9,6 +9,7 @@ pub(crate) mod backfill;
 pub(crate) mod changes;
 pub(crate) mod completions;
 pub(crate) mod crds;
+mod destination;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod finalizers;

@@ -1,6 +1,6 @@
 //! `ingester import --from`: copies the rows of another database.
 
-use super::import::{opened_to_compare, opened_to_write};
+use super::destination::{opened_to_compare, opened_to_write};
 use super::interrupt::Interrupt;
 use super::{chosen, warn_unchecked};
 use crate::arguments::{Assumed, Format, Import as Arguments};
