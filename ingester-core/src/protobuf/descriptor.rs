@@ -5,18 +5,6 @@ use super::special::Form;
 use super::varint::WireType;
 use crate::schema::Fingerprint;
 use std::collections::HashMap;
-use std::sync::OnceLock;
-
-/// The descriptors of one API, as `protoc --include_imports --descriptor_set_out` writes them. They are read once, on
-/// first use.
-///
-/// ```ignore
-/// pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../proto/descriptors.bin"));
-/// ```
-pub struct DescriptorSet {
-    bytes: &'static [u8],
-    read: OnceLock<Result<Descriptors, DescriptorError>>,
-}
 
 /// Why bytes are not a descriptor set, or lack something that they refer to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,43 +12,6 @@ pub struct DescriptorSet {
 pub struct DescriptorError {
     /// What is wrong.
     pub reason: String,
-}
-
-/// What reads descriptors.
-#[cfg(not(feature = "protobuf"))]
-const FEATURE: &str = "the feature `protobuf` of ingester-core";
-
-impl DescriptorSet {
-    /// The set in these bytes. A constant of it does not compile without the feature `protobuf`.
-    ///
-    /// # Panics
-    /// Without the feature `protobuf`.
-    pub const fn new(bytes: &'static [u8]) -> Self {
-        if !cfg!(feature = "protobuf") {
-            panic!("a kind with a protobuf message needs the feature `protobuf` of ingester-core");
-        }
-        DescriptorSet { bytes, read: OnceLock::new() }
-    }
-
-    /// For the derive alone, which does not know whether the crate has a set.
-    #[doc(hidden)]
-    pub const fn __descriptors(&'static self) -> &'static Self {
-        self
-    }
-
-    /// The descriptors.
-    ///
-    /// # Errors
-    /// When the bytes are not a descriptor set, or lack something that they refer to.
-    pub fn get(&self) -> Result<&Descriptors, &DescriptorError> {
-        self.read.get_or_init(|| Descriptors::read(self.bytes)).as_ref()
-    }
-}
-
-impl std::fmt::Debug for DescriptorSet {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "DescriptorSet({} bytes)", self.bytes.len())
-    }
 }
 
 /// The messages and enums of a descriptor set.
@@ -177,17 +128,6 @@ impl Message {
 }
 
 impl Descriptors {
-    /// Reads a serialized `FileDescriptorSet`.
-    ///
-    /// # Errors
-    /// When it is not one, or lacks a file that another one imports; without the feature `protobuf`, always.
-    pub fn read(bytes: &[u8]) -> Result<Self, DescriptorError> {
-        #[cfg(feature = "protobuf")]
-        return super::reflect::read(bytes);
-        #[cfg(not(feature = "protobuf"))]
-        Err(DescriptorError { reason: format!("{} bytes, which only {FEATURE} reads", bytes.len()) })
-    }
-
     /// The number of a message's field by its name in JSON.
     pub fn field_of(&self, message: MessageId, json: &str) -> Option<u32> {
         let message = &self.messages[message.0];

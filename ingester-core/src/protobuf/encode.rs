@@ -5,38 +5,12 @@
 
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::encode_special::bytes_of;
+use super::encoder::{Encoder, Lost, Piece, Written};
 use super::special::Form;
 use super::varint::{WireType, put_length, put_tag, put_varint};
 use crate::json::{Error, Reader, TokenKind, float, float_of_number, integer};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::ops::Range;
-
-/// How much of an object does not fit its message. It is left out, and the rest is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
-    /// Members that match no field.
-    pub fields: u64,
-    /// Unknown names of enum values.
-    pub enums: u64,
-    /// Values that are not of their field's type.
-    pub values: u64,
-}
-
-impl Lost {
-    /// Whether nothing was left out.
-    pub fn is_nothing(self) -> bool {
-        self == Lost::default()
-    }
-}
-
-impl std::ops::AddAssign for Lost {
-    fn add_assign(&mut self, other: Self) {
-        self.fields += other.fields;
-        self.enums += other.enums;
-        self.values += other.values;
-    }
-}
 
 impl Descriptors {
     /// The bytes of an object's JSON text, and what was left out of them.
@@ -86,32 +60,9 @@ impl Buffers {
     }
 }
 
-/// A field as it stands in the output.
-#[derive(Clone)]
-struct Piece {
-    number: u32,
-    oneof: u16,
-    place: Range<usize>,
-}
-
-pub(super) struct Encoder<'d, 't> {
-    descriptors: &'d Descriptors,
-    pub(super) out: Vec<u8>,
-    /// Those of the messages that are open, the innermost last.
-    pieces: Vec<Piece>,
-    /// The entries of the maps that are open, the innermost map's last.
-    entries: Vec<(Cow<'t, str>, Range<usize>)>,
-    /// Where pieces and entries are put into order.
-    sorted: Vec<u8>,
-    pub(super) lost: Lost,
-}
-
-/// Whether a value was written; `false` if it is absent or does not fit.
-pub(super) type Written = Result<bool, Error>;
-
 impl<'t> Encoder<'_, 't> {
     /// Writes the fields of the object that comes next.
-    pub(super) fn plain(&mut self, reader: &mut Reader<'t>, message: &Message) -> Result<(), Error> {
+    fn plain(&mut self, reader: &mut Reader<'t>, message: &Message) -> Result<(), Error> {
         let (begin, base) = (self.out.len(), self.pieces.len());
         // A bit for each field that was met; those from the 128th on share theirs.
         let mut met = 0_u128;
@@ -207,17 +158,6 @@ impl<'t> Encoder<'_, 't> {
         self.out.len() - 1
     }
 
-    pub(super) fn text(&mut self, number: u32, text: &str) {
-        put_tag(&mut self.out, number, WireType::Delimited);
-        put_varint(&mut self.out, text.len() as u64);
-        self.out.extend_from_slice(text.as_bytes());
-    }
-
-    pub(super) fn number(&mut self, number: u32, value: u64) {
-        put_tag(&mut self.out, number, WireType::Varint);
-        put_varint(&mut self.out, value);
-    }
-
     /// Notes that a field was written.
     fn piece(&mut self, field: &Field, start: usize) {
         let place = start..self.out.len();
@@ -282,14 +222,7 @@ impl<'t> Encoder<'_, 't> {
         field.shape == Shape::Single && self.takes_null_element(field.ty)
     }
 
-    /// Skips a value that does not fit.
-    pub(super) fn misfit(&mut self, reader: &mut Reader<'t>) -> Written {
-        self.lost.values += 1;
-        reader.skip()?;
-        Ok(false)
-    }
-
-    pub(super) fn single(&mut self, reader: &mut Reader<'t>, field: &Field) -> Written {
+    fn single(&mut self, reader: &mut Reader<'t>, field: &Field) -> Written {
         put_tag(&mut self.out, field.number, field.ty.wire());
         let start = self.out.len();
         if !self.value(reader, field.ty)? {
@@ -305,7 +238,7 @@ impl<'t> Encoder<'_, 't> {
         Ok(!zero || field.presence || field.always)
     }
 
-    pub(super) fn list(&mut self, reader: &mut Reader<'t>, field: &Field, packed: bool) -> Written {
+    fn list(&mut self, reader: &mut Reader<'t>, field: &Field, packed: bool) -> Written {
         let start = self.out.len();
         reader.begin_array()?;
         if packed {
@@ -332,7 +265,7 @@ impl<'t> Encoder<'_, 't> {
     }
 
     /// Writes the entries in the order of their keys; of a key that comes twice, the last.
-    pub(super) fn map(&mut self, reader: &mut Reader<'t>, field: &Field, key_type: Type) -> Written {
+    fn map(&mut self, reader: &mut Reader<'t>, field: &Field, key_type: Type) -> Written {
         let begin = self.out.len();
         let base = self.entries.len();
         let mut in_order = true;
@@ -402,8 +335,81 @@ impl<'t> Encoder<'_, 't> {
         }
     }
 
+    /// Writes a message's contents.
+    fn message(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
+        let kind = reader.peek()?;
+        match (message.form, kind) {
+            (Form::Timestamp | Form::Time, TokenKind::String) => self.time(reader, message),
+            (Form::Duration, TokenKind::String) => self.duration(reader),
+            (Form::Struct, TokenKind::Object) | (Form::ListValue, TokenKind::Array) => {
+                let field = &message.fields[0];
+                match field.shape {
+                    Shape::Map { key } => self.map(reader, field, key)?,
+                    _ => self.list(reader, field, false)?,
+                };
+                Ok(true)
+            }
+            (Form::Value, _) => self.any_value(reader, message),
+            (Form::Any, TokenKind::Object) => self.any(reader),
+            (Form::Wrapper, _) => {
+                let start = self.out.len();
+                match self.single(reader, &message.fields[0])? {
+                    true => {}
+                    false => self.out.truncate(start),
+                }
+                Ok(true)
+            }
+            (Form::Quantity, TokenKind::String) => {
+                let text = reader.string()?;
+                self.text(1, &text);
+                Ok(true)
+            }
+            (Form::Quantity, TokenKind::Number) => {
+                let text = reader.number()?;
+                self.text(1, text);
+                Ok(true)
+            }
+            (Form::IntOrString, TokenKind::Number) => match integer::<i32>(reader.number()?) {
+                Some(number) => {
+                    self.int_or_string(0, number, "");
+                    Ok(true)
+                }
+                None => self.no_place(),
+            },
+            (Form::IntOrString, TokenKind::String) => {
+                let text = reader.string()?;
+                self.int_or_string(1, 0, &text);
+                Ok(true)
+            }
+            (Form::Fields, _) => self.fields(reader),
+            (Form::Struct | Form::ListValue | Form::Any, _) => self.misfit(reader),
+            // Messages that also occur as an object of their fields.
+            (_, TokenKind::Object) => self.plain(reader, message).map(|()| true),
+            _ => self.misfit(reader),
+        }
+    }
+
+    /// `google.protobuf.Value`: one of its members, by the kind of the JSON value.
+    fn any_value(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
+        let number = match reader.peek()? {
+            TokenKind::Null => {
+                reader.null()?;
+                self.number(1, 0);
+                return Ok(true);
+            }
+            TokenKind::Number => 2,
+            TokenKind::String => 3,
+            TokenKind::Bool => 4,
+            TokenKind::Object => 5,
+            TokenKind::Array => 6,
+        };
+        let Some(field) = message.numbered(number) else { return self.misfit(reader) };
+        put_tag(&mut self.out, number, field.ty.wire());
+        self.value(reader, field.ty)
+    }
+
     /// Writes a value without its tag, with its length if it has one. `false` if it does not fit.
-    pub(super) fn value(&mut self, reader: &mut Reader<'t>, ty: Type) -> Written {
+    fn value(&mut self, reader: &mut Reader<'t>, ty: Type) -> Written {
         let kind = reader.peek()?;
         match (ty, kind) {
             (Type::Message(of), _) => {
@@ -471,12 +477,6 @@ impl<'t> Encoder<'_, 't> {
             }
             _ => self.misfit(reader),
         }
-    }
-
-    /// Counts a value that does not fit.
-    pub(super) fn no_place(&mut self) -> Written {
-        self.lost.values += 1;
-        Ok(false)
     }
 
     fn enum_number(&mut self, number: i32) {

@@ -1,10 +1,10 @@
 //! JSON to bytes, for messages whose JSON is not an object of their fields.
 
-use super::descriptor::{Message, Shape};
-use super::encode::{Encoder, Written};
+use super::descriptor::Message;
+use super::encoder::{Encoder, Written};
 use super::special::Form;
 use super::varint::{WireType, put_tag, put_varint};
-use crate::json::{Reader, TokenKind, integer};
+use crate::json::{Reader, TokenKind};
 use crate::wire::{Duration, moment};
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -21,61 +21,7 @@ const URL_SAFE: GeneralPurpose = GeneralPurpose::new(
 );
 
 impl<'t> Encoder<'_, 't> {
-    /// Writes a message's contents.
-    pub(super) fn message(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
-        let kind = reader.peek()?;
-        match (message.form, kind) {
-            (Form::Timestamp | Form::Time, TokenKind::String) => self.time(reader, message),
-            (Form::Duration, TokenKind::String) => self.duration(reader),
-            (Form::Struct, TokenKind::Object) | (Form::ListValue, TokenKind::Array) => {
-                let field = &message.fields[0];
-                match field.shape {
-                    Shape::Map { key } => self.map(reader, field, key)?,
-                    _ => self.list(reader, field, false)?,
-                };
-                Ok(true)
-            }
-            (Form::Value, _) => self.any_value(reader, message),
-            (Form::Any, TokenKind::Object) => self.any(reader),
-            (Form::Wrapper, _) => {
-                let start = self.out.len();
-                match self.single(reader, &message.fields[0])? {
-                    true => {}
-                    false => self.out.truncate(start),
-                }
-                Ok(true)
-            }
-            (Form::Quantity, TokenKind::String) => {
-                let text = reader.string()?;
-                self.text(1, &text);
-                Ok(true)
-            }
-            (Form::Quantity, TokenKind::Number) => {
-                let text = reader.number()?;
-                self.text(1, text);
-                Ok(true)
-            }
-            (Form::IntOrString, TokenKind::Number) => match integer::<i32>(reader.number()?) {
-                Some(number) => {
-                    self.int_or_string(0, number, "");
-                    Ok(true)
-                }
-                None => self.no_place(),
-            },
-            (Form::IntOrString, TokenKind::String) => {
-                let text = reader.string()?;
-                self.int_or_string(1, 0, &text);
-                Ok(true)
-            }
-            (Form::Fields, _) => self.fields(reader),
-            (Form::Struct | Form::ListValue | Form::Any, _) => self.misfit(reader),
-            // Messages that also occur as an object of their fields.
-            (_, TokenKind::Object) => self.plain(reader, message).map(|()| true),
-            _ => self.misfit(reader),
-        }
-    }
-
-    fn time(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
+    pub(super) fn time(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
         let text = reader.string()?;
         let Some(time) = moment(&text) else { return self.no_place() };
         let (seconds, nanos) = (time.second(), time.nanosecond());
@@ -93,7 +39,7 @@ impl<'t> Encoder<'_, 't> {
         }
     }
 
-    fn duration(&mut self, reader: &mut Reader<'t>) -> Written {
+    pub(super) fn duration(&mut self, reader: &mut Reader<'t>) -> Written {
         let text = reader.string()?;
         let Some(Duration(nanos)) = Duration::parse(&text) else { return self.no_place() };
         // Both have the sign.
@@ -101,32 +47,13 @@ impl<'t> Encoder<'_, 't> {
         Ok(true)
     }
 
-    fn int_or_string(&mut self, ty: u64, number: i32, text: &str) {
+    pub(super) fn int_or_string(&mut self, ty: u64, number: i32, text: &str) {
         self.number(1, ty);
         self.number(2, i64::from(number).cast_unsigned());
         self.text(3, text);
     }
 
-    /// `google.protobuf.Value`: one of its members, by the kind of the JSON value.
-    fn any_value(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
-        let number = match reader.peek()? {
-            TokenKind::Null => {
-                reader.null()?;
-                self.number(1, 0);
-                return Ok(true);
-            }
-            TokenKind::Number => 2,
-            TokenKind::String => 3,
-            TokenKind::Bool => 4,
-            TokenKind::Object => 5,
-            TokenKind::Array => 6,
-        };
-        let Some(field) = message.numbered(number) else { return self.misfit(reader) };
-        put_tag(&mut self.out, number, field.ty.wire());
-        self.value(reader, field.ty)
-    }
-
-    fn any(&mut self, reader: &mut Reader<'t>) -> Written {
+    pub(super) fn any(&mut self, reader: &mut Reader<'t>) -> Written {
         let (mut url, mut value) = (None, None);
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
@@ -155,7 +82,7 @@ impl<'t> Encoder<'_, 't> {
     }
 
     /// `FieldsV1`: Kubernetes' JSON has what it describes, protobuf's the text of that as base64 in `Raw`.
-    fn fields(&mut self, reader: &mut Reader<'t>) -> Written {
+    pub(super) fn fields(&mut self, reader: &mut Reader<'t>) -> Written {
         let raw = reader.raw()?;
         let encoded = raw_member(raw);
         let bytes: Cow<'_, [u8]> = match encoded {

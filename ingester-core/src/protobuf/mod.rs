@@ -4,10 +4,12 @@
 //! | file | what it does |
 //! |---|---|
 //! | `descriptor.rs` | a `FileDescriptorSet` as tables that are looked up by JSON name and by number |
-//! | `reflect.rs` | the reader of the set (feature `protobuf`) |
+//! | `reflect.rs` | the reader of these tables (feature `protobuf`) |
+//! | `set.rs` | the set of an API, which is read on first use |
 //! | `names.rs` | a table of names, for fields and enum values |
 //! | `encode.rs` | JSON text to bytes in one pass over the text |
 //! | `encode_special.rs` | the same for messages whose JSON is not an object of their fields |
+//! | `encoder.rs` | what both write into, and count |
 //! | `decode.rs` | bytes to JSON text |
 //! | `special.rs` | which messages these are, and which fields Kubernetes always writes |
 //! | `varint.rs` | varints, tags and lengths |
@@ -22,15 +24,18 @@ mod decode;
 mod descriptor;
 mod encode;
 mod encode_special;
+mod encoder;
 mod names;
 #[cfg(feature = "protobuf")]
 mod reflect;
+mod set;
 mod special;
 mod varint;
 
 pub use decode::DecodeError;
-pub use descriptor::{DescriptorError, DescriptorSet, Descriptors, MessageId};
-pub use encode::Lost;
+pub use descriptor::{DescriptorError, Descriptors, MessageId};
+pub use encoder::Lost;
+pub use set::DescriptorSet;
 
 #[cfg(test)]
 #[cfg(feature = "protobuf")]
