@@ -1,13 +1,13 @@
 //! The rules by which objects leave etcd.
 
-use super::section::single;
+use super::section::{Section, single};
 use super::values::truth;
 use ingester_core::query::Filter;
 use ingester_core::schema::{Evict, Fault};
 use ingester_declare::evict::{Placed, WrittenRule, filters};
 use ingester_declare::text::{Faults, Located};
 use ingester_sql::query::SelectorError;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The time that `after` counts from, if a rule does not name another one.
@@ -75,8 +75,27 @@ impl EvictRule {
     }
 }
 
+impl Section<'_> {
+    /// Reads a map from kinds, which `kind` checks, to the rules by which their objects leave etcd.
+    pub(super) fn evict_rules(
+        &mut self,
+        key: &'static str,
+        into: &mut BTreeMap<String, Vec<EvictRule>>,
+        kind: impl Fn(&str) -> Result<String, String>,
+    ) {
+        let Some(at) = self.take(key) else { return };
+        let faults = &mut self.findings.problems;
+        for (key, at) in at.entries("a map from kinds to lists of rules", faults).unwrap_or_default() {
+            match kind(key) {
+                Ok(kind) => drop(into.insert(kind, rules(&at, faults))),
+                Err(message) => faults.push(at.fault(message)),
+            }
+        }
+    }
+}
+
 /// The rules of one kind. What they lack may be said by the kind's rules of the same names.
-pub(super) fn rules(at: &Located<'_>, faults: &mut Faults) -> Vec<EvictRule> {
+fn rules(at: &Located<'_>, faults: &mut Faults) -> Vec<EvictRule> {
     let (mut rules, mut names) = (Vec::new(), BTreeSet::new());
     for at in at.elements(faults) {
         let Some(rule) = WrittenRule::read(&at, true, faults).and_then(|rule| of_configuration(&rule, faults)) else {

@@ -2,7 +2,7 @@
 
 use super::Retention;
 use super::policies::{EvictRule, of_configuration, one};
-use super::section::shown;
+use super::section::{Section, shown};
 use super::values::{choice, duration, path, truth};
 use ingester_core::Kind;
 use ingester_core::kind::RETENTION;
@@ -105,8 +105,21 @@ pub(super) fn kept(text: &str) -> Result<Kept, String> {
     duration(RETENTION.or_never())(text).map(|age| if age.is_zero() { Kept::Forever } else { Kept::For(age) })
 }
 
+impl Section<'_> {
+    /// Reads a list of rules by which rows are purged, of kinds that `kind` checks.
+    pub(super) fn retention_rules(
+        &mut self,
+        key: &'static str,
+        into: &mut Vec<RetentionRule>,
+        kind: impl Fn(&str) -> Result<String, String>,
+    ) {
+        let Some(at) = self.take(key) else { return };
+        *into = retention_rules(&at, &mut self.findings.problems, kind);
+    }
+}
+
 /// The rules of `retention.rules`. `kind` finds a kind by its name.
-pub(super) fn retention_rules(
+fn retention_rules(
     at: &Located<'_>,
     faults: &mut Faults,
     kind: impl Fn(&str) -> Result<String, String>,

@@ -1,7 +1,5 @@
 //! Reads the keys of a section one by one. Keys that no reader asks for are unknown.
 
-use super::policies::{EvictRule, rules};
-use super::retention::{RetentionRule, retention_rules};
 use super::secret::Secret;
 use super::tree::{Content, SYNTAX};
 use ingester_core::place::shortened;
@@ -33,7 +31,7 @@ impl Findings {
 pub(super) struct Section<'f> {
     at: Located<'f>,
     keys: Keys<'f>,
-    findings: &'f mut Findings,
+    pub(super) findings: &'f mut Findings,
 }
 
 /// Reads `tree`, the map at `path`, with `read`. All keys that `read` does not ask for are unknown.
@@ -51,7 +49,7 @@ fn read_section(at: Located<'_>, findings: &mut Findings, read: impl FnOnce(&mut
 
 impl<'f> Section<'f> {
     /// Takes the value of `key`, if it has one.
-    fn take(&mut self, key: &'static str) -> Option<Located<'f>> {
+    pub(super) fn take(&mut self, key: &'static str) -> Option<Located<'f>> {
         self.findings.known.push(self.at.child(key, &ABSENT).path);
         self.keys.take(key)
     }
@@ -138,34 +136,6 @@ impl<'f> Section<'f> {
                 Err(fault) => self.wrong(fault),
             }
         }
-    }
-
-    /// Reads a map from kinds, which `kind` checks, to the rules by which their objects leave etcd.
-    pub(super) fn evict_rules(
-        &mut self,
-        key: &'static str,
-        into: &mut BTreeMap<String, Vec<EvictRule>>,
-        kind: impl Fn(&str) -> Result<String, String>,
-    ) {
-        let Some(at) = self.take(key) else { return };
-        let faults = &mut self.findings.problems;
-        for (key, at) in at.entries("a map from kinds to lists of rules", faults).unwrap_or_default() {
-            match kind(key) {
-                Ok(kind) => drop(into.insert(kind, rules(&at, faults))),
-                Err(message) => faults.push(at.fault(message)),
-            }
-        }
-    }
-
-    /// Reads a list of rules by which rows are purged, of kinds that `kind` checks.
-    pub(super) fn retention_rules(
-        &mut self,
-        key: &'static str,
-        into: &mut Vec<RetentionRule>,
-        kind: impl Fn(&str) -> Result<String, String>,
-    ) {
-        let Some(at) = self.take(key) else { return };
-        *into = retention_rules(&at, &mut self.findings.problems, kind);
     }
 }
 
