@@ -1,7 +1,7 @@
 //! The current configuration, and which changes of its file take effect while the program runs.
 
 use super::Config;
-use super::row::{Effect, Settings as _};
+use super::row::{ConfigChanges, Settings as _};
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -33,27 +33,6 @@ impl Live {
             // Nothing is left that could change it.
             std::future::pending().await
         }
-    }
-}
-
-/// What a changed file changes, by the paths of its keys.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ConfigChanges {
-    /// These are taken up.
-    pub taken_up: Vec<&'static str>,
-    /// These have no effect before a restart.
-    pub need_a_restart: Vec<&'static str>,
-}
-
-impl ConfigChanges {
-    /// Notes that this key has changed. Returns whether it is taken up.
-    pub(super) fn note(&mut self, path: &'static str, effect: Effect) -> bool {
-        match effect {
-            Effect::Now => self.taken_up.push(path),
-            Effect::Restart => self.need_a_restart.push(path),
-            Effect::Serve | Effect::None => {}
-        }
-        effect == Effect::Now
     }
 }
 

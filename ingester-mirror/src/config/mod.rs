@@ -12,12 +12,12 @@
 //! | `section.rs` | reads the known keys of a section; the remaining keys are unknown |
 //! | `values.rs` | parses and checks single values |
 //! | `keys.rs` | every key of the file, one row each |
-//! | `row.rs` | generates the structs, defaults and readers of sections from these rows |
+//! | `row.rs` | generates the structs, defaults and readers of sections from these rows, and finds what a changed file changes |
 //! | `serve.rs` | the sections of `ingester serve` |
 //! | `replicas.rs` | how several ingesters share the work |
 //! | `retention.rs` | how long rows are kept, and the rules that purge them |
 //! | `policies.rs` | the rules by which objects leave etcd |
-//! | `live.rs` | which changes of the file take effect while the program runs |
+//! | `live.rs` | the current configuration, which takes up changes of the file while the program runs |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 
@@ -45,9 +45,10 @@ pub use keys::{
     Changes, Config, Ingester, Log, MetadataStorage, Monitoring, Mysql, Policies, Query, Replicas, Retention, Serve,
     UrlPasswordCommand,
 };
-pub use live::{ConfigChanges, Live};
+pub use live::Live;
 pub use policies::{EvictRule, KeepLast};
 pub use retention::{Kept, Retained, RetentionRule};
+pub use row::ConfigChanges;
 pub use secret::Secret;
 pub use serve::{FormerObjects, FrontProxy, RestoreAs};
 

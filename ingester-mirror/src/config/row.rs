@@ -11,7 +11,6 @@
 //! effect, the method of [`Section`] that reads the key with its arguments, and optionally the environment variable that overrides it.
 //! Nested sections follow the keys of their section.
 
-use super::live::ConfigChanges;
 use super::section::{Findings, Section, section};
 use super::tree;
 use ingester_core::KindNames;
@@ -28,6 +27,27 @@ pub(super) enum Effect {
     Serve,
     /// Never.
     None,
+}
+
+/// What a changed file changes, by the paths of its keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigChanges {
+    /// These are taken up.
+    pub taken_up: Vec<&'static str>,
+    /// These have no effect before a restart.
+    pub need_a_restart: Vec<&'static str>,
+}
+
+impl ConfigChanges {
+    /// Notes that this key has changed. Returns whether it is taken up.
+    pub(super) fn note(&mut self, path: &'static str, effect: Effect) -> bool {
+        match effect {
+            Effect::Now => self.taken_up.push(path),
+            Effect::Restart => self.need_a_restart.push(path),
+            Effect::Serve | Effect::None => {}
+        }
+        effect == Effect::Now
+    }
 }
 
 /// One key, for those who compare all of them.
