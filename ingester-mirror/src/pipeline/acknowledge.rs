@@ -1,7 +1,6 @@
 //! The requests to Kubernetes after the commit: finalizers removed, objects deleted and evicted; and what is tried again.
 
 use super::Pipeline;
-use super::choices::Halt;
 use super::known::{RowState, Stage};
 use super::work::{Arrival, Item, ObjectRef, Why, Work};
 use crate::backoff::delay;
@@ -37,6 +36,23 @@ pub(super) struct Acknowledgement {
     pub(super) object: ObjectRef,
     pub(super) then: FollowUp,
     pub(super) attempt: u32,
+}
+
+/// Why an eviction does not go on although its row is stored.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// The unit stops, or its kind is being suspended.
+    Stopping,
+    /// The object stays: the rules have changed that had chosen it, or it has changed.
+    Withdrawn,
+    /// The API server has not done it.
+    Failed(ApiError),
+}
+
+impl From<ApiError> for Halt {
+    fn from(error: ApiError) -> Self {
+        Halt::Failed(error)
+    }
 }
 
 impl ObjectRef {

@@ -5,10 +5,11 @@
 //! live again by a look at the object.
 
 use super::Pipeline;
+use super::acknowledge::Halt;
 use super::known::{Choice, Stage};
 use super::work::{Arrival, Item, ObjectRef, Trail, Why};
 use super::{prepare::PreparedBatch, request::Request};
-use crate::cluster::{ApiError, ApiErrorKind};
+use crate::cluster::ApiErrorKind;
 use crate::lifecycle::{Action, LifecycleState, ObjectPlan};
 use crate::policies::{Candidate, Mandate};
 use ingester_core::object::{Meta, Object};
@@ -18,23 +19,6 @@ use std::time::Duration;
 
 /// The pause before an object is looked at again that could not be evicted because its kind is being suspended. Usually the unit stops before.
 const PAUSE: Duration = Duration::from_secs(5);
-
-/// Why an eviction does not go on although its row is stored.
-#[derive(Debug)]
-pub(super) enum Halt {
-    /// The unit stops, or its kind is being suspended.
-    Stopping,
-    /// The object stays: the rules have changed that had chosen it, or it has changed.
-    Withdrawn,
-    /// The API server has not done it.
-    Failed(ApiError),
-}
-
-impl From<ApiError> for Halt {
-    fn from(error: ApiError) -> Self {
-        Halt::Failed(error)
-    }
-}
 
 impl Pipeline {
     /// Hands objects that a round has chosen to the workers. They were counted at this time.
