@@ -1,7 +1,7 @@
 //! The Leases of a group, behind a trait, and the real ones.
 
+use super::group::Group;
 use super::record::{GROUP, NAME, Record};
-use super::shard::fnv1a;
 use crate::backoff::{Backoff, LEASES};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
@@ -12,27 +12,6 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
-
-/// Which members share the work: those of one group, in one namespace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// Where the Leases are.
-    pub namespace: String,
-    /// What the members have in common, such as `ingester-4f1c2a9b00c3d1e5f7`.
-    pub name: String,
-    /// The configured beginning of the group's name.
-    pub of: String,
-}
-
-impl Group {
-    /// The group of the ingesters that are called `of` and have one database: its recorded identity is `recorded`, its name `database`. A
-    /// copy of the database has the same records, but usually another name.
-    pub fn of_database(namespace: String, of: &str, recorded: &str, database: &str) -> Self {
-        let hash = fnv1a(database);
-        let name = format!("{of}-{recorded}{:08x}", (hash ^ (hash >> 32)) & 0xffff_ffff);
-        Group { namespace, name, of: of.to_owned() }
-    }
-}
 
 /// Why a Lease was not read or written.
 #[derive(Debug)]
@@ -359,15 +338,6 @@ mod tests {
         }
         assert!(begin.elapsed() > Duration::from_secs(31), "{:?}", begin.elapsed());
         assert_eq!(asked.lock().len(), 7);
-    }
-
-    #[test]
-    fn a_copy_of_a_database_that_is_called_otherwise_has_a_group_of_its_own() {
-        let name = |recorded, database| Group::of_database("ns".into(), "ingester", recorded, database).name;
-        assert_eq!(name("abc", "metadata"), name("abc", "metadata"));
-        assert_ne!(name("abc", "metadata"), name("abc", "metadata_copy"));
-        assert_ne!(name("abc", "metadata"), name("abd", "metadata"));
-        assert_eq!(name("abcdefghij", "metadata").len(), "ingester-".len() + 18);
     }
 
     #[tokio::test]

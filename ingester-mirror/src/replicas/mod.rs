@@ -31,6 +31,7 @@
 
 mod assign;
 mod assignment;
+mod group;
 mod leases;
 mod member;
 mod record;
@@ -41,9 +42,10 @@ pub(crate) mod simulation;
 mod units;
 
 pub use assignment::{Assignment, AssignmentChanges, HeldUnit};
+pub use group::Group;
 #[cfg(test)]
 pub(crate) use leases::Leases;
-pub use leases::{Group, KubeLeases, LeaseError};
+pub use leases::{KubeLeases, LeaseError};
 pub use record::Record;
 pub use record::TooManyUnits;
 pub use run::{Membership, name_of_pod, random_name};

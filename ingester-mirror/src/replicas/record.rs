@@ -1,6 +1,6 @@
 //! What a member's Lease says.
 
-use super::leases::Group;
+use super::group::Group;
 use super::units;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
@@ -177,7 +177,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::Record;
-    use crate::replicas::leases::Group;
+    use crate::replicas::group::Group;
     use k8s_openapi::api::coordination::v1::Lease;
     use k8s_openapi::jiff::Timestamp;
     use std::collections::BTreeSet;
