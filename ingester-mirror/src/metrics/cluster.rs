@@ -1,8 +1,7 @@
 //! Lists, watches and other requests to the API server.
 
-use super::controller::ControllerMetrics;
-use super::count;
 use super::family::{By, Counters, Family as _, metrics};
+use super::{ControllerMetrics, count};
 use prometheus::{Registry, Result};
 
 metrics! {

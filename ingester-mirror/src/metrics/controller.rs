@@ -1,53 +1,17 @@
-//! The metrics of a kind and of its controllers. Their label values are bound, so counting takes one or a few atomic operations.
+//! Registers the metrics of kinds, and makes and adds up the controllers of each.
 
-use super::cluster::{ApiErrors, ClusterFamilies, ClusterSeries};
-use super::gauges::{GaugeFamilies, GaugeSeries, OwnGauges};
-use super::rows::{RowFamilies, RowSeries};
+use super::cluster::{ApiErrors, ClusterFamilies};
+use super::gauges::{GaugeFamilies, OwnGauges};
+use super::rows::RowFamilies;
 use super::rules::RuleSeries;
-use super::upkeep::{UpkeepFamilies, UpkeepSeries};
-use super::work::{Busy, WorkFamilies, WorkSeries};
+use super::upkeep::UpkeepFamilies;
+use super::work::{Busy, WorkFamilies};
+use super::{ControllerMetrics, KindMetrics};
 use parking_lot::Mutex;
 use prometheus::{Registry, Result};
-use std::fmt;
 use std::sync::{Arc, Weak};
-use std::time::Instant;
 
-/// The metrics of one controller. Clones share them. They count objects unless a method says otherwise.
-///
-/// A kind has one controller, or one for each configured namespace; all of them have the kind's series. Counters and histograms count
-/// together. Gauges are added up when they are read, so each controller keeps its own numbers.
-#[derive(Clone)]
-pub struct ControllerMetrics {
-    pub(super) kind: Arc<KindMetrics>,
-    pub(super) own: Arc<OwnGauges>,
-}
-
-impl fmt::Debug for ControllerMetrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ControllerMetrics({})", self.kind.kind)
-    }
-}
-
-/// The series of one kind, by subject.
-pub(super) struct KindMetrics {
-    pub(super) kind: Box<str>,
-    pub(super) gauges: GaugeSeries,
-    pub(super) work: WorkSeries,
-    pub(super) rows: RowSeries,
-    pub(super) cluster: ClusterSeries,
-    pub(super) api_errors: ApiErrors,
-    pub(super) upkeep: UpkeepSeries,
-    /// Of all kinds.
-    pub(super) rules: Arc<RuleSeries>,
-    /// The busy workers.
-    pub(super) busy: Busy,
-    /// When the last scheduled audit ended, and how much it found; `None` if there was none, or its findings are out of date.
-    pub(super) audited: Mutex<Option<(Instant, u64)>>,
-    /// The kind's controllers. Those that are dropped count no longer.
-    controllers: Mutex<Vec<Weak<OwnGauges>>>,
-}
-
-/// The same, for all kinds.
+/// The metrics of all kinds, by subject.
 pub(super) struct KindFamilies {
     gauges: GaugeFamilies,
     work: WorkFamilies,

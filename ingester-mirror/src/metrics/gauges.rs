@@ -1,9 +1,8 @@
 //! The gauges of controllers. A kind has one controller, or one for each configured namespace and shard; each keeps its own numbers, which are
 //! added up when they are read.
 
-use super::controller::ControllerMetrics;
 use super::family::{Gauges, Seconds, metrics};
-use super::gauge;
+use super::{ControllerMetrics, gauge};
 use ingester_store::units::RuleRecord;
 use parking_lot::Mutex;
 use std::sync::Arc;

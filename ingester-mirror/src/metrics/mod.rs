@@ -5,7 +5,8 @@
 //! May use: ingester-core, ingester-store.
 //!
 //! A metric is declared, counted and shown in the file of its subject. A new one is a line of the file's `metrics!`, a method beside it,
-//! and a line in `docs/metrics.md`, which a test compares.
+//! and a line in `docs/metrics.md`, which a test compares. [`ControllerMetrics`] is here, because each subject adds its methods
+//! to it. Label values are bound, so counting takes one or a few atomic operations.
 //!
 //! | file | subject |
 //! |---|---|
@@ -17,7 +18,7 @@
 //! | `process` | the database, the configuration, Events |
 //! | `replicas` | members that share the work |
 //! | `rules` | what rules may not judge |
-//! | `controller` | all metrics of a kind |
+//! | `controller` | how the metrics of a kind are registered, and the numbers of its controllers added up |
 //! | `family` | how metrics are declared |
 //!
 //! Nothing here is global: each [`Metrics`] has its own registry. Nothing here does I/O.
@@ -36,7 +37,6 @@ mod upkeep;
 mod work;
 
 pub(crate) use cluster::{GivenUp, Read, Restart};
-pub use controller::ControllerMetrics;
 pub(crate) use process::EventCounters;
 pub use replicas::ReplicaMetrics;
 pub(crate) use rows::Skip;
@@ -44,15 +44,22 @@ pub use upkeep::BackfillMetrics;
 pub(crate) use upkeep::{AuditMetrics, FINDINGS, RetentionMetrics};
 pub(crate) use work::Outcome;
 
-use controller::{KindFamilies, KindMetrics};
+use cluster::{ApiErrors, ClusterSeries};
+use controller::KindFamilies;
+use gauges::{GaugeSeries, OwnGauges};
 use ingester_store::Store;
 use parking_lot::Mutex;
 use process::{ProcessFamilies, ProcessSeries};
 use prometheus::{Registry, TextEncoder};
 use replicas::ReplicaFamilies;
+use rows::RowSeries;
+use rules::RuleSeries;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
+use upkeep::UpkeepSeries;
+use work::{Busy, WorkSeries};
 
 /// All metrics of one ingester. Clones share them.
 #[derive(Clone)]
@@ -166,6 +173,41 @@ impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Metrics")
     }
+}
+
+/// The metrics of one controller. Clones share them. They count objects unless a method says otherwise.
+///
+/// A kind has one controller, or one for each configured namespace; all of them have the kind's series. Counters and histograms count
+/// together. Gauges are added up when they are read, so each controller keeps its own numbers.
+#[derive(Clone)]
+pub struct ControllerMetrics {
+    kind: Arc<KindMetrics>,
+    own: Arc<OwnGauges>,
+}
+
+impl fmt::Debug for ControllerMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ControllerMetrics({})", self.kind.kind)
+    }
+}
+
+/// The series of one kind, by subject.
+struct KindMetrics {
+    kind: Box<str>,
+    gauges: GaugeSeries,
+    work: WorkSeries,
+    rows: RowSeries,
+    cluster: ClusterSeries,
+    api_errors: ApiErrors,
+    upkeep: UpkeepSeries,
+    /// Of all kinds.
+    rules: Arc<RuleSeries>,
+    /// The busy workers.
+    busy: Busy,
+    /// When the last scheduled audit ended, and how much it found; `None` if there was none, or its findings are out of date.
+    audited: Mutex<Option<(Instant, u64)>>,
+    /// The kind's controllers. Those that are dropped count no longer.
+    controllers: Mutex<Vec<Weak<OwnGauges>>>,
 }
 
 fn count(n: usize) -> u64 {

@@ -1,8 +1,7 @@
 //! Objects that are written, rejected or skipped in SQL.
 
-use super::controller::ControllerMetrics;
-use super::count;
 use super::family::{Counters, Histograms, metrics};
+use super::{ControllerMetrics, count};
 use ingester_core::protobuf::Lost;
 use ingester_store::ErrorClass;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Counts the rows that rules may not judge. Unlike all other metrics, these have a series for each rule, and the names of rules are known
 //! only once they are judged.
 
-use super::controller::ControllerMetrics;
+use super::ControllerMetrics;
 use super::upkeep::RetentionMetrics;
 use parking_lot::Mutex;
 use prometheus::{IntGaugeVec, Opts, Registry};

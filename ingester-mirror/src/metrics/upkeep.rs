@@ -1,9 +1,8 @@
 //! Tasks that run once for a kind, beside its controllers: backfills, retention, audits, suspension.
 
-use super::controller::{ControllerMetrics, KindMetrics};
 use super::family::{Counters, Gauges, Seconds, metrics};
-use super::gauge;
 use super::gauges::Time;
+use super::{ControllerMetrics, KindMetrics, gauge};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,8 +1,7 @@
 //! Queues and reconciliations, with the names of client-go and controller-runtime.
 
-use super::controller::ControllerMetrics;
-use super::count;
 use super::family::{Counters, Gauges, Histograms, Seconds, metrics};
+use super::{ControllerMetrics, count};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
