@@ -12,9 +12,9 @@ use super::fault::{Fault, Named};
 use super::field::{Field, PartKey};
 use super::ident::joined;
 use super::limits;
-use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Form, Table, TableParts, composite_name};
+use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Table, TableParts, composite_name};
 use super::text::{Text, first_foreign};
-use super::{Absent, Ident, SqlType, Stays};
+use super::{Absent, Form, Ident, SqlType, Stays};
 
 /// What a fault of [`faults`] is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

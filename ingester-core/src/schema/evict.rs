@@ -4,14 +4,12 @@
 //! selectors for queries checks that they are valid, and that their values fit the columns.
 
 use super::fault::Fault;
+use super::limits::MOST_KEPT;
 use super::path::Path;
 use super::table::Table;
 use super::text::same;
 use super::types::SqlType;
 use std::time::Duration;
-
-/// The most objects of a group that a rule keeps.
-pub(crate) const MOST_KEPT: usize = 100_000;
 
 /// A rule of a kind's owner: which of its live objects may leave etcd. An object must meet all of its conditions. No object leaves
 /// by it before a configuration enforces it.

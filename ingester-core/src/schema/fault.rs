@@ -1,7 +1,6 @@
 //! What can be wrong with a table, its columns and its keys, and what is said about it.
 
-use super::evict::MOST_KEPT;
-use super::limits;
+use super::limits::{self, MOST_KEPT};
 use super::text::Text;
 use super::{Companion, Form, Ident};
 

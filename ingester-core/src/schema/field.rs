@@ -1,7 +1,5 @@
 //! What `#[index]` on a field asks for: its columns, before they are part of a table.
 
-use super::check::{check_base, check_name, check_type, check_was};
-use super::fault::refuse;
 use super::text::Text;
 use super::{Absent, Fingerprint, Form, Ident, Path, SqlType, Stays, Unit};
 
@@ -167,11 +165,11 @@ pub struct Field {
     /// Whether it is NULL wherever its field is absent.
     null_if_absent: bool,
     /// `type = "..."`.
-    ty: Option<SqlType>,
+    pub(super) ty: Option<SqlType>,
     /// False with `key = false`.
     key: bool,
     /// `was = "..."`: the former name of `column`.
-    was: Option<&'static str>,
+    pub(super) was: Option<&'static str>,
     /// Where the value comes from: the Rust field, its type, the path, the function, the revision.
     source: Fingerprint,
     /// Where the value is in the JSON of what holds the field: names with dots between them. `None` if that is not known.
@@ -185,44 +183,9 @@ pub struct Field {
 }
 
 impl Field {
-    /// `#[index]` without options.
-    ///
-    /// # Panics
-    /// If the name of a column is not an identifier, or is one of [`BASE_COLUMNS`](super::BASE_COLUMNS); in a constant that is a
-    /// compile error.
-    #[track_caller]
-    pub const fn new(column: &'static str, shape: Shape) -> Self {
-        let field = Field::derived(column, Some(ValueType { shape, optional: false, null_if_absent: false }));
-        refuse(check_name(&field));
-        refuse(check_base(&field));
-        field
-    }
-
-    /// `type = "..."`.
-    ///
-    /// # Panics
-    /// If the value is a composite, or the type does not hold values of the field; in a constant that is a compile error.
-    #[track_caller]
-    pub const fn ty(mut self, ty: &'static str) -> Self {
-        refuse(check_type(&self, ty));
-        self.ty = SqlType::try_parse(ty);
-        self
-    }
-
     /// `key = false`.
     pub const fn without_key(mut self) -> Self {
         self.key = false;
-        self
-    }
-
-    /// `was = "..."`.
-    ///
-    /// # Panics
-    /// If the former name is not an identifier; in a constant that is a compile error.
-    #[track_caller]
-    pub const fn was(mut self, was: &'static str) -> Self {
-        self.was = Some(was);
-        refuse(check_was(&self));
         self
     }
 

@@ -1,28 +1,10 @@
-//! The history of a kind: the table of the former versions of its objects, and for how long they are kept. Pure data.
+//! The table of the former versions of a kind's objects, made of the main one, and its check.
 
 use super::fault::Fault;
 use super::ident::joined;
 use super::limits;
-use super::table::{BASE_COLUMNS, BASE_KEYS, Column, Key, Table, base};
+use super::table::{BASE_COLUMNS, BASE_KEYS, Column, HISTORY, History, Key, Table, base};
 use super::{Ident, SqlType, Stays};
-use std::time::Duration;
-
-/// The history of a kind (`#[ingest(history = "...")]`): the versions that its rows had before the present one.
-///
-/// The present version is the row in the main table, which began at its `update_time`.
-#[derive(Clone, Copy, Debug)]
-pub struct History {
-    /// How long after its end a version is kept; `None` for ever.
-    pub keep: Option<Duration>,
-    /// How many former versions of one object are kept, the last ones; `None` for any number.
-    pub versions: Option<u32>,
-    /// The table `<table>_history`: a row as it was, from `valid_from` up to `valid_to`, and by which `change` it ended. It has the columns of
-    /// the main table at their places, with `valid_from` instead of `update_time`, and two more. Its primary key is `uid` and `valid_from`.
-    pub table: &'static Table,
-}
-
-/// The end of the table's name.
-pub const HISTORY: &str = "history";
 
 /// The column that has the place of `update_time`.
 pub const VALID_FROM: Ident = Ident::new("valid_from");

@@ -1,7 +1,5 @@
 //! The name of a table, column or key.
 
-use super::check::check_identifier;
-use super::fault::{Named, refuse};
 use super::limits::IDENTIFIER_BYTES;
 use super::text::{Text, is_identifier, is_identifier_byte, same_name};
 
@@ -26,26 +24,6 @@ pub enum IdentError {
 }
 
 impl Ident {
-    /// The identifier `name`.
-    ///
-    /// # Panics
-    /// If `name` is empty, longer than 63 bytes or has other characters; in a constant that is a compile error.
-    #[track_caller]
-    pub const fn new(name: &str) -> Self {
-        Self::join(name, "")
-    }
-
-    /// `head` and `tail` with an underscore between them; only one of them if the other is empty.
-    ///
-    /// # Panics
-    /// As [`Ident::new`].
-    #[track_caller]
-    pub const fn join(head: &str, tail: &str) -> Self {
-        let text = joined(head, tail);
-        refuse(check_identifier(Named::Any, text.as_str()));
-        Self::cut(text.as_str(), IDENTIFIER_BYTES)
-    }
-
     /// As [`Ident::join`], but makes a short identifier of a text that is not one.
     ///
     /// It is for the layout of tables. The checks report a wrong name on the user's tokens; a panic here would report it a second
@@ -61,7 +39,7 @@ impl Ident {
     }
 
     /// The first `most` bytes of `text`, without those that an identifier may not have.
-    const fn cut(text: &str, most: usize) -> Self {
+    pub(super) const fn cut(text: &str, most: usize) -> Self {
         let from = text.as_bytes();
         let mut bytes = [0; IDENTIFIER_BYTES];
         let (mut i, mut len) = (0, 0);
@@ -86,7 +64,7 @@ impl Ident {
         if !name.bytes().all(is_identifier_byte) {
             return Err(IdentError::Characters(name.to_owned()));
         }
-        Ok(Self::new(name))
+        Ok(Self::cut(name, IDENTIFIER_BYTES))
     }
 
     /// The name as text.

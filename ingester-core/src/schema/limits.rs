@@ -1,8 +1,8 @@
-//! The limits of tables that fit every supported database, each with its source.
+//! The limits of tables that fit every supported database, each with its source, and of rules.
 //!
 //! InnoDB's limits are the lowest of MySQL, MariaDB, TiDB and SQLite, so the checks use them; names are PostgreSQL's.
 
-use super::Form;
+use super::form::Form;
 
 /// Bytes in the name of a table, column or key; ours are ASCII.
 /// PostgreSQL documentation, "Identifiers and Key Words": it cuts names after 63 bytes. MySQL takes 64 characters.
@@ -71,3 +71,6 @@ pub(crate) const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax"
 /// SQLite reads `pragma_table_info` as a function with the result of a PRAGMA.
 pub const RESERVED: [(&str, &str); 4] =
     [("ingester_", "the ingester"), ("_sqlx_", "sqlx"), ("sqlite_", "the database"), ("pragma_", "the database")];
+
+/// The most objects of a group that a rule of eviction keeps.
+pub(crate) const MOST_KEPT: usize = 100_000;

@@ -8,10 +8,12 @@
 
 mod absent;
 pub mod check;
+mod constructors;
 mod evict;
 mod fault;
 mod field;
 mod fingerprint;
+mod form;
 mod history;
 mod ident;
 pub mod limits;
@@ -30,13 +32,14 @@ pub use evict::{
 pub use fault::{Fault, Named, refuse};
 pub use field::{Field, Part, PartKey, Shape, ValueType};
 pub use fingerprint::Fingerprint;
-pub use history::{HISTORY, History, PRIMARY_OF_HISTORY, VALID_FROM, check_history};
+pub use form::Form;
+pub use history::{PRIMARY_OF_HISTORY, VALID_FROM, check_history};
 pub use ident::{Ident, IdentError};
 pub use path::Path;
 pub(crate) use prune::{PruneStep, prune_step};
 pub use prune::{check_prune, prunes};
 pub use stays::Stays;
-pub use table::{BASE_COLUMNS, Column, Companion, Form, Key, Many, Table, TableParts, base};
-pub use table::{BASE_KEYS, NARROW_KEY, composite_name};
+pub use table::{BASE_COLUMNS, Column, Companion, Key, Many, Table, TableParts, base};
+pub use table::{BASE_KEYS, HISTORY, History, NARROW_KEY, composite_name};
 pub(crate) use text::{Text, is_identifier_byte, same};
 pub use types::SqlType;

@@ -1,12 +1,12 @@
-//! A kind's tables: the main one and its companions, for labels, for annotations, and for each column of many values.
+//! A kind's tables: the main one, that of its history, and its companions: for labels, for annotations, and for each column of many values.
 
 use super::field::Field;
 use super::fingerprint::Fingerprint;
-use super::history::{HISTORY, History};
 use super::ident::joined;
 use super::limits;
 use super::text::Text;
-use super::{Absent, Ident, Path, SqlType, Stays, Unit};
+use super::{Absent, Form, Ident, Path, SqlType, Stays, Unit};
+use std::time::Duration;
 
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +105,23 @@ pub struct Table {
     pub history: Option<History>,
 }
 
+/// The history of a kind (`#[ingest(history = "...")]`): the versions that its rows had before the present one.
+///
+/// The present version is the row in the main table, which began at its `update_time`.
+#[derive(Clone, Copy, Debug)]
+pub struct History {
+    /// How long after its end a version is kept; `None` for ever.
+    pub keep: Option<Duration>,
+    /// How many former versions of one object are kept, the last ones; `None` for any number.
+    pub versions: Option<u32>,
+    /// The table `<table>_history`: a row as it was, from `valid_from` up to `valid_to`, and by which `change` it ended. It has the columns of
+    /// the main table at their places, with `valid_from` instead of `update_time`, and two more. Its primary key is `uid` and `valid_from`.
+    pub table: &'static Table,
+}
+
+/// The end of the name of a table of former versions.
+pub const HISTORY: &str = "history";
+
 /// A companion table: it has any number of rows for each object, which are written together with the object's row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Companion {
@@ -160,15 +177,6 @@ impl Companion {
             Companion::Values(_) => &LABEL_KEYS,
         }
     }
-}
-
-/// What a column of many values is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
-    /// A list: each value once.
-    List,
-    /// A map: a value for each key.
-    Map,
 }
 
 /// A column of many values (`#[index(many)]`): those of a list or a map, each in a row of the table `<table>_<column>`.
